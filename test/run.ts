@@ -27,13 +27,11 @@ const isWanted = (name: string) =>
   );
 /** Files that take longer than others of their size. */
 const slow = [
-  ...['web-ui-hostile', 'processes', 'abuse', 'reset', 'first-sight', 'poison', 'web-ui'].map(
-    (name) => `long/end-to-end/${name}`,
-  ),
-  'long/hostile/openapi',
-  ...['start', 'mend', 'notices', 'own-tries', 'not-tried', 'reopen', 'storm'].map((name) => `integration/end-to-end/${name}`),
-  'integration/hostile/attacks/notice-flood',
-];
+  ...['web-ui-hostile', 'processes', 'abuse', 'many-signals', 'reset', 'first-sight', 'poison', 'web-ui', 'start-refused'],
+  ...['start', 'mend', 'notices', 'own-tries', 'not-tried', 'reopen', 'storm'],
+]
+  .map((name) => `long/end-to-end/${name}`)
+  .concat('long/hostile/openapi', 'long/hostile/attacks/notice-flood');
 /** The slowest first, then the largest, so that no process is left alone with a long one at the end. */
 const placeOf = (name: string) => (slow.includes(name) ? slow.indexOf(name) : slow.length);
 const sizeOf = (name: string) => statSync(join(sources, `${name}.test.ts`)).size;
@@ -71,6 +69,7 @@ const atOnce = 2 * cores; // most tests wait more than they compute
 // The unit tests start when a process has nothing else left to do.
 const processes = [...share('others', others, atOnce), ...share('unit', unit, cores)];
 
+process.env.GOGC ??= '400'; // The Temporal server collects garbage less often: more memory for less CPU time.
 const stops: (() => Promise<void>)[] = [];
 if (others.length > 0) {
   await makeFirst(join(directory, 'pglite.tar'));

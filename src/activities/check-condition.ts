@@ -15,20 +15,16 @@ export function checkCondition(deps: Deps): Activities['checkCondition'] {
   return async (input) => {
     const elapsed = stopwatch();
     const { companyId, relayId, chainId, index, assignmentId, condition } = input;
-    if (condition.opaque !== undefined)
-      throw mistake(
-        'ConfigurationMistake',
-        'this version of the relay cannot evaluate the condition: update its workers, then retry',
-      );
+    const outdated = 'this version of the relay cannot evaluate the condition: update its workers, then retry';
+    if (condition.opaque !== undefined) throw mistake('ConfigurationMistake', outdated);
     await assertFirstAttempt(deps, input);
     const context = await readActionContext(deps, input);
     if ('skipped' in context) return { holds: false, reason: context.skipped, missing: false, tookMs: elapsed() };
     assertNotPaused(context.pauses, 'platform', context.company);
     try {
       const platform = connectors.platformOf(context.company);
-      const assignment = await inFlight.run(companyId, 'platform', () =>
-        platform.getAssignment(assignmentId, { timeoutMs: callTimeoutMs() }),
-      );
+      const look = () => platform.getAssignment(assignmentId, { timeoutMs: callTimeoutMs() });
+      const assignment = await inFlight.run(companyId, 'platform', look);
       const verdict = evaluateCondition(condition, assignment);
       if (verdict.missing) {
         // The property is probably misspelt, so people get a notice. The action does not wait for the notice.

@@ -9,8 +9,10 @@ import type { Checked, CheckedPart } from '../contract/company.js';
 import { contactsOf } from '../contract/notify.js';
 import type { Deps } from './effect.js';
 
+const testShows = 'a test notice shows whether notices arrive';
+
 export function checkSettings({ store, connectors, inFlight, operatorEmail }: Deps): Activities['checkSettings'] {
-  return async ({ companyId, assignmentId }) => {
+  return async ({ companyId, assignmentId, groups, ticketId, fields }) => {
     const { company, rules, pauses } = (await store.settings.of(companyId)) ?? {};
     if (!company) return [];
     const call = { timeoutMs: Math.min(activityInfo().startToCloseTimeoutMs - 2_000, 15_000) };
@@ -20,7 +22,8 @@ export function checkSettings({ store, connectors, inFlight, operatorEmail }: De
       } catch (error) {
         // InFlight throws an ApplicationFailure if the company has too many calls at the same time.
         if (!(error instanceof ConnectorError || error instanceof ApplicationFailure)) throw error;
-        return { part, works: false, detail: error.message };
+        const { title, remedy } = error instanceof ConnectorError ? error.facts : {};
+        return { part, works: false, title, remedy, detail: error.message };
       }
     };
     const said = (part: CheckedPart, works: boolean, detail: string): Checked => ({ part, works, detail });
@@ -30,16 +33,12 @@ export function checkSettings({ store, connectors, inFlight, operatorEmail }: De
     const enabled = [...(rules?.values() ?? [])].filter(({ enabled }) => enabled);
     return [
       ...(await Promise.all([
-        seen('platform', async () => connectors.platformOf(company).check(call, assignmentId)),
-        seen('ticketing', async () => connectors.ticketingOf(company).check(call)),
+        seen('platform', async () => connectors.platformOf(company).check(call, { assignmentId, groups })),
+        seen('ticketing', async () => connectors.ticketingOf(company).check(call, { ticketId, fields })),
         seen('mail', async () => connectors.mailerOf(company).check(call)),
       ])),
       contacts.length > 0
-        ? said(
-            'contacts',
-            true,
-            `number of contacts for notices: ${contacts.length}${open}; a test notice shows whether notices arrive`,
-          )
+        ? said('contacts', true, `number of contacts for notices: ${contacts.length}${open}; ${testShows}`)
         : said('contacts', operatorEmail !== undefined, 'nobody in the company gets notices about failures: set notify'),
       enabled.length > 0
         ? said('rules', true, `number of rules that can be used: ${enabled.length}`)

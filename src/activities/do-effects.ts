@@ -1,15 +1,8 @@
 /** Runs several effects in order. Each effect works as in its own activity. */
 
 import { ApplicationFailure } from '@temporalio/common';
-import {
-  type Activities,
-  type EffectActivities,
-  type EffectInput,
-  type EffectOutcome,
-  effectActivities,
-  type FailureDetails,
-  type SomeOf,
-} from '../contract/activities.js';
+import type { Activities, EffectActivities, EffectInput, EffectOutcome, FailureDetails, SomeOf } from '../contract/activities.js';
+import { effectActivities } from '../contract/activities.js';
 
 /** No effect begins after this time, so that each effect has at least a second before the time limit of the activity. */
 const longestRowMs = 700;

@@ -4,7 +4,7 @@ import { activityInfo } from '@temporalio/activity';
 import { idempotencyKey } from '../chain/chain.js';
 import { type Connector, type Pause, pauseOf, pauseText } from '../chain/pause.js';
 import { timesIn } from '../chain/timestamp/local.js';
-import type { Call } from '../connectors/call.js';
+import type { Bounds, Call } from '../connectors/call.js';
 import type { Connectors } from '../connectors/connectors.js';
 import type { ActionRef, EffectResult } from '../contract/activities.js';
 import type { Company } from '../contract/company.js';
@@ -12,15 +12,17 @@ import { DecryptionError } from '../contract/encryption.js';
 import type { Rule } from '../contract/rule.js';
 import type { DeliveryDeps } from '../notices/deliver.js';
 import type { Tracing } from '../service/tracing.js';
-import type { CompanySettings } from '../store/settings.js';
 import type { Store } from '../store/store.js';
 import { effectFailure, mistake, notTried, useOrdinary } from './failure.js';
 import type { InFlight } from './in-flight.js';
+import { inTime } from './in-time.js';
+import { keptBefore, recordKept, withKept } from './kept.js';
+import { leased } from './leases.js';
 import { assertFirstAttempt } from './local-try.js';
 import { stopwatch } from './stopwatch.js';
 
 export interface Deps extends DeliveryDeps {
-  store: Pick<Store, 'settings' | 'companies' | 'rules' | 'pauses' | 'causes' | 'notices' | 'contacts' | 'usage'>;
+  store: Pick<Store, 'settings' | 'companies' | 'rules' | 'pauses' | 'causes' | 'notices' | 'contacts' | 'usage' | 'leases'>;
   connectors: Connectors;
   inFlight: InFlight;
   tracing?: Tracing; // absent if tracing is off
@@ -28,42 +30,64 @@ export interface Deps extends DeliveryDeps {
   noticeDigestSeconds: number;
 }
 
+type Done = Pick<EffectResult, 'recipients' | 'note'>;
+
 /**
  * Creates the activity of an effect. The activity throws `Paused`, and the errors of `readActionContext`, `InFlight.run` and
- * `effectFailure`. With `onUnknown: "hold"`, the activity also throws `UseOrdinary`, and `OutcomeUnknown` if an
- * earlier attempt was lost.
- * @param act - makes one call of the connector. The function may also throw an ApplicationFailure.
+ * `effectFailure`. With `onUnknown: "hold"`, it also throws `OutcomeUnknown` if an earlier attempt was lost. A local activity
+ * throws `UseOrdinary` if the rule says `onUnknown: "hold"`, or if the system needs several calls.
+ * @param systemOf - returns the connector of the company. Throws a ConnectorError if the company has none.
+ * @param act - makes the calls of the effect. The function may also throw an ApplicationFailure.
  */
-export function effectActivity<Input extends ActionRef>(
+export function effectActivity<Input extends ActionRef, System extends Bounds>(
   deps: Pick<Deps, 'store' | 'inFlight' | 'log' | 'client'>,
   connector: Connector,
-  act: (input: Input, company: Company, call: Call) => Promise<{ recipients?: number } | undefined>,
+  systemOf: (company: Company) => System,
+  act: (system: System, input: Input, company: Company, call: Call) => Promise<Done | undefined>,
 ): (input: Input, begun?: number) => Promise<EffectResult> {
-  return async (input, activityBegun) => {
-    const elapsed = stopwatch();
+  return (input, begun) => withKept(input, oneAttempt(input, begun));
+
+  async function oneAttempt(input: Input, activityBegun?: number): Promise<EffectResult> {
+    const [elapsed, begun] = [stopwatch(), activityBegun ?? performance.now()];
     const { attempt, isLocal } = activityInfo();
     const result = () => ({ attempts: attempt, tookMs: elapsed() });
     if (activityBegun === undefined) await assertFirstAttempt(deps, input); // In `doEffects`, only the first effect checks this.
     const context = await readActionContext(deps, input, activityBegun);
     if ('skipped' in context) return { ...result(), skipped: context.skipped };
     const { company, rule, pauses } = context;
-    const once = rule.onUnknown === 'hold';
+    let system: System;
+    try {
+      system = systemOf(company);
+    } catch (error) {
+      throw effectFailure(connector, error, input);
+    }
+    // A connector with several calls may try again, because it asks its system whether an earlier attempt had its effect.
+    const once = rule.onUnknown === 'hold' && !system.severalCalls;
     // A second attempt means that the first attempt was lost, so a person must check the result. Check this before the pause,
     // because `Paused` says that nothing was tried.
     if (once && attempt > 1) {
-      const lost = 'the effect may have happened: its worker was lost; check the other system before you retry';
+      const lost = 'the effect may have happened: the worker was lost during an attempt; check the other system before you retry';
       throw notTried('OutcomeUnknown', lost, { unknown: true });
     }
     assertNotPaused(pauses, connector, company);
     if (once && isLocal) throw useOrdinary('the rule says onUnknown: "hold"', false);
+    if (system.severalCalls && isLocal) throw useOrdinary('this kind of system needs several calls', true);
+    let kept = keptBefore(input);
+    const keep = async (data: unknown) => {
+      const before = kept;
+      kept = data;
+      if (!isLocal) await recordKept(deps, data, before);
+    };
+    const key = idempotencyKey(input, input.index, input.mends);
+    const call = () => ({ idempotencyKey: key, timeoutMs: callTimeoutMs(begun), attempt, kept, keep });
+    const run = () => leased(deps, company.companyId, connector, system, () => act(system, input, company, call()));
     try {
-      const call = { idempotencyKey: idempotencyKey(input, input.index, input.mends), timeoutMs: callTimeoutMs(activityBegun) };
-      const done = await deps.inFlight.run(company.companyId, connector, () => act(input, company, call));
-      return { ...done, ...result() };
+      const done = await deps.inFlight.run(company.companyId, connector, run);
+      return { ...done, ...(kept !== undefined && { kept }), ...result() };
     } catch (error) {
-      throw effectFailure(connector, error, input, { once });
+      throw effectFailure(connector, error, input, { once, kept });
     }
-  };
+  }
 }
 
 /** The time limit for reading the settings. It leaves enough of the activity's 30 seconds for one call to the other system. */
@@ -83,16 +107,8 @@ export async function readActionContext(
     const now = await store.settings.of(companyId);
     return { settings: now, skipped: now && (await skipReason(store, { companyId, relayId }, now.rules.get(relayId))) };
   };
-  const inTime = new Promise<{ settings?: CompanySettings; skipped?: string }>((resolve, reject) => {
-    const tooLate = setTimeout(
-      () => reject(new Error('no answer in time')),
-      Math.min(callTimeoutMs(activityBegun), longestReadMs),
-    );
-    void read()
-      .then(resolve, reject)
-      .finally(() => clearTimeout(tooLate));
-  });
-  const { settings, skipped } = await inTime.catch((error: unknown) => {
+  const asked = inTime(read(), Math.min(callTimeoutMs(activityBegun), longestReadMs));
+  const { settings, skipped } = await asked.catch((error: unknown) => {
     log.warn({ err: error, companyId, relayId }, 'an effect waits: the settings of its company cannot be read');
     const unreadable = error instanceof DecryptionError;
     const why = unreadable ? error.message : "the relay's own database does not answer: see `relay health`";

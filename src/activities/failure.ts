@@ -1,6 +1,7 @@
 import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import { waitsTooLong } from '../chain/backoff.js';
 import type { Connector } from '../chain/pause.js';
+import { cutShort } from '../chain/text.js';
 import { ConnectorError } from '../connectors/call.js';
 import type { ActionRef, FailureDetails } from '../contract/activities.js';
 
@@ -11,16 +12,28 @@ export function effectFailure(
   connector: Connector,
   error: unknown,
   { retryBudgetSeconds }: Pick<ActionRef, 'retryBudgetSeconds'>,
-  { once = false } = {},
+  { once = false, kept }: { once?: boolean; kept?: unknown } = {},
 ): ApplicationFailure {
   if (!(error instanceof ConnectorError)) throw error;
   const { kind, message, facts } = error;
-  const { status, retryAfterSeconds, unanswered } = facts;
+  const { status, retryAfterSeconds, unanswered, title, remedy } = facts;
+  if (facts.notTried) return notTried('NotTried', message);
   const { attempt } = activityInfo();
   const unknown = kind === 'unknown' || (once && unanswered === true);
-  const retryable = kind !== 'permanent' && !(unknown && once);
-  const details: FailureDetails = { retryable, unknown: unknown || undefined, status, retryAfterSeconds, attempt };
-  // This sum is an estimate, which assumes that every attempt so far waited for the same time.
+  const retryable = kind !== 'permanent' && !(unknown && once) && !facts.settled;
+  // For a lost answer, the connector's words only say that the system did not answer, so `perhapsDone` replaces them.
+  const words = unknown && kind !== 'unknown' ? perhapsDone : { title, remedy };
+  const details: FailureDetails = {
+    ...(words.title && { title: cutShort(words.title, 200) }),
+    ...(words.remedy && { remedy: cutShort(words.remedy, 300) }),
+    retryable,
+    unknown: unknown || undefined,
+    status,
+    retryAfterSeconds,
+    attempt,
+    kept,
+  };
+  // This is an estimate, which assumes that every attempt so far waited for the same time.
   const waitedSeconds = attempt * (retryAfterSeconds ?? 0);
   return ApplicationFailure.create({
     type: unknown ? 'OutcomeUnknown' : failureTypes[connector],
@@ -30,6 +43,11 @@ export function effectFailure(
     nextRetryDelay: retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000,
   });
 }
+
+const perhapsDone = {
+  title: 'Nobody knows whether this was done',
+  remedy: 'Look in the other system: skip the action if it was done, otherwise retry',
+};
 
 /** The failure of an action that needs corrected data or settings before another attempt can help. */
 export function mistake(type: 'DataMistake' | 'ConfigurationMistake', message: string): ApplicationFailure {

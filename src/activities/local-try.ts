@@ -9,13 +9,13 @@ import { useOrdinary } from './failure.js';
 const surelyFirstMs = 8_000;
 const answerMs = 500;
 
-/** Workflow code cannot check for lost attempts, because a replay does not show them. @throws ApplicationFailure `UseOrdinary` */
+/** Only if the workflow does not know (`Engine.isFirstAttempt`), asks Temporal. @throws ApplicationFailure `UseOrdinary` */
 export async function assertFirstAttempt(
   { client }: { client: Client },
-  { dueAt = '' }: Pick<ActionRef, 'dueAt'>,
+  { dueAt = '', isFirstAttempt }: Pick<ActionRef, 'dueAt' | 'isFirstAttempt'>,
 ): Promise<void> {
   const { isLocal, workflowExecution: execution } = activityInfo();
-  if (!isLocal || Date.now() - Date.parse(dueAt) < surelyFirstMs) return;
+  if (!isLocal || isFirstAttempt || Date.now() - Date.parse(dueAt) < surelyFirstMs) return;
   const { namespace } = client.options;
   const asked = () => client.workflowService.describeWorkflowExecution({ namespace, execution });
   const described = await client.withDeadline(Date.now() + answerMs, asked).catch(() => undefined);

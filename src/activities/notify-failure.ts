@@ -1,13 +1,14 @@
 /** The activities that report failures and recoveries to a notifier, and that deliver notices. */
 
-import { setTimeout } from 'node:timers/promises';
 import { activityInfo } from '@temporalio/activity';
 import { isGrpcServiceError } from '@temporalio/client';
 import type { Activities } from '../contract/activities.js';
+import { heldFor } from '../contract/causes.js';
 import { type ChainNotice, deliveryId } from '../contract/notices.js';
 import { deliver } from '../notices/deliver.js';
 import { handToNotifier, type NewsOf, newsOf } from '../notices/start.js';
 import type { Deps } from './effect.js';
+import { inTime } from './in-time.js';
 
 /** The maximum number of attempts to reach the notifier, in 20 minutes. The last attempt delivers the notice without a notifier. */
 const handOverAttempts = 9;
@@ -28,12 +29,10 @@ export function notifyFailure(deps: Deps): Activities['notifyFailure'] {
       return notifier;
     } catch (error) {
       if (attempt < handOverAttempts || isOverloaded(error)) throw error;
-      deps.log.warn(
-        { err: error, workflowId: deliveryId(notice) },
-        'a notifier cannot be reached: the notice is delivered without it',
-      );
+      const workflowId = deliveryId(notice);
+      deps.log.warn({ err: error, workflowId }, 'a notifier cannot be reached: the notice is delivered without it');
       deps.metrics.troubles.inc({ kind: notice.kind });
-      await deliver(deps, notice, deliveryId(notice));
+      await deliver(deps, notice, workflowId);
       return undefined;
     }
   };
@@ -43,21 +42,14 @@ const keepingMs = 2_000;
 
 /** Stores why the action is held, or that its hold has ended. Ignores errors, because temporal/causes.ts corrects the store. */
 async function keepCause({ store, log }: Deps, { kind, at }: ChainNotice, { cause, member }: NewsOf): Promise<void> {
-  const { id: causeId, companyId, reason } = cause;
+  const { id: causeId, companyId } = cause;
   const keep = async () => {
     if (kind !== 'needs-attention') return store.causes.end(companyId, [member], at);
-    const why = { companyId, causeId, reason: reason.type, message: reason.message };
-    return store.causes.hold(why, { ...member, since: at });
+    return store.causes.hold(heldFor(cause), { ...member, since: at });
   };
-  const patience = new AbortController();
-  const late = setTimeout(keepingMs, undefined, patience).then(() => {
-    throw new Error('no answer in time');
-  });
-  await Promise.race([keep(), late]).catch((err: unknown) => {
+  await inTime(keep(), keepingMs).catch((err: unknown) => {
     log.warn({ err, companyId, chainId: member.chainId, causeId }, 'the cause of a held action could not be stored');
   });
-  patience.abort();
-  await late.catch(() => {});
 }
 
 export function deliverNotice(deps: Deps): Activities['deliverNotice'] {

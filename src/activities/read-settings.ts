@@ -1,7 +1,7 @@
 /** Reads the settings that a workflow needs while an action waits. */
 
 import { activityInfo } from '@temporalio/activity';
-import { type Connector, isOn, type Pause, pausedSeconds, pauseOf, pauseText } from '../chain/pause.js';
+import { isOn, pausedSeconds, pauseOf, pauseText } from '../chain/pause.js';
 import { timesIn } from '../chain/timestamp/local.js';
 import type { Activities } from '../contract/activities.js';
 import { ruleNotices } from '../notices/start.js';
@@ -28,7 +28,8 @@ export function readPauses({ store, client, log }: Deps): Activities['readPauses
     const elapsed = stopwatch();
     const all = await store.pauses.since(companyId, since);
     const current = all.filter((pause) => isOn(pause, Date.now()));
-    const ended = waiting && lastEnd(all, waiting.connector);
+    const over = all.filter((pause) => !isOn(pause, Date.now()));
+    const ended = waiting && pauseOf(over, waiting.connector)?.until;
     const pause = waiting && pauseOf(current, waiting.connector);
     if (pause) {
       const { since: at, ...facts } = pause;
@@ -38,9 +39,4 @@ export function readPauses({ store, client, log }: Deps): Activities['readPauses
     const told = current.map((pause) => ({ ...pause, text: pauseText(pause, timesIn(timeZone ?? 'UTC')) }));
     return { current: told, ended, seconds: pausedSeconds(all, Date.parse(since), Date.now()), tookMs: elapsed() };
   };
-}
-
-function lastEnd(pauses: readonly Pause[], connector: Connector): string | undefined {
-  const over = pauses.filter((pause) => !isOn(pause, Date.now()));
-  return pauseOf(over, connector)?.until;
 }

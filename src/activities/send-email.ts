@@ -13,7 +13,7 @@ import { mistake, notTried } from './failure.js';
 
 export function sendEmail(deps: Deps): Activities['sendEmail'] {
   const contentsOf = contentsReader(deps);
-  return effectActivity(deps, 'mail', async (input, company, call) => {
+  return effectActivity(deps, 'mail', deps.connectors.mailerOf, async (mailer, input, company, call) => {
     const { recipient: to, subject, body, bodyHtml } = input;
     const domains = company.mail?.recipientDomains;
     if (domains && !isOfDomains(to, domains)) throw mistake('ConfigurationMistake', domainsRule(domains));
@@ -21,7 +21,7 @@ export function sendEmail(deps: Deps): Activities['sendEmail'] {
     const contents = isInline ? { subject, body, bodyHtml } : await contentsOf(input);
     const mail = { to, subject: contents.subject, text: contents.body, html: contents.bodyHtml };
     const message = { ...deps.connectors.senderOf(company), ...mail, messageId: messageId(input, to) };
-    await deps.connectors.mailerOf(company).send(message, call);
+    await mailer.send(message, call);
   });
 }
 
@@ -38,9 +38,8 @@ function contentsReader({ client }: Pick<Deps, 'client'>): (email: ActionRef) =>
     const action = actions.find((action) => action.index === index);
     if (action?.action !== 'sendEmails') throw mistake('DataMistake', `action ${index} of ${workflowId} is no e-mail`);
     if (mends === undefined) return action;
-    const changed = await asked(changes, `${runId}/${index}/${mends}`, () =>
-      client.workflow.getHandle(workflowId, runId).query(changesQuery, index),
-    );
+    const query = () => client.workflow.getHandle(workflowId, runId).query(changesQuery, index);
+    const changed = await asked(changes, `${runId}/${index}/${mends}`, query);
     return contentsSchema.parse({ ...action, ...changed });
   };
 

@@ -56,12 +56,11 @@ export function steerChains({ client, log, store }: SteeringDeps): Activities['s
     const heldOf = await heldForCause(store, order.companyId, order.actions);
     const outcomes = outcomesSchema.safeParse(heartbeatDetails).data ?? {};
     // Ignore an error: if the database does not answer, the limits use the counts of this process.
-    if (order.correction) await store.usage.settle(workflowIds.map(companyOf)).catch(() => {});
+    if (order.correction) await store.usage.settle(workflowIds.map((id) => chainOfWorkflow(id)?.companyId ?? '')).catch(() => {});
     const settled = await Promise.allSettled(
       workflowIds.map(async (workflowId) => {
-        outcomes[workflowId] ??= await client.withDeadline(Date.now() + chainTimeoutMs, () =>
-          steer({ client, store, heldOf }, workflowId, order),
-        );
+        const steered = () => steer({ client, store, heldOf }, workflowId, order);
+        outcomes[workflowId] ??= await client.withDeadline(Date.now() + chainTimeoutMs, steered);
         Context.current().heartbeat(outcomes satisfies z.infer<typeof outcomesSchema>);
         return outcomes[workflowId];
       }),
@@ -85,10 +84,6 @@ export function steerChains({ client, log, store }: SteeringDeps): Activities['s
       })
       .reduce(addProgress, noProgress);
   };
-}
-
-function companyOf(workflowId: string): string {
-  return chainOfWorkflow(workflowId)?.companyId ?? '';
 }
 
 async function steer(
@@ -159,7 +154,9 @@ async function steer(
       const isDone = steered.length >= outcome.actions && steered.every(({ state }) => !movingStates.includes(state));
       if (isDone || Date.now() + pauseMs > until) {
         const again = isRetry(verb) ? steered.filter(({ state }) => state === 'needs-attention' || isToRedo(state)) : [];
-        const failures = again.map(({ index, error }) => cutShort(`action ${index} failed again: ${error?.message ?? ''}`, 300));
+        const failures = again.map(({ index, error }) =>
+          cutShort(`action ${index} failed again: ${error?.title ?? error?.message ?? ''}`, 300),
+        );
         const refusals = [...outcome.refusals, ...failures].slice(0, mostRefusals);
         const unseen = Array.from({ length: Math.max(0, outcome.actions - steered.length) }, () => 'running' as const);
         return { ...outcome, refusals, states: [...steered.map(({ state }) => state), ...unseen] };

@@ -4,9 +4,10 @@ import { type Deps, effectActivity } from './effect.js';
 import { mistake } from './failure.js';
 
 export function updateUdf(deps: Deps): Activities['updateUdf'] {
-  return effectActivity(deps, 'ticketing', async ({ action }, company, call) => {
-    const value = fieldValue(action, company.timeZone);
-    if (!value.ok) throw mistake('DataMistake', value.error);
-    await deps.connectors.ticketingOf(company).updateField(action.ticketId, { name: action.field, value: value.text }, call);
+  return effectActivity(deps, 'ticketing', deps.connectors.ticketingOf, (ticketing, { action }, { timeZone }, call) => {
+    const { ticketId, field: name, value, dateFormat } = action;
+    const read = fieldValue(action, timeZone);
+    if (!read.ok) throw mistake('DataMistake', read.error);
+    return ticketing.setField({ ticketId, name, text: read.text, value, hasPattern: dateFormat !== undefined, timeZone }, call);
   });
 }

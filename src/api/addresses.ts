@@ -1,5 +1,7 @@
 /** Records who set the addresses that the relay calls. An address set with a company key must be public. */
 
+import { isDeepStrictEqual } from 'node:util';
+import { propertyOf } from '../chain/condition.js';
 import { guardOf } from '../connectors/network.js';
 import type { Caller } from '../contract/audit.js';
 import type { Company } from '../contract/company.js';
@@ -10,9 +12,9 @@ import { invalid } from './input.js';
 type Addresses = { [Section in AddressSection]?: Company[Section] | null };
 
 /**
- * @returns the sections whose address a key of the company has set. A request that does not change an address does not change who
- * set it, with one exception: if the body of an admin's request contains the address, the operator has set it.
- * @param given - the body. @throws Problem 400 if a key sets an internal address
+ * @returns the sections with an address that a key of the company has set. A vendor's settings without an address count as one.
+ * A request that changes no address does not change who set it. But if an admin sends all addresses, they become the operator's.
+ * @param given - the body. @throws Problem 400 if a key sets an internal address, or replaces a vendor's address
  */
 export function addressesSetBy(
   actor: Caller,
@@ -22,25 +24,47 @@ export function addressesSetBy(
 ): SetByCompany['setByCompany'] {
   const sections = Object.keys(addressFields) as AddressSection[];
   const set = sections.filter((section) => {
-    const address = addressIn(settings, section);
-    const isKept = address === addressIn(stored, section);
-    if (address === undefined || (actor.kind === 'admin' && (!isKept || address === addressIn(given, section)))) return false;
-    if (isKept) return stored.setByCompany?.includes(section);
-    assertPublic(section, address);
+    const [now = [], stays = [], sent = []] = [settings, stored, given].map((whose) => addressesIn(whose, section));
+    const kind = kindOf(settings, section);
+    if (now.length === 0 && kind === undefined) return false;
+    const isSame = now.length === 0 ? isDeepStrictEqual(settings[section], stored[section]) : kind === kindOf(stored, section);
+    const isKept = isSame && now.every((address) => stays.includes(address));
+    const isGiven =
+      now.length === 0
+        ? kindOf(given, section) === kind
+        : now.every((address) => sent.includes(address) || !stays.includes(address));
+    if (actor.kind === 'admin' && (isGiven || (now.length === 0 && !isSame))) return false;
+    if (isKept || actor.kind === 'admin') return stored.setByCompany?.includes(section);
+    if (now.length > 0 && kind !== undefined && kind !== 'http') assertOperators(section);
+    for (const address of now) assertPublic(section, address);
     return true;
   });
   return set.length > 0 ? set : undefined;
 }
 
-function addressIn(settings: Record<string, unknown>, section: AddressSection): string | undefined {
-  const value = new Map(Object.entries(settings[section] ?? {})).get(addressFields[section]);
-  return typeof value === 'string' ? value : undefined;
+/** Each address with its path: `auth.tokenUrl https://…`. */
+function addressesIn(settings: Record<string, unknown>, section: AddressSection): string[] {
+  return addressFields[section].flatMap((path) => {
+    const value = propertyOf(settings[section], path);
+    return typeof value === 'string' ? [`${path} ${value}`] : [];
+  });
+}
+
+function kindOf(settings: Record<string, unknown>, section: AddressSection): unknown {
+  return new Map(Object.entries(settings[section] ?? {})).get('kind');
+}
+
+/** A company key must not replace the address of a vendor. @throws Problem 400 */
+function assertOperators(section: AddressSection): never {
+  const detail = "replaces the vendor's address: only the operator can set it. Leave it out to use the vendor's own";
+  throw invalid([{ pointer: `/${section}/baseUrl`, detail }]);
 }
 
 /** Checks only the URL. The connectors check the IP addresses to which its host name resolves. */
 function assertPublic(section: AddressSection, address: string): void {
-  const { hostname } = new URL(address);
+  const [path = ''] = address.split(' ');
+  const { hostname } = new URL(address.slice(path.length));
   if (!isLoopback(hostname) && guardOf(false).allows(hostname)) return;
   const detail = 'must be a public address, because a key of the company sets it: only the operator can set an internal address';
-  throw invalid([{ pointer: `/${section}/${addressFields[section]}`, detail }]);
+  throw invalid([{ pointer: `/${section}/${path.replace('.', '/')}`, detail }]);
 }

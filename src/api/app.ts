@@ -1,11 +1,10 @@
-import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { z } from 'zod';
-import { dryRunSchema } from '../contract/dry-run.js';
 import { ruleNotices } from '../notices/start.js';
 import { holdsOneOf } from '../service/metrics-access.js';
 import { healthRoutes } from '../service/telemetry.js';
 import { adminTokenRoutes } from './admin-tokens.js';
-import { type Access, type Authenticated, Callers, createGuard } from './bearer-authentication.js';
+import { type Access, Callers, createGuard } from './bearer-authentication.js';
 import { causeRoutes } from './causes.js';
 import { chainRoutes } from './chains.js';
 import { codecCors, codecRoutes } from './codec.js';
@@ -14,7 +13,6 @@ import { composeRoutes } from './compose.js';
 import { consoleRoutes } from './console.js';
 import { contactRoutes } from './contacts.js';
 import { docsRoutes } from './docs.js';
-import { dryRun } from './dry-run.js';
 import { type Ask, eventRoutes } from './events.js';
 import { reportFailures } from './failed-authentications.js';
 import { holdRoutes, sayOnPage } from './hold.js';
@@ -24,7 +22,7 @@ import { answerProblems } from './problems.js';
 import { Quotas } from './quotas.js';
 import { rejectedRoutes } from './rejected.js';
 import { Rejections } from './rejections.js';
-import { type DryRun, relayRoute } from './relay.js';
+import { relayRoute } from './relay.js';
 import { logRequests, traceRequests } from './request-log.js';
 import { type ApiOptions, appOf, type Route, routeFor } from './route.js';
 import { ruleRoutes } from './rules.js';
@@ -42,6 +40,7 @@ export function createApi(options: ApiOptions): Hono {
     holdsOneOf([options.metricsToken], c) ? health.fetch(c.req.raw) : next();
   const inTime: MiddlewareHandler = (_c, next) => client.withDeadline(Date.now() + temporalTimeoutMs, next);
   const app = answerProblems(new Hono(), (error) => log.error({ err: error }, 'a request failed unexpectedly'));
+  const routes = apiRoutes(options, callers, (request, env) => app.fetch(request, env));
   if (tracing) app.use(traceRequests(tracing));
   return app
     .use(metrics.middleware)
@@ -59,14 +58,7 @@ export function createApi(options: ApiOptions): Hono {
     .use('/co/:companyId/causes/*', inTime)
     .use('/hold/*', inTime)
     .use('/admin/companies/:companyId/*', inTime)
-    .route(
-      '/',
-      appOf(
-        apiRoutes(options, callers, (request, env) => app.fetch(request, env)),
-        createGuard(callers),
-        limits,
-      ),
-    );
+    .route('/', appOf(routes, createGuard(callers), limits));
 }
 
 /** @param ask - the whole API, for routes that call other routes. */
@@ -75,13 +67,8 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options), a
   const rejections = new Rejections({ ...options, notices: ruleNotices(client, log) });
   options.closers?.add('the refused requests', () => rejections.settled());
   const quotas = new Quotas(options);
-  const callerOf = (c: Context<Authenticated>) => callers.of(c);
-  const dry: DryRun = {
-    schema: dryRunSchema,
-    of: async (c, request) => dryRun(options, { ...request, valuesShown: (await callerOf(c)) !== undefined }),
-  };
   const asked = [
-    relayRoute(options, rejections, quotas, dry, callerOf),
+    relayRoute(options, rejections, quotas, callers),
     ...rejectedRoutes(options, rejections, quotas),
     ...composeRoutes(options), // These come first. Otherwise the chain routes would read `compose` as an id.
     ...chainRoutes(options, quotas),
@@ -115,6 +102,9 @@ function serviceRoutes(options: ApiOptions): Route[] {
   const health = healthRoutes(options);
   const ofHealth = (path: string, id: string, summary: string, answers: Route['answers'], access: Access = 'public'): Route =>
     routeFor(access)(`GET ${path}`, id, summary, { answers, handle: (c) => health.fetch(c.req.raw) });
+  const metrics = {
+    200: ['The text format of Prometheus. Requests from the same machine need no token.', 'text/plain'],
+  } as const;
   const readiness = (...status: string[]) => z.object({ status: z.enum(status), temporal: z.string(), database: z.string() });
   return [
     ofHealth('/healthz', 'getHealth', 'Check whether the process is alive', {
@@ -124,12 +114,6 @@ function serviceRoutes(options: ApiOptions): Route[] {
       200: ['Temporal and the database can be reached.', readiness('ready')],
       503: ['Temporal or the database cannot be reached, or the process is stopping.', readiness('not ready', 'stopping')],
     }),
-    ofHealth(
-      '/metrics',
-      'getMetrics',
-      'Read the metrics of the process for Prometheus',
-      { 200: ['The text format of Prometheus. Requests from the same machine need no token.', 'text/plain'] },
-      'admin or this machine',
-    ),
+    ofHealth('/metrics', 'getMetrics', 'Read the metrics of the process for Prometheus', metrics, 'admin or this machine'),
   ];
 }

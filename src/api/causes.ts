@@ -14,6 +14,7 @@ export function causeRoutes(options: ApiOptions, rejections: Rejections): Route[
   const find = async (companyId: string, causeId: string): Promise<CauseResource> =>
     found(await store.causes.get(companyId, causeId), `cause ${causeId} of company ${companyId}`);
   const query = pageQuery(numberCursor);
+  const decision = { use: 'steering', answers: { 200: ['The cause.', causeSchema] } } as const;
   return [
     route.company('GET /co/:companyId/causes', 'listCauses', 'List the reasons why chains need attention', {
       use: 'lists',
@@ -44,9 +45,8 @@ export function causeRoutes(options: ApiOptions, rejections: Rejections): Route[
       },
     }),
     route.company('POST /co/:companyId/causes/:causeId/take', 'takeCause', 'Take a cause', {
-      use: 'steering',
+      ...decision,
       description: 'Shows that you work on the cause, until somebody releases the cause, or until an hour after its end.',
-      answers: { 200: ['The cause.', causeSchema] },
       problems: ['already-taken'],
       async handle(c, { companyId, causeId, actor }) {
         const taken = await store.causes.take(companyId, causeId, actor);
@@ -57,20 +57,18 @@ export function causeRoutes(options: ApiOptions, rejections: Rejections): Route[
       },
     }),
     route.company('POST /co/:companyId/causes/:causeId/release', 'releaseCause', 'Release a cause', {
-      use: 'steering',
-      answers: { 200: ['The cause.', causeSchema] },
+      ...decision,
       async handle(c, { companyId, causeId, actor }) {
         await store.causes.release(companyId, causeId, actor);
         return c.json(await find(companyId, causeId));
       },
     }),
     route.company('POST /co/:companyId/causes/:causeId/silence', 'silenceCause', 'Silence a cause for a while', {
-      use: 'steering',
+      ...decision,
       description:
         'For this time, the relay sends no notice about further actions that are held for this cause. But it sends a notice when ' +
         'an action fails because nobody decided, and when no action is held any more.',
       body: silenceRequest,
-      answers: { 200: ['The cause.', causeSchema] },
       async handle(c, { companyId, causeId, actor, body: { seconds } }) {
         await store.causes.silence(companyId, causeId, seconds, actor);
         return c.json(await find(companyId, causeId));

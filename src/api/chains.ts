@@ -26,7 +26,7 @@ import { linksFor } from './bearer-authentication.js';
 import { invalid, pageQuery, readTexts } from './input.js';
 import { found, notFound } from './problems.js';
 import type { Quotas } from './quotas.js';
-import { type ApiOptions, type Route, route, routeFor } from './route.js';
+import { type ApiOptions, type Route, route, routeFor, steeringProblems } from './route.js';
 
 const chainIdPattern = /^[\w-]{1,128}$/;
 
@@ -220,7 +220,7 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
         'request, and retries it with a new idempotency key. Recipients that already have the e-mail do not get it again.',
       rawBody: mendRequest,
       answers: { 202: ['The decision is sent to the chain.', steeredAnswer] },
-      problems: ['invalid-body', 'already-ended', 'not-steerable', 'not-confirmed', 'quota-exceeded', 'temporal-unavailable'],
+      problems: [...steeringProblems, 'not-confirmed', 'quota-exceeded'],
       async handle(c, { companyId, chainId, index, actor }) {
         const { chain, action } = await actionOf(companyId, chainId, index);
         const asked = await readTexts(c, mendRequest);
@@ -238,7 +238,7 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
         'action, the relay runs the actions that did not run because of the failure.',
       rawBody: rescheduleSchema.optional(),
       answers: { 202: ['The decision is sent to the chain.', steeredAnswer] },
-      problems: ['invalid-body', 'already-ended', 'not-steerable', 'temporal-unavailable'],
+      problems: steeringProblems,
       async handle(c, { companyId, chainId, index, verb: asked, actor }) {
         const { chain, action } = await actionOf(companyId, chainId, index);
         const verb = steeringVerbs.find((verb) => verb === asked);

@@ -5,6 +5,7 @@ import { fieldValue } from '../chain/actions.js';
 import { type ChainAction, chainWorkflowId } from '../chain/chain.js';
 import { type Fields, fixedFields } from '../chain/fields.js';
 import { hintsOn } from '../chain/hints.js';
+import { warningsOfKind } from '../chain/kinds.js';
 import { type Issue, jsonPointer, readRequest } from '../chain/request.js';
 import { type Played, playThrough, remarkOn } from '../chain/scenario.js';
 import { fieldsOf } from '../chain/sent.js';
@@ -91,7 +92,8 @@ async function compose(options: ApiOptions, { company, rules }: CompanySettings,
   // The schema requires a token, but this route needs none.
   const read = readRequest(filled.map((element) => ({ ...element, relayAccessToken: '' })));
   if (!read.ok) return { problems: read.problems, warnings: read.mistakes, ...ofAll };
-  const { actions, warnings } = read;
+  const { actions } = read;
+  const warnings = [...read.warnings, ...warningsOfKind(company.platform, actions)];
   const problems = unknownRules(rules, actions);
   if (problems.length > 0) return { problems, warnings, ...ofAll };
 

@@ -130,10 +130,8 @@ function heading(route: Route): Html {
 
 /** For example `400 invalid-body · 404 not-found`, with links. */
 function problems(slugs: readonly ProblemSlug[]): Html {
-  return joined(
-    slugs.map((slug) => html`${problemTypes[slug].status} <a href="/problems/${slug}"><code>${slug}</code></a>`),
-    ' · ',
-  );
+  const links = slugs.map((slug) => html`${problemTypes[slug].status} <a href="/problems/${slug}"><code>${slug}</code></a>`);
+  return joined(links, ' · ');
 }
 
 /** For example `array of string, at most 50`. */

@@ -8,6 +8,7 @@ import { actionFacts, type ChainAction, connectorOf, connectorsOf, dueAt } from 
 import { asksIncomingValue, conditionText, evaluateCondition } from '../chain/condition.js';
 import type { ActionDefinition } from '../chain/define-action.js';
 import { type Facts, type Forecast, forecastChain } from '../chain/forecast.js';
+import { unableToSend } from '../chain/kinds.js';
 import { type Pause, pauseOf, pauseText } from '../chain/pause.js';
 import type { Issue } from '../chain/request.js';
 import { timesIn } from '../chain/timestamp/local.js';
@@ -89,7 +90,7 @@ export function assignmentReader(connectors: Connectors, company: Company): Assi
       return { assignment: await connectors.platformOf(company).getAssignment(id, { timeoutMs }) };
     } catch (error) {
       if (!(error instanceof ConnectorError)) throw error;
-      return { error: error.message, retryable: error.kind !== 'permanent' };
+      return { error: inWords(error), retryable: error.kind !== 'permanent' };
     }
   };
   return async (id) => {
@@ -137,13 +138,19 @@ function previewOf(
   if (!definition || action.invalidData !== undefined) return {};
   try {
     const connector = connectorOf[action.action];
+    const unable = action.action === 'platform_sendAssignment' && unableToSend(company.platform, action);
+    if (unable) return { obstacle: unable };
     if (connector === 'platform') connectors.platformOf(company);
     if (connector === 'ticketing') connectors.ticketingOf(company);
     return definition.preview(action, company.timeZone);
   } catch (error) {
-    if (error instanceof ConnectorError) return { obstacle: error.message };
+    if (error instanceof ConnectorError) return { obstacle: inWords(error) };
     throw error;
   }
+}
+
+function inWords({ message, facts: { title } }: ConnectorError): string {
+  return title === undefined ? message : `${title} (${message})`;
 }
 
 /** Returns the current pause of the system that the action calls. */

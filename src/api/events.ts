@@ -157,9 +157,7 @@ export function eventRoutes(ask: Ask, routes: readonly Route[], stop?: AbortSign
         return streamSSE(c, async (stream) => {
           open(1);
           let end = () => {};
-          const ended = new Promise<void>((resolve) => {
-            end = resolve;
-          });
+          const ended = new Promise<void>((resolve) => (end = resolve));
           const outbox = new Outbox(stream);
           const looks = paths.map((path) =>
             look(`${roleOf(actor)} ${path}`, {

@@ -12,13 +12,12 @@ const mostLines = 5;
 /** The maximum number of addresses a minute with their own log lines. All other addresses together count as one address. */
 const mostAddresses = 1000;
 
-export function reportFailures({
-  log,
-  metrics,
-}: {
+interface Options {
   log: Log;
   metrics: Pick<Metrics, 'failedAuthentications'>;
-}): MiddlewareHandler {
+}
+
+export function reportFailures({ log, metrics }: Options): MiddlewareHandler {
   const addresses = new Map<string, { lines: number; leftOut: number }>();
   let minute = 0;
   return async (c, next) => {

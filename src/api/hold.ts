@@ -10,7 +10,7 @@ import type { StatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
 import type { Steered } from '../chain/action-status.js';
 import { refusalOf, verbsFor } from '../chain/allowed-verbs.js';
-import { hasEnded } from '../chain/outcome.js';
+import { hasEnded, retryHelps } from '../chain/outcome.js';
 import { timesIn } from '../chain/timestamp/local.js';
 import { actionTitle } from '../chain/web-ui.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
@@ -18,14 +18,14 @@ import type { Company } from '../contract/company.js';
 import { contactMark, HoldLinks, type HoldRef } from '../contract/hold-link.js';
 import { decidersOf } from '../contract/notify.js';
 import { Problem } from '../contract/problem.js';
-import { isHeldBehind, whatWasWrong } from '../notices/chain-words.js';
+import { detailsOf, isHeldBehind, whatWasWrong } from '../notices/chain-words.js';
 import { readChain } from '../temporal/read.js';
 import { steerAction } from '../temporal/steer.js';
 import { type Authenticated, assertOwnPage } from './bearer-authentication.js';
 import type { Use } from './limits.js';
 import { type Html, sendPage } from './page.js';
 import { problemOf } from './problems.js';
-import { type ApiOptions, type Route, route } from './route.js';
+import { type ApiOptions, type Route, route, steeringProblems } from './route.js';
 
 const cookie = 'relay-hold';
 const cookieSeconds = 3600;
@@ -43,14 +43,8 @@ type Standing =
   | { company: Whose; contact: string; chain: ChainResource; action: ActionResource; last?: Steered; over?: undefined }
   | { company?: Whose; over: string; status: 200 | 401 | 410 | 503; chain?: ChainResource; action?: ActionResource };
 
-const foreign = {
-  over: 'This is not a link of a notice, or it is incomplete. Open the whole link of the notice.',
-  status: 401,
-} as const;
-const without = {
-  over: 'This page opens only for one hour after you opened the link of a notice. Open the link again.',
-  status: 401,
-} as const;
+const foreign = 'This is not a link of a notice, or it is incomplete. Open the whole link of the notice.';
+const without = 'This page opens only for one hour after you opened the link of a notice. Open the link again.';
 const expired = { over: 'This link has expired.', status: 410 } as const;
 
 export function holdRoutes(options: ApiOptions): Route[] {
@@ -66,7 +60,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
   };
 
   const standingOf = async (held: HoldRef | undefined): Promise<Standing> => {
-    if (!held) return without;
+    if (!held) return { over: without, status: 401 };
     const { companyId, chainId, index, at, until } = held;
     const company = await store.companies.get(companyId);
     if (!company) return expired;
@@ -92,12 +86,11 @@ export function holdRoutes(options: ApiOptions): Route[] {
   /** Counts the requests for a held action. All readers of its link share one limit. @throws Problem rate-limited */
   const count = async (c: Context, use: Use) => {
     const { exceeded, headers } = await limits.ofUse(use, c.req.path);
-    if (exceeded)
-      throw new Problem('rate-limited', 'There were too many requests for this page within a minute. Nothing was done.', {
-        headers,
-      });
+    const often = 'There were too many requests for this page within a minute. Nothing was done.';
+    if (exceeded) throw new Problem('rate-limited', often, { headers });
   };
 
+  const deciding = "Retry or skip a held action with the form on the action's page";
   return [
     route.anyone('GET /hold/:link', 'openHold', 'Open the link of a notice', {
       onPage: true,
@@ -110,7 +103,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
       async handle(c) {
         const link = c.req.param('link') ?? '';
         const held = signed.read(link);
-        if (!held) return sendStanding(c, foreign);
+        if (!held) return sendStanding(c, { over: foreign, status: 401 });
         if (Date.now() > held.until * 1000) return sendStanding(c, expired);
         const path = pathOf(held);
         setCookie(c, cookie, link, { ...secure, path, httpOnly: true, sameSite: 'Lax', maxAge: cookieSeconds });
@@ -134,42 +127,29 @@ export function holdRoutes(options: ApiOptions): Route[] {
         return sendStanding(c, await standingOf(held), query);
       },
     }),
-    route.anyone(
-      'POST /hold/:companyId/:chainId/:index',
-      'decideHold',
-      "Retry or skip a held action with the form on the action's page",
-      {
-        onPage: true,
-        answers: {
-          303: ['A redirect to the page, which shows the result.'],
-          200: ['The action is no longer held.', 'text/html'],
-          401: ['The cookie is missing.', 'text/html'],
-          410: ['The link is not valid any more.', 'text/html'],
-        },
-        problems: [
-          'foreign-page',
-          'invalid-body',
-          'body-too-large',
-          'already-ended',
-          'not-steerable',
-          'rate-limited',
-          'temporal-unavailable',
-        ],
-        async handle(c, { companyId }) {
-          assertOwnPage(c);
-          const held = heldAt(c);
-          if (held) await count(c, 'steering');
-          const standing = await standingOf(held);
-          if (standing.over !== undefined) return sendStanding(c, standing);
-          const { data } = decisionSchema.safeParse(await c.req.parseBody());
-          if (!data) throw new Problem('invalid-body', 'decision must be retry or skip.');
-          const { chain, action, contact, last } = standing;
-          const actor = { kind: 'link', companyId, contact } as const;
-          await steerAction(options, companyId, chain, action, { verb: data.decision }, actor);
-          return c.redirect(`${c.req.path}?${new URLSearchParams({ asked: data.decision, after: last?.at ?? '' })}`, 303);
-        },
+    route.anyone('POST /hold/:companyId/:chainId/:index', 'decideHold', deciding, {
+      onPage: true,
+      answers: {
+        303: ['A redirect to the page, which shows the result.'],
+        200: ['The action is no longer held.', 'text/html'],
+        401: ['The cookie is missing.', 'text/html'],
+        410: ['The link is not valid any more.', 'text/html'],
       },
-    ),
+      problems: [...steeringProblems, 'foreign-page', 'body-too-large', 'rate-limited'],
+      async handle(c, { companyId }) {
+        assertOwnPage(c);
+        const held = heldAt(c);
+        if (held) await count(c, 'steering');
+        const standing = await standingOf(held);
+        if (standing.over !== undefined) return sendStanding(c, standing);
+        const { data } = decisionSchema.safeParse(await c.req.parseBody());
+        if (!data) throw new Problem('invalid-body', 'decision must be retry or skip.');
+        const { chain, action, contact, last } = standing;
+        const actor = { kind: 'link', companyId, contact } as const;
+        await steerAction(options, companyId, chain, action, { verb: data.decision }, actor);
+        return c.redirect(`${c.req.path}?${new URLSearchParams({ asked: data.decision, after: last?.at ?? '' })}`, 303);
+      },
+    }),
   ];
 }
 
@@ -183,7 +163,8 @@ export const sayOnPage: MiddlewareHandler = async (c, next) => {
 };
 
 /** @param last - the last decision since the notice. @returns why nobody can decide; undefined if the action needs attention. */
-function howItEnded({ state, reason }: ActionResource, last: Steered | undefined, { timeZone }: Whose): string | undefined {
+function howItEnded(action: ActionResource, last: Steered | undefined, { timeZone }: Whose): string | undefined {
+  const { state, result, reason = result?.note } = action;
   if (state === 'needs-attention') return undefined;
   const now = hasEnded(state) ? `It is ${state}${reason ? `: ${reason}` : ''}.` : 'It is being tried now.';
   return `${last ? decided(last, timeZone) : 'The action is not held any more.'} ${now}`;
@@ -218,7 +199,13 @@ function sendStanding(c: Context<Authenticated>, standing: Standing, { asked, af
   const held = last ? 'It failed again: retry or skip?' : 'Held: retry or skip?';
   const title = over === undefined ? held : 'Nothing to decide';
   const wrong = action && whatWasWrong(action);
-  const what = action && html`<p><strong>${actionTitle(action)}</strong></p>${wrong && html`<p>What was wrong: ${wrong}</p>`}`;
+  const remedy = action?.error?.remedy;
+  const [details] = detailsOf(action?.error);
+  const what =
+    action &&
+    html`<p><strong>${actionTitle(action)}</strong></p>${wrong && html`<p>What was wrong: ${wrong}</p>`}
+${over === undefined && remedy && html`<p>What to do: ${remedy}</p>`}
+${details && html`<details><summary>Details</summary><p>${details}</p></details>`}`;
   const about = company && chain && action && facts(company, chain, action);
   const passedOn =
     isPassedOn &&
@@ -252,16 +239,15 @@ export function decisionForm(chain: ChainResource, action: ActionResource): Html
   const follows =
     behind.length > 0 ? `These actions wait for this action: ${behind.join('; ')}.` : 'No other action waits for this action.';
   const unknown = error?.unknown && 'The outcome of the last attempt is unknown: check the other system before you retry.';
-  const unmended =
-    error?.type === 'DataMistake' && 'A retry uses the same data: the action fails again unless a setting was fixed.';
+  const helps = retryHelps(action);
+  const unmended = !helps && 'A retry uses the same data: the action fails again unless a setting was fixed.';
   const retry = html`<section><h2>Retry</h2>
 <p>The action runs again now. Actions that are done do not run again. If it fails again, you get a notice. ${unknown || unmended}</p>
 <p><button name="decision" value="retry">Retry</button></p></section>`;
-  return html`<form method="post">
-${verbsFor(chain, action).includes('retry') && retry}
-<section><h2>Skip</h2>
+  const skip = html`<section><h2>Skip</h2>
 <p>The chain continues without this action. You cannot retry it later.</p>
-<p><button name="decision" value="skip">Skip</button></p></section>
-</form>
+<p><button name="decision" value="skip">Skip</button></p></section>`;
+  const both = verbsFor(chain, action).includes('retry') ? [retry, skip] : [skip];
+  return html`<form method="post">${helps ? both : both.reverse()}</form>
 <p>${follows}</p>`;
 }

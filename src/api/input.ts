@@ -3,16 +3,11 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
+import { type Fields, isObject } from '../chain/fields.js';
 import { type Issue, jsonPointer, mostBytes } from '../chain/request.js';
 import { Problem } from '../contract/problem.js';
 import { isJsonType } from '../door/decode.js';
 import { readStrictJson, textsIn } from '../door/strict-json.js';
-
-export type JsonObject = Record<string, unknown>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 export function limitBody(maxBytes = mostBytes): MiddlewareHandler {
   const countBody = bodyLimit({
@@ -28,21 +23,19 @@ export function limitBody(maxBytes = mostBytes): MiddlewareHandler {
   };
 }
 
-/** @throws Problem 415 if the content type is not JSON, 400 if the body is not strict JSON */
-export function readJson(contentType: string | undefined, bytes: ArrayBuffer): unknown {
-  if (!isJsonType(contentType)) throw new Problem('unsupported-media-type', 'Send JSON, with Content-Type: application/json.');
-  const body = readStrictJson(bytes);
-  if (body.ok) return body.value;
-  throw new Problem('malformed-json', `The body ${body.error}.`);
-}
-
-/** A missing body counts as `{}`. @throws Problem 415 if the content type is not JSON, 400 if the body is not a JSON object */
-export async function readObject(c: Context): Promise<JsonObject> {
+/**
+ * A missing body counts as `{}`.
+ * @throws Problem 415 if the content type is not JSON, 400 if the body is not strict JSON, or not a JSON object
+ */
+export async function readObject(c: Context): Promise<Fields> {
   const bytes = await c.req.arrayBuffer();
   if (bytes.byteLength === 0) return {};
-  const value = readJson(c.req.header('Content-Type'), bytes);
-  if (!isObject(value)) throw new Problem('malformed-json', 'The body must be a JSON object.');
-  return value;
+  const isJson = isJsonType(c.req.header('Content-Type'));
+  if (!isJson) throw new Problem('unsupported-media-type', 'Send JSON, with Content-Type: application/json.');
+  const body = readStrictJson(bytes);
+  if (!body.ok) throw new Problem('malformed-json', `The body ${body.error}.`);
+  if (!isObject(body.value)) throw new Problem('malformed-json', 'The body must be a JSON object.');
+  return body.value;
 }
 
 /** The media type of a merge patch (RFC 7396), for PATCH. */
@@ -83,18 +76,13 @@ export function parseQuery<Schema extends z.ZodType>(schema: Schema, query: Reco
 
 /** The query of a paged list. @param cursor - the pattern of its `nextCursor`. */
 export function pageQuery(cursor: RegExp) {
+  const range = 'must be 1 to 200';
+  const size = z.int(range).min(1, range).max(200, range).default(50);
+  const readNumber = (text: unknown) => (typeof text === 'string' && /^\d{1,3}$/.test(text) ? Number(text) : text);
+  const previous = z.string().regex(cursor, 'must be the nextCursor of the previous page');
   return z.object({
-    limit: z
-      .preprocess(
-        (text) => (typeof text === 'string' && /^\d{1,3}$/.test(text) ? Number(text) : text),
-        z.int('must be 1 to 200').min(1, 'must be 1 to 200').max(200, 'must be 1 to 200').default(50),
-      )
-      .describe('The maximum number of items in the answer.'),
-    cursor: z
-      .string()
-      .regex(cursor, 'must be the nextCursor of the previous page')
-      .optional()
-      .describe('The `nextCursor` of the previous page.'),
+    limit: z.preprocess(readNumber, size).describe('The maximum number of items in the answer.'),
+    cursor: previous.optional().describe('The `nextCursor` of the previous page.'),
   });
 }
 

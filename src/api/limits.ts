@@ -181,12 +181,7 @@ function rateLimitOf({ points }: Limiter, remaining: number, until: number, exce
 }
 
 /** Adds the `RateLimit-…` headers to every answer, also to an error. @throws Rejection 429 if the company is over its limit */
-export async function withinLimit(
-  c: Context,
-  limits: Limits,
-  companyId: string,
-  answer: () => Promise<Response>,
-): Promise<Response> {
+export async function withinLimit(c: Context, limits: Limits, companyId: string, answer: () => Promise<Response>) {
   const { exceeded, headers } = await limits.ofCompany(companyId);
   for (const [name, value] of Object.entries(headers)) c.header(name, value);
   try {

@@ -61,13 +61,11 @@ const tags: Record<string, [name: string, description: string]> = {
   service: ['Service', 'Health, metrics, and this documentation.'],
 };
 
+const chainIdPattern = /^[A-Za-z0-9_-]{1,128}$/;
 const pathParameters: Record<string, z.ZodType> = {
   companyId: z.string().regex(companyIdPattern).describe('The id of the company.'),
   relayId: z.string().regex(relayIdPattern).describe('The `relayId` of the rule.'),
-  chainId: z
-    .string()
-    .regex(/^[A-Za-z0-9_-]{1,128}$/)
-    .describe('The `chainId` from the answer that accepted the chain.'),
+  chainId: z.string().regex(chainIdPattern).describe('The `chainId` from the answer that accepted the chain.'),
   index: z.int().min(0).describe('The index of the action in the chain, from 0.'),
   verb: z
     .enum(steeringVerbs.filter((verb) => verb !== 'mend'))

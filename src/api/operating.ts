@@ -107,22 +107,23 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
     route.manager('POST /admin/companies/:companyId/check', 'checkCompany', 'Check whether the settings of a company work', {
       description:
         'A worker checks whether the platform, the ticket system and the mail server answer and accept the credentials. It also counts ' +
-        'the contacts of the company. The check sends no message and changes nothing.',
+        'the contacts of the company, reads the given assignment and ticket, and looks for the given groups and fields. The check ' +
+        'sends no message and changes nothing.',
       body: checkRequest,
       answers: { 200: ['The result for each system.', checkResponse] },
       problems: ['temporal-unavailable'],
-      async handle(c, { companyId, actor, body: { assignmentId } }) {
+      async handle(c, { companyId, actor, body }) {
         found(await store.companies.get(companyId), `company ${companyId}`);
         const often = `The keys of company ${companyId} can check its settings only once in ${checkEveryMs / 1000} seconds.`;
         count(actor, checks, companyId, 'checks', often);
-        const looked = () => checkSettings(client, taskQueue, { companyId, assignmentId });
+        const looked = () => checkSettings(client, taskQueue, { companyId, ...body });
         return c.json({ checked: await inTime(companyId, looked) });
       },
     }),
   ];
 }
 
-/** The maximum number of rows for one request, so that a request takes only seconds. */
+/** One request encrypts at most this number of rows, so that it takes only seconds. */
 const rotatedAtOnce = 200;
 
 export function encryptionRoutes({ encryption }: Store): Route[] {

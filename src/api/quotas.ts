@@ -1,10 +1,12 @@
 /**
- * The limits of a company: actions a day, e-mail recipients a day, open chains. The relay refuses a request that exceeds a limit,
- * or an edit whose new recipients exceed the limit of recipients. Accepted chains always run.
+ * The limits of a company: actions a day, e-mail recipients a day, open chains. Above a limit, the relay refuses new chains, and
+ * edits that add recipients. Accepted chains always run.
  */
 
 import type { Client } from '@temporalio/client';
 import { type ChainAction, recipientsOf } from '../chain/chain.js';
+import { warningsOfKind } from '../chain/kinds.js';
+import type { Issue } from '../chain/request.js';
 import type { CompanyLimits } from '../contract/company.js';
 import { Rejection } from '../contract/problem.js';
 import { type Config, readConfig } from '../service/config.js';
@@ -96,20 +98,23 @@ export class Quotas {
   readonly admit: AdmitRecipients = (companyId, recipients) =>
     admitRecipients(this.options.store, this.recipientsPerDay)(companyId, recipients);
 
-  async #boundsOf(companyId: string): Promise<{ limits: Required<CompanyLimits>; domains?: readonly string[] | undefined }> {
+  async #boundsOf(companyId: string) {
     const { store, quotas = this.#standard } = this.options;
     const { company } = (await store.settings.of(companyId)) ?? {};
-    return { limits: { ...quotas, ...company?.limits }, domains: company?.mail?.recipientDomains };
+    return { limits: { ...quotas, ...company?.limits }, domains: company?.mail?.recipientDomains, platform: company?.platform };
   }
 
-  /** @throws Rejection 400 for recipients outside the allowed domains of the company */
-  async checkRecipients(companyId: string, actions: readonly ChainAction[]): Promise<void> {
-    const { domains } = await this.#boundsOf(companyId);
+  /**
+   * @returns warnings for what the company's platform cannot do.
+   * @throws Rejection 400 for recipients outside the allowed domains of the company
+   */
+  async checkActions(companyId: string, actions: readonly ChainAction[]): Promise<Issue[]> {
+    const { domains, platform } = await this.#boundsOf(companyId);
     const errors = actions.flatMap((action) => {
       const detail = outside(recipientsOf(action), domains);
       return detail === undefined ? [] : [{ pointer: `/${action.index}/emails`, detail }];
     });
-    if (errors.length === 0) return;
+    if (errors.length === 0) return warningsOfKind(platform, actions);
     const detail = `Nothing has run. ${errors.map((error) => `${error.pointer} ${error.detail}`).join('; ')}`;
     throw new Rejection('invalid-chain', 'invalid-chain', detail, { errors });
   }

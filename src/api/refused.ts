@@ -2,7 +2,7 @@
 
 import { type Fields, isObject } from '../chain/fields.js';
 import { isNearMiss } from '../chain/request.js';
-import { cutShort } from '../chain/text.js';
+import { capital, cutShort } from '../chain/text.js';
 import { isTakenOver } from '../contract/credential.js';
 import { type KeptBody, type Problem, type ProposedAction, Rejection, type RejectionReason } from '../contract/problem.js';
 import type { Received } from '../door/decode.js';
@@ -143,7 +143,7 @@ function bodyOf(flaw: Flaw, { received, reading }: Asked, masked: string): { bod
     cut: !reading.ok && reading.cut,
     ...(offset !== undefined && { place: { ...placeIn(text, offset), offset, says } }),
   };
-  return { body, detail: `${says.charAt(0).toUpperCase()}${says.slice(1)}. ${flawAdvice(flaw)}` };
+  return { body, detail: `${capital(says)}. ${flawAdvice(flaw)}` };
 }
 
 function wrongTokens({ received }: Asked, masked: string): { body: KeptBody; detail: string } {

@@ -19,7 +19,7 @@ import { withinLimit } from './limits.js';
 import { found } from './problems.js';
 import type { Quotas } from './quotas.js';
 import type { Rejections } from './rejections.js';
-import { acceptedAnswer, answerStarted, replayedHeaders } from './relay.js';
+import { acceptedAnswer, answerStarted, replayedHeaders, startProblems } from './relay.js';
 import { textOf } from './relay-authentication.js';
 import { readActions } from './relay-request.js';
 import { type ApiOptions, type Route, route } from './route.js';
@@ -57,18 +57,14 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
         200: ['The sender has already sent the request again. This is the first answer.', acceptedSchema, replayedHeaders],
       },
       problems: [
-        'invalid-body',
-        'invalid-chain',
+        ...startProblems,
         'not-confirmed',
         'already-resent',
         'already-dropped',
+        'invalid-body',
         'only-proposed',
         'not-authenticated',
         'rule-disabled',
-        'idempotency-key-reused',
-        'quota-exceeded',
-        'too-many-open-chains',
-        'temporal-unavailable',
       ],
       async handle(c, { companyId, rejectedId, actor }) {
         const asked = await readTexts(c, resendRequest);
@@ -90,7 +86,7 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
           // Hash the actions as they came, before the edits. If the sender repeats the request, the relay then recognizes the repetition.
           const hash = hashRequest(sent.map(({ came }) => came));
           const traceparent = c.get('traceparent');
-          await quotas.checkRecipients(companyId, actions);
+          warnings.push(...(await quotas.checkActions(companyId, actions)));
           const started = await quotas.within(companyId, actions, () =>
             startChain(options, { companyId, actions, hash, idempotencyKey: keyOf(request), warnings, traceparent }),
           );

@@ -69,11 +69,8 @@ export class Rejections {
   }
 
   #say({ companyId, reason }: RefusedRequest): void {
-    if (this.#said.take(`${companyId} ${reason}`))
-      this.options.log.warn(
-        { companyId, reason },
-        'too many requests were refused: not all are stored, relay_refused_requests_total counts them',
-      );
+    const words = 'too many requests were refused: not all are stored, relay_refused_requests_total counts them';
+    if (this.#said.take(`${companyId} ${reason}`)) this.options.log.warn({ companyId, reason }, words);
   }
 
   /** Stores the requests of a company one after the other. */

@@ -3,6 +3,7 @@
 import type { Context } from 'hono';
 import { z } from 'zod';
 import emailSendEmail from '../../examples/email-send-email.json' with { type: 'json' };
+import setField from '../../examples/set-field.json' with { type: 'json' };
 import twoGroups from '../../examples/two-groups.json' with { type: 'json' };
 import widenThenAlert from '../../examples/widen-then-alert.json' with { type: 'json' };
 import { actionDefinitions } from '../chain/actions.js';
@@ -45,6 +46,7 @@ export const examples = {
     value: widenThenAlert,
   },
   'email-send-email': { summary: 'An e-mail, then a send, then an e-mail, strictly in this order.', value: emailSendEmail },
+  'set-field': { summary: 'Two fields of a ticket: a time and a text.', value: setField },
   'two-groups': { summary: 'One group now, a second group half an hour later.', value: twoGroups },
 };
 
@@ -130,12 +132,8 @@ export function refusal(
   if (!isJsonType(contentType))
     return new Problem('unsupported-media-type', `Send JSON, with Content-Type: application/json. ${detail}`);
   if (flaw.kind !== 'not-actions') return new Problem('malformed-json', detail);
-  const mistakes = errors?.length ? { errors } : {};
-  return new Problem(
-    'not-an-array',
-    'The body must be a JSON array of actions, also for a single action: [{"action": …}].',
-    mistakes,
-  );
+  const anArray = 'The body must be a JSON array of actions, also for a single action: [{"action": …}].';
+  return new Problem('not-an-array', anArray, errors?.length ? { errors } : {});
 }
 
 /** @throws Rejection 400 with every mistake */

@@ -2,15 +2,16 @@
 
 import type { Context } from 'hono';
 import { z } from 'zod';
-import { type ChainAction, chainLinks, chainUrl, chainWorkflowId, dueAt, type Links } from '../chain/chain.js';
+import { chainLinks, chainUrl, chainWorkflowId, dueAt, type Links } from '../chain/chain.js';
 import type { Issue } from '../chain/request.js';
-import type { Caller } from '../contract/audit.js';
 import { type Accepted, acceptedSchema } from '../contract/chain-resource.js';
+import { dryRunSchema } from '../contract/dry-run.js';
 import { Problem, Rejection } from '../contract/problem.js';
 import { readClosely, readPlain } from '../door/read.js';
 import { tokensIn } from '../door/tokens.js';
 import { hashRequest, type StartedChain, startChain } from '../temporal/start.js';
-import { linksFor } from './bearer-authentication.js';
+import { type Callers, linksFor } from './bearer-authentication.js';
+import { dryRun } from './dry-run.js';
 import { Guesses } from './guesses.js';
 import { withinLimit } from './limits.js';
 import type { Quotas } from './quotas.js';
@@ -20,11 +21,6 @@ import { authenticateRequest, mayBeAuthentic } from './relay-authentication.js';
 import { asksDryRun, chainRequest, readActions, readIdempotencyKey, receive, refusal } from './relay-request.js';
 import { type Answer, type ApiOptions, type Route, route } from './route.js';
 
-export interface DryRun {
-  schema: z.ZodType;
-  of(c: Context, request: { companyId: string; actions: ChainAction[]; warnings: Issue[] }): Promise<object>;
-}
-
 const acceptedHeaders = {
   Location: 'The path of the chain.',
   'RateLimit-Limit': 'The limit of requests a minute for the company.',
@@ -32,18 +28,20 @@ const acceptedHeaders = {
   'RateLimit-Reset': 'The seconds until the count starts again.',
 };
 
-/** The OpenAPI answers of `answerStarted`: 202, and the headers of 200. */
+/** The OpenAPI answers of `answerStarted`: 202, the headers of 200, and problems of the start. */
 export const acceptedAnswer: Answer = ['The chain is accepted and will run.', acceptedSchema, acceptedHeaders];
 export const replayedHeaders = { ...acceptedHeaders, 'Idempotency-Replayed': '`true` if this answer repeats the first one.' };
 
-/** @param callerOf - finds the caller by the company key or admin token in the request */
-export function relayRoute(
-  options: ApiOptions,
-  rejections: Rejections,
-  quotas: Quotas,
-  dryRun: DryRun,
-  callerOf: (c: Context) => Promise<Caller | undefined>,
-): Route {
+export const startProblems = [
+  'invalid-chain',
+  'idempotency-key-reused',
+  'quota-exceeded',
+  'too-many-open-chains',
+  'temporal-unavailable',
+] as const;
+
+/** @param callers - finds the caller by the company key or admin token in the request */
+export function relayRoute(options: ApiOptions, rejections: Rejections, quotas: Quotas, callers: Pick<Callers, 'of'>): Route {
   const { limits, links, log } = options;
   const known = { ...options, guesses: new Guesses(log), rejections };
   return route.sender('POST /co/:companyId/relay', 'submitChain', 'Submit a chain of actions', {
@@ -56,21 +54,11 @@ export function relayRoute(
       202: acceptedAnswer,
       200: [
         'The first answer again, if the idempotency key was used before. For a dry run, the predicted results.',
-        z.union([acceptedSchema, dryRun.schema]),
+        z.union([acceptedSchema, dryRunSchema]),
         replayedHeaders,
       ],
     },
-    problems: [
-      'not-an-array',
-      'invalid-chain',
-      'idempotency-key',
-      'idempotency-key-reused',
-      'quota-exceeded',
-      'too-many-open-chains',
-      'database-unavailable',
-      'unreadable',
-      'temporal-unavailable',
-    ],
+    problems: [...startProblems, 'not-an-array', 'idempotency-key', 'database-unavailable', 'unreadable'],
     boundsBody: true,
     async handle(c, { companyId }) {
       const dry = asksDryRun(c);
@@ -88,13 +76,16 @@ export function relayRoute(
         return await withinLimit(c, limits, companyId, async () => {
           if (mistake !== undefined) throw new Rejection('idempotency-key', 'idempotency-key', mistake);
           const { actions, warnings: found } = readActions(elements);
-          const warnings = reading.ok ? [...reading.warnings, ...found] : found;
-          await quotas.checkRecipients(companyId, actions);
-          if (dry) return c.json(await dryRun.of(c, { companyId, actions, warnings }));
+          const unable = await quotas.checkActions(companyId, actions);
+          const warnings = [...(reading.ok ? reading.warnings : []), ...found, ...unable];
+          if (dry) {
+            const valuesShown = (await callers.of(c)) !== undefined;
+            return c.json(await dryRun(options, { companyId, actions, warnings, valuesShown }));
+          }
           const hash = hashRequest(elements);
           const request = { companyId, actions, hash, idempotencyKey, tokenIds, warnings, traceparent: c.get('traceparent') };
           const started = await quotas.within(companyId, actions, () => startChain(options, request));
-          return answerStarted(c, started, warnings, linksFor(await callerOf(c).catch(() => undefined), links));
+          return answerStarted(c, started, warnings, linksFor(await callers.of(c).catch(() => undefined), links));
         });
       } catch (error) {
         if (error instanceof Problem && !dry) await keepRefused(known, error, asked);

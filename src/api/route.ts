@@ -91,6 +91,9 @@ export interface Route extends Omit<Description<string, Access, z.ZodObject, z.Z
   handle(c: Context<Authenticated>): Promise<Response>;
 }
 
+/** The problems of a decision about an action. */
+export const steeringProblems = ['invalid-body', 'already-ended', 'not-steerable', 'temporal-unavailable'] as const;
+
 /** These paths need credentials even if no route matches. Strangers therefore do not learn which routes exist. */
 const guarded = {
   '/admin/companies/:companyId/*': 'admin or manage key',

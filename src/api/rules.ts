@@ -12,6 +12,8 @@ import { found, limitReached, notFound } from './problems.js';
 import { type Route, route } from './route.js';
 
 export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
+  const known = <Thing>(thing: Thing, companyId: string, relayId: string) =>
+    found(thing, `rule ${relayId} of company ${companyId}`);
   return [
     route.manager('POST /admin/companies/:companyId/rules', 'createRule', 'Create a rule', {
       description:
@@ -45,10 +47,7 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
     }),
     route.manager('GET /admin/companies/:companyId/rules/:relayId', 'getRule', 'Read a rule', {
       answers: { 200: ['The rule.', ruleSchema] },
-      async handle(c, { companyId, relayId }) {
-        const rule = await rules.get(companyId, relayId);
-        return c.json(shown(found(rule, `rule ${relayId} of company ${companyId}`)));
-      },
+      handle: async (c, { companyId, relayId: id }) => c.json(shown(known(await rules.get(companyId, id), companyId, id))),
     }),
     route.manager('PATCH /admin/companies/:companyId/rules/:relayId', 'changeRule', 'Change, enable or disable a rule', {
       description:
@@ -65,22 +64,19 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
           return { ...changed, setByCompany: addressesSetBy(actor, given, changed, stored) };
         };
         const rule = await rules.update(companyId, relayId, change, actor);
-        return c.json(shown(found(rule, `rule ${relayId} of company ${companyId}`)));
+        return c.json(shown(known(rule, companyId, relayId)));
       },
     }),
     route.manager('DELETE /admin/companies/:companyId/rules/:relayId', 'deleteRule', 'Delete a rule with its tokens', {
       answers: { 204: ['The rule is deleted.'] },
       async handle(c, { companyId, relayId, actor }) {
-        found(await rules.delete(companyId, relayId, actor), `rule ${relayId} of company ${companyId}`);
+        known(await rules.delete(companyId, relayId, actor), companyId, relayId);
         return c.body(null, 204);
       },
     }),
     route.manager('GET /admin/companies/:companyId/rules/:relayId/tokens', 'listTokens', 'List the tokens of a rule', {
       answers: { 200: ['The tokens without their secrets, the newest first.', tokensResponse] },
-      async handle(c, { companyId, relayId }) {
-        const listed = await tokens.list(companyId, relayId);
-        return c.json({ tokens: found(listed, `rule ${relayId} of company ${companyId}`) });
-      },
+      handle: async (c, { companyId, relayId: id }) => c.json({ tokens: known(await tokens.list(companyId, id), companyId, id) }),
     }),
     route.manager('POST /admin/companies/:companyId/rules/:relayId/tokens', 'rotateToken', 'Rotate the token', {
       description:
@@ -90,7 +86,7 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
       answers: { 201: ['The new token.', rotatedTokenResponse] },
       async handle(c, { companyId, relayId, actor, body: { graceSeconds } }) {
         const token = await tokens.rotate(companyId, relayId, graceSeconds, actor);
-        return c.json(found(token, `rule ${relayId} of company ${companyId}`), 201, { 'Cache-Control': 'no-store' });
+        return c.json(known(token, companyId, relayId), 201, { 'Cache-Control': 'no-store' });
       },
     }),
     route.manager('DELETE /admin/companies/:companyId/rules/:relayId/tokens/:tokenId', 'revokeToken', 'Revoke a token', {

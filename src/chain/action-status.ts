@@ -5,9 +5,12 @@ import { steeringVerbs } from './allowed-verbs.js';
 import { actionStates } from './outcome.js';
 import { connectors } from './pause.js';
 
+export const optionalText = z.string().optional();
 export const actionErrorSchema = z.object({
   type: z.string().describe('The kind of failure, such as `PlatformError`.'),
   message: z.string().describe('What was wrong, where it was wrong, and what to do.'),
+  title: optionalText.describe('The failure in one short sentence, from the system that was called.'),
+  remedy: optionalText.describe('What to do about it.'),
   retryable: z.boolean().describe('Whether a retry without changes can help.'),
   unknown: z.boolean().optional().describe('The outcome is unknown: the effect may have happened.'),
   retryAfterSeconds: z.number().optional().describe('The `Retry-After` of the called system.'),
@@ -27,39 +30,38 @@ export const actionStatusSchema = z.object({
   index: z.int().describe('Zero-based place in the chain.'),
   action: z.string(),
   relayId: z.string().describe('The `relayId` of the rule.'),
-  comment: z.string().optional(),
-  assignmentId: z.string().optional(),
+  comment: optionalText,
+  assignmentId: optionalText,
   state: z.enum(actionStates),
-  workflowId: z
-    .string()
-    .optional()
-    .describe('The workflow of a delayed action. Absent if the action runs in the workflow of the chain.'),
-  runAt: z.string().optional().describe('When the action is or was due.'),
-  startedAt: z.string().optional(),
-  endedAt: z.string().optional(),
+  workflowId: optionalText.describe('The workflow of a delayed action. Absent if the action runs in the workflow of the chain.'),
+  runAt: optionalText.describe('When the action is or was due.'),
+  startedAt: optionalText,
+  endedAt: optionalText,
   attempts: z.number().optional(),
   error: actionErrorSchema.optional().describe('The last error. It stays after a recovery.'),
-  reason: z.string().optional().describe('Why the action was skipped, failed, was cancelled or did not run.'),
+  reason: optionalText.describe('Why the action was skipped, failed, was cancelled or did not run.'),
   result: z
-    .object({ recipients: z.number().optional().describe('The number of recipients that the called system reports.') })
+    .object({
+      recipients: z.number().optional().describe('The number of recipients that the called system reports.'),
+      note: optionalText.describe('A remark of the connector, such as a value that the field had already.'),
+    })
     .optional(),
   deliveries: z
     .array(
       z.object({
         recipient: z.string(),
         sent: z.boolean(),
-        error: z.string().optional(),
+        error: optionalText,
         unknown: z.boolean().optional().describe('The outcome is unknown: the recipient may have a copy.'),
       }),
     )
     .optional()
     .describe('The result for each recipient of an e-mail.'),
-  nextAttemptAt: z.string().optional().describe('When the relay retries the action automatically.'),
-  heldUntil: z.string().optional().describe('Without a decision, the action becomes `failed` at this time.'),
-  pausedSince: z
-    .string()
-    .optional()
-    .describe('When the action began to wait, as `pending`, for the end of a pause. `reason` names the pause.'),
+  nextAttemptAt: optionalText.describe('When the relay retries the action automatically.'),
+  heldUntil: optionalText.describe('Without a decision, the action becomes `failed` at this time.'),
+  pausedSince: optionalText.describe(
+    'When the action began to wait, as `pending`, for the end of a pause. `reason` names the pause.',
+  ),
   mends: z
     .array(z.int())
     .optional()

@@ -74,12 +74,7 @@ export const sendEmails = defineAction({
     bodyHtml: text.describe('HTML body.'),
   },
   verbatim: { emails: 'recipients', subject: 'subject', body: 'body', bodyHtml: 'bodyHtml' },
-  effect: z.object({
-    recipients: z.array(z.string()),
-    subject: z.string(),
-    body: z.string(),
-    bodyHtml: z.string(),
-  }),
+  effect: z.object({ recipients: z.array(z.string()), subject: z.string(), body: z.string(), bodyHtml: z.string() }),
   read(fields, issues) {
     const { recipients, dropped } = readRecipients(fields.emails);
     for (const one of dropped)

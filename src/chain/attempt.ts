@@ -19,6 +19,7 @@ export interface Tried {
   failure?: ActionError;
   skipped?: string;
   recipients?: number;
+  note?: string;
 }
 
 /** `dueAt` is the new due time of an action, in Unix milliseconds. If `alone` is true, the actions behind it do not wait. */

@@ -18,7 +18,7 @@ export interface Verdict {
 const supported =
   'write <property>==<value> or <property>!=<value>, one comparison only, for example status==draft or location.zip=="94016"';
 const name = /[\p{L}_$][\p{L}\p{M}\p{N}_$-]*/u.source;
-const pathPattern = new RegExp(`^${name}(?:\\.${name}|\\[\\d{1,6}\\])*$`, 'u');
+export const pathPattern = new RegExp(`^${name}(?:\\.${name}|\\[\\d{1,6}\\])*$`, 'u');
 const stepPattern = new RegExp(`${name}|\\d+`, 'gu');
 
 export function parseCondition(text: string): Parsed<{ condition: Condition }> {
@@ -36,7 +36,7 @@ export function parseCondition(text: string): Parsed<{ condition: Condition }> {
   const unsupported = /&&|\|\||[<>!=]$/.exec(left)?.[0];
   if (unsupported) return refuse(`${unsupported} is not supported`);
   if (!pathPattern.test(left)) return refuse(`"${cutShort(left, 80)}" is not the name of a property`);
-  const path = (left.match(stepPattern) ?? []).map((step) => (/^\d/.test(step) ? Number(step) : step));
+  const path = stepsOf(left);
   if (path[0] === 'incomingValue' && path.length > 1) return refuse('incomingValue is a text and has no properties');
   const trimmed = right.trim();
   const unquoted = trimmed.replace(/^(["']).*?\1/su, '');
@@ -44,6 +44,11 @@ export function parseCondition(text: string): Parsed<{ condition: Condition }> {
   if (second) return refuse(`${second} after the first comparison is not supported (put quotes around a value that contains it)`);
   return { ok: true, condition: { path, operator, value: /^(["'])(.*)\1$/su.exec(trimmed)?.[2] ?? trimmed } };
 }
+
+/** `location.zip` becomes `['location', 'zip']`. */
+const stepsOf = (path: string) => (path.match(stepPattern) ?? []).map((step) => (/^\d/.test(step) ? Number(step) : step));
+
+export const propertyOf = (subject: unknown, path: string) => stepsOf(path).reduce<unknown>(ownProperty, subject);
 
 /** Whether the condition tests `incomingValue`. Otherwise it tests the assignment from the platform. */
 export function asksIncomingValue(condition: Condition): boolean {

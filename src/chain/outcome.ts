@@ -59,6 +59,11 @@ interface Tried {
   deliveries?: { sent: boolean; unknown?: boolean }[];
 }
 
+/** Whether a retry can help without an edit of the action: then it is the first thing to offer. */
+export function retryHelps({ error }: { error?: { retryable: boolean; unknown?: boolean; remedy?: string } }): boolean {
+  return !error || error.retryable || error.unknown === true || /\bretry\b/i.test(error.remedy ?? '');
+}
+
 /** Whether an e-mail has reached a recipient, in this try or before. */
 export function reachedSome({ deliveries = [] }: Pick<Tried, 'deliveries'>): boolean {
   return deliveries.some(({ sent }) => sent);

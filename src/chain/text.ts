@@ -1,4 +1,4 @@
-/** Cuts texts to fit, and finds blank values and variables that the webhook did not replace. */
+/** Cuts texts to fit, begins them with a capital letter, and finds blank values and variables that the webhook did not replace. */
 
 export type Parsed<Said> =
   | ({ ok: true; error?: undefined } & Said)
@@ -10,6 +10,8 @@ export function cutShort(text: string, length = 200): string {
   const end = /[\ud800-\udbff]/.test(text.charAt(length - 2)) ? length - 2 : length - 1;
   return `${text.slice(0, end)}…`;
 }
+
+export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** The size of the text in bytes, as a JSON string in UTF-8 with quotes. Temporal counts payloads in this way. */
 export function jsonBytes(text: string): number {

@@ -6,7 +6,7 @@
 import type { ActionStatus } from './action-status.js';
 import type { Chain, ChainAction, ChainRef } from './chain.js';
 import { conditionText } from './condition.js';
-import { type ActionState, isToRedo } from './outcome.js';
+import { type ActionState, isToRedo, retryHelps } from './outcome.js';
 import { fitBytes, jsonBytes, oneLine } from './text.js';
 
 /** Temporal's limit is 400 bytes of payload; encryption adds up to 151, including the key id. */
@@ -16,9 +16,9 @@ const labelBytes = 80; // the limit for each action, because the Web UI's timeli
 
 type Titled = Pick<ActionStatus, 'index' | 'action' | 'comment'>;
 
-/** For example `2 sendEmails: tell the manager`. The title is short, so that a summary has space for other text. */
+/** For example `Action 2, sendEmails: tell the manager`. The title is short, so that a summary has space for other text. */
 export function actionTitle(action: Titled): string {
-  return fitBytes(`${action.index} ${named(action)}`, summaryBytes - 50);
+  return fitBytes(`Action ${action.index}, ${named(action)}`, summaryBytes - 50);
 }
 
 function named({ action, comment = '' }: Omit<Titled, 'index'>): string {
@@ -64,7 +64,7 @@ export function shownTime(iso: string): string {
 }
 
 export function whyNot({ reason, error }: Pick<ActionStatus, 'reason' | 'error'>): string {
-  return [...new Set([error?.message, reason])].filter((words) => words !== undefined).join('; ');
+  return [...new Set([error?.title, error?.message, reason])].filter((words) => words !== undefined).join('; ');
 }
 
 /** The message of a failed workflow: why its actions failed, and the next step. */
@@ -116,16 +116,19 @@ export function currentDetails(chain: ChainRef, actions: readonly ActionStatus[]
 }
 
 function note(chain: ChainRef, action: ActionStatus): string {
-  const { index, state, reason, nextAttemptAt, heldUntil } = action;
+  const { index, state, reason, error, nextAttemptAt, heldUntil } = action;
   const words = (why = '') => escapeMarkdown(fitBytes(why, 600));
+  const edit = `\`mend\` with input \`[${index}, {"field": "value"}]\` edits it and tries it again, `;
+  const again = reason ? '' : `${retryHelps(action) ? '' : edit}\`retry\` tries it again, `;
+  const toDo = error?.remedy ? `**What to do:** ${words(error.remedy)}. ` : '';
   if (state === 'failed')
-    return `**Action ${index} failed:** ${words(whyNot(action))}. Mend the cause, then: \`${retryCommand(chain, index)}\``;
+    return `**Action ${index} failed:** ${words(whyNot(action))}. ${toDo ? `${toDo}To retry` : 'Mend the cause, then'}: \`${retryCommand(chain, index)}\``;
   return [
-    `**Action ${index} needs attention:** ${words(whyNot(action))}.`,
+    `**Action ${index} needs attention:** ${words(whyNot(action))}. ${toDo}`.trimEnd(),
     nextAttemptAt
       ? `The relay tries it again by itself at ${shownTime(nextAttemptAt)}.`
       : 'Nothing is tried by itself: mend the cause first.',
-    `To decide, open More Actions, Send a Signal: ${reason ? '' : '`retry` tries it again, '}\`skip\` goes on without it; input \`[${index}]\`.`,
+    `To decide, open More Actions, Send a Signal: ${again}\`skip\` goes on without it; input \`[${index}]\`.`,
     ...(heldUntil ? [`Without a decision it fails at ${shownTime(heldUntil)}.`] : []),
   ].join(' ');
 }
@@ -139,7 +142,11 @@ function remark(action: ActionStatus): string {
     retrying: [whyNot(action), again && `tried again from ${again} on`],
     'needs-attention': [whyNot(action), again && `tried again at ${again}`],
     failed: [whyNot(action)],
-    done: [result?.recipients !== undefined && `reached ${result.recipients}`, error && `before that: ${error.message}`],
+    done: [
+      result?.recipients !== undefined && `reached ${result.recipients}`,
+      result?.note,
+      error && `before that: ${error.title ?? error.message}`,
+    ],
   };
   return escapeMarkdown([...(standing[state] ?? [reason]), by && `${by.verb} by ${by.by}`].filter(Boolean).join('; '));
 }

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { verbsFor } from '../chain/allowed-verbs.js';
+import { retryHelps } from '../chain/outcome.js';
 import { counted, titleOf } from '../chain/text.js';
 import { type Accepted, type ActionResource, type ChainResource, chainSchema } from '../contract/chain-resource.js';
 import { type Answer, type Problem, path, Refused, Unreachable } from './api.js';
@@ -81,6 +82,8 @@ function actionLine(action: ActionResource): Line {
   return line`${seen}  ${titleOf(action)}: ${stateCell(action.state)}${attempts}${said && `: ${said}`}`;
 }
 
+const faint = (text: string): Painted => ({ text, tone: 'faint' });
+
 /** Shows the whole error of each failed or held action, and the commands for a decision. */
 function troubleLines(companyId: string, chain: ChainResource): Line[] {
   return chain.actions
@@ -88,14 +91,19 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
     .flatMap((action) => {
       const verbs = verbsFor(chain, action);
       const steer = (verb: string, meaning: string) => {
-        const said: Painted = { text: `   ${meaning}`, tone: 'faint' };
-        return line`  npx relay ${verb} ${companyId} ${chain.chainId} ${String(action.index)}${said}`;
+        return line`  npx relay ${verb} ${companyId} ${chain.chainId} ${String(action.index)}${faint(`   ${meaning}`)}`;
       };
+      const { error, reason } = action;
+      const said = `${error?.message} (${error?.type})`;
+      const retry = verbs.includes('retry') ? [steer('retry', 'retry the action')] : [];
+      const edit = verbs.includes('mend') ? [steer('chains fields', 'show the fields that `chains mend` can edit')] : [];
       return [
         '',
         line`${titleOf(action)}: ${stateCell(action.state)}`,
-        ...(action.error ? [`  ${action.error.message} (${action.error.type})`] : []),
-        ...(action.reason ? [`  ${action.reason}`] : []),
+        ...(error?.title ? [`  ${error.title}`] : []),
+        ...(error?.remedy ? [`  What to do: ${error.remedy}`] : []),
+        ...(error ? [line`  ${error.title ? faint(said) : said}`] : []),
+        ...(reason && reason !== error?.message ? [`  ${reason}`] : []),
         ...(action.deliveries ?? []).map(
           ({ recipient, sent, error }) => `  ${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`,
         ),
@@ -105,8 +113,7 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
             ]
           : []),
         ...(action.heldUntil ? [`  Held until ${momentFromNow(action.heldUntil)}`] : []),
-        ...(verbs.includes('retry') ? [steer('retry', 'retry the action')] : []),
-        ...(verbs.includes('mend') ? [steer('chains fields', 'show the fields that `chains mend` can edit')] : []),
+        ...(retryHelps(action) ? [...retry, ...edit] : [...edit, ...retry]),
         ...(verbs.includes('skip') ? [steer('skip', ' skip the action')] : []),
       ];
     });
@@ -122,10 +129,10 @@ function when({ endedAt, startedAt, runAt, state }: ActionResource): string {
 }
 
 function remark({ reason, error, result, state }: ActionResource): string {
-  if (reason !== undefined) return reason;
-  if (error && state !== 'done') return error.message;
-  if (result?.recipients !== undefined) return counted(result.recipients, 'recipient');
-  return '';
+  if (reason !== undefined && reason !== error?.message) return reason;
+  if (error && state !== 'done') return error.title ?? error.message;
+  const reached = result?.recipients === undefined ? [] : [counted(result.recipients, 'recipient')];
+  return [...reached, ...(result?.note ? [result.note] : [])].join('; ');
 }
 
 /** Shows the answer to an accepted chain. With `wait`, also shows every change until the chain ends or needs attention. */

@@ -34,10 +34,8 @@ export function problemLines({ title, status, detail, errors = [] }: Problem): L
 }
 
 export function issueLines(issues: readonly { pointer: string; detail: string }[]): Line[] {
-  return aligned(
-    issues.map(({ pointer, detail }) => [pointer || '(all)', detail]),
-    '  ',
-  );
+  const pairs = issues.map(({ pointer, detail }) => [pointer || '(all)', detail] as const);
+  return aligned(pairs, '  ');
 }
 
 function nextStep({ problem, retryAfter, question }: Refused, address: Address): string | undefined {

@@ -43,27 +43,22 @@ export function withFilter<Args extends unknown[], Options extends OptionValues>
 /** Adds the options for contacts, and for a file with settings. */
 export function withSettings<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
   const addresses = 'an e-mail address that gets notices; repeatable';
+  const links = 'whether notices to the webhook have links; with a link, every reader can retry or skip an action';
   const format = 'the format of the requests to the webhook: relay or slack; default: slack for hooks.slack.com, otherwise relay';
+  const file = 'a JSON file with fields of the API, or - for standard input; options override the fields of the file';
+  const sets = (notify: object) => ({ notify });
+  const switched = (text: string) => sets({ linksInWebhooks: readSwitch('--notify-webhook-links', text) });
   return command
-    .option('--notify-email <address>', addresses, (address, before?: { notify: { emails: string[] } }) => ({
-      notify: { emails: [...(before?.notify.emails ?? []), address] },
-    }))
-    .option('--notify-webhook <url>', 'the URL that receives notices by POST', (webhookUrl) => ({ notify: { webhookUrl } }))
-    .option('--notify-webhook-secret <whsec_…>', 'the secret that signs the requests to the webhook', (webhookSecret) => ({
-      notify: { webhookSecret },
-    }))
-    .option(
-      '--notify-webhook-links <on|off>',
-      'whether notices to the webhook have links; with a link, every reader can retry or skip an action',
-      (text) => ({
-        notify: { linksInWebhooks: readSwitch('--notify-webhook-links', text) },
-      }),
+    .option('--notify-email <address>', addresses, (address, before?: { notify: { emails?: string[] } }) =>
+      sets({ emails: [...(before?.notify.emails ?? []), address] }),
     )
-    .option('--notify-webhook-format <format>', format, (webhookFormat) => ({ notify: { webhookFormat } }))
-    .option(
-      '--file <file>',
-      'a JSON file with fields of the API, or - for standard input; options override the fields of the file',
-    );
+    .option('--notify-webhook <url>', 'the URL that receives notices by POST', (webhookUrl) => sets({ webhookUrl }))
+    .option('--notify-webhook-secret <whsec_…>', 'the secret that signs the requests to the webhook', (webhookSecret) =>
+      sets({ webhookSecret }),
+    )
+    .option('--notify-webhook-links <on|off>', links, switched)
+    .option('--notify-webhook-format <format>', format, (webhookFormat) => sets({ webhookFormat }))
+    .option('--file <file>', file);
 }
 
 /** @throws UsageError */

@@ -6,6 +6,20 @@ export interface Call {
   /** HTTP calls send this key as `Idempotency-Key`. Every attempt at one effect has the same key. */
   idempotencyKey?: string;
   timeoutMs: number; // for the whole call, including the body
+  /** The number of the attempt, from 1. The worker of the previous attempt may be lost. */
+  attempt?: number;
+  /** The data that the previous attempt with the same key has kept. */
+  kept?: unknown;
+  /** Keeps data for the next attempt with the same key. Once this returns, the data is safe even if the worker is lost. */
+  keep?(data: unknown): Promise<unknown>;
+}
+
+/** The bounds of the effects in a system. */
+export interface Bounds {
+  /** Whether an effect needs several calls. It is then never a local activity, and checks whether an earlier attempt succeeded. */
+  severalCalls: boolean;
+  /** The vendor's limits for all connections together that have the same `account`. */
+  limits?: { account: string; threads: number; callsPerHour: number };
 }
 
 /** The only error that connectors throw on purpose. The message contains no secret, because many people can see the message. */
@@ -16,26 +30,34 @@ export class ConnectorError extends Error {
     readonly kind:
       | 'permanent' // a repetition cannot help: 4xx, SMTP 5yz, wrong settings
       | 'retryable' // nothing happened, or a repetition with the same key is safe: network, time-out, 5xx, SMTP 4yz
-      | 'unknown', // the effect may have happened, and a repetition would disturb people: an e-mail whose body was sent
+      | 'unknown', // the effect may have happened, and a repetition would disturb people, such as a second e-mail
     /** The message names the call, the answer, and the next step: `POST http://…/send answered 404: no such assignment`. */
     message: string,
     readonly facts: {
       status?: number; // HTTP status, or SMTP reply code
       retryAfterSeconds?: number; // at most 3600
       unanswered?: boolean; // the request may have arrived, but no answer came
+      settled?: boolean; // for `unknown`: the connector has asked the system, which could not tell; the relay does not repeat the effect
+      notTried?: boolean; // the relay itself did not send anything; the attempt does not count
+      title?: string; // the failure in the words of the reader: `Assignment 2001 does not exist at WorkMarket`
+      remedy?: string; // what to do: `Change the assignment number, then retry`
     } = {},
   ) {
     super(message);
   }
 }
 
+/** The error of a call that only prepares the effect. If its answer is lost, the effect has not happened. */
+export function beforeEffect(error: unknown, words: { title?: string; remedy?: string } = {}): unknown {
+  if (!(error instanceof ConnectorError)) return error;
+  return new ConnectorError(error.kind, error.message, { ...error.facts, ...words, unanswered: false, status: undefined });
+}
+
 /** After the timeout, the signal aborts with an Error that names the timeout. */
 export async function withDeadline<T>(timeoutMs: number, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const deadline = new AbortController();
-  const timer = setTimeout(
-    () => deadline.abort(new Error(`no complete answer within ${Math.round(timeoutMs / 10) / 100} s`)),
-    timeoutMs,
-  );
+  const abort = () => deadline.abort(new Error(`no complete answer within ${Math.round(timeoutMs / 10) / 100} s`));
+  const timer = setTimeout(abort, timeoutMs);
   return run(deadline.signal).finally(() => clearTimeout(timer));
 }
 

@@ -1,12 +1,17 @@
-/** Creates the connectors of a company from its settings. A new kind of system needs a file, a settings schema and a case here. */
+/** Creates the connectors of a company from its settings. A new kind needs a line in chain/kinds.ts and a file in kinds/. */
 
+import { hash } from 'node:crypto';
+import { platformKinds, ticketingKinds } from '../chain/kinds.js';
 import type { Company } from '../contract/company.js';
 import type { AddressSection, SetByCompany } from '../contract/notify.js';
 import type { PrivateNetworks } from '../service/config.js';
-import { ConnectorError } from './call.js';
 import { createHttpClient, type HttpClient } from './http.js';
 import { createMailer, type Mailer } from './mail.js';
-import { createHttpPlatform, createHttpTicketing, type Platform, type Ticketing } from './systems.js';
+import { signingIn, withTokens } from './oauth2.js';
+import type { Platform } from './platforms.js';
+import { Memory, refused } from './session.js';
+import { createHttpPlatform, createHttpTicketing } from './systems.js';
+import { createTicketing, type Ticketing, type TicketSystem } from './tickets.js';
 
 export interface ConnectorsOptions {
   /** The private addresses that an admin token may set. Addresses set with a company key must be public. */
@@ -14,6 +19,21 @@ export interface ConnectorsOptions {
   smtpUrl?: string; // the operator's mail server; it may be in a private network
   mailFrom: string; // the sender of notices, and of e-mails of companies that have no sender of their own
 }
+
+const ticketSystems = await ofEach<(settings: never) => TicketSystem>(ticketingKinds);
+const platforms = await ofEach<(settings: never, http: HttpClient, memory: Memory) => Platform>(platformKinds);
+
+/** Loads the function of each kind: kinds/jira.ts exports `jira`. */
+async function ofEach<Create>(kinds: object): Promise<Record<string, Create>> {
+  const load = async (kind: string): Promise<[string, Create]> => [kind, (await import(`./kinds/${kind}.js`))[kind]];
+  return Object.fromEntries(await Promise.all(Object.keys(kinds).map(load)));
+}
+
+/** The maximum number of connections whose facts (addresses, access tokens, fields) are remembered. */
+const mostRemembered = 1000;
+
+/** Google's address and Microsoft's scope. The scope is for client credentials, which Google does not have. */
+const mailDefaults = { tokenUrl: 'https://oauth2.googleapis.com/token', scope: 'https://outlook.office365.com/.default' };
 
 export type Connectors = ReturnType<typeof createConnectors>;
 
@@ -23,25 +43,47 @@ export function createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom }: Co
   const publicHttp = createHttpClient({ allowPrivateNetworks: false });
   const operatorMailer = smtpUrl === undefined ? undefined : createMailer(smtpUrl, { allowPrivateNetworks: true });
 
+  const memories = new Map<string, Memory>();
+  /** Changed settings, such as a new password, begin with an empty memory. */
+  function memoryOf(settings: object): Memory {
+    const key = hash('sha256', JSON.stringify(settings));
+    const memory = memories.get(key) ?? new Memory();
+    memories.delete(key);
+    memories.set(key, memory);
+    if (memories.size > mostRemembered) memories.delete(memories.keys().next().value ?? '');
+    return memory;
+  }
+
   function httpOf({ setByCompany }: SetByCompany, section: AddressSection): HttpClient {
     return setByCompany?.includes(section) ? publicHttp : http;
   }
 
   function platformOf(company: Company): Platform {
     const { companyId, platform } = company;
-    if (platform) return createHttpPlatform(platform, httpOf(company, 'platform'));
+    const http = httpOf(company, 'platform');
+    if (platform?.kind === 'http') return createHttpPlatform(platform, signingIn(http, memoryOf));
+    const create = platform && platforms[platform.kind];
+    if (create) return create(platform as never, http, memoryOf({ companyId, platform }));
     return missing(companyId, 'assignment platform', '{"platform": {"kind": "http", "baseUrl": "https://…"}}');
   }
 
   function ticketingOf(company: Company): Ticketing {
     const { companyId, ticketing } = company;
-    if (ticketing) return createHttpTicketing(ticketing, httpOf(company, 'ticketing'));
+    const http = httpOf(company, 'ticketing');
+    if (ticketing?.kind === 'http') return createHttpTicketing(ticketing, signingIn(http, memoryOf));
+    const system = ticketing && ticketSystems[ticketing.kind]?.(ticketing as never);
+    if (system) return createTicketing(system, http, memoryOf({ companyId, ticketing }));
     return missing(companyId, 'ticket system', '{"ticketing": {"kind": "http", "baseUrl": "https://…"}}');
   }
 
-  function mailerOf({ companyId, mail, setByCompany }: Company): Mailer {
-    if (mail?.smtpUrl !== undefined)
-      return createMailer(mail.smtpUrl, { allowPrivateNetworks: !setByCompany?.includes('mail') && allowPrivateNetworks });
+  function mailerOf(company: Company): Mailer {
+    const { companyId, mail: { smtpUrl, oauth2 } = {}, setByCompany } = company;
+    if (smtpUrl !== undefined) {
+      const what = "the company's mail settings";
+      const tokens = oauth2 && withTokens({ ...mailDefaults, ...oauth2 }, what, 535, httpOf(company, 'mail'), memoryOf(oauth2));
+      const allowed = !setByCompany?.includes('mail') && allowPrivateNetworks;
+      return createMailer(smtpUrl, { what, allowPrivateNetworks: allowed, oauth2: tokens && { user: oauth2.user, tokens } });
+    }
     if (operatorMailer) return operatorMailer;
     return missing(companyId, 'mail server', '{"mail": {"smtpUrl": "smtp://user:password@mail.example.com:587"}}');
   }
@@ -62,8 +104,9 @@ export function createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom }: Co
 }
 
 function missing(companyId: string, what: string, settings: string): never {
-  throw new ConnectorError(
-    'permanent',
+  throw refused(
     `company ${companyId} has no ${what}; set one with PUT /admin/companies/${companyId} ${settings}`,
+    `No ${what} is connected`,
+    `Connect one in the company's settings, then retry`,
   );
 }

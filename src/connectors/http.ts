@@ -9,21 +9,39 @@ import { isLoopback } from '../contract/loopback.js';
 import type { PrivateNetworks } from '../service/config.js';
 import { authIn, type Call, ConnectorError, excerpt, withDeadline } from './call.js';
 import { codeOf, guardOf, networkFailure } from './network.js';
+import { type Meaning, meaningOf, wordsOf } from './words.js';
 
 export interface HttpRequest {
-  method: 'GET' | 'POST' | 'PATCH';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH';
   url: URL; // if there is no `auth`, the user and password in the URL are used
   headers?: Record<string, string>;
   auth?: Auth;
   allowPlainText?: boolean; // whether credentials may go over `http` to another machine
-  body?: unknown;
+  body?: unknown; // sent as JSON
+  form?: [name: string, value: string][] | undefined; // sent in place of `body`
+  secrets?: string[] | undefined; // more texts that errors must not contain
+  refusal?: (json: unknown) => string | undefined; // the reason why an answer with a 2xx status is a failure
   call: Call;
   what: string; // names the settings that contain the address, for advice in errors: `the company's platform settings`
+  /** For the title of an error: `the ticket system`, `ticket 4711`. Absent: errors have no title. */
+  about?: { name: string; thing: string };
   secretPath?: boolean; // whether the path is secret, as in chat webhooks; errors then show only the host
 }
 
 /** `label`: names the call in errors, such as `POST https://…/send`. `secrets`: texts that errors must not contain. */
 type Asked = HttpRequest & { label: string; secrets: string[] };
+
+type Read<Result> = (asked: Asked, response: Dispatcher.ResponseData) => Promise<Result>;
+
+/** An answer with any status. */
+export interface Answer {
+  label: string; // `GET https://…/tickets/4711`, for errors
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+  json: unknown; // undefined if the text is not JSON
+  retryAfterSeconds?: number | undefined;
+}
 
 export type HttpClient = ReturnType<typeof createHttpClient>;
 
@@ -37,20 +55,25 @@ export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetwork
     bodyTimeout: 0,
   });
 
-  async function exchange(request: HttpRequest, signal: AbortSignal): Promise<unknown> {
-    const { method, url, headers, auth, allowPlainText = false, body, call, what, secretPath } = request;
+  /** Sends the request. @param read - reads the answer. @throws ConnectorError */
+  async function exchange<Result>(request: HttpRequest, signal: AbortSignal, read: Read<Result>): Promise<Result> {
+    const { method, url, headers, auth, allowPlainText = false, body, form, call, what, secretPath } = request;
     const label = `${method} ${shownUrl(url, secretPath)}`;
     const credentials = credentialsOf(auth ?? authIn(url));
-    if (credentials.secrets.length > 0 && url.protocol === 'http:' && !isLoopback(url.hostname) && !allowPlainText)
+    const sent = [...credentials.secrets, ...(request.secrets ?? [])];
+    if (sent.length > 0 && url.protocol === 'http:' && !isLoopback(url.hostname) && !allowPlainText)
       throw new ConnectorError(
         'permanent',
         `${label} was not sent: others could read the credentials on the way; set an https address in ${what}, or allowPlainText to true`,
+        wordsFor(request, 'uncalled'),
       );
-    const secrets = [...credentials.secrets, ...url.searchParams.values(), ...(secretPath ? [url.pathname] : [])];
+    const secrets = [...sent, ...url.searchParams.values(), ...(secretPath ? [url.pathname] : [])];
     const asked: Asked = { ...request, label, secrets };
     try {
       guard.assertAllowed(url.hostname);
-      const response = await undici(new URL(url.pathname + url.search, url.origin), {
+      const content = form ? 'application/x-www-form-urlencoded' : body === undefined ? undefined : 'application/json';
+      // Without user and password. With the origin, because a path that begins with // alone would name another host.
+      const response = await undici(new URL(url.origin + url.pathname + url.search), {
         dispatcher: agent,
         method,
         headers: {
@@ -58,14 +81,14 @@ export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetwork
           'accept-encoding': 'identity',
           'user-agent': `relay/${packageJson.version}`,
           ...credentials.headers,
-          'content-type': body === undefined ? undefined : 'application/json',
+          'content-type': content,
           'idempotency-key': call.idempotencyKey,
           ...headers,
         },
-        body: body === undefined ? null : JSON.stringify(body),
+        body: form ? new URLSearchParams(form).toString() : body === undefined ? null : JSON.stringify(body),
         signal,
       });
-      return await answerOf(asked, response);
+      return await read(asked, response);
     } catch (error) {
       throw connectorError(asked, error, signal);
     }
@@ -73,10 +96,30 @@ export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetwork
 
   return {
     /** @returns the JSON of the answer. Without JSON, a GET throws, and other methods return undefined. @throws ConnectorError */
-    request: (request: HttpRequest) => withDeadline(request.call.timeoutMs, (signal) => exchange(request, signal)),
+    request: (request: HttpRequest) => withDeadline(request.call.timeoutMs, (signal) => exchange(request, signal, answerOf)),
+    /** @returns the answer, whatever its status is. @throws ConnectorError if there is no answer, or if it is too long */
+    ask: (request: HttpRequest) => withDeadline(request.call.timeoutMs, (signal) => exchange(request, signal, wholeAnswer)),
     close: () => agent.destroy(),
   };
 }
+
+async function wholeAnswer(asked: Asked, { statusCode: status, headers, body }: Dispatcher.ResponseData): Promise<Answer> {
+  const { label } = asked;
+  const text = await body.text().catch((error: unknown) => {
+    if (codeOf(error) !== 'UND_ERR_RES_EXCEEDED_MAX_SIZE') throw error;
+    const facts = { status, unanswered: true, ...wordsFor(asked, 'form') };
+    throw new ConnectorError('retryable', `${label} answered ${status} with ${tooLong}`, facts);
+  });
+  let json: unknown;
+  try {
+    json = parseJson(text);
+  } catch {
+    // The answer is not JSON. The caller decides what that means.
+  }
+  return { label, status, headers, text, json, retryAfterSeconds: retryAfter(headers['retry-after']) };
+}
+
+const tooLong = 'more than 1 MiB, which is the limit';
 
 function credentialsOf(auth: Auth | undefined): { headers: Record<string, string>; secrets: string[] } {
   switch (auth?.type) {
@@ -103,22 +146,29 @@ function shownUrl(url: URL, secretPath = false): string {
 async function answerOf(asked: Asked, { statusCode: status, headers, body }: Dispatcher.ResponseData): Promise<unknown> {
   if (status >= 200 && status <= 299) {
     const json = jsonOf(asked, status, body);
-    return asked.method === 'GET' ? json : json.catch(() => undefined);
+    if (!asked.refusal) return asked.method === 'GET' ? json : json.catch(() => undefined);
+    const refusal = asked.refusal(await json);
+    if (refusal === undefined) return json;
+    const says = excerpt(`${refusal}: ${explanationIn(JSON.stringify(await json))}`, asked.secrets, 400);
+    const facts = { status, ...wordsFor(asked, 'refused') };
+    throw new ConnectorError('permanent', `${asked.label} answered ${status}, but ${says}`, facts);
   }
   const text = await body.text().catch(() => '');
   const retryable = status >= 500 || [408, 425, 429].includes(status);
   const explanation = excerpt(explanationIn(text), asked.secrets);
-  throw new ConnectorError(
-    retryable ? 'retryable' : 'permanent',
-    `${asked.label} answered ${status}${explanation && `: ${explanation}`}${advice(asked, status, headers.location)}`,
-    { status, retryAfterSeconds: retryable ? retryAfter(headers['retry-after']) : undefined },
-  );
+  const meaning = meaningOf(status) === 'conflict' || status < 400 ? 'refused' : meaningOf(status);
+  const message = `${asked.label} answered ${status}${explanation && `: ${explanation}`}${advice(asked, status, headers.location)}`;
+  const facts = { status, ...wordsFor(asked, meaning) };
+  if (!retryable) throw new ConnectorError('permanent', message, facts);
+  throw new ConnectorError('retryable', message, { ...facts, retryAfterSeconds: retryAfter(headers['retry-after']) });
 }
 
-async function jsonOf({ label, secrets }: Asked, status: number, body: Dispatcher.ResponseData['body']): Promise<unknown> {
-  const unusable = (what: string) => new ConnectorError('permanent', `${label} answered ${status} with ${what}`, { status });
+async function jsonOf(asked: Asked, status: number, body: Dispatcher.ResponseData['body']): Promise<unknown> {
+  const { label, secrets } = asked;
+  const unusable = (what: string) =>
+    new ConnectorError('permanent', `${label} answered ${status} with ${what}`, { status, ...wordsFor(asked, 'form') });
   const text = await body.text().catch((error: unknown) => {
-    throw codeOf(error) === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' ? unusable('more than 1 MiB, which is the limit') : error;
+    throw codeOf(error) === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' ? unusable(tooLong) : error;
   });
   try {
     return parseJson(text);
@@ -143,14 +193,14 @@ const said = z
   .union([words, z.object({ message: words }).transform(({ message }) => message)])
   .optional()
   .catch(undefined);
-const problemSchema = z.object({ detail: said, message: said, error: said, title: said });
+const problemSchema = z.object({ detail: said, message: said, error_description: said, error: said, title: said });
 
 /** Finds the reason in an answer: the first field of `problemSchema` in a JSON body, or else the body without HTML tags. */
 function explanationIn(body: string): string {
   const withoutTags = body.replace(/<[^<>]*>/g, ' ');
   try {
-    const { detail, message, error, title } = problemSchema.parse(parseJson(body));
-    return detail ?? message ?? error ?? title ?? withoutTags;
+    const { detail, message, error_description, error, title } = problemSchema.parse(parseJson(body));
+    return detail ?? message ?? error_description ?? error ?? title ?? withoutTags;
   } catch {
     return withoutTags;
   }
@@ -177,12 +227,19 @@ function retryAfter(header: unknown): number | undefined {
 /** undici's codes for invalid requests, such as a line break in a header. */
 const unsendable = ['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'];
 
-function connectorError({ label, what, secrets }: Asked, error: unknown, signal: AbortSignal): ConnectorError {
+/** Returns undefined if the request has no `about`. */
+function wordsFor({ about, what }: Pick<HttpRequest, 'about' | 'what'>, as: Meaning) {
+  return about && wordsOf(as, about.name, about.thing, what);
+}
+
+function connectorError(asked: Asked, error: unknown, signal: AbortSignal): ConnectorError {
+  const { label, what, secrets } = asked;
   if (error instanceof ConnectorError) return error;
   if (!signal.aborted && error instanceof Error && unsendable.includes(codeOf(error) ?? '')) {
-    const why = excerpt(error.message, secrets);
-    return new ConnectorError('permanent', `${label} could not be sent: ${why}; check the auth of ${what}`);
+    const why = `${label} could not be sent: ${excerpt(error.message, secrets)}; check the auth of ${what}`;
+    return new ConnectorError('permanent', why, wordsFor(asked, 'uncalled'));
   }
   const { kind, message, facts } = networkFailure(error, signal);
-  return new ConnectorError(kind, `${label}: ${message}`, facts);
+  const words = wordsFor(asked, kind === 'permanent' ? 'uncalled' : 'silent');
+  return new ConnectorError(kind, `${label}: ${message}`, { ...facts, ...words });
 }

@@ -10,6 +10,9 @@ import { isLoopback } from '../contract/loopback.js';
 import type { PrivateNetworks } from '../service/config.js';
 import { authIn, type Call, ConnectorError, excerpt, percentDecoded, withDeadline } from './call.js';
 import { guardOf, networkFailure } from './network.js';
+import type { WithToken } from './oauth2.js';
+import { refused } from './session.js';
+import { type Meaning, wordsOf } from './words.js';
 
 export interface Message {
   to: string; // one address, optionally with a display name: `Ada Lovelace <ada@example.com>`
@@ -21,11 +24,16 @@ export interface Message {
   replyTo?: string;
 }
 
+interface MailerOptions {
+  allowPrivateNetworks?: PrivateNetworks;
+  oauth2?: { user: string; tokens: WithToken } | undefined;
+  what?: string; // the place of the settings, for advice in errors
+}
 export type Mailer = ReturnType<typeof createMailer>;
 
-/** Without TLS, sends a password only to this machine. With `?requireTLS=false` in the URL, also sends it to other machines. */
-export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: { allowPrivateNetworks?: PrivateNetworks } = {}) {
-  const { host, port, secure, auth, requireTLS } = parseSmtpUrl(smtpUrl);
+/** Without TLS, sends a password or a token only to this machine. With `?requireTLS=false` in the URL, also sends it to other machines. */
+export function createMailer(smtpUrl: string, { allowPrivateNetworks = false, oauth2, what }: MailerOptions = {}) {
+  const { host, port, secure, auth, requireTLS } = parseSmtpUrl(smtpUrl, oauth2 !== undefined);
   const guard = guardOf(allowPrivateNetworks);
   const label = `mail server ${host}:${port}`;
 
@@ -37,8 +45,15 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: 
     return socket;
   }
 
-  /** Opens a connection and calls `use`. All errors become ConnectorErrors. */
-  async function connected(timeoutMs: number, signal: AbortSignal, use: (transport: Transporter) => Promise<unknown>) {
+  /** Opens a connection and calls `use`. If the server refuses an OAuth2 token, tries once more with a new token. Throws ConnectorErrors. */
+  function connected(timeoutMs: number, use: Use): Promise<void> {
+    const run = (ms: number, signIn: SignIn) => withDeadline(ms, (signal) => connectedOnce(signIn, ms, signal, use));
+    if (!oauth2) return run(timeoutMs, auth && { user: auth.username, pass: auth.password });
+    const { user, tokens } = oauth2;
+    return tokens(timeoutMs, (accessToken, leftMs) => run(leftMs, { type: 'OAuth2', user, accessToken }));
+  }
+
+  async function connectedOnce(signIn: SignIn, timeoutMs: number, signal: AbortSignal, use: Use) {
     const timeout = Math.ceil(timeoutMs * 0.9); // A step times out before the deadline, because the error of a step is more exact.
     let connection: Socket | undefined;
     let bodyLeft = false;
@@ -49,7 +64,7 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: 
         host,
         port,
         secure,
-        auth: auth && { user: auth.username, pass: auth.password },
+        auth: signIn,
         requireTLS,
         greetingTimeout: timeout,
         socketTimeout: timeout,
@@ -62,14 +77,14 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: 
           },
         },
       });
-      await use(transport);
+      await use(transport, signal);
     } catch (error) {
       connection?.destroy();
-      throw failure(error, label, bodyLeft, signal, auth ? secretsOf(auth) : []);
+      throw failure(error, { label, what }, bodyLeft, signal, signIn ? secretsOf(signIn) : []);
     }
   }
 
-  async function send({ from, to, replyTo, messageId, ...content }: Message, timeoutMs: number, signal: AbortSignal) {
+  async function send({ from, to, replyTo, messageId, ...content }: Message, { timeoutMs }: Call) {
     const message = {
       ...content,
       from: parseEmailAddress(from),
@@ -77,35 +92,39 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: 
       replyTo: replyTo === undefined ? undefined : parseEmailAddress(replyTo),
       messageId: `<${messageId}>`,
       headers: { 'Auto-Submitted': 'auto-generated' }, // prevents out-of-office replies (RFC 3834)
-      signal,
     };
-    await connected(timeoutMs, signal, (transport) => transport.sendMail(message));
+    await connected(timeoutMs, (transport, signal) => transport.sendMail({ ...message, signal }));
   }
 
   return {
+    severalCalls: false,
     /** @throws ConnectorError; `unknown` if the connection broke between the body and the server's answer. */
-    send: (message: Message, { timeoutMs }: Call) => withDeadline(timeoutMs, (signal) => send(message, timeoutMs, signal)),
+    send,
     /** Connects and signs in, without sending. @returns a description of the server. @throws ConnectorError */
     async check({ timeoutMs }: Call): Promise<string> {
-      await withDeadline(timeoutMs, (signal) => connected(timeoutMs, signal, (transport) => transport.verify()));
-      return `${label} ${auth ? 'accepts user and password' : 'accepts mail without signing in'}`;
+      await connected(timeoutMs, (transport) => transport.verify());
+      const accepts = oauth2 ? 'the access token' : auth ? 'user and password' : 'mail without signing in';
+      return `${label} accepts ${accepts}`;
     },
   };
 }
 
-function parseSmtpUrl(smtpUrl: string) {
+type Use = (transport: Transporter, signal: AbortSignal) => Promise<unknown>;
+type SignIn = { type?: 'OAuth2'; user: string; pass?: string; accessToken?: string } | undefined;
+
+function parseSmtpUrl(smtpUrl: string, hasToken: boolean) {
   const url = URL.canParse(smtpUrl) ? new URL(smtpUrl) : undefined;
   // For smtp URLs, the class URL does not decode percent-encoded Unicode, and keeps the brackets around IPv6.
   const host = domainToASCII(percentDecoded(url?.hostname ?? '')).replace(/^\[(.*)\]$/, '$1');
-  if (url === undefined || !/^smtps?:$/.test(url.protocol) || host === '') {
-    throw new ConnectorError(
-      'permanent',
+  if (url === undefined || !/^smtps?:$/.test(url.protocol) || host === '')
+    throw refused(
       'the SMTP URL cannot be used; it should look like smtp://user:password@mail.example.com:587',
+      'The address of the mail server is invalid',
+      'Change the SMTP URL, then retry',
     );
-  }
   const port = Number(url.port) || (url.protocol === 'smtps:' ? 465 : 587);
   const auth = authIn(url);
-  const requireTLS = auth !== undefined && !isLoopback(host) && url.searchParams.get('requireTLS') !== 'false';
+  const requireTLS = (hasToken || auth !== undefined) && !isLoopback(host) && url.searchParams.get('requireTLS') !== 'false';
   // `secure`: TLS from the first byte, without STARTTLS.
   return { host, port, secure: url.protocol === 'smtps:' || port === 465, auth, requireTLS };
 }
@@ -113,16 +132,17 @@ function parseSmtpUrl(smtpUrl: string) {
 /** Accepts exactly one address, because a list or a line break could add recipients or headers. */
 export function parseEmailAddress(text: string): { name: string; address: string } {
   const address = bareAddress(text);
-  if (address === undefined) throw new ConnectorError('permanent', `"${excerpt(text)}" is not an e-mail address`);
+  const wrong = `"${excerpt(text)}" is not an e-mail address`;
+  if (address === undefined) throw refused(wrong, wrong, 'Change the address, then retry');
   const name = text.includes('<') ? text.slice(0, text.indexOf('<')).trim() : '';
   const [, quoted] = /^"(.*)"$/.exec(name) ?? [];
   return { name: quoted?.replace(/\\(.)/g, '$1') ?? name, address };
 }
 
-/** Returns user and password in all forms that SMTP uses: plain, AUTH LOGIN and AUTH PLAIN. */
-function secretsOf({ username, password }: { username: string; password: string }): string[] {
-  const base64 = (text: string) => Buffer.from(text).toString('base64');
-  return [username, password, base64(username), base64(password), base64(`\0${username}\0${password}`)];
+/** Returns user, password and token in all forms that SMTP uses: plain, AUTH LOGIN, AUTH PLAIN and AUTH XOAUTH2. */
+function secretsOf({ user, pass, accessToken: token }: NonNullable<SignIn>): string[] {
+  const sent = [user, pass ?? '', token ?? '', `\0${user}\0${pass}`, `user=${user}\x01auth=Bearer ${token}\x01\x01`];
+  return [...sent, ...sent.map((text) => Buffer.from(text).toString('base64'))];
 }
 
 const text = z.string().catch('');
@@ -131,22 +151,29 @@ const smtpErrorSchema = z.object({ message: text, code: text, command: text, res
 
 const advice: Record<string, string> = {
   EAUTH: '; check user and password in the SMTP URL',
+  'AUTH XOAUTH2': '; check oauth2 in the mail settings, and whether the user may send through SMTP with it',
   ETLS: '; without TLS, the password is not sent, unless the SMTP URL has ?requireTLS=false',
 };
 
-/** The kind depends on the server's answer (4yz or 5yz). Without an answer, it depends on whether the body was sent. */
-function failure(error: unknown, label: string, bodyLeft: boolean, signal: AbortSignal, secrets: string[]): ConnectorError {
+type Whose = { label: string; what: string | undefined };
+
+/** The error's kind depends on the server's answer (4yz or 5yz). Without an answer, it depends on whether the body was sent. */
+function failure(error: unknown, whose: Whose, bodyLeft: boolean, signal: AbortSignal, secrets: string[]): ConnectorError {
+  const { label, what = 'the mail settings of the relay' } = whose;
   const { message, code, command, response, responseCode } = smtpErrorSchema.parse(error);
-  const failed = (kind: ConnectorError['kind'], words: string, status?: number) =>
-    new ConnectorError(kind, `${label}: ${words}`, { status });
+  const about = command === 'RCPT TO' ? 'the recipient' : 'the e-mail';
+  const failed = (kind: ConnectorError['kind'], as: Meaning, said: string, status?: number) =>
+    new ConnectorError(kind, `${label}: ${said}`, { status, ...wordsOf(as, `the ${label}`, about, what) });
   if (responseCode >= 400 && responseCode <= 599) {
-    const words = `answered "${excerpt(response, secrets)}" to ${command}${advice[code] ?? ''}`;
-    return failed(responseCode >= 500 ? 'permanent' : 'retryable', words, responseCode);
+    const said = `answered "${excerpt(response, secrets)}" to ${command}${advice[command] ?? advice[code] ?? ''}`;
+    if (responseCode < 500) return failed('retryable', 'temporary', said, responseCode);
+    return failed('permanent', command.startsWith('AUTH') ? 'credentials' : 'refused', said, responseCode);
   }
   if (code === 'EAUTH' || (!bodyLeft && (code === 'EENVELOPE' || code === 'EMESSAGE')))
-    return failed('permanent', `${excerpt(message, secrets)}${advice[code] ?? ''}`);
+    return failed('permanent', code === 'EAUTH' ? 'credentials' : 'refused', `${excerpt(message, secrets)}${advice[code] ?? ''}`);
 
   const { kind, message: why } = networkFailure(error, signal);
-  if (!bodyLeft) return failed(kind, why);
-  return failed('unknown', `${why}; the server got the whole message, but did not confirm it, so it may have been sent`);
+  if (!bodyLeft) return failed(kind, kind === 'permanent' || code === 'ETLS' ? 'uncalled' : 'silent', why);
+  const perhaps = `${why}; the server got the whole message, but did not confirm it, so it may have been sent`;
+  return failed('unknown', 'unconfirmed', perhaps);
 }

@@ -140,7 +140,7 @@ const WORDS: Record<string, string> = {
 
 const CERTIFICATE = /CERT|ISSUER|LEAF_SIGNATURE|HOSTNAME_MISMATCH|^INVALID_(CA|PURPOSE)$/;
 
-/** After these errors, the request may have arrived: the connection broke later, or the answer was not HTTP. */
+/** After these errors, the request may have arrived: an open connection broke, or the answer was not HTTP. */
 const UNANSWERED = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET|HTTPParserError)$/;
 
 /** @throws the given error if it has no code. Such an error is a bug and not a network error. */

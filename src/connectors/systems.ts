@@ -1,12 +1,27 @@
-/** Connectors for systems of kind `http`. Such a system implements the API that docs/connecting-systems.md describes. */
+/** Connectors of kind `http`. The system implements the API of docs/systems/http.md, or its settings have templates. */
 
 import { z } from 'zod';
+import { propertyOf } from '../chain/condition.js';
 import type { PlatformSettings, TicketingSettings } from '../contract/company.js';
-import { type Call, ConnectorError } from './call.js';
+import type { RequestTemplate } from '../contract/templates.js';
+import { beforeEffect, type Call, ConnectorError } from './call.js';
 import type { HttpClient } from './http.js';
+import type { Order, Platform } from './platforms.js';
+import { missing, platformSettings, refused, ticketingSettings } from './session.js';
+import { filled, type Values } from './templates.js';
+import type { FieldUpdate, Ticketing } from './tickets.js';
 
-export type Platform = ReturnType<typeof createHttpPlatform>;
-export type Ticketing = ReturnType<typeof createHttpTicketing>;
+/** The requests of the relay's own API. */
+const own = {
+  assignment: { method: 'GET', path: '/assignments/{assignmentId}' },
+  send: {
+    method: 'POST',
+    path: '/assignments/{assignmentId}/send',
+    body: { groupIds: '{groupIds}', radiusMiles: '{radiusMiles}' },
+  },
+  ticket: { method: 'GET', path: '/tickets/{ticketId}' },
+  update: { method: 'PATCH', path: '/tickets/{ticketId}', body: { userDefinedFields: [{ name: '{field}', value: '{value}' }] } },
+} as const satisfies Record<string, RequestTemplate>;
 
 const assignmentSchema = z.record(z.string(), z.unknown());
 
@@ -18,7 +33,8 @@ const count = z
 const sentSchema = z.object({ recipients: count, recipientCount: count }).catch({});
 
 const unknownId = 'relay-check'; // an id that no system has, for checks
-/** If the answer to a request with `unknownId` has one of these statuses, the system works and accepts the credentials. */
+const otherId = '0'; // an id that may not exist, for templates whose ids must be numbers
+/** If the answer to a request with one of these ids has one of these statuses, the system works and accepts the credentials. */
 const isThere = [200, 204, 400, 404, 405, 410, 422];
 
 async function assertThere(look: Promise<unknown>): Promise<void> {
@@ -27,80 +43,80 @@ async function assertThere(look: Promise<unknown>): Promise<void> {
   });
 }
 
-/** The platform has the assignments and sends them to workers. Every function throws only ConnectorErrors. */
-export function createHttpPlatform(
-  { baseUrl, auth, allowPlainText }: Extract<PlatformSettings, { kind: 'http' }>,
-  http: HttpClient,
-) {
-  const what = "the company's platform settings";
+type HttpSettings<Settings> = Extract<Settings, { kind: 'http' }>;
+
+/** Fills in the templates of a connection. @param name - `the ticket system`. @param noun - `ticket` */
+function requestsOf(settings: HttpSettings<PlatformSettings | TicketingSettings>, what: string, name: string, noun: string) {
+  const { baseUrl, auth, allowPlainText } = settings;
+  return (template: RequestTemplate, id: string, values: Values = {}) => {
+    const about = { name, thing: id === unknownId || id === otherId ? `any ${noun}` : `${noun} ${id}` };
+    return { ...filled(baseUrl, template, { [`${noun}Id`]: id, ...values }), auth, allowPlainText, what, about };
+  };
+}
+
+/** The platform has the assignments and sends them to workers. */
+export function createHttpPlatform(settings: HttpSettings<PlatformSettings>, http: Pick<HttpClient, 'request'>): Platform {
+  const requestOf = requestsOf(settings, platformSettings, 'the assignment platform', 'assignment');
+  const { assignment = own.assignment, send, status: at } = settings.templates ?? {};
   return {
-    /** @throws ConnectorError `permanent` if there is no such assignment. */
+    severalCalls: false,
+
     async getAssignment(assignmentId: string, call: Call): Promise<Record<string, unknown>> {
-      const url = resourceUrl(baseUrl, 'assignments', assignmentId);
-      const assignment = assignmentSchema.safeParse(await http.request({ method: 'GET', url, auth, allowPlainText, call, what }));
-      if (assignment.success) return assignment.data;
-      throw new ConnectorError(
-        'permanent',
-        `the platform's answer for assignment ${assignmentId} was not a JSON object; check baseUrl in ${what}`,
+      const answer = assignmentSchema.safeParse(await http.request({ ...requestOf(assignment, assignmentId), call }));
+      if (answer.success) return { ...answer.data, ...(at !== undefined && { status: propertyOf(answer.data, at) }) };
+      throw refused(
+        `the platform's answer for assignment ${assignmentId} was not a JSON object; check baseUrl in ${platformSettings}`,
+        'The assignment platform answered in an unknown form',
+        `Check the address in ${platformSettings}, then retry`,
       );
     },
 
-    /** Only reads. @param assignmentId - an existing assignment, if known. @returns a description. @throws ConnectorError */
-    async check(call: Call, assignmentId?: string): Promise<string> {
+    async check(call: Call, { assignmentId }: { assignmentId?: string | undefined } = {}): Promise<string> {
       if (assignmentId !== undefined) {
         await this.getAssignment(assignmentId, call);
         return `knows the assignment ${assignmentId}`;
       }
-      await assertThere(this.getAssignment(unknownId, call));
+      await assertThere(this.getAssignment(assignment === own.assignment ? unknownId : otherId, call));
       return 'answers and accepts the credentials; give the id of an assignment to check the path too';
     },
 
-    /** Sends the assignment to workers of these groups in the radius. Without groups, the platform chooses. It may find nobody. */
-    async sendAssignment(
-      assignmentId: string,
-      body: { groupIds: string[]; radiusMiles?: number },
-      call: Call,
-    ): Promise<{ recipients?: number }> {
-      const url = resourceUrl(baseUrl, 'assignments', assignmentId, 'send');
-      const sent = sentSchema.parse(await http.request({ method: 'POST', url, auth, allowPlainText, body, call, what }));
+    async sendAssignment(assignmentId: string, order: Order, call: Call): Promise<{ recipients?: number }> {
+      const groupIds = send && order.groupIds.length === 0 ? undefined : order.groupIds;
+      const request = requestOf(send ?? own.send, assignmentId, { ...order, groupIds });
+      const sent = sentSchema.parse(await http.request({ ...request, call }));
       const recipients = sent.recipients ?? sent.recipientCount;
       return recipients === undefined ? {} : { recipients };
     },
   };
 }
 
-/** The ticket system has tickets with user-defined fields. The functions throw only ConnectorErrors. */
-export function createHttpTicketing(
-  { baseUrl, auth, allowPlainText }: Extract<TicketingSettings, { kind: 'http' }>,
-  http: HttpClient,
-) {
-  const what = "the company's ticketing settings";
+/** The ticket system has tickets with user-defined fields. */
+export function createHttpTicketing(settings: HttpSettings<TicketingSettings>, http: Pick<HttpClient, 'request'>): Ticketing {
+  const name = 'the ticket system';
+  const requestOf = requestsOf(settings, ticketingSettings, name, 'ticket');
+  const { read, update = own.update, ticketIdPattern } = settings.templates ?? {};
+  const look = (ticketId: string, call: Call) => http.request({ ...requestOf(read ?? own.ticket, ticketId), call });
   return {
-    /** Only reads. @returns a description. @throws ConnectorError */
+    severalCalls: false,
+
     async check(call: Call): Promise<string> {
-      const url = resourceUrl(baseUrl, 'tickets', unknownId);
-      await assertThere(http.request({ method: 'GET', url, auth, allowPlainText, call, what }));
+      await assertThere(look(read ? otherId : unknownId, call));
       return 'answers and accepts the credentials; the first update shows whether it accepts updates';
     },
 
-    async updateField(ticketId: string, field: { name: string; value: string }, call: Call): Promise<void> {
-      const url = resourceUrl(baseUrl, 'tickets', ticketId);
-      await http.request({ method: 'PATCH', url, auth, allowPlainText, body: { userDefinedFields: [field] }, call, what });
+    async setField({ ticketId, name: field, text: value }: FieldUpdate, call: Call) {
+      const unfit = `"${ticketId}" is not the id of a ticket`;
+      if (ticketIdPattern !== undefined && !new RegExp(`^${ticketIdPattern}$`).test(ticketId))
+        throw refused(`${unfit}: it does not match ticketIdPattern, so nothing was sent`, unfit, 'Change the id, then retry');
+      const request = requestOf(update, ticketId, { field, value });
+      const end = Date.now() + call.timeoutMs;
+      if (read)
+        await look(ticketId, { timeoutMs: call.timeoutMs }).catch((error: unknown) => {
+          const isMissing = error instanceof ConnectorError && [404, 410].includes(error.facts.status ?? 0);
+          throw isMissing ? missing(name, `ticket ${ticketId}`) : beforeEffect(error);
+        });
+      await http.request({ ...request, call: { ...call, timeoutMs: end - Date.now() } });
+      return {};
     },
   };
-}
-
-/** @returns `{baseUrl}/{segments…}`, with the path and query of `baseUrl`, but without its trailing slash. */
-export function resourceUrl(baseUrl: string, ...segments: string[]): URL {
-  // A segment cannot be blank, `.` or `..` (servers also read `%2e` as a dot), or contain half a surrogate pair.
-  const unusable = segments.find((segment) => /^\s*$|^\.\.?$|\p{Cs}/u.test(segment));
-  if (unusable !== undefined)
-    throw new ConnectorError(
-      'permanent',
-      `${JSON.stringify(unusable)} cannot be used as an id in a URL; check the id in the request`,
-    );
-  const url = new URL(baseUrl);
-  url.pathname = [url.pathname.replace(/\/+$/, ''), ...segments.map(encodeURIComponent)].join('/');
-  url.hash = '';
-  return url;
 }

@@ -6,14 +6,15 @@ import type { CauseResource } from '../contract/causes.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
 import { pageOf, path } from './addresses.js';
 import { ask } from './api.js';
-import { Known, ProblemNote, Said, State, Time, UnknownNote, useDeed } from './parts.js';
+import { Button, Failure, Known, ProblemNote, State, Time, UnknownNote, useDeed } from './parts.js';
 import { useResource } from './resource.js';
 import { may, ruleName, useCompany } from './session.js';
-import { Verbs } from './steer.js';
+import { BulkDialog, Verbs } from './steer.js';
 import { actionOfCause, counted, failureTitle, titleOf, verbWords } from './words.js';
 
 const causeVerbs = ['retry', 'mend', 'skip'] as const;
-export type CauseVerb = (typeof causeVerbs)[number];
+
+type AskedOfCause = { verb: (typeof causeVerbs)[number]; causeId: string };
 
 interface CauseProps {
   cause: CauseResource;
@@ -22,7 +23,7 @@ interface CauseProps {
   /** Called before a decision about one chain. From then on, the page must keep the card, which shows the result. */
   onBegin?(): void;
   /** Called for a decision about all chains. The page shows the dialog, because the card may disappear. */
-  onAsk(verb: CauseVerb): void;
+  onAsk(asked: AskedOfCause): void;
   onDone(): void;
 }
 
@@ -30,25 +31,37 @@ export function CauseCard({ cause, isOpen, onAsk, ...sample }: CauseProps) {
   const { companyId } = useCompany();
   const { causeId, reason, message, chains, endedAt } = cause;
   const isMany = chains > 1;
-  const title = failureTitle({ type: reason, message });
+  const title = failureTitle({ ...cause, type: reason });
   return (
     <section class={`card ${endedAt ? '' : 'wait'}`} aria-label={`${title}: ${message}`}>
       <h2>{title}</h2>
       <Facts cause={cause} />
-      <Sample cause={cause} isOpen={isOpen} {...sample} />
+      <Sample cause={cause} title={title} isOpen={isOpen} {...sample} />
       <p class="row">
         {isMany &&
           may('steer') &&
           causeVerbs.map((verb) => (
-            <button key={verb} type="button" onClick={() => onAsk(verb)}>
+            <Button key={verb} onClick={() => onAsk({ verb, causeId })}>
               {verbWords[verb]} all {chains} chains…
-            </button>
+            </Button>
           ))}
         {isMany && <a href={pageOf.cause(companyId, causeId)}>Show all actions</a>}
       </p>
       {!endedAt && <Owner cause={cause} onDone={sample.onDone} />}
     </section>
   );
+}
+
+/** @returns a function for `onAsk`, and the dialog for all chains of the cause. @param onClose - called after the dialog closes */
+export function useCauseDialog(onClose: () => void) {
+  const asked = useSignal<AskedOfCause | undefined>(undefined);
+  const close = () => {
+    asked.value = undefined;
+    onClose();
+  };
+  const { verb, causeId } = asked.value ?? {};
+  const dialog = verb && <BulkDialog verb={verb} filter={{ causeId }} onClose={close} />;
+  return [(next: AskedOfCause) => (asked.value = next), dialog] as const;
 }
 
 function Facts({ cause: { chains, relayIds, since, lastAt, endedAt } }: { cause: CauseResource }) {
@@ -64,7 +77,7 @@ function Facts({ cause: { chains, relayIds, since, lastAt, endedAt } }: { cause:
 }
 
 /** The chain to try first: the chain of the user's last decision, if there is one, or the chain that waits longest. */
-function Sample({ cause, isOpen, onBegin, onDone }: Omit<CauseProps, 'onAsk'>) {
+function Sample({ cause, title, isOpen, onBegin, onDone }: Omit<CauseProps, 'onAsk'> & { title: string }) {
   const { companyId } = useCompany();
   const { message, chains, chainId } = cause;
   const isLookedInto = useSignal(isOpen);
@@ -74,12 +87,12 @@ function Sample({ cause, isOpen, onBegin, onDone }: Omit<CauseProps, 'onAsk'>) {
   if (!shown || !isLookedInto.value)
     return (
       <>
-        <Said look="error" text={message} />
+        <Failure of={cause} under={title} />
         {chainId && (
           <p>
-            <button type="button" onClick={() => (isLookedInto.value = true)}>
+            <Button onClick={() => (isLookedInto.value = true)}>
               Show an example<span class="unseen">: {message}</span>
-            </button>
+            </Button>
           </p>
         )}
       </>
@@ -105,7 +118,7 @@ function Sample({ cause, isOpen, onBegin, onDone }: Omit<CauseProps, 'onAsk'>) {
                 {action.attempts ? ` after ${counted(action.attempts, 'attempt')}` : ''}.
               </p>
             )}
-            {!(action && hasEnded(action.state)) && <Said look="error" text={action?.error?.message ?? message} />}
+            {!(action && hasEnded(action.state)) && <Failure of={action?.error ?? cause} under={title} />}
             {action?.error?.unknown && !hasEnded(action.state) && <UnknownNote />}
             {!action && <p class="soft">No action of this chain is held for this reason any more.</p>}
             {action && (
@@ -127,9 +140,7 @@ function Sample({ cause, isOpen, onBegin, onDone }: Omit<CauseProps, 'onAsk'>) {
             )}
             {begun.value && chainId && chainId !== begun.value.chainId && (
               <p>
-                <button type="button" onClick={() => (begun.value = undefined)}>
-                  Show the chain that waits longest
-                </button>
+                <Button onClick={() => (begun.value = undefined)}>Show the chain that waits longest</Button>
               </p>
             )}
           </div>
@@ -169,9 +180,9 @@ function Owner({ cause, onDone }: { cause: CauseResource; onDone(): void }) {
         </span>
         {may('steer') &&
           [taking, silencing].map(({ button, ...deed }) => (
-            <button key={button} type="button" onClick={() => void change(deed)}>
+            <Button key={button} onClick={() => void change(deed)}>
               {button}
-            </button>
+            </Button>
           ))}
       </p>
     </>

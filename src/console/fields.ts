@@ -1,6 +1,6 @@
 /** Converts fields of an action to text that a person can edit, and back. A list has one entry per line. An object is JSON. */
 
-import type { Fields } from '../chain/fields.js';
+import { type Fields, isObject } from '../chain/fields.js';
 import type { Issue } from '../chain/request.js';
 
 const isList = (value: unknown): value is string[] => Array.isArray(value) && value.every((entry) => typeof entry === 'string');
@@ -34,16 +34,21 @@ function readText(before: unknown, text: string): unknown {
   }
 }
 
+/** Parses a JSON object. Undefined if the text is not a JSON object. */
+export function readObject(text: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The name that follows the prefix `before` in a JSON pointer. For example, `emails` follows `/fields` in `/fields/emails/0`. */
 export function fieldAt({ pointer }: Pick<Issue, 'pointer'>, before: string): string | undefined {
   if (!pointer.startsWith(`${before}/`)) return undefined;
-  return (
-    pointer
-      .slice(before.length + 1)
-      .split('/')[0]
-      ?.replaceAll('~1', '/')
-      .replaceAll('~0', '~') || undefined
-  );
+  const [name = ''] = pointer.slice(before.length + 1).split('/');
+  return name.replaceAll('~1', '/').replaceAll('~0', '~') || undefined;
 }
 
 /** Splits the text at the character at `offset` (in UTF-16 units). A visible sign replaces an invisible character. */

@@ -2,32 +2,6 @@
 
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { Field } from './parts.js';
-
-interface SelectProps {
-  label: string;
-  hint?: string;
-  name: string;
-  of: readonly (readonly [value: string, words: string])[];
-  /** The value that is selected at first. A Preact select has no `defaultValue`, so `Select` marks the option as the default. */
-  first: string;
-}
-
-export function Select({ label, hint, name, of, first }: SelectProps) {
-  return (
-    <Field label={label} hint={hint}>
-      {(ids) => (
-        <select {...ids} name={name}>
-          {of.map(([value, words]) => (
-            <option key={value} value={value} {...(value === first && { defaultSelected: true })}>
-              {words}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
-  );
-}
 
 /** The names of the fields that the user has edited. */
 export function changedIn(form: EventTarget | null): ReadonlySet<string> {

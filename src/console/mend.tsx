@@ -2,7 +2,7 @@
 
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { type Fields, fixedFields } from '../chain/fields.js';
 import { isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
@@ -11,7 +11,7 @@ import type { ActionResource, ChainResource } from '../contract/chain-resource.j
 import { path } from './addresses.js';
 import { ask } from './api.js';
 import { changesOf, editText, fieldAt, isLong } from './fields.js';
-import { Confirm, NotReady, Said, useDeed } from './parts.js';
+import { Area, Confirm, Entry, Failure, NotReady, useDeed } from './parts.js';
 import { useCompany } from './session.js';
 import { titleOf } from './words.js';
 
@@ -28,54 +28,23 @@ interface FieldInputsProps {
 export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {
   const mentioned = issues.flatMap((issue) => fieldAt(issue, at) ?? []);
   const names = [...new Set([...Object.keys(fields), ...Object.keys(texts.value), ...mentioned])];
-  return (
-    <>
-      {names
-        .filter((name) => !fixedFields.includes(name))
-        .map((name) => (
-          <FieldInput
-            key={name}
-            name={name}
-            value={fields[name]}
-            texts={texts}
-            issues={issues.filter((i) => fieldAt(i, at) === name)}
-          />
-        ))}
-    </>
-  );
-}
-
-type FieldInputProps = Pick<FieldInputsProps, 'texts' | 'issues'> & { name: string; value: unknown };
-
-function FieldInput({ name, value, texts, issues }: FieldInputProps) {
-  const id = useId();
-  const shared = {
-    id,
-    value: texts.value[name] ?? editText(value),
-    'aria-invalid': issues.length > 0,
-    'aria-describedby': `${id}-said`,
-    autocomplete: 'off',
-    spellcheck: false,
-    onInput: (event: { currentTarget: { value: string } }) => {
-      texts.value = { ...texts.value, [name]: event.currentTarget.value };
-    },
-  } as const;
-  return (
-    <p class="field">
-      <label for={id}>
-        <code>{name}</code>
-      </label>
-      {isLong(value) ? <textarea {...shared} rows={4} /> : <input {...shared} />}
-      <span id={`${id}-said`} class="small">
-        {Array.isArray(value) && <span class="soft">Write one entry per line. </span>}
-        {issues.map(({ pointer, detail }) => (
-          <span key={pointer} class="error">
-            {detail}{' '}
-          </span>
-        ))}
-      </span>
-    </p>
-  );
+  const editor = (name: string) => {
+    const value = fields[name];
+    const wrong = issues.filter((issue) => fieldAt(issue, at) === name);
+    const field = {
+      label: <code>{name}</code>,
+      hint: Array.isArray(value) ? 'Write one entry per line.' : undefined,
+      problem: wrong.map(({ detail }) => detail).join('; '),
+      value: texts.value[name] ?? editText(value),
+      autocomplete: 'off',
+      spellcheck: false,
+      onInput: (event: { currentTarget: { value: string } }) => {
+        texts.value = { ...texts.value, [name]: event.currentTarget.value };
+      },
+    } as const;
+    return isLong(value) ? <Area key={name} {...field} rows={4} /> : <Entry key={name} {...field} />;
+  };
+  return <>{names.filter((name) => !fixedFields.includes(name)).map(editor)}</>;
 }
 
 interface MendProps {
@@ -117,7 +86,7 @@ export function MendDialog({ chain: { chainId }, action, children, onClose, onDo
   return (
     <Confirm {...dialog} verb="Save and retry" onConfirm={() => void mend()}>
       {children}
-      {action.error && <Said look="error" text={action.error.message} />}
+      {action.error && <Failure of={action.error} />}
       <p>The relay checks your changes, then retries the action. If you empty a field, the relay removes the field.</p>
       {isUnchanged.value && !hasChanges && (
         <p class="note wait" role="alert">

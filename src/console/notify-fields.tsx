@@ -1,18 +1,26 @@
 /** Shows the contacts of a company or a rule as form fields, and converts these fields to a merge patch. */
 
 import type { Notify } from '../contract/notify.js';
-import { Field } from './parts.js';
+import { Area, Entry } from './parts.js';
 
 export function NotifyFields({ notify, of }: { notify: Notify | undefined; of: string }) {
   return (
     <fieldset>
       <legend>Who gets notices about problems with this {of}</legend>
-      <Field label="E-mail addresses" hint="Write one address per line.">
-        {(ids) => <textarea {...ids} name="emails" rows={2} defaultValue={notify?.emails?.join('\n') ?? ''} />}
-      </Field>
-      <Field label="Webhook" hint="*** stands for the secret part of the address. Leave *** to keep this part.">
-        {(ids) => <input {...ids} name="webhookUrl" defaultValue={notify?.webhookUrl ?? ''} autocomplete="off" />}
-      </Field>
+      <Area
+        label="E-mail addresses"
+        hint="Write one address per line."
+        name="emails"
+        rows={2}
+        defaultValue={notify?.emails?.join('\n') ?? ''}
+      />
+      <Entry
+        label="Webhook"
+        hint="*** stands for the secret part of the address. Leave *** to keep this part."
+        name="webhookUrl"
+        defaultValue={notify?.webhookUrl ?? ''}
+        autocomplete="off"
+      />
       <p>
         <label class="row">
           <input type="checkbox" name="linksInWebhooks" defaultChecked={notify?.linksInWebhooks ?? false} />

@@ -1,7 +1,7 @@
 /** Components that the pages share. */
 
 import { type Signal, signal, useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, ComponentProps } from 'preact';
 import { useContext, useEffect, useId, useRef } from 'preact/hooks';
 import type { ActionState, ChainStatus } from '../chain/outcome.js';
 import type { ActionResource } from '../contract/chain-resource.js';
@@ -21,14 +21,22 @@ export function State({ of, result }: { of: ActionState | ChainStatus; result?: 
 const now = signal(Date.now());
 setInterval(() => (now.value = Date.now()), 10_000);
 
-/** Shows `before`, then a time in the company's zone. Shows nothing without a time. @param distance - adds `(5 minutes ago)`. */
-export function Time({ at, distance, before }: { at: string | undefined; distance?: boolean; before?: string }) {
+interface TimeProps {
+  at: string | undefined;
+  /** Adds `(5 minutes ago)`. */
+  distance?: boolean;
+  before?: string;
+  look?: string;
+}
+
+/** Shows `before` and the time in the company's zone; nothing if `at` is undefined. */
+export function Time({ at, distance, before, look }: TimeProps) {
   const { timeZone } = useCompany();
   if (!at) return null;
   return (
     <>
       {before}
-      <time dateTime={at} title={wholeTimeText(at, timeZone)}>
+      <time class={look} dateTime={at} title={wholeTimeText(at, timeZone)}>
         {timeText(at, timeZone, now.value)}
         {distance && <span class="soft"> ({fromNow(at, now.value)})</span>}
       </time>
@@ -36,11 +44,40 @@ export function Time({ at, distance, before }: { at: string | undefined; distanc
   );
 }
 
-/** Shows a text from the API, with its times in the company's zone. @param look - the CSS class of a paragraph. */
+/** Shows a text from the API, with its times in the company's zone. @param look - makes a paragraph with this CSS class. */
 export function Said({ text, look }: { text: string; look?: string }) {
   const { timeZone } = useContext(CompanyContext) ?? {};
   const said = timeZone ? localTimes(text, timeZone, now.value) : text;
   return look === undefined ? said : <p class={look}>{said}</p>;
+}
+
+interface FailureProps {
+  of: { title?: string | undefined; remedy?: string | undefined; message: string };
+  /** The heading above. If it is the same as the title, the title is not shown again. */
+  under?: string;
+  /** Stands before the message of a failure without a title. */
+  usual?: string;
+}
+
+/** Shows the title, the remedy, and the message under "Details". If there is no title, shows the message. */
+export function Failure({ of: { title, remedy, message }, under, usual }: FailureProps) {
+  if (!title)
+    return (
+      <p class="error">
+        {usual && <strong>{usual}.</strong>} <Said text={message} />
+      </p>
+    );
+  return (
+    <>
+      <p>
+        {title !== under && <strong class="error">{title}.</strong>} {remedy && `${remedy}.`}
+      </p>
+      <details class="small">
+        <summary>Details</summary>
+        <Said look="error" text={message} />
+      </details>
+    </>
+  );
 }
 
 /** Shows when a key or a token was created, expires, was revoked and was last used. */
@@ -133,6 +170,33 @@ export function useDeed() {
   return { busy: busy.value, refused: refused.value, run };
 }
 
+/** A button that does not submit its form. */
+export function Button(props: ComponentProps<'button'>) {
+  return <button type="button" {...props} />;
+}
+
+interface SubmitProps extends Pick<ReturnType<typeof useDeed>, 'busy' | 'refused'> {
+  words: ComponentChildren;
+  danger?: boolean | undefined;
+  /** The content after the button. */
+  children?: ComponentChildren;
+}
+
+/** The end of a form: why the API refused the last change, and the button. */
+export function Submit({ busy, refused, words, danger, children }: SubmitProps) {
+  return (
+    <>
+      <ProblemNote refused={refused} />
+      <p class="row">
+        <button type="submit" class={danger ? 'danger' : 'main'} aria-disabled={busy}>
+          {words}
+        </button>
+        {children}
+      </p>
+    </>
+  );
+}
+
 export interface DialogProps {
   title: string;
   onClose(): void;
@@ -162,7 +226,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   );
 }
 
-interface ConfirmProps extends DialogProps {
+export interface ConfirmProps extends DialogProps {
   verb: string;
   danger?: boolean;
   busy: boolean;
@@ -170,26 +234,72 @@ interface ConfirmProps extends DialogProps {
   onConfirm(): void;
 }
 
-export function Confirm({ title, onClose, children, verb, danger, busy, refused, onConfirm }: ConfirmProps) {
+export function Confirm({ children, verb, danger, busy, refused, onConfirm, ...dialog }: ConfirmProps) {
   const submit = (event: Event) => {
     event.preventDefault();
     onConfirm();
   };
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog {...dialog}>
       <form onSubmit={submit}>
         {children}
-        <ProblemNote refused={refused} />
-        <p class="row">
-          <button type="submit" class={danger ? 'danger' : 'main'} aria-disabled={busy}>
-            {busy ? 'One moment…' : verb}
-          </button>
-          <button type="button" onClick={onClose}>
-            Back
-          </button>
-        </p>
+        <Submit busy={busy} refused={refused} words={busy ? 'One moment…' : verb} danger={danger}>
+          <Button onClick={dialog.onClose}>Back</Button>
+        </Submit>
       </form>
     </Dialog>
+  );
+}
+
+interface DeedProps extends Omit<ConfirmProps, 'busy' | 'refused' | 'onConfirm'> {
+  change(): Promise<unknown>;
+  /** Announced if the change succeeds. */
+  words: string;
+  onDone?(): void;
+}
+
+/** Asks for confirmation of a change, makes the change through the API, and closes if the change succeeds. */
+export function Deed({ change, words, onDone, ...dialog }: DeedProps) {
+  const deed = useDeed();
+  const confirmed = async () => {
+    if (!(await deed.run(change, words))) return;
+    dialog.onClose();
+    onDone?.();
+  };
+  return <Confirm {...dialog} {...deed} onConfirm={() => void confirmed()} />;
+}
+
+interface OpenerProps {
+  opens: string;
+  /** The end of the button's name. Only screen readers read it. */
+  unseen?: string | undefined;
+  look?: 'main' | 'danger' | undefined;
+  /** Makes the dialog. */
+  children(onClose: () => void): ComponentChildren;
+}
+
+/** A button that opens a dialog. */
+export function Opener({ opens, unseen, look, children }: OpenerProps) {
+  const isOpen = useSignal(false);
+  return (
+    <>
+      <Button class={look} onClick={() => (isOpen.value = true)}>
+        {opens}
+        {unseen && <span class="unseen"> {unseen}</span>}…
+      </Button>
+      {isOpen.value && children(() => (isOpen.value = false))}
+    </>
+  );
+}
+
+type DeedButtonProps = Omit<DeedProps, 'onClose'> & Partial<Pick<OpenerProps, 'opens' | 'unseen'>>;
+
+/** A button for a change that needs a confirmation. By default, the buttons on the page and in the dialog have the same name. */
+export function DeedButton({ opens, unseen, ...deed }: DeedButtonProps) {
+  return (
+    <Opener opens={opens ?? deed.verb} unseen={unseen} look={deed.danger ? 'danger' : undefined}>
+      {(onClose) => <Deed {...deed} onClose={onClose} />}
+    </Opener>
   );
 }
 
@@ -200,9 +310,7 @@ export function NotReady({ refused, children, ...dialog }: DialogProps & Pick<Co
       {!refused && <p>{children}</p>}
       <ProblemNote refused={refused} />
       <p class="row">
-        <button type="button" onClick={dialog.onClose}>
-          Back
-        </button>
+        <Button onClick={dialog.onClose}>Back</Button>
       </p>
     </Dialog>
   );
@@ -224,26 +332,24 @@ export function ShownOnce({ title, secret, onClose, children }: DialogProps & { 
       <p class="note wait">Copy this text now. You cannot see it again later.</p>
       <p class="row">
         {'clipboard' in navigator && (
-          <button type="button" class="main" onClick={() => void copy()}>
+          <Button class="main" onClick={() => void copy()}>
             {copied.value ? 'Copied' : 'Copy'}
-          </button>
+          </Button>
         )}
-        <button type="button" onClick={onClose}>
-          Done
-        </button>
+        <Button onClick={onClose}>Done</Button>
       </p>
     </Dialog>
   );
 }
 
 interface FieldProps {
-  label: string;
+  label: ComponentChildren;
   hint?: string;
   problem?: string;
   children: (ids: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ComponentChildren;
 }
 
-export function Field({ label, hint, problem, children }: FieldProps) {
+function Field({ label, hint, problem, children }: FieldProps) {
   const id = useId();
   const about = [problem && `${id}-problem`, hint && `${id}-hint`].filter(Boolean).join(' ');
   return (
@@ -264,47 +370,45 @@ export function Field({ label, hint, problem, children }: FieldProps) {
   );
 }
 
-interface JsonFieldProps extends Omit<FieldProps, 'children'> {
-  rows: number;
-  text: string;
-  onText(written: string): void;
-}
+type EntryProps = Pick<FieldProps, 'label' | 'hint' | 'problem'>;
+/** The attributes of `<input>` depend on its type, and a plain `Omit` would join all types. */
+type Unlabelled<Props> = Props extends unknown ? Omit<Props, 'label'> : never;
+type InputProps = EntryProps & Unlabelled<ComponentProps<'input'>> & { of?: Signal<string> };
 
-export function JsonField({ rows, text, onText, ...field }: JsonFieldProps) {
+/** A text field. With `of`, the signal has the text while the user types. */
+export function Entry({ label, hint, problem, of, ...input }: InputProps) {
+  const typed = of && { value: of.value, onInput: (event: Typed) => (of.value = event.currentTarget.value) };
   return (
-    <Field {...field}>
-      {(ids) => (
-        <textarea
-          {...ids}
-          class="json"
-          rows={rows}
-          spellcheck={false}
-          value={text}
-          onInput={(event) => onText(event.currentTarget.value)}
-        />
-      )}
+    <Field label={label} hint={hint} problem={problem}>
+      {(ids) => <input {...ids} {...input} {...typed} />}
     </Field>
   );
 }
 
-type EntryProps = Pick<FieldProps, 'label' | 'hint'> & { of: Signal<string> };
+type Typed = { currentTarget: { value: string } };
 
-export function Entry({ label, hint, of, ...limits }: EntryProps & { required?: boolean; maxLength: number }) {
+export function Area({ label, hint, problem, ...area }: EntryProps & Omit<ComponentProps<'textarea'>, 'label'>) {
   return (
-    <Field label={label} hint={hint}>
-      {(ids) => <input {...ids} {...limits} value={of.value} onInput={(event) => (of.value = event.currentTarget.value)} />}
+    <Field label={label} hint={hint} problem={problem}>
+      {(ids) => <textarea {...ids} {...area} />}
     </Field>
   );
 }
 
-/** @param options - the value and the label of each option. */
-export function Choice({ label, hint, of, options }: EntryProps & { options: readonly (readonly [string, string])[] }) {
+interface SelectProps extends EntryProps, Omit<ComponentProps<'select'>, 'label' | 'role' | 'onChange'> {
+  options: readonly (readonly [value: string, words: string])[];
+  /** The value that is selected at first. A Preact select has no `defaultValue`, so `Select` marks the option as the default. */
+  first?: string;
+  onPick?(value: string): void;
+}
+
+export function Select({ label, hint, problem, options, first, onPick, ...select }: SelectProps) {
   return (
-    <Field label={label} hint={hint}>
+    <Field label={label} hint={hint} problem={problem}>
       {(ids) => (
-        <select {...ids} value={of.value} onChange={(event) => (of.value = event.currentTarget.value)}>
+        <select {...ids} {...select} onChange={onPick && ((event) => onPick(event.currentTarget.value))}>
           {options.map(([value, words]) => (
-            <option key={value} value={value}>
+            <option key={value} value={value} {...(value === first && { defaultSelected: true })}>
               {words}
             </option>
           ))}
@@ -314,10 +418,22 @@ export function Choice({ label, hint, of, options }: EntryProps & { options: rea
   );
 }
 
-/** The head of a table. @param caption - only screen readers read the caption. */
-export function Head({ caption, columns }: { caption: string; columns: readonly ComponentChildren[] }) {
+export function Choice({ of, ...field }: EntryProps & Pick<SelectProps, 'options'> & { of: Signal<string> }) {
+  return <Select {...field} value={of.value} onPick={(value) => (of.value = value)} />;
+}
+
+interface TableProps {
+  /** Only screen readers read the caption. */
+  caption: string;
+  columns: readonly ComponentChildren[];
+  look?: string;
+  /** The rows. */
+  children: ComponentChildren;
+}
+
+export function Table({ caption, columns, look, children }: TableProps) {
   return (
-    <>
+    <table class={look}>
       <caption class="unseen">{caption}</caption>
       <thead>
         <tr>
@@ -328,7 +444,8 @@ export function Head({ caption, columns }: { caption: string; columns: readonly 
           ))}
         </tr>
       </thead>
-    </>
+      <tbody>{children}</tbody>
+    </table>
   );
 }
 
@@ -338,16 +455,8 @@ export function Pager({ cursors, next }: { cursors: Signal<string[]>; next: stri
   if (!earlier && !next) return null;
   return (
     <nav aria-label="Pages of the list" class="row">
-      {earlier && (
-        <button type="button" onClick={() => (cursors.value = cursors.value.slice(0, -1))}>
-          Back
-        </button>
-      )}
-      {next && (
-        <button type="button" onClick={() => (cursors.value = [...cursors.value, next])}>
-          More
-        </button>
-      )}
+      {earlier && <Button onClick={() => (cursors.value = cursors.value.slice(0, -1))}>Back</Button>}
+      {next && <Button onClick={() => (cursors.value = [...cursors.value, next])}>More</Button>}
     </nav>
   );
 }
@@ -360,15 +469,24 @@ export function fieldsOf(event: Event): Record<string, string> {
   return Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value).trim()]));
 }
 
+/** A name and a value in a `<dl>`. */
+export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
 export function FieldList({ fields }: { fields: readonly [name: string, value: unknown][] }) {
   if (fields.length === 0) return null;
   return (
     <dl class="facts small">
       {fields.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{Array.isArray(value) ? value.join(', ') : editText(value)}</dd>
-        </div>
+        <Fact key={name} name={name}>
+          {Array.isArray(value) ? value.join(', ') : editText(value)}
+        </Fact>
       ))}
     </dl>
   );

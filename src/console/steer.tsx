@@ -10,10 +10,23 @@ import { pageOf, path } from './addresses.js';
 import { ask, Refused } from './api.js';
 import { announce } from './frame.js';
 import { MendDialog } from './mend.js';
-import { Choice, Confirm, Dialog, Entry, Field, NotReady, ProblemNote, Said, State, Time, useDeed } from './parts.js';
+import {
+  Button,
+  Choice,
+  Confirm,
+  type ConfirmProps,
+  Dialog,
+  Entry,
+  NotReady,
+  ProblemNote,
+  Said,
+  State,
+  Time,
+  useDeed,
+} from './parts.js';
 import { often, useResource } from './resource.js';
 import { may, useCompany } from './session.js';
-import { aboutChain, counted, isFutile, progressWords, stateWords, titleOf, verbMeanings, verbWords } from './words.js';
+import { aboutChain, bestVerb, counted, progressWords, stateWords, titleOf, verbMeanings, verbWords } from './words.js';
 
 function steer(companyId: string, chainId: string, index: number, verb: SteeringVerb, body?: object): Promise<void> {
   return ask('POST', path`/co/${companyId}/chains/${chainId}/actions/${String(index)}/${verb}`, body);
@@ -57,13 +70,11 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
     if (verb === 'retry' || verb === 'runNow') void done(verb);
     else asked.value = verb;
   };
-  const close = () => {
-    asked.value = undefined;
-  };
+  const close = () => (asked.value = undefined);
   const confirm = { busy: deed.busy, refused: deed.refused, onClose: close };
   if (verbs.length === 0 && !hasDecided.value && !asked.value) return null;
   const { by } = action.steered?.at(-1) ?? {};
-  const best = action.error && isFutile(action.error) ? 'mend' : 'retry';
+  const best = bestVerb(action.error);
   const meanwhile = asked.value && !verbs.includes(asked.value) && (
     <p class="note wait" role="status">
       The action is now {stateWords(action.state)}
@@ -75,18 +86,12 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
       {verbs.length > 0 && (
         <p class="row">
           {verbs.map((verb) => (
-            <button
-              key={verb}
-              type="button"
-              class={verb === best ? 'main' : ''}
-              aria-disabled={deed.busy}
-              onClick={() => choose(verb)}
-            >
+            <Button key={verb} class={verb === best ? 'main' : ''} aria-disabled={deed.busy} onClick={() => choose(verb)}>
               {verbWords[verb]}
               {which}
               {(verb === 'mend' || verb === 'reschedule') && '…'}
               <span class="unseen"> action {titleOf(action)}</span>
-            </button>
+            </Button>
           ))}
         </p>
       )}
@@ -133,32 +138,14 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
   );
 }
 
-interface RescheduleProps {
-  title: string;
-  busy: boolean;
-  refused: Refused | undefined;
-  onClose(): void;
-  onConfirm(seconds: number): void;
-}
+type RescheduleProps = Omit<ConfirmProps, 'verb' | 'children' | 'onConfirm'> & { onConfirm(seconds: number): void };
 
 function Reschedule({ onConfirm, ...dialog }: RescheduleProps) {
   const minutes = useSignal('30');
+  const limits = { type: 'number', min: '0', max: '527040', step: 'any', required: true } as const;
   return (
     <Confirm {...dialog} verb="Reschedule" onConfirm={() => onConfirm(Math.round(Number(minutes.value) * 60))}>
-      <Field label="Minutes from now" hint="Other actions keep their times.">
-        {(ids) => (
-          <input
-            {...ids}
-            type="number"
-            min="0"
-            max="527040"
-            step="any"
-            required
-            value={minutes.value}
-            onInput={(event) => (minutes.value = event.currentTarget.value)}
-          />
-        )}
-      </Field>
+      <Entry label="Minutes from now" hint="Other actions keep their times." of={minutes} {...limits} />
     </Confirm>
   );
 }
@@ -193,11 +180,7 @@ export function BulkDialog(props: BulkProps) {
   return <CountedDialog {...props} correction={correction.value} />;
 }
 
-const ways = {
-  replace: 'Replace text',
-  default: 'Fill in the field if it is empty',
-  trim: 'Remove spaces at the start and end',
-};
+const ways = { replace: 'Replace text', default: 'Fill in the field if it is empty', trim: 'Remove spaces at the start and end' };
 
 function CorrectionDialog({ onClose, onGiven }: { onClose(): void; onGiven(correction: Correction): void }) {
   const [field, way, from, to] = [useSignal(''), useSignal<string>('replace'), useSignal(''), useSignal('')];
@@ -254,12 +237,7 @@ function CountedDialog({ verb, filter, correction, onDecided, onClose }: BulkPro
   );
 }
 
-interface MendLinesProps {
-  field: string | undefined;
-  mends: NonNullable<Preview['mends']>;
-}
-
-function MendLines({ field, mends }: MendLinesProps) {
+function MendLines({ field, mends }: { field: string | undefined; mends: NonNullable<Preview['mends']> }) {
   const text = (value: unknown) => (typeof value === 'string' ? `"${value}"` : JSON.stringify(value));
   return (
     <ul class="plain">
@@ -293,9 +271,7 @@ function ChainLines({ chains }: { chains: readonly ListedChain[] }) {
       {chains.map((chain) => (
         <li key={chain.chainId}>
           <State of={chain.status} /> <a href={pageOf.chain(companyId, chain.chainId)}>{aboutChain(chain)}</a>{' '}
-          <span class="soft small">
-            <Time at={chain.receivedAt} />
-          </span>
+          <Time look="soft small" at={chain.receivedAt} />
         </li>
       ))}
     </ul>
@@ -325,9 +301,9 @@ function BulkProgress({ bulk: begun, onClose }: { bulk: Bulk; onClose(): void })
       <ProblemNote refused={asking.refused.value} />
       {!isOver && <p class="soft">The relay continues if you close this dialog or leave the page.</p>}
       <p class="row">
-        <button type="button" class="main" onClick={onClose}>
+        <Button class="main" onClick={onClose}>
           {isOver ? 'Done' : 'Close'}
-        </button>
+        </Button>
         {links.webUi && (
           <a href={links.webUi} target="_blank" rel="noreferrer">
             Open in Temporal

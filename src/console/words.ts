@@ -1,5 +1,6 @@
 /** The words and colours with which the console shows states, failures, verbs and fields. */
 
+import type { ActionError } from '../chain/action-status.js';
 import type { BulkVerb, SteeringVerb } from '../chain/allowed-verbs.js';
 import type { Forecast } from '../chain/forecast.js';
 import { type ActionState, type ChainStatus, outcomesText } from '../chain/outcome.js';
@@ -77,6 +78,7 @@ export function failureWords(type: string): string {
 interface Failure {
   type: string;
   message: string;
+  title?: string | undefined; // from the connector
   assignmentId?: string | undefined;
 }
 
@@ -93,7 +95,8 @@ export function actionOfCause<Action extends { error?: { message: string } | und
 
 /** For example `Assignment 2001 does not exist`. */
 export function failureTitle(failure: Failure): string {
-  const { type, assignmentId } = failure;
+  const { type, title, assignmentId } = failure;
+  if (title) return title;
   if (!isMissingAssignment(failure)) return failureWords(type);
   return assignmentId ? `Assignment ${assignmentId} does not exist` : 'The assignment does not exist';
 }
@@ -101,6 +104,16 @@ export function failureTitle(failure: Failure): string {
 /** Whether a retry without changes fails again. */
 export function isFutile({ retryable, unknown }: { retryable: boolean; unknown?: boolean | undefined }): boolean {
   return !retryable && !unknown;
+}
+
+/** The button that helps most. Undefined if a person must first do something outside the relay. */
+export function bestVerb(error: ActionError | undefined): 'retry' | 'mend' | undefined {
+  if (!error || error.retryable) return 'retry';
+  const { remedy, unknown } = error;
+  if (!remedy) return unknown ? undefined : 'mend';
+  // Remedies such as `Change the number, then retry` are about the fields of the action.
+  if (remedy.startsWith('Change ')) return 'mend';
+  return /\bretry\b/i.test(remedy) ? 'retry' : undefined;
 }
 
 /** Says what a person must fix first, if a retry alone cannot succeed. */

@@ -8,7 +8,7 @@ import type { Connector, Pauses } from '../chain/pause.js';
 import type { Issue } from '../chain/request.js';
 import type { BulkOrder } from './bulk.js';
 import type { BulkProgress } from './chain-resource.js';
-import type { Checked } from './company.js';
+import type { Checked, CheckRequest } from './company.js';
 import type { ChainNotice, Notice } from './notices.js';
 import type { ContactResult } from './notify.js';
 import type { Rule } from './rule.js';
@@ -17,6 +17,7 @@ export interface ActionRef extends ChainRef, Pick<ChainAction, 'index' | 'relayI
   /** If a `Retry-After` is longer than this budget, the relay waits for that time, but the action needs attention immediately. */
   retryBudgetSeconds: number;
   dueAt?: string; // ISO 8601, UTC. Absent if an earlier version of the relay scheduled the activity.
+  isFirstAttempt?: true; // no earlier attempt at the workflow task can be lost; absent: unknown
   traceparent?: string;
   mends?: number; // the number of edits of the action; after each edit, the effect has another idempotency key
   kept?: unknown; // the value of `kept` in the previous result or failure with the same idempotency key
@@ -38,6 +39,7 @@ export interface EffectResult extends Timed {
   attempts: number; // the number of attempts, including the last one
   skipped?: string; // why nothing was done: the rule is disabled or deleted
   recipients?: number;
+  note?: string; // a remark of the connector, for people
   kept?: unknown; // data for the next try with the same idempotency key; at most 10,000 characters of JSON
 }
 
@@ -53,10 +55,7 @@ export interface FailureDetails extends Omit<ActionError, 'type' | 'message'> {
 export type RulePolicy = Pick<Rule, 'onFailure' | 'onUnknown'> & { skips?: string };
 
 /** The activity of each action, except `sendEmails`, which has one `sendEmail` per recipient. Part of the replay contract. */
-export const effectActivities = {
-  platform_sendAssignment: 'sendAssignment',
-  ticket_updateUDF: 'updateUdf',
-} as const;
+export const effectActivities = { platform_sendAssignment: 'sendAssignment', ticket_updateUDF: 'updateUdf' } as const;
 
 type EffectInputs = { [Name in keyof typeof effectActivities]: ActionRef & { action: Extract<ChainAction, { action: Name }> } };
 export type EffectInput = EffectInputs[keyof EffectInputs];
@@ -84,10 +83,7 @@ export type EffectOutcome = EffectResult | { failure: { type: string; message: s
 
 export const trialTimeoutMs = 25_000;
 
-export interface SettingsCheckInput {
-  companyId: string;
-  assignmentId?: string;
-}
+export type SettingsCheckInput = CheckRequest & { companyId: string };
 
 /**
  * All activities throw `ApplicationFailure` with `details: [FailureDetails]`. docs/operating.md lists the types. The

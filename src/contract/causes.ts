@@ -13,6 +13,8 @@ export const storedCauseSchema = z.object({
   causeId: z.string().describe('If the same reason occurs again later, the cause has the same id.'),
   reason: z.string().describe('The type of failure, such as `PlatformError`.'),
   message: encrypted(z.string().describe('The message of the first failure. The ids and numbers in it differ between failures.')),
+  title: encrypted(z.string()).optional().describe('The first failure in one short sentence.'),
+  remedy: encrypted(z.string()).optional().describe('What a person can do about the failure.'),
   since: z.iso.datetime().describe('From this time on, at least one action was always held for this cause.'),
   takenBy: z.string().optional().describe('Who works on this cause: `admin`, `admin <name>` or `key <name>`.'),
   takenAt: z.iso.datetime().optional(),
@@ -98,10 +100,15 @@ export function causeOf(
 ): Cause {
   const action = actionOf(notice);
   const kind = told === 'recovered' ? 'needs-attention' : told;
-  const { type, message } = reasonOf(action);
+  const { type, message, title, remedy } = reasonOf(action);
   // A rule with its own contacts has its own causes, so that other rules neither trigger nor delay notices to these contacts.
   const id = hash('sha256', [kind, foldedReason(action), rule?.notify ? relayId : ''].join('\n')).slice(0, 16);
-  return { id, companyId, relayId, kind, reason: { type, message: cutShort(message, 1000) } };
+  return { id, companyId, relayId, kind, reason: { type, message: cutShort(message, 1000), title, remedy } };
+}
+
+/** The cause as the store has it. */
+export function heldFor({ id: causeId, companyId, reason: { type: reason, ...words } }: Cause) {
+  return { companyId, causeId, reason, ...words };
 }
 
 export function actionOf({ actions, index }: Pick<ChainNotice, 'actions' | 'index'>): ActionStatus {

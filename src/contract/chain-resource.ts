@@ -11,6 +11,9 @@ export const actionSchema = actionStatusSchema
   .meta({ id: 'Action' });
 export type ActionResource = z.infer<typeof actionSchema>;
 
+const texts = z.array(z.string());
+const issues = z.array(z.object({ pointer: z.string(), detail: z.string() }));
+
 const chainFacts = {
   chainId: z.string(),
   workflowId: z.string(),
@@ -26,18 +29,14 @@ const links = z.object({
 export const chainSchema = z
   .object({
     ...chainFacts,
-    tokenIds: z
-      .array(z.string())
+    tokenIds: texts
       .optional()
       .describe(
         'The ids of the tokens in the request. A very long list is cut. Absent if a person sent a refused request again.',
       ),
-    warnings: z
-      .array(z.object({ pointer: z.string(), detail: z.string() }))
-      .optional()
-      .describe('The warnings when the relay accepted the chain. A very long list is cut.'),
+    warnings: issues.optional().describe('The warnings when the relay accepted the chain. A very long list is cut.'),
     actions: z.array(actionSchema),
-    ignored: z.array(z.string()).optional().describe('The last signals that had no effect, each with the reason.'),
+    ignored: texts.optional().describe('The last signals that had no effect, each with the reason.'),
     historyFull: z
       .literal(true)
       .optional()
@@ -63,9 +62,9 @@ export const listedChainSchema = z
   .object({
     companyId: z.string(),
     ...chainFacts,
-    assignmentIds: z.array(z.string()).describe('The assignments of the actions in the chain. A very long list is cut.'),
-    relayIds: z.array(z.string()).describe('The rules of the actions in the chain.'),
-    failureTypes: z.array(z.string()).optional().describe('The types of the failures in the chain, such as `PlatformError`.'),
+    assignmentIds: texts.describe('The assignments of the actions in the chain. A very long list is cut.'),
+    relayIds: texts.describe('The rules of the actions in the chain.'),
+    failureTypes: texts.optional().describe('The types of the failures in the chain, such as `PlatformError`.'),
     paused: z.literal(true).optional().describe('`true` if an action of the chain waits for the end of a pause.'),
     summary: z.string().optional(),
     links,
@@ -87,7 +86,7 @@ export const acceptedSchema = z
     workflowId: z.string(),
     receivedAt: z.iso.datetime().describe('When the request arrived. Delays start at this time.'),
     actions: z.array(z.object({ index: z.int(), action: z.string(), relayId: z.string(), runAt: z.iso.datetime() })),
-    warnings: z.array(z.object({ pointer: z.string(), detail: z.string() })).describe('Mistakes that the relay tolerates.'),
+    warnings: issues.describe('Mistakes that the relay tolerates.'),
     links: z.object({
       chain: z.url(),
       webUi: z.url().optional().describe("The link to Temporal's Web UI. Only requests with an admin token get this link."),

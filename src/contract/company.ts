@@ -2,22 +2,25 @@
 
 import { z } from 'zod';
 import { isEmailAddress } from '../chain/address.js';
+import { type ConnectionsOf, type Kind, platformKinds, type Setting, ticketingKinds } from '../chain/kinds.js';
 import { type Pause, pausable } from '../chain/pause.js';
 import { isTimeZone } from '../chain/timestamp/zone.js';
+import { futureTime } from './credential.js';
 import { isLoopback } from './loopback.js';
-import {
-  httpUrl,
-  isWebhookSecret,
-  label,
-  notifyRequest,
-  notifySchema,
-  prose,
-  type SetByCompany,
-  setByCompanySchema,
-} from './notify.js';
+import type { SetByCompany } from './notify.js';
+import { httpsUrl, httpUrl, isWebhookSecret, label, notifyRequest, notifySchema, prose, setByCompanySchema } from './notify.js';
 import { encrypted, mask, secret } from './secrets.js';
+import { platformTemplates, ticketingTemplates } from './templates.js';
 
 const credential = secret(z.string().min(1).max(4096));
+
+const tokenUrl = httpsUrl('secrets are sent there');
+const oauth2 = {
+  clientId: encrypted(z.string().min(1).max(256)),
+  clientSecret: credential,
+  refreshToken: credential.optional().describe('Without it, the grant is `client_credentials`.'),
+  scope: z.string().max(1000).optional().describe('For `client_credentials`.'),
+};
 
 const authSchema = z
   .discriminatedUnion('type', [
@@ -27,11 +30,13 @@ const authSchema = z
       type: z.literal('headers'),
       headers: z.record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'not a header name'), credential),
     }),
+    z.strictObject({ type: z.literal('oauth2'), tokenUrl, ...oauth2 }),
   ])
   .meta({ id: 'Auth' });
 export type Auth = z.infer<typeof authSchema>;
+export type OAuth2 = Omit<Extract<Auth, { type: 'oauth2' }>, 'type'>;
 
-/** The connection to a system that implements the relay's own connector API (docs/connecting-systems.md). */
+/** The connection to a system that implements the relay's own connector API, or has templates (docs/systems/http.md). */
 const httpConnection = z.strictObject({
   kind: z.literal('http'),
   baseUrl: httpUrl,
@@ -41,16 +46,45 @@ const httpConnection = z.strictObject({
     .optional()
     .describe('`true` allows the relay to send `auth` over plain `http`. Then everybody on the network path can read `auth`.'),
 });
+const noSecrets = 'Requests in the form of another system. They are not encrypted: secrets belong in `auth`, never in templates.';
+const httpPlatform = httpConnection.extend({ templates: platformTemplates.optional().describe(noSecrets) });
+const httpTicketing = httpConnection.extend({ templates: ticketingTemplates.optional().describe(noSecrets) });
 
 /** Whether the relay would send credentials without TLS, although the settings do not allow this. */
-export function leaksAuth({ baseUrl, auth, allowPlainText = false }: z.infer<typeof httpConnection>): boolean {
-  const { protocol, hostname } = new URL(baseUrl);
+export function leaksAuth(system: PlatformSettings | TicketingSettings): boolean {
+  if (system.baseUrl === undefined) return false;
+  const { protocol, hostname } = new URL(system.baseUrl);
+  const isVendor = system.kind !== 'http';
+  const { auth, allowPlainText = false } = isVendor ? { auth: system.kind } : system;
   return auth !== undefined && protocol === 'http:' && !isLoopback(hostname) && !allowPlainText;
 }
 
-const platformSchema = z.discriminatedUnion('kind', [httpConnection]);
+/** The schema of the settings of a kind in chain/kinds.ts. */
+function vendorConnection(kind: string, { name, settings }: Kind) {
+  const fields = Object.entries<Setting>(settings).map(([field, { label, help, secret: isSecret, optional, pattern }]) => {
+    const text = z.string().min(1).max(4096);
+    const checked = pattern ? text.regex(pattern.rule, `must be like ${pattern.example}`) : text;
+    const marked = (isSecret ? secret(checked) : encrypted(checked)).describe(`${label}. ${help ?? ''}`.trim());
+    return [field, optional ? marked.optional() : marked];
+  });
+  return z
+    .strictObject({ kind: z.literal(kind), baseUrl: httpUrl.optional().describe(vendorAddress), ...Object.fromEntries(fields) })
+    .meta({ description: name });
+}
+
+const vendorAddress = "Replaces the vendor's address, for its test system or a proxy. Only an admin token can set it.";
+
+/** `schema`: the settings for the relay's own API or for a vendor's API. `patch`: any part of these settings. */
+function connectionSchemas<Kinds extends Record<string, Kind>, Own extends z.ZodObject>(kinds: Kinds, own: Own) {
+  const vendors = Object.entries(kinds).map(([kind, entry]) => vendorConnection(kind, entry));
+  const union = z.discriminatedUnion('kind', [own, ...vendors]);
+  const schema = union as unknown as z.ZodType<z.infer<Own> | ConnectionsOf<Kinds>[keyof Kinds]>;
+  return { schema, patch: z.union([own.partial(), ...vendors.map((vendor) => vendor.partial())]) };
+}
+
+const { schema: platformSchema, patch: platformPatch } = connectionSchemas(platformKinds, httpPlatform);
 export type PlatformSettings = z.infer<typeof platformSchema>;
-const ticketingSchema = z.discriminatedUnion('kind', [httpConnection]);
+const { schema: ticketingSchema, patch: ticketingPatch } = connectionSchemas(ticketingKinds, httpTicketing);
 export type TicketingSettings = z.infer<typeof ticketingSchema>;
 
 const mostCount = 1_000_000_000;
@@ -67,17 +101,17 @@ const domain = z
   .string()
   .max(253)
   .regex(/^[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)*$/u, 'must be a domain such as example.com');
+const domains = z.array(domain).min(1).max(100);
 
 const mailSettingsSchema = z.strictObject({
   from: encrypted(z.string().max(320)).optional(), // `Name <address>` or an address
   replyTo: encrypted(z.string().max(320)).optional(),
   smtpUrl: secret(z.url({ protocol: /^smtps?$/, error: 'must be an smtp or smtps URL' }).max(2048), shownSmtpUrl).optional(),
-  recipientDomains: z
-    .array(domain)
-    .min(1)
-    .max(100)
+  oauth2: z
+    .strictObject({ user: encrypted(z.string().max(320)), tokenUrl: tokenUrl.optional(), ...oauth2 })
     .optional()
-    .describe('E-mail is sent only to these domains and their subdomains.'),
+    .describe('Signs in at `smtpUrl` with OAuth2 instead of a password. Default of `tokenUrl`: the address of Google.'),
+  recipientDomains: domains.optional().describe('E-mail is sent only to these domains and their subdomains.'),
 });
 
 /** The text that explains why a recipient outside `recipientDomains` is refused. */
@@ -143,7 +177,7 @@ export const madeCompanyResponse = companySchema
   .meta({ id: 'MadeCompany' });
 export const deletedCompanyResponse = z.object({
   remains: remainsSchema,
-  bulkId: z.string().optional().describe('The order that cancels the chains. `GET /chains/bulk/{bulkId}` shows its progress.'),
+  bulkId: z.string().optional().describe('The id of the order to cancel chains. `GET /chains/bulk/{bulkId}` shows its progress.'),
 });
 export const erasedResponse = z.object({
   erased: z.int().describe('The number of histories that this request deleted.'),
@@ -153,8 +187,8 @@ export const erasedResponse = z.object({
 export const companiesResponse = z.object({ companies: z.array(companySchema), nextCursor: z.string().optional() });
 
 /** Credentials belong in `auth`, where they are secret. The relay appends paths to the URL, so the URL must not have a query. */
-function checkBaseUrl({ value, issues }: z.core.ParsePayload<{ baseUrl: string }>): void {
-  if (!URL.canParse(value.baseUrl)) return; // The schema of the field reports the invalid URL.
+function checkBaseUrl({ value, issues }: z.core.ParsePayload<{ baseUrl?: string | undefined }>): void {
+  if (value.baseUrl === undefined || !URL.canParse(value.baseUrl)) return; // The schema of the field reports the invalid URL.
   const { username, password, search, hash } = new URL(value.baseUrl);
   const report = (message: string) => issues.push({ code: 'custom', input: value, path: ['baseUrl'], message });
   if (username !== '' || password !== '') report('must not contain credentials: send them as auth');
@@ -162,7 +196,13 @@ function checkBaseUrl({ value, issues }: z.core.ParsePayload<{ baseUrl: string }
 }
 
 const mailbox = z.string().refine(isEmailAddress, 'is no e-mail address').optional();
-const mailRequest = mailSettingsSchema.extend({ from: mailbox, replyTo: mailbox });
+const noTokenUrl = 'is required, except for Google; for Microsoft: https://login.microsoftonline.com/<tenant>/oauth2/v2.0/token';
+const hasTokenUrl = ({ smtpUrl = '.gmail.com', oauth2 }: z.infer<typeof mailSettingsSchema>) =>
+  !oauth2 || oauth2.tokenUrl !== undefined || /\.gmail\.com(?::\d+)?$/.test(smtpUrl);
+const mailRequest = mailSettingsSchema
+  .extend({ from: mailbox, replyTo: mailbox })
+  .refine(({ smtpUrl, oauth2 }) => !oauth2 || smtpUrl !== undefined, { path: ['smtpUrl'], error: 'is required beside oauth2' })
+  .refine(hasTokenUrl, { path: ['oauth2', 'tokenUrl'], error: noTokenUrl });
 
 /** The body of PUT. `null` removes a field, or sets the `timeZone` to UTC. Replaced sections keep their secrets (secrets.ts). */
 export const companyRequest = companySettings
@@ -183,7 +223,7 @@ export type NewCompany = z.infer<typeof companyRequest> & SetByCompany & { compa
 /** The body of PATCH. */
 export const companyPatch = companyRequest
   .partial()
-  .extend({ platform: httpConnection.partial().nullish(), ticketing: httpConnection.partial().nullish() })
+  .extend({ platform: platformPatch.nullish(), ticketing: ticketingPatch.nullish() })
   .meta({ id: 'CompanyPatch' });
 
 export const pausableSchema = z.enum(pausable, `must be one of ${pausable.join(', ')}`);
@@ -201,11 +241,7 @@ export const pauseRequest = z
   .strictObject({
     what: pausableSchema.default('all').describe('The connector to pause. `all` means every connector of the company.'),
     reason: prose.max(500).nullish().describe('The reason for the pause. Every waiting action shows it.'),
-    until: z.iso
-      .datetime({ offset: true, error: 'must be an ISO 8601 time with a zone, such as 2026-07-01T12:00:00Z' })
-      .refine((time) => Date.parse(time) > Date.now(), 'must be in the future')
-      .nullish()
-      .describe('When the pause ends automatically. Absent if a person must end the pause.'),
+    until: futureTime.nullish().describe('When the pause ends automatically. Absent if a person must end the pause.'),
   })
   .meta({ id: 'PauseRequest' });
 export const pausesResponse = z.object({ pauses: z.array(pauseSchema).describe('The current pauses.') });
@@ -225,18 +261,23 @@ export type CompanyFacts = z.infer<typeof companyFactsSchema>;
 const checkedSchema = z.object({
   part: z.enum(['platform', 'ticketing', 'mail', 'contacts', 'rules', 'pauses']),
   works: z.boolean(),
+  title: z.string().optional().describe('The problem in one short sentence.'),
+  remedy: z.string().optional().describe('What to do about it.'),
   detail: z.string().describe('The result of the check, or the problem and the next step.'),
 });
 export type Checked = z.infer<typeof checkedSchema>;
 export type CheckedPart = Checked['part'];
+const checkedId = z.string().min(1).max(256);
+const checkedIds = z.array(checkedId).max(50);
 export const checkRequest = z.strictObject({
-  assignmentId: z
-    .string()
-    .min(1)
-    .max(256)
+  assignmentId: checkedId
     .optional()
     .describe('The id of an existing assignment. Without it, the check only tells whether the platform answers.'),
+  groups: checkedIds.optional().describe('Groups of workers that must exist on the platform.'),
+  ticketId: checkedId.optional().describe('A ticket that exists in the ticket system: the check reads it.'),
+  fields: checkedIds.optional().describe('Fields of tickets that must exist in the ticket system and must be writable.'),
 });
+export type CheckRequest = z.infer<typeof checkRequest>;
 export const checkResponse = z.object({ checked: z.array(checkedSchema) });
 
 export const endedPausesResponse = z.object({ ended: z.array(pausableSchema) });

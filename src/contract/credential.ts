@@ -21,17 +21,9 @@ export type Token = z.infer<typeof tokenSchema>;
 
 export const tokensResponse = z.object({ tokens: z.array(tokenSchema) }); // the newest token first
 
-export const rotationRequest = z
-  .strictObject({
-    graceSeconds: z
-      .int()
-      .min(0)
-      .max(maxDelaySeconds)
-      .nullable()
-      .default(0)
-      .describe('How long the older tokens stay valid at most, in seconds. With `null`, their expiry does not change.'),
-  })
-  .meta({ id: 'Rotation' });
+const grace = 'How long the older tokens stay valid at most, in seconds. With `null`, their expiry does not change.';
+const graceSeconds = z.int().min(0).max(maxDelaySeconds).nullable().default(0).describe(grace);
+export const rotationRequest = z.strictObject({ graceSeconds }).meta({ id: 'Rotation' });
 export const rotatedTokenResponse = z
   .object({ tokenId: z.string(), relayAccessToken: z.string().describe('The token. Only this answer shows it.') })
   .meta({ id: 'RotatedToken' });
@@ -55,10 +47,11 @@ export const keySchema = z
   .meta({ id: 'Key' });
 export type CompanyKey = z.infer<typeof keySchema>;
 
+export const futureTime = z.iso
+  .datetime({ offset: true, error: 'must be an ISO 8601 time with a zone, such as 2026-07-01T12:00:00Z' })
+  .refine((time) => Date.parse(time) > Date.now(), 'must be in the future');
 const expiry = z.object({
-  expiresAt: z.iso
-    .datetime({ offset: true, error: 'must be an ISO 8601 time with a zone, such as 2026-07-01T12:00:00Z' })
-    .refine((time) => Date.parse(time) > Date.now(), 'must be in the future')
+  expiresAt: futureTime
     .refine((time) => Date.parse(time) < Date.UTC(10_000, 0), 'must be before the year 10000')
     .transform((time) => new Date(time).toISOString()) // PostgreSQL refuses offsets of 16 hours or more
     .optional()

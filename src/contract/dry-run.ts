@@ -1,6 +1,7 @@
 /** The answers of a dry run, and the requests and answers of the composer. */
 
 import { z } from 'zod';
+import { optionalText } from '../chain/action-status.js';
 import { actionDefinitions } from '../chain/actions.js';
 import { forecastOutcomes } from '../chain/forecast.js';
 import { maxActions } from '../chain/request.js';
@@ -18,8 +19,8 @@ export const dryRunSchema = z
     receivedAt: z.iso.datetime().describe('The time of the dry run. Delays start at this time.'),
     actions: z.array(
       acceptedSchema.shape.actions.element.extend({
-        comment: z.string().optional(),
-        assignmentId: z.string().optional(),
+        comment: optionalText,
+        assignmentId: optionalText,
         runAt: z.iso.datetime().describe('When the action would be due. Without a delay, it runs after the earlier actions.'),
         outcome: z
           .enum(forecastOutcomes)
@@ -28,19 +29,16 @@ export const dryRunSchema = z
               '`failed`: the action would fail, and its rule says `onFailure: "continue"`. `held`: an earlier action would need ' +
               'attention. `unknown`: the relay could not read the assignment now, and would try again.',
           ),
-        reason: z.string().optional().describe('Why the action would not run.'),
-        paused: z.string().optional().describe('The current pause. The action would wait until the pause ends.'),
+        reason: optionalText.describe('Why the action would not run.'),
+        paused: optionalText.describe('The current pause. The action would wait until the pause ends.'),
         condition: z
           .object({
             text: z.string(),
             holds: z.boolean().optional().describe('Whether the condition holds now. Absent if the relay could not evaluate it.'),
-            reason: z
-              .string()
-              .optional()
-              .describe(
-                'Why the condition holds or does not hold. A value from the platform is shown only to an admin token or a company key.',
-              ),
-            error: z.string().optional().describe('Why the assignment could not be read.'),
+            reason: optionalText.describe(
+              'Why the condition holds or does not hold. A value from the platform is shown only to an admin token or a company key.',
+            ),
+            error: optionalText.describe('Why the assignment could not be read.'),
           })
           .optional(),
         effect: effectSchema.optional().describe('The effect of the action. Absent if its data are not valid: see `reason`.'),
@@ -113,7 +111,7 @@ export const composedSchema = z
       )
       .optional()
       .describe('The outcome of each action. Absent if there are problems.'),
-    remark: z.string().optional().describe('What the scenario shows about the whole chain.'),
+    remark: optionalText.describe('What the scenario shows about the whole chain.'),
   })
   .meta({ id: 'Composed' });
 export type Composed = z.infer<typeof composedSchema>;

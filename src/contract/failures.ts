@@ -25,7 +25,7 @@ export function readFailure(error: unknown): FailedAttempt {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure) {
     const message = 'no worker reported the end of the attempt in time; check whether workers run';
-    return { ...once, failure: { type: 'Timeout', message, retryable: true, unknown: true } };
+    return { ...once, failure: { type: 'Timeout', message, retryable: true, unknown: true }, kept: cause.lastHeartbeatDetails };
   }
   const message = cause instanceof Error ? cause.message : String(cause);
   const failed = cause instanceof ApplicationFailure ? cause : undefined;
@@ -34,8 +34,18 @@ export function readFailure(error: unknown): FailedAttempt {
     const words = `the relay itself failed: ${message}; see the log of its workers`;
     return { ...once, failure: { type: 'InternalError', message: words, retryable: true } };
   }
-  const { retryable = false, unknown, retryAfterSeconds, paused, attempt = 1, tookMs = longestLocalMs, kept } = details ?? {};
-  const failure = { type: failed.type ?? 'InternalError', message, retryable, unknown, retryAfterSeconds, paused };
+  const {
+    title,
+    remedy,
+    retryable = false,
+    unknown,
+    retryAfterSeconds,
+    paused,
+    attempt = 1,
+    tookMs = longestLocalMs,
+    kept,
+  } = details ?? {};
+  const failure = { type: failed.type ?? 'InternalError', message, title, remedy, retryable, unknown, retryAfterSeconds, paused };
   return { attempts: attempt, tookMs, failure, kept };
 }
 

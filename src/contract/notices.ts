@@ -56,7 +56,7 @@ export interface Cause {
   companyId: string;
   relayId: string; // one of the rules of the failed actions; the contacts of this rule get the notices
   kind: FailureKind;
-  reason: Pick<ActionError, 'type' | 'message'>; // the message of the first failure
+  reason: Pick<ActionError, 'type' | 'message' | 'title' | 'remedy'>; // the words of the first failure
 }
 
 export interface Member

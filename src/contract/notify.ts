@@ -11,6 +11,9 @@ export const label = prose.max(200);
 
 /** With `abort`, the next checks run only for valid URLs. */
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL', abort: true }).max(2048);
+const isPrivate = ({ protocol, hostname }: URL) => protocol === 'https:' || isLoopback(hostname);
+/** @param why - the reason for https, which only an address on this machine does not need */
+export const httpsUrl = (why: string) => httpUrl.refine((url) => isPrivate(new URL(url)), `must be https, since ${why}`);
 
 const emailText = z.string().trim().max(320);
 const secretText = z.string().min(1).max(4096);
@@ -55,17 +58,9 @@ export function decidersOf(notify: Notify): string[] {
 /** This schema is stricter than the stored form: every address and the signing secret must be valid. */
 export const notifyRequest = notifySchema.extend({
   emails: z.array(emailText.refine(isEmailAddress, 'is no e-mail address')).max(20).optional(),
-  webhookUrl: secret(
-    httpUrl.refine(
-      (url) => isPrivate(new URL(url)),
-      'must be https, since its path is a secret and notices name people and events',
-    ),
-    shownWebhook,
-  ).optional(),
+  webhookUrl: secret(httpsUrl('its path is a secret and notices name people and events'), shownWebhook).optional(),
   webhookSecret: secret(signingText).optional().describe(signs),
 });
-
-const isPrivate = ({ protocol, hostname }: URL): boolean => protocol === 'https:' || isLoopback(hostname);
 
 export function isWebhookSecret(text: string): boolean {
   const [, base64 = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? [];
@@ -73,15 +68,20 @@ export function isWebhookSecret(text: string): boolean {
   return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === base64;
 }
 
-/** The settings sections that have an address of an outside system, and the field of that address. */
-export const addressFields = { platform: 'baseUrl', ticketing: 'baseUrl', mail: 'smtpUrl', notify: 'webhookUrl' } as const;
+/** The settings sections that have addresses of outside systems, and the paths of these addresses. */
+export const addressFields = {
+  platform: ['baseUrl', 'auth.tokenUrl'],
+  ticketing: ['baseUrl', 'auth.tokenUrl'],
+  mail: ['smtpUrl', 'oauth2.tokenUrl'],
+  notify: ['webhookUrl'],
+} as const;
 export type AddressSection = keyof typeof addressFields;
 
 export const setByCompanySchema = z
   .array(z.enum(Object.keys(addressFields) as AddressSection[]))
   .optional()
   .describe(
-    'The sections whose address was set with a key of the company. Such an address must be public. The operator has set the other addresses.',
+    'The sections with an address, or a connection to a vendor, that was set with a key of the company. Such an address must be public. The operator has set the others.',
   );
 export type SetByCompany = { setByCompany?: z.infer<typeof setByCompanySchema> };
 

@@ -202,8 +202,7 @@ export const problemTypes = {
   misdirected: type(421, 'Unknown host name', [
     'The relay listens on this machine only, and the `Host` header names neither this machine nor the host of ' +
       'RELAY_PUBLIC_URL: a web page may have sent the request. Nothing was done.',
-    'Use the address that `npm start` prints. Behind a proxy, the operator sets RELAY_PUBLIC_URL to the public URL of the ' +
-      'relay.',
+    'Use the address that `npm start` prints. Behind a proxy, the operator sets RELAY_PUBLIC_URL to the public URL of the relay.',
     'The relay is not reached as "relay.example.com". Its operator sets RELAY_PUBLIC_URL to a URL with it.',
   ]),
   'idempotency-key-reused': type(422, 'Idempotency key used again', [

@@ -1,6 +1,6 @@
 /**
- * Secrets in settings are write-only. The schema marks secret fields. An answer shows `***` instead of a secret, or an address
- * that contains `***`. If a request omits a secret, or sends the shown text, the relay keeps the stored secret. If such a
+ * Secrets in settings are write-only. The schema marks secret fields. Instead of a secret, an answer shows `***`, or an address
+ * with `***` in it. If a request omits a secret, or sends the shown text, the relay keeps the stored secret. If such a
  * request changes the address of the system, the relay refuses it, so that no secret goes to another host. `null` removes a secret.
  */
 
@@ -60,7 +60,9 @@ export function encryptedFields({ shape }: z.ZodObject): string[] {
   return Object.keys(shape).filter((name) => shape[name] && holds(shape[name], isEncrypted));
 }
 
-const isEncrypted = (type: Schema) => secrets.get(type) !== undefined || personal.get(type) !== undefined;
+/** `get` also finds the mark of a schema that was cloned after it was marked, such as by `describe`. `has` does not. */
+const isSecret = (type: Schema) => secrets.get(type) !== undefined;
+const isEncrypted = (type: Schema) => isSecret(type) || personal.get(type) !== undefined;
 
 /** @param replace - returns the replacement of a value; undefined to look at the parts of the value. */
 function mapFields(
@@ -93,7 +95,7 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
 
   const walk = (schema: Schema, given: unknown, stored: unknown, at: string): unknown => {
     if (given === null) return isRemovable(schema, at) ? undefined : null;
-    const secretive = holds(schema, (type) => secrets.has(type));
+    const secretive = holds(schema, isSecret);
     if (given === undefined) {
       if (secretive && stored !== undefined) kept += 1;
       return secretive || patch ? stored : undefined;
@@ -102,11 +104,10 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
     const mark = secrets.get(type);
     if (mark) return ofSecret(schema, mark.shown, given, stored, at);
     if (!isObject(given)) return given;
-    if (type instanceof z.ZodRecord) return ofRecord(type, given, isObject(stored) ? stored : {}, at);
+    if (type instanceof z.ZodRecord && (secretive || patch)) return ofRecord(type, given, isObject(stored) ? stored : {}, at);
     const option = variant(type, patch && isObject(stored) ? { ...stored, ...given } : given);
     if (!(option instanceof z.ZodObject)) return given;
-    const isSent = 'baseUrl' in option.shape;
-    const before = isObject(stored) && (isSent || variant(type, stored) === option) ? stored : {};
+    const before = isObject(stored) && variant(type, stored) === option ? stored : {};
     let carried: string | undefined;
     const fields = Object.keys({ ...option.shape, ...given }).flatMap((name) => {
       const field = fieldOf(option, name);
@@ -116,7 +117,7 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
       return inner === undefined ? [] : [[name, inner]];
     });
     const merged: Fields = Object.fromEntries(fields);
-    if (isSent && carried && destination(merged) !== destination(before)) {
+    if (carried && destination(merged) !== destination(before)) {
       const detail = 'would send a stored secret to another address: send the secret in full, or null to remove it';
       problems.push({ pointer: `${at}/${carried}`, detail });
     }
@@ -131,7 +132,7 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
     // The request sends `***`, but no secret is stored. A required one counts as missing. An optional one fails the field's check.
     if (given === mask && !shown) return schema === base(schema) ? undefined : given;
     if (shown && typeof given === 'string' && given.includes(mask)) {
-      const detail = `hides a secret (${mask}) of another address: send it in full, or null to remove it`;
+      const detail = `has ${mask}, but is not the stored address: send it in full, or null to remove it`;
       problems.push({ pointer: at, detail });
     }
     return given;
@@ -142,7 +143,7 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
     const before = new Map(Object.entries(stored).map(([name, value]) => [name.toLowerCase(), value]));
     const named = new Set(Object.keys(given).map((name) => name.toLowerCase()));
     const left = Object.entries(stored).filter(([name]) => !named.has(name.toLowerCase()));
-    kept += left.length;
+    if (isSecret(base(type.valueType))) kept += left.length;
     const sent = Object.entries(given).filter(([, value]) => value !== null);
     const values = sent.map(([name, value]) => [name, walk(type.valueType, value, before.get(name.toLowerCase()), at)]);
     return Object.fromEntries([...left, ...values]);
@@ -151,8 +152,14 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
   return { value: walk(root, given, stored, ''), problems };
 }
 
-function destination({ kind, baseUrl }: Fields): string {
-  return JSON.stringify([kind, typeof baseUrl === 'string' && URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined]);
+const addresses = ['baseUrl', 'tokenUrl', 'smtpUrl'];
+const partsOfAddress = ['kind', 'site', 'instance', 'subdomain'];
+
+/** Where the secrets of a section are sent: its addresses, and the settings that are a part of a vendor's address. */
+function destination(fields: Fields): string {
+  const urls = addresses.map((name) => String(fields[name])).filter((url) => URL.canParse(url));
+  const hosts = urls.map((url) => new URL(url)).map(({ protocol, host }) => protocol + host);
+  return JSON.stringify([...partsOfAddress.map((name) => fields[name]), ...hosts]);
 }
 
 function base(schema: Schema): Schema {

@@ -4,10 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import { jsonPointer } from '../chain/request.js';
 import { isNestedDeeper, type Parsed } from '../chain/text.js';
 
-interface ParsedText {
-  text: string;
-  value: unknown;
-}
+type ParsedText = { text: string; value: unknown };
 
 /** The maximum number of levels of nested arrays and objects. */
 export const maxDepth = 32;

@@ -3,21 +3,14 @@
 import type { ActionStatus } from '../chain/action-status.js';
 import { type ChainFacts, historyFull, refusalOf } from '../chain/allowed-verbs.js';
 import { causePage, chainLinks, chainPage, chainWorkflowId } from '../chain/chain.js';
-import { chainStatus, hasEnded } from '../chain/outcome.js';
+import { chainStatus, hasEnded, retryHelps } from '../chain/outcome.js';
 import { counted, cutShort, oneLine } from '../chain/text.js';
 import { timesIn } from '../chain/timestamp/local.js';
 import { actionTitle } from '../chain/web-ui.js';
 import { actionOf } from '../contract/causes.js';
 import type { NoticeText } from '../contract/chain-resource.js';
-import {
-  type ChainNotice,
-  type FailureKind,
-  type ManyNotice,
-  type Member,
-  type NoticeKind,
-  noticeKindOf,
-  type ThroughNotice,
-} from '../contract/notices.js';
+import type { Cause, ChainNotice, FailureKind, ManyNotice, Member, NoticeKind, ThroughNotice } from '../contract/notices.js';
+import { noticeKindOf } from '../contract/notices.js';
 import { chainPlaces, lineText, type NoticeContext, relay, type Words } from './frame.js';
 
 /** The notice writes `one` after the name of an action, and `many` after a number of chains. */
@@ -47,6 +40,11 @@ const fixFailed: [few: string, many: string] = [
   `${fix}. This also works after the chain has closed. The retry also runs the actions that did not run because of the failure:`,
   `${fix} the closed chains (the command first counts the chains, and asks you to confirm). The retry also runs the actions that did not run:`,
 ];
+/** @param line - an instruction above commands. */
+function withRemedy(line: string, remedy: string | undefined): string[] {
+  if (remedy === undefined) return [line];
+  return /\bretry$/i.test(remedy) ? [line.replace(fix, () => remedy)] : [`${remedy}.`, line];
+}
 /** The text above the commands: `few` if each command retries one action, `many` if one command retries all actions. */
 const remedies: Record<FailureKind, [few: string, many: string]> = {
   'needs-attention': [`${fix}:`, `${fix} all actions (the command first counts the chains, and asks you to confirm):`],
@@ -60,37 +58,30 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
   const { kind, chainId, receivedAt, index, actions } = notice;
   const action = actionOf(notice);
   const shown = timesIn(context.timeZone);
-  const { assignmentId, state, reason, attempts, deliveries = [] } = action;
+  const { assignmentId, state, reason, attempts, heldUntil, deliveries = [] } = action;
   const facts = chain ?? { chainId, status: chainStatus(actions), historyFull: reason === historyFull };
   const [headline, one] = wordsOf[kind];
   const isRecovered = kind === 'recovered';
   const undone = `is not needed any more: ${reason}. It is ${state}, and the chain continues.`;
   const links = chainLinks(context.links, notice, notice.runId);
-  const { heldUntil } = action;
   const decide = kind === 'needs-attention' ? context.holdLink?.({ ...notice, heldUntil }) : undefined;
   const webUi = links.webUi ? [{ label: 'Temporal Web UI', url: links.webUi }] : [];
   const others = (chosen: (other: ActionStatus) => boolean) => actions.filter((other) => other.index !== index && chosen(other));
   const heldBehindIt = others((other) => isHeldBehind(action, other));
-  const heldElsewhere = others(
-    (other) =>
-      !heldBehindIt.includes(other) && (other.state === 'needs-attention' || actions.some((held) => isHeldBehind(held, other))),
-  );
-  const goOn = others((other) => !hasEnded(other.state) && ![...heldBehindIt, ...heldElsewhere].includes(other));
+  const isHeld = (other: ActionStatus) => other.state === 'needs-attention' || actions.some((held) => isHeldBehind(held, other));
+  const heldElsewhere = others((other) => !heldBehindIt.includes(other) && isHeld(other));
+  const goOn = others((other) => !hasEnded(other.state) && !heldBehindIt.includes(other) && !isHeld(other));
   return {
     headline: `${headline}: ${oneLine(action.comment ?? '') || action.action}`,
     about: `${context.ruleName}${assignmentId ? `, assignment ${assignmentId}` : ''}`,
     sentence: `${actionTitle(action)} — ${isRecovered && state !== 'done' ? undone : one}`,
     sections: {
       'What was wrong': [whatWasWrong(action) ?? 'no reason given'],
+      Remark: action.result?.note ? [action.result.note] : [],
       'What happens now': kind === 'needs-attention' ? whatHappens(action, shown) : [],
       'What to do':
-        kind === 'recovered'
-          ? []
-          : [
-              ...(decide === undefined ? [] : [{ label: withoutKey, url: decide }]),
-              ...remedy(kind, action, notice, context, facts),
-              ...webUi,
-            ],
+        kind === 'recovered' ? [] : [...withoutKey(decide), ...remedy(kind, action, notice, context, facts), ...webUi],
+      Details: detailsOf(action.error),
       Where: [
         ...(assignmentId ? [`Assignment: ${assignmentId}`] : []),
         `Chain: ${chainId}, received ${shown(receivedAt)}`,
@@ -126,9 +117,14 @@ export function standingWords(
   return { headline, sentence, sections: shown.map(([title, lines]) => ({ title, lines: lines.map(lineText) })) };
 }
 
-/** Returns the error as `message (Type)`. If there is no error, returns the reason of the action. */
+/** Returns the title of the error, or the error as `message (Type)`. If there is no error, returns the reason of the action. */
 export function whatWasWrong({ error, reason }: Pick<ActionStatus, 'error' | 'reason'>): string | undefined {
-  return error ? `${error.message} (${error.type})` : reason;
+  return error ? (error.title ?? `${error.message} (${error.type})`) : reason;
+}
+
+/** What was answered to which call, if a title says the rest. */
+export function detailsOf(error: Partial<Cause['reason']> = {}): string[] {
+  return error.title === undefined ? [] : [`${error.message} (${error.type})`];
 }
 
 /** Whether an action waits for the held action. Actions with the same due time run one after the other. */
@@ -147,39 +143,41 @@ function whatHappens({ nextAttemptAt, heldUntil, reason }: ActionStatus, shown: 
   return [tries, `The action is held until ${shown(heldUntil)}. ${end}`];
 }
 
-function remedy(
-  kind: FailureKind,
-  action: ActionStatus,
-  notice: ChainNotice,
-  context: NoticeContext,
-  chain: ChainFacts,
-): string[] {
+function remedy(kind: FailureKind, action: ActionStatus, notice: ChainNotice, context: NoticeContext, chain: ChainFacts) {
   const { companyId, chainId, index } = notice;
   const [retryFew] = remedies[kind];
   const steer = (verb: string) => relay(`${verb} ${companyId} ${chainId} ${index}`, context);
   const signal = (name: string) =>
     `temporal workflow signal -n ${context.namespace} -w ${chainWorkflowId(notice)} --name ${name} -i '[${index}]'`;
   const refused = refusalOf('retry', chain, action)?.detail;
-  if (kind !== 'needs-attention') return refused === undefined ? [retryFew, steer('retry')] : [refused];
+  const { error } = action;
+  const fixIt = withRemedy(retryFew, error?.remedy);
+  if (kind !== 'needs-attention') return refused === undefined ? [...fixIt, steer('retry')] : [refused];
   const inData = 'Edit the fields of the request (`chains fields` shows them):';
+  const orInData = 'If a field of the request must change (`chains fields` shows them):';
   const edit = relay(`chains mend ${companyId} ${chainId} ${index} --set field=value`, context);
   const inSettings = 'If a setting was wrong, fix it, then retry:';
   const inWebUi = `Or use the Web UI: More Actions, Send a Signal. Choose the signal retry or skip, and enter [${index}] as input.`;
   const skip = [steer('skip'), signal('skip')];
   if (refused !== undefined) return refusalOf('skip', chain, action) ? [refused] : ['Skip it:', ...skip];
-  const first = action.error?.type === 'DataMistake' ? [inData, edit, inSettings] : [retryFew];
-  return [...first, steer('retry'), signal('retry'), 'Or skip it:', ...skip, ...(context.links.webUi ? [inWebUi] : [])];
+  const retry = [steer('retry'), signal('retry')];
+  const first = retryHelps(action)
+    ? [...fixIt, ...retry, ...(error && !error.retryable && !error.unknown ? [orInData, edit] : [])]
+    : [...(error?.remedy ? [`${error.remedy}.`] : []), inData, edit, inSettings, ...retry];
+  return [...first, 'Or skip it:', ...skip, ...(context.links.webUi ? [inWebUi] : [])];
 }
 
-const withoutKey = 'Retry or skip the action in a browser, without a key';
+const withoutKey = (url?: string) => (url ? [{ label: 'Retry or skip the action in a browser, without a key', url }] : []);
 export const oneWithoutKey = 'Retry or skip an action in a browser, without a key';
 
 /** If a notice is about at most this many actions, it shows one command for each action. */
 const fewActions = 3;
+const behind = 'The actions that wait for them do not run.';
 
 export function manyWords({ cause, count, actions, first, since, at }: ManyNotice, context: NoticeContext): Words {
   const { companyId, kind, reason } = cause;
-  const { type } = reason;
+  const { type, remedy } = reason;
+  const { api } = context.links;
   const shown = timesIn(context.timeZone);
   const [headline, , many] = wordsOf[kind];
   const [retryFew, retryAll] = remedies[kind];
@@ -204,30 +202,27 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
     sentence: `${counted(count, 'chain')}${actions > count ? ` (${actions} actions)` : ''} ${many}`,
     sections: {
       'What was wrong': [
-        `${first[0]?.message ?? reason.message} (${type})`,
+        reason.title ?? `${first[0]?.message ?? reason.message} (${type})`,
         ...(count > 1 ? ['In other chains, the ids and numbers in this error differ.'] : []),
       ],
       'What happens now': heldUntil
-        ? [
-            `If nobody decides, these actions fail, the first one at ${shown(heldUntil)}. The actions that wait for them do not run.`,
-          ]
+        ? [`If nobody decides, these actions fail, the first one at ${shown(heldUntil)}. ${behind}`]
         : [],
       'What to do': [
-        few ? retryFew : retryAll,
+        ...withRemedy(few ? retryFew : retryAll, remedy),
         ...(few || kind === 'partly-failed' ? commands : [all]),
         ...(isHeld && count > 1 ? ['You get one notice when none of these actions is held any more.'] : []),
         ...(isHeld ? seeTo : []),
       ],
+      Details: detailsOf(reason),
       [first.length < count ? `${each} (the first ${first.length})` : each]: first.map((member) => ({
         label: titleOf(member),
-        url: decideAt(member) ?? chainPage(context.links.api, { companyId, chainId: member.chainId }),
+        url: decideAt(member) ?? chainPage(api, { companyId, chainId: member.chainId }),
       })),
       Where: [
         `Happened: ${shown(at)}`,
-        ...(isHeld
-          ? [{ label: 'The page of the cause (needs a key)', url: causePage(context.links.api, companyId, cause.id) }]
-          : []),
-        { label: 'All chains in the API (needs a token)', url: `${context.links.api}/co/${companyId}/chains?${query}` },
+        ...(isHeld ? [{ label: 'The page of the cause (needs a key)', url: causePage(api, companyId, cause.id) }] : []),
+        { label: 'All chains in the API (needs a token)', url: `${api}/co/${companyId}/chains?${query}` },
       ],
     },
     type: `${kind}.many`,
@@ -254,7 +249,7 @@ export function throughWords(
     sentence: `${counted(through, 'chain')} ${many} ${end}.`,
     sections: {
       'State of the actions': [...tally, ...(open > 0 ? [`unknown: ${open}`] : [])],
-      'What was wrong': [`${reason.message} (${reason.type})`],
+      'What was wrong': [reason.title ?? `${reason.message} (${reason.type})`],
       Where: [`Happened: ${timesIn(timeZone)(at)}`],
     },
     type: 'recovered.many',

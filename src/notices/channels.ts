@@ -30,15 +30,11 @@ export function channelsOf(
 ): NoticeChannel[] {
   const { mailer, from } = noticeMailOf(company);
   const { emails = [], webhookUrl } = notify;
-  const channels = emails.map(
-    (to): NoticeChannel => ({
-      kind: 'mail',
-      contact: to,
-      decides: true,
-      deliver: ({ subject, text, html }, call) =>
-        mailer.send({ from, to, subject, text, html, messageId: call.idempotencyKey }, call),
-    }),
-  );
+  const channels = emails.map((to): NoticeChannel => {
+    const deliver: NoticeChannel['deliver'] = ({ subject, text, html }, call) =>
+      mailer.send({ from, to, subject, text, html, messageId: call.idempotencyKey }, call);
+    return { kind: 'mail', contact: to, decides: true, deliver };
+  });
   if (webhookUrl !== undefined) channels.push(webhookChannel(new URL(webhookUrl), notify, httpOf(whose, 'notify')));
   return channels;
 }
@@ -53,15 +49,8 @@ function webhookChannel(url: URL, notify: Notify, http: HttpClient): NoticeChann
     decides: linksInWebhooks,
     async deliver(notice, call) {
       const body = format === 'slack' ? slackMessage(notice) : notice.json;
-      await http.request({
-        method: 'POST',
-        url,
-        headers: headersOf(call.idempotencyKey, body, webhookSecret),
-        body,
-        call,
-        what: 'the webhookUrl in notify',
-        secretPath: true,
-      });
+      const headers = headersOf(call.idempotencyKey, body, webhookSecret);
+      await http.request({ method: 'POST', url, headers, body, call, what: 'the webhookUrl in notify', secretPath: true });
     },
   };
 }

@@ -17,7 +17,7 @@ import { type ContactResult, noticeTestResponse } from '../contract/notify.js';
 import type { Rule } from '../contract/rule.js';
 import type { Metrics } from '../service/telemetry.js';
 import { reasonOf } from '../service/temporal.js';
-import type { NoticeBudget } from '../store/notices.js';
+import type { NoticeBudget, Turn } from '../store/notices.js';
 import type { Store } from '../store/store.js';
 import { channelsOf, type NoticeChannel } from './channels.js';
 import type { NoticeContext, RenderedNotice } from './frame.js';
@@ -69,8 +69,8 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
   const context = { companyName, timeZone, ruleName: rule?.name ?? relayId, links: { api: links.api }, namespace };
   const own = { ...joinedOf(notice, context), causeId: toldUnder(notice, rule), noticeKey: key };
   // The budget does not apply to test notices, which have their own limit, or to notices of a deleted company.
-  const turn =
-    found && kind !== 'test' ? await store.notices.turn(companyId, own, deps.noticeBudget) : ({ told: 'alone' } as const);
+  const isCounted = found && kind !== 'test';
+  const turn: Turn = isCounted ? await store.notices.turn(companyId, own, deps.noticeBudget) : { told: 'alone' };
   if (turn.told === 'elsewhere') {
     deps.metrics.notices.inc({ kind, result: 'joined' });
     return [];
@@ -108,12 +108,10 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
         if (told.length === 0) return { contact, delivered: false, error: unconfirmed };
         const failure = await tryOnce(channel, renderedFor(channel, told, contactId), key);
         // The log does not contain the address and the error message, because both are personal. The workflow's result has both.
-        if (failure)
-          log.warn(
-            { channel: channel.kind, workflowId: key, kind, failure: failure.kind, status: failure.facts.status },
-            'a notice was not delivered',
-          );
-        else deps.metrics.noticeMessages.inc({ channel: channel.kind });
+        if (failure) {
+          const facts = { channel: channel.kind, workflowId: key, kind, failure: failure.kind, status: failure.facts.status };
+          log.warn(facts, 'a notice was not delivered');
+        } else deps.metrics.noticeMessages.inc({ channel: channel.kind });
         // The message counts towards the company's limit of recipients, but the limit never stops a notice.
         if (!failure && found && channel.kind === 'mail' && addressees.has(contact))
           store.usage.add(companyId, { actions: 0, recipients: 1 });
@@ -146,10 +144,8 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
     const why =
       open[0]?.error ??
       'no contact could be reached: see the log for each contact, and set notify of the company or RELAY_OPERATOR_EMAIL';
-    const message = entries.some(isTold)
-      ? 'a notice has not reached all contacts yet'
-      : 'a notice has not reached any contact yet';
-    log.error({ workflowId: key, kind, open: open.length }, message);
+    const whom = entries.some(isTold) ? 'all contacts' : 'any contact';
+    log.error({ workflowId: key, kind, open: open.length }, `a notice has not reached ${whom} yet`);
     const details: FailureDetails = { retryable: true, attempt };
     throw ApplicationFailure.create({ type: 'NoticeNotDelivered', message: why, details: [details] });
   }
@@ -194,24 +190,13 @@ async function addresseesOf({ store, connectors }: DeliveryDeps, company: Compan
 
 /** Returns an id for the cause of the notice. An unconfirmed contact gets only the first notice with this id. */
 function toldUnder(notice: Notice, rule: Rule | undefined): string {
-  switch (notice.kind) {
-    case 'many':
-      return notice.cause.id;
-    case 'through':
-      return `${notice.cause.id} recovered`;
-    case 'recovered':
-      return `${causeOf(notice, rule).id} recovered`;
-    case 'rejected':
-      return [notice.kind, notice.relayId, notice.reason].join(' ');
-    case 'missing-property':
-      return [notice.kind, notice.relayId, hash('sha256', notice.path).slice(0, 16)].join(' ');
-    case 'paused':
-      return [notice.kind, notice.relayId, notice.what].join(' ');
-    case 'test':
-      return `test ${notice.at.slice(0, 'yyyy-mm-dd'.length)}`;
-    default:
-      return causeOf(notice, rule).id;
-  }
+  const { kind, relayId } = notice;
+  if (kind === 'test') return `test ${notice.at.slice(0, 'yyyy-mm-dd'.length)}`;
+  if (kind === 'rejected') return `${kind} ${relayId} ${notice.reason}`;
+  if (kind === 'missing-property') return `${kind} ${relayId} ${hash('sha256', notice.path).slice(0, 16)}`;
+  if (kind === 'paused') return `${kind} ${relayId} ${notice.what}`;
+  const { id } = 'cause' in notice ? notice.cause : causeOf(notice, rule);
+  return kind === 'through' || kind === 'recovered' ? `${id} recovered` : id;
 }
 
 /** The next attempt comes when a digest is due. If no other digest has included the notice by then, the notice becomes a digest. */

@@ -102,21 +102,13 @@ export function ruleNotices(client: Client, log: Logger) {
 
 /** Returns texts that identify the mistake, without quoted texts and numbers, because these differ from event to event. */
 function mistakeOf(notice: RuleNotice): string[] {
-  switch (notice.kind) {
-    case 'rejected':
-      // Use only the reason: the sender may be a stranger, who could put a different mistake into each request.
-      if (needsConfirmation(notice)) return [notice.reason];
-      if (notice.notKept !== undefined) return ['not kept', notice.reason];
-      if (notice.mistake !== undefined) return [notice.reason, notice.mistake];
-      return [
-        notice.reason,
-        ...notice.mistakes.map(({ pointer, detail }) => `${pointer} ${detail.replaceAll(/".*"|\d+/gs, '…')}`),
-      ];
-    case 'missing-property':
-      return [notice.path];
-    case 'paused':
-      return [notice.what, notice.at];
-  }
+  if (notice.kind === 'missing-property') return [notice.path];
+  if (notice.kind === 'paused') return [notice.what, notice.at];
+  // Use only the reason: the sender may be a stranger, who could put a different mistake into each request.
+  if (needsConfirmation(notice)) return [notice.reason];
+  if (notice.notKept !== undefined) return ['not kept', notice.reason];
+  if (notice.mistake !== undefined) return [notice.reason, notice.mistake];
+  return [notice.reason, ...notice.mistakes.map((one) => `${one.pointer} ${one.detail.replaceAll(/".*"|\d+/gs, '…')}`)];
 }
 
 /** Sends a test notice to every contact, with one attempt each. @throws if the delivery does not end in time. */

@@ -8,7 +8,7 @@ import { actionOf } from '../contract/causes.js';
 import type { DigestNotice, Joined, MissingPropertyNotice, Notice, PausedNotice, RejectedNotice } from '../contract/notices.js';
 import { isQuota, needsConfirmation, type RejectionReason } from '../contract/problem.js';
 import { chainWords, manyWords, oneWithoutKey, throughWords } from './chain-words.js';
-import { chainPlaces, framed, lineText, type NoticeContext, type RenderedNotice, relay, type Words } from './frame.js';
+import { chainPlaces, framed, type Line, lineText, type NoticeContext, type RenderedNotice, relay, type Words } from './frame.js';
 
 /** @throws RangeError if a notice about a chain names an action that is not in the chain. */
 export function renderNotice(notice: Notice | DigestNotice, context: NoticeContext): RenderedNotice {
@@ -40,24 +40,21 @@ function heldOf(notice: Notice): Joined['held'] {
 
 function digestWords({ companyId, joined }: DigestNotice, context: NoticeContext): Words {
   const count = joined.reduce((sum, { count }) => sum + count, 0);
-  const lines = joined.map(({ title, wrong, count, url, held, kind }) => {
+  const sections: Record<string, Line[]> = { [oneWithoutKey]: [], 'Held: needs a decision': [], Others: [] };
+  for (const { title, wrong, count, url, held, kind } of joined) {
     const times = count > 1 ? `, the first of ${count}` : '';
     const decide = held && context.holdLink?.(held);
     const label = `${title}${times}${wrong === undefined ? '' : `: ${wrong}`}`;
-    const section =
-      decide !== undefined ? oneWithoutKey : kind.startsWith('needs-attention') ? 'Held: needs a decision' : 'Others';
-    return { section, line: { label, url: decide ?? url } };
-  });
-  const linesOf = (section: string) => ({ [section]: lines.filter((one) => one.section === section).map(({ line }) => line) });
+    const section = kind.startsWith('needs-attention') ? 'Held: needs a decision' : 'Others';
+    sections[decide === undefined ? section : oneWithoutKey]?.push({ label, url: decide ?? url });
+  }
   return {
     headline: `${counted(count, 'notice')} about ${counted(joined.length, 'cause')}`,
     about: context.companyName,
     sentence:
       'There were too many notices to send each one separately. For each cause, this message shows the first of the other notices.',
     sections: {
-      ...linesOf(oneWithoutKey),
-      ...linesOf('Held: needs a decision'),
-      ...linesOf('Others'),
+      ...sections,
       'What to do': [
         'List the causes of held actions:',
         relay(`causes list ${companyId}`, context),
@@ -78,28 +75,19 @@ function digestWords({ companyId, joined }: DigestNotice, context: NoticeContext
 }
 
 function wordsOf(notice: Notice, context: NoticeContext): Words {
-  switch (notice.kind) {
-    case 'many':
-      return manyWords(notice, context);
-    case 'through':
-      return throughWords(notice, context);
-    case 'rejected':
-      return rejectedWords(notice, context);
-    case 'missing-property':
-      return missingWords(notice, context);
-    case 'paused':
-      return pausedWords(notice, context);
-    case 'test':
-      return {
-        headline: `Test: notices of ${context.companyName} arrive here`,
-        about: '',
-        sentence: 'This is a test. Nothing is wrong, and you do not need to do anything.',
-        sections: { Where: [`Requested: ${timesIn(context.timeZone)(notice.at)}`] },
-        facts: {},
-      };
-    default:
-      return chainWords(notice, context);
-  }
+  if (notice.kind === 'many') return manyWords(notice, context);
+  if (notice.kind === 'through') return throughWords(notice, context);
+  if (notice.kind === 'rejected') return rejectedWords(notice, context);
+  if (notice.kind === 'missing-property') return missingWords(notice, context);
+  if (notice.kind === 'paused') return pausedWords(notice, context);
+  if (notice.kind !== 'test') return chainWords(notice, context);
+  return {
+    headline: `Test: notices of ${context.companyName} arrive here`,
+    about: '',
+    sentence: 'This is a test. Nothing is wrong, and you do not need to do anything.',
+    sections: { Where: [`Requested: ${timesIn(context.timeZone)(notice.at)}`] },
+    facts: {},
+  };
 }
 
 /** A notice shows at most this many mistakes, and only the number of the others. */
@@ -109,79 +97,59 @@ const newestToken = 'Put the newest token of the rule into the settings of the w
 
 const moreLimits = 'Find out why the limit is reached. If you need more, ask the operator for a higher limit.';
 
-const refusals: Record<RejectionReason, { why: string; remedy: string }> = {
-  'invalid-chain': { why: 'the chain is invalid', remedy: 'Fix the actions in the settings of the webhook.' },
-  'idempotency-key': {
-    why: 'the idempotency key is invalid',
-    remedy: 'Make the webhook send one key for each event, in Idempotency-Key or in webhook-id.',
-  },
-  'idempotency-key-reused': {
-    why: 'the idempotency key was used before',
-    remedy: 'Make the webhook send a new key for each event: with the same key only the first event runs.',
-  },
-  'token-expired': {
-    why: 'the token was rotated',
-    remedy: `If this is your webhook: ${newestToken} If not, somebody else has the old token.`,
-  },
-  'token-revoked': {
-    why: 'the token was revoked',
-    remedy: `If this is your webhook: ${newestToken} If not, somebody else has the revoked token.`,
-  },
-  'rule-disabled': { why: 'the rule is disabled', remedy: 'Enable the rule, or turn the webhook off.' },
-  signature: {
-    why: 'the signature is missing or wrong',
-    remedy:
-      'The request has a valid token, but no valid signature with the webhookSecret of the company. If this is your webhook: make it ' +
+const refusals: Record<RejectionReason, [why: string, remedy: string]> = {
+  'invalid-chain': ['the chain is invalid', 'Fix the actions in the settings of the webhook.'],
+  'idempotency-key': [
+    'the idempotency key is invalid',
+    'Make the webhook send one key for each event, in Idempotency-Key or in webhook-id.',
+  ],
+  'idempotency-key-reused': [
+    'the idempotency key was used before',
+    'Make the webhook send a new key for each event: with the same key only the first event runs.',
+  ],
+  'token-expired': ['the token was rotated', `If this is your webhook: ${newestToken} If not, somebody else has the old token.`],
+  'token-revoked': [
+    'the token was revoked',
+    `If this is your webhook: ${newestToken} If not, somebody else has the revoked token.`,
+  ],
+  'rule-disabled': ['the rule is disabled', 'Enable the rule, or turn the webhook off.'],
+  signature: [
+    'the signature is missing or wrong',
+    'The request has a valid token, but no valid signature with the webhookSecret of the company. If this is your webhook: make it ' +
       'sign its requests. If not, somebody else has the token: rotate the token.',
-  },
-  'rate-limited': {
-    why: 'too many requests',
-    remedy: 'Send fewer events at the same time, or ask the operator for a higher limit.',
-  },
-  'actions-per-day': { why: 'the limit of actions a day is reached', remedy: moreLimits },
-  'recipients-per-day': { why: 'the limit of e-mail recipients a day is reached', remedy: moreLimits },
-  'malformed-body': {
-    why: 'the body cannot be read',
-    remedy:
-      'Open the page of the request, and check the proposed actions. Correct them if necessary, then send them. Or drop the request.',
-  },
-  'not-actions': {
-    why: 'the body is not a list of actions',
-    remedy: 'Make the webhook send an array of actions: [{"action": …}].',
-  },
-  'body-too-large': {
-    why: 'the body is too large',
-    remedy: 'Send the chain in smaller parts. The page of the request shows its first 256 KiB.',
-  },
-  'unsupported-body': { why: 'the encoding of the body is unknown', remedy: 'Make the webhook send JSON in UTF-8.' },
-  'wrong-token': {
-    why: 'an action has a relayId and a token that do not belong together, but another action has a right token',
-    remedy:
-      'Compare relayId and relayAccessToken of each action with its rule. If both are right in the template of the webhook, a value ' +
+  ],
+  'rate-limited': ['too many requests', 'Send fewer events at the same time, or ask the operator for a higher limit.'],
+  'actions-per-day': ['the limit of actions a day is reached', moreLimits],
+  'recipients-per-day': ['the limit of e-mail recipients a day is reached', moreLimits],
+  'malformed-body': [
+    'the body cannot be read',
+    'Open the page of the request, and check the proposed actions. Correct them if necessary, then send them. Or drop the request.',
+  ],
+  'not-actions': ['the body is not a list of actions', 'Make the webhook send an array of actions: [{"action": …}].'],
+  'body-too-large': [
+    'the body is too large',
+    'Send the chain in smaller parts. The page of the request shows its first 256 KiB.',
+  ],
+  'unsupported-body': ['the encoding of the body is unknown', 'Make the webhook send JSON in UTF-8.'],
+  'wrong-token': [
+    'an action has a relayId and a token that do not belong together, but another action has a right token',
+    'Compare relayId and relayAccessToken of each action with its rule. If both are right in the template of the webhook, a value ' +
       'that the platform inserted has added an action.',
-  },
-  'open-chains': { why: 'too many open chains', remedy: `Retry, skip or cancel the chains that are held. ${moreLimits}` },
+  ],
+  'open-chains': ['too many open chains', `Retry, skip or cancel the chains that are held. ${moreLimits}`],
 };
 
 function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
   const { companyId, rejectedId, reason, mistakes, at, mistake, inADay = 1, notKept } = notice;
-  const { why, remedy } = refusals[reason];
+  const [why, remedy] = refusals[reason];
   const { timeZone } = context;
   const more = mistakes.length - shownMistakes;
   const page = refusalPage(context.links.api, companyId, rejectedId);
   const invalid = 'The same request would be refused again: edit it on its page, then send it.';
-  const resend = [
-    'To run this request now (its delays start when you send it):',
-    relay(`rejected resend ${companyId} ${rejectedId}`, context),
-  ];
-  const look = [
-    'Check what the request would do before you trust it:',
-    relay(`rejected show ${companyId} ${rejectedId}`, context),
-  ];
-  const broken = [
-    'To see the mistake in the body, and the proposed actions:',
-    relay(`rejected show ${companyId} ${rejectedId}`, context),
-  ];
+  const command = (verb: string) => relay(`rejected ${verb} ${companyId} ${rejectedId}`, context);
+  const resend = ['To run this request now (its delays start when you send it):', command('resend')];
+  const look = ['Check what the request would do before you trust it:', command('show')];
+  const broken = ['To see the mistake in the body, and the proposed actions:', command('show')];
   return {
     headline: notKept === undefined ? `Refused: ${why}` : `Refused and not kept: ${why}`,
     sentence:

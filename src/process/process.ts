@@ -82,11 +82,8 @@ export async function openParts<TemporalConnection extends Connection | NativeCo
   const store = createStore(database, { keyring, secret });
   closers.add('the store', () => store.close());
   const refused = await again(() => store.pepperHashes(), { log, stop });
-  if (refused > 0)
-    log.error(
-      { refused },
-      'some tokens and keys do not work, because they were hashed with another RELAY_SECRET: set that secret, or rotate them',
-    );
+  const otherSecret = 'they were hashed with another RELAY_SECRET: set that secret, or rotate them';
+  if (refused > 0) log.error({ refused }, `some tokens and keys do not work, because ${otherSecret}`);
   if (!keyring) log.warn('RELAY_ENCRYPTION_KEYS is not set: data is stored unencrypted');
   else if (await again(() => store.encryption.hasPlainSettings(), { log, stop }))
     log.warn('some company settings are unencrypted, because they are older than the keys: run relay encryption rotate');

@@ -1,14 +1,18 @@
-/** Makes the demo company, which has one rule and uses the pretend platform and the mail catcher. Also writes example chains. */
+/**
+ * Makes the demo company, which has one rule and uses the pretend platform and the mail catcher. Also writes example chains,
+ * and settings that connect a company to the simulators of vendors.
+ */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chainRequest } from '../api/relay-request.js';
 import type { Store } from '../store/store.js';
+import { vendorSettings } from './vendors/simulators.js';
 
 const ids = { companyId: 'demo', relayId: '4711' };
 export type Demo = typeof ids & {
   relayAccessToken: string;
-  examples: string; // the directory of the example chains
+  examples: string; // the directory of the examples
 };
 
 /**
@@ -18,11 +22,12 @@ export type Demo = typeof ids & {
 export async function ensureDemo(store: Store, platformUrl: string, dataDir: string): Promise<Demo | undefined> {
   const actor = { kind: 'admin' } as const;
   const { companyId, relayId } = ids;
+  const system = { kind: 'http', baseUrl: platformUrl } as const;
+  const pretend = { platform: system, ticketing: system };
   const { items } = await store.companies.list({ limit: 1 });
   if (items.length === 0) {
-    const system = { kind: 'http', baseUrl: platformUrl } as const;
     const notify = { emails: ['admin@demo.example'] };
-    const company = { companyId, name: 'Demo company', timeZone: 'America/Chicago', notify, platform: system, ticketing: system };
+    const company = { companyId, name: 'Demo company', timeZone: 'America/Chicago', notify, ...pretend };
     await store.companies.put(companyId, () => company, actor);
   }
   const known = await store.companies.get(companyId);
@@ -42,9 +47,12 @@ export async function ensureDemo(store: Store, platformUrl: string, dataDir: str
   if (!tokens.some((token) => token.relayId === relayId && token.state === 'active' && token.enabled)) return undefined;
   const examples = join(dataDir, 'examples');
   mkdirSync(examples, { recursive: true, mode: 0o700 });
+  const write = (name: string, content: object) =>
+    writeFileSync(join(examples, `${name}.json`), `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
   for (const [name, { value }] of Object.entries(chainRequest.examples)) {
     const chain = value.map((action) => ({ ...action, relayId, relayAccessToken }));
-    writeFileSync(join(examples, `${name}.json`), `${JSON.stringify(chain, undefined, 2)}\n`, { mode: 0o600 });
+    write(name, chain);
   }
+  for (const [kind, settings] of Object.entries({ pretend, ...vendorSettings(platformUrl) })) write(`connect-${kind}`, settings);
   return { ...ids, relayAccessToken, examples };
 }

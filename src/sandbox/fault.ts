@@ -20,20 +20,24 @@ export class Fault<Failure extends { times?: number }> {
   }
 }
 
-/** @param more - further fields in the answers of the `/control` paths */
-export function faultRoutes<Failure extends { times?: number }>(fault: Fault<Failure>, more = {}): Hono {
+/**
+ * @param more - further fields in the answers of the `/control` paths
+ * @param page - the page with the buttons
+ */
+export function faultRoutes<Failure extends { times?: number }>(fault: Fault<Failure>, more = {}, page = '/'): Hono {
   const { schema } = fault;
   const set = (failure?: Failure) => {
     fault.now = failure;
     return { fail: failure ?? null, ...more };
   };
-  const fail = button(({ failure, path }) => set(schema.parse({ ...JSON.parse(String(failure)), ...(path ? { path } : {}) })));
-  const heal = button(() => set());
+  const failing = ({ failure, path }: Record<string, unknown>) =>
+    set(schema.parse({ ...JSON.parse(String(failure)), ...(path ? { path } : {}) }));
+  const heal = button(() => set(), page);
   return new Hono()
     .get('/control', (c) => c.json(set(fault.now)))
     .put('/control/fail', async (c) => c.json(set(schema.parse((await jsonBody(c)) ?? {}))))
     .delete('/control/fail', (c) => c.json(set()))
-    .post('/page/fail', fail)
+    .post('/page/fail', button(failing, page))
     .post('/page/heal', heal);
 }
 
@@ -52,12 +56,10 @@ export function faultCard({ now }: { now?: object }): Html {
 /** Failures of the mail catcher: either `code` or `dropAfterBody`. */
 export const mailFailureSchema = z
   .strictObject({
-    /** The SMTP reply to each recipient. */
-    code: z.int().min(400).max(599).optional(),
+    code: z.int().min(400).max(599).optional(), // the SMTP reply to each recipient
     /** Keeps the message, then breaks the connection before the reply, so the sender cannot know the outcome. */
     dropAfterBody: z.boolean().optional(),
-    /** The failure applies only to recipients that contain this text, in upper or lower case. */
-    to: z.string().optional(),
+    to: z.string().optional(), // the failure applies only to recipients that contain this text, in upper or lower case
     times: z.int().min(1).optional(),
   })
   .refine(
@@ -70,12 +72,10 @@ export type MailFailure = z.infer<typeof mailFailureSchema>;
 export const platformFailureSchema = z
   .strictObject({
     status: z.int().min(400).max(599).optional(),
-    /** Breaks the connection instead of answering. */
-    dropConnection: z.boolean().optional(),
+    dropConnection: z.boolean().optional(), // breaks the connection instead of answering
     delayMs: z.int().min(0).max(600_000).optional(),
     retryAfterSeconds: z.int().min(0).optional(),
-    /** The request has its effect before the request fails. */
-    afterActing: z.boolean().optional(),
+    afterActing: z.boolean().optional(), // the request has its effect before the request fails
     times: z.int().min(1).optional(),
     path: z.enum(['send', 'assignments', 'tickets']).optional(),
   })

@@ -47,15 +47,13 @@ export function found<Found>(record: Found | undefined, what: string): Found {
 }
 
 /** @returns undefined if the body is not JSON. */
-export function jsonBody(c: Context): Promise<unknown> {
-  return c.req.json().catch(() => undefined);
-}
+export const jsonBody = (c: Context): Promise<unknown> => c.req.json().catch(() => undefined);
 
-/** Makes a handler for a button. The handler calls `act` with the form and the path's parameters, then redirects to the page. */
-export function button(act: (form: Record<string, unknown>) => void) {
+/** Makes a handler for a button. The handler calls `act` with the form and the path's parameters, then redirects to the page `to`. */
+export function button(act: (form: Record<string, unknown>) => void, to = '/') {
   return async (c: Context) => {
     act({ ...(await c.req.parseBody()), ...c.req.param() });
-    return c.redirect('/', 303);
+    return c.redirect(to, 303);
   };
 }
 
@@ -86,10 +84,11 @@ header { padding-bottom: 0; } .card { overflow-wrap: anywhere; } ul { margin: .4
 .row { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; } .spread { justify-content: space-between; }
 .badge { border: 1px solid currentColor; border-radius: 99px; padding: 0 .6rem; font-size: .85rem; font-weight: 600; }
 .good { color: var(--good); } .bad { color: var(--bad); } .wait { color: var(--wait); }
-button, select, input { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line);
+button, select, input, textarea { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line);
   border-radius: 8px; padding: .3rem .7rem; }
 button { cursor: pointer; } button:hover, a.mail:hover { border-color: var(--accent); }
 .small { margin-top: .5rem; } .small button { font-size: .85rem; min-height: 1.8rem; padding: .1rem .5rem; }
+form.card { margin-bottom: .75rem; } .card label { display: block; } .card :is(input, textarea) { width: 100%; }
 .scroll { overflow-x: auto; } .scroll :is(th, td) { padding: .4rem .75rem; } td { max-width: 30rem; min-width: 6rem; }
 th, time, .tight, .badge { white-space: nowrap; }
 iframe { width: 100%; height: 26rem; border: 1px solid var(--line); border-radius: 10px; background: #fff; resize: vertical; }

@@ -7,10 +7,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A pid can be reused; a pid with its start time is unique. */
-interface RunningProcess {
-  pid: number;
-  start: string;
-}
+type RunningProcess = { pid: number; start: string };
 
 const hasProc = existsSync('/proc/self/stat');
 
@@ -27,14 +24,11 @@ export function startOf(pid: number): string | undefined {
   return `${fields[19]}b${read('/proc/sys/kernel/random/boot_id')?.slice(0, 8)}`;
 }
 
-export function isRunning(process: RunningProcess): boolean {
-  return startOf(process.pid) === process.start;
-}
+export const isRunning = ({ pid, start }: RunningProcess) => startOf(pid) === start;
 
 /** The command and its arguments, joined by spaces; empty if there is no such process. */
-export function commandLine(pid: number): string {
-  return hasProc ? (read(`/proc/${pid}/cmdline`) ?? '').replaceAll('\0', ' ') : ps(pid, 'command=');
-}
+export const commandLine = (pid: number) =>
+  hasProc ? (read(`/proc/${pid}/cmdline`) ?? '').replaceAll('\0', ' ') : ps(pid, 'command=');
 
 /** Sends SIGTERM, and SIGKILL after `graceMs`. The promise resolves when the process has ended. */
 export async function endProcess(target: RunningProcess, graceMs = 10_000): Promise<void> {

@@ -17,7 +17,7 @@ import { apiUrl, type Closers, openParts, runProcess } from '../process/process.
 import { type Config, readConfig } from '../service/config.js';
 import { assertPortFree, serveHttp } from '../service/server.js';
 import { createLog } from '../service/telemetry.js';
-import { reach, registerSearchAttributes, type TemporalAddress, temporalAddress } from '../service/temporal.js';
+import { reach, registerSearchAttributes, temporalAddress } from '../service/temporal.js';
 import { openEmbedded } from '../store/embedded.js';
 import { openPostgres } from '../store/postgres.js';
 import { countUnattended } from '../temporal/unattended.js';
@@ -43,20 +43,15 @@ await runProcess(async (closers, stop) => {
   await assertPortFree(host, port, 'PORT');
   const inDirectory = (name: string) => join(directory.path, name);
   const random = (encoding: 'hex' | 'base64') => randomBytes(32).toString(encoding);
-  const config = {
-    ...given,
-    RELAY_ENCRYPTION_KEYS:
-      given.RELAY_ENCRYPTION_KEYS ?? new Keyring(kept(inDirectory('encryption-keys'), () => `1:${random('base64')}`)),
-    RELAY_SECRET: given.RELAY_SECRET ?? kept(inDirectory('secret'), () => random('hex')),
-  };
+  const madeKeys = () => new Keyring(kept(inDirectory('encryption-keys'), () => `1:${random('base64')}`));
+  const keyring = given.RELAY_ENCRYPTION_KEYS ?? madeKeys();
+  const RELAY_SECRET = given.RELAY_SECRET ?? kept(inDirectory('secret'), () => random('hex'));
+  const config = { ...given, RELAY_ENCRYPTION_KEYS: keyring, RELAY_SECRET };
   const log = createLog(config.RELAY_LOG_LEVEL, pino.destination({ dest: inDirectory('relay.log'), append: true, sync: true }));
   const sdkMetrics = await installRuntime(log);
 
-  const platform = await startPlatform({
-    host: loopback,
-    port: config.RELAY_SANDBOX_PORT,
-    stateFile: inDirectory('platform.jsonl'),
-  });
+  const stateFile = inDirectory('platform.jsonl');
+  const platform = await startPlatform({ host: loopback, port: config.RELAY_SANDBOX_PORT, stateFile });
   closers.add('the pretend platform', platform.close);
   const mail = await mailServer(config, inDirectory('mail'), closers);
   const refusal = demoRefusal(config);
@@ -69,11 +64,12 @@ await runProcess(async (closers, stop) => {
   await reach(temporal, () => registerSearchAttributes(parts.client));
   const worker = await startWorker(parts);
   closers.add('the worker', worker.stop);
-  const admin = adminToken(config, inDirectory('admin-token'));
+  const tokenFile = inDirectory('admin-token');
+  const adminToken = config.RELAY_ADMIN_TOKEN || kept(tokenFile, () => randomBytes(24).toString('hex'));
   const limits = new Limits({ ...limitsOf(config), log });
   const { links } = parts;
   const publicHost = new URL(links.api).hostname;
-  const app = createApi({ ...parts, closers, limits, quotas: quotasOf(config), adminToken: admin.token, eager: true });
+  const app = createApi({ ...parts, closers, limits, quotas: quotasOf(config), adminToken, eager: true });
   const api = await serveHttp(app, { host, port, publicHost, maxConnections: config.RELAY_MAX_CONNECTIONS });
   closers.add('the API', api.close);
   closers.add('the counts', countUnattended(parts));
@@ -82,6 +78,7 @@ await runProcess(async (closers, stop) => {
   closers.add('api.json', () => rmSync(inDirectory('api.json'), { force: true }));
 
   const demo = refusal === undefined ? await ensureDemo(parts.store, platform.url, directory.path) : undefined;
+  if (demo) platform.state.rule = { url: `${api.url}/co/${demo.companyId}/relay`, token: demo.relayAccessToken };
   say(`
 The relay is running.
 
@@ -89,8 +86,9 @@ The relay is running.
   Console             ${links.api}/
   Temporal Web UI     ${links.webUi ? `${links.webUi}/workflows` : '(TEMPORAL_UI_URL is not set)'}
   Pretend platform    ${platform.url}
+  Vendors' simulators ${platform.url}/vendors
   Inbox               ${mail.uiUrl ?? `(mail goes to ${new URL(mail.smtpUrl).host})`}
-  Admin token         ${admin.where}
+  Admin token         ${config.RELAY_ADMIN_TOKEN ? 'RELAY_ADMIN_TOKEN' : `in ${tokenFile}`}
   Log                 ${inDirectory('relay.log')}
 ${demo ? tryIt(links.api, demo) : noDemo(refusal)}
 Ctrl-C stops everything. The next start continues open chains.`);
@@ -105,13 +103,9 @@ async function mailServer(config: Config, directory: string, closers: Closers): 
   return catcher;
 }
 
-async function temporalServer(
-  config: Config & { RELAY_ENCRYPTION_KEYS: Keyring },
-  isTrial: boolean,
-  dataDir: string,
-  closers: Closers,
-  signal: AbortSignal,
-): Promise<TemporalAddress> {
+type Ready = Config & { RELAY_ENCRYPTION_KEYS: Keyring };
+
+async function temporalServer(config: Ready, isTrial: boolean, dataDir: string, closers: Closers, signal: AbortSignal) {
   const address = temporalAddress();
   if (config.TEMPORAL_ADDRESS) return address;
   const { RELAY_TEMPORAL_PORT: port, RELAY_TEMPORAL_UI_PORT: uiPort } = config;
@@ -124,12 +118,6 @@ async function temporalServer(
   const webUi = await startWebUi({ upstream: server.uiUrl, codec, host: loopback, port: uiPort });
   closers.add('the Web UI', webUi.close);
   return { connection: { address: server.address }, namespace, uiUrl: TEMPORAL_UI_URL ?? webUi.url, decodes };
-}
-
-/** Returns RELAY_ADMIN_TOKEN or, if the variable is not set, the token in the file. Creates the file if it does not exist. */
-function adminToken({ RELAY_ADMIN_TOKEN }: Config, file: string): { token: string; where: string } {
-  if (RELAY_ADMIN_TOKEN) return { token: RELAY_ADMIN_TOKEN, where: 'RELAY_ADMIN_TOKEN' };
-  return { token: kept(file, () => randomBytes(24).toString('hex')), where: `in ${file}` };
 }
 
 /** Returns the secret in the file. Creates the file, for its owner only, if it does not exist. */

@@ -20,8 +20,7 @@ const sdkDownload = { script: fileURLToPath(new URL('./temporal-download.js', im
 
 export interface Search {
   dataDir: string;
-  /** Reports progress, one line at a time. */
-  say: (line: string) => void;
+  say: (line: string) => void; // reports progress, one line at a time
   signal?: AbortSignal;
   environment?: NodeJS.ProcessEnv;
   /** The argument of `script` is the target folder. The download fails after `patienceMs` without new bytes. */
@@ -116,9 +115,8 @@ async function runs(program: string): Promise<boolean> {
 }
 
 /** Removes the client settings of the Temporal CLI, because these settings are for another server. */
-export function withoutTemporal(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('TEMPORAL_')));
-}
+export const withoutTemporal = (environment: NodeJS.ProcessEnv) =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('TEMPORAL_')));
 
 function which(program: string, { PATH = '' }: NodeJS.ProcessEnv): string[] {
   const folders = PATH.split(delimiter).filter(isAbsolute);

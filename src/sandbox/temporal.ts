@@ -18,17 +18,13 @@ import { findTemporal, type Search, withoutTemporal } from './temporal-binary.js
 const atSchema = z.object({ host: z.string(), port: z.number(), uiPort: z.number(), namespace: z.string() });
 type At = z.infer<typeof atSchema>;
 
-interface Settings {
-  /** Further settings of the server, such as `limit.historyCount.error`. */
-  dynamicConfig?: Record<string, number>;
-}
-
 const runSchema = atSchema.extend({ pid: z.number(), start: z.string() });
 type Run = z.infer<typeof runSchema>;
 
 const startMs = 60_000;
 
-type Options = At & Settings & Pick<Search, 'dataDir' | 'say' | 'signal'>;
+/** `dynamicConfig`: further settings of the server, such as `limit.historyCount.error`. */
+type Options = At & { dynamicConfig?: Record<string, number> } & Pick<Search, 'dataDir' | 'say' | 'signal'>;
 
 /** Starts the server like `startTemporal`. If the server breaks, restarts it on the same ports. */
 export async function keepTemporal(options: Options) {
@@ -134,7 +130,7 @@ function leftBehind(dataDir: string): Run | undefined {
 }
 
 /** The server gets its own process group, because Ctrl-C must not end the server before the workers have ended. */
-function launch(program: string, at: At, dataDir: string, logFile: string, { dynamicConfig = {} }: Settings): Run {
+function launch(program: string, at: At, dataDir: string, logFile: string, { dynamicConfig = {} }: Options): Run {
   const settings = [
     ...['--ip', at.host, '--port', `${at.port}`, '--ui-port', `${at.uiPort}`, '--namespace', at.namespace],
     ...['--db-filename', databaseFile(dataDir), '--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=1'],

@@ -18,10 +18,7 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: {
-        level: (label) => ({ level: label }),
-        log: (facts) => withoutSecrets(facts, shownInLog),
-      },
+      formatters: { level: (label) => ({ level: label }), log: (facts) => withoutSecrets(facts, shownInLog) },
       // Hides e-mail addresses in texts, and users and passwords in URLs.
       hooks: { streamWrite: (line) => (line.includes('@') ? line.replace(word, hideAddress) : line) },
     },

@@ -1,13 +1,8 @@
 /** Connects to Temporal, and registers the search attributes. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type Client,
-  Connection,
-  defaultGrpcRetryOptions,
-  isGrpcServiceError,
-  makeGrpcRetryInterceptor,
-} from '@temporalio/client';
+import type { Client } from '@temporalio/client';
+import { Connection, defaultGrpcRetryOptions, isGrpcServiceError, makeGrpcRetryInterceptor } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { searchAttributeKeys } from '../contract/search-attributes.js';
 import { again, type Patience } from './again.js';

@@ -11,12 +11,10 @@ export const events = new Table('audit', auditEntrySchema.omit({ auditId: true }
 /** Records a change of settings, and raises the revision for other processes. Call it as the last statement of a transaction. */
 export async function recordChange(queries: Queries, event: AuditEvent): Promise<void> {
   await recordEvent(queries, event);
-  await queries.query(
-    `WITH next AS (UPDATE settings_revision SET revision = revision + 1 RETURNING revision)
-     INSERT INTO settings_changes SELECT $1, revision FROM next
-     ON CONFLICT (company_id) DO UPDATE SET revision = excluded.revision`,
-    [event.companyId ?? ''],
-  );
+  const raise = `WITH next AS (UPDATE settings_revision SET revision = revision + 1 RETURNING revision)
+    INSERT INTO settings_changes SELECT $1, revision FROM next
+    ON CONFLICT (company_id) DO UPDATE SET revision = excluded.revision`;
+  await queries.query(raise, [event.companyId ?? '']);
 }
 
 export async function recordEvent(queries: Queries, event: AuditEvent): Promise<void> {

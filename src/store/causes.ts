@@ -31,21 +31,30 @@ const actions = new Table(`(SELECT *, ${placeBy('since', 'ended_at')} FROM held_
 const occasion = "interval '1 hour'"; // a cause stays taken and silenced if a new hold begins this soon after its last hold ended
 const isOver = `NOT EXISTS (SELECT 1 FROM held_actions WHERE ${ofCause} AND (${held} OR ended_at > now() - ${occasion}))`;
 
+const noteHold = `INSERT INTO held_actions (company_id, cause_id, chain_id, index, relay_id, assignment_id, since, held_until)
+  VALUES ($1, $2, $3, $4::int, $5, $6, $7::text::timestamptz, $8::text::timestamptz)
+  ON CONFLICT (company_id, chain_id, index) DO UPDATE SET cause_id = excluded.cause_id, relay_id = excluded.relay_id,
+    assignment_id = excluded.assignment_id, since = excluded.since, held_until = excluded.held_until, ended_at = NULL
+  WHERE held_actions.since < excluded.since RETURNING index`;
+const endHolds = `UPDATE held_actions SET ended_at = now()
+  FROM json_to_recordset($2::text::json) AS over("chainId" text, index int)
+  WHERE company_id = $1 AND chain_id = over."chainId" AND held_actions.index = over.index AND ${held}
+    AND since <= $3::text::timestamptz`;
+const deleteUnused = `DELETE FROM causes WHERE updated_at < now() - ${occasion} AND NOT EXISTS (
+  SELECT 1 FROM held_actions WHERE held_actions.company_id = causes.company_id AND held_actions.cause_id = causes.cause_id)`;
+
 /** Holds that ended more than three days ago. If a hold's end is not known, the end of its attention window counts. */
 const gone = "LEAST(ended_at, held_until) < now() - interval '3 days'";
 const pruneEveryMs = 600_000;
 
-export type HeldFor = Pick<StoredCause, 'causeId' | 'reason' | 'message'> & { companyId: string };
+export type HeldFor = Pick<StoredCause, 'causeId' | 'reason' | 'message' | 'title' | 'remedy'> & { companyId: string };
 
 export const causesIn = (database: Database) => {
   let prunedAt = 0;
   async function prune(): Promise<void> {
     prunedAt = Date.now();
     await database.query(`DELETE FROM held_actions WHERE ${gone}`);
-    await database.query(
-      `DELETE FROM causes WHERE updated_at < now() - ${occasion} AND NOT EXISTS (
-         SELECT 1 FROM held_actions WHERE held_actions.company_id = causes.company_id AND held_actions.cause_id = causes.cause_id)`,
-    );
+    await database.query(deleteUnused);
   }
   const change = (statement: string, parameters: readonly Parameter[], event: AuditEvent) =>
     database.transaction(async (queries) => {
@@ -67,14 +76,8 @@ export const causesIn = (database: Database) => {
         if (!isNew && (await exists(queries, `causes WHERE ${ofCause} AND ${isOver} FOR UPDATE`, [companyId, causeId])))
           await causes.update(queries, cause, { companyId, causeId });
         const wasHeld = await exists(queries, `held_actions WHERE ${ofCause} AND ${held}`, [companyId, causeId]);
-        const noted = await queries.query(
-          `INSERT INTO held_actions (company_id, cause_id, chain_id, index, relay_id, assignment_id, since, held_until)
-           VALUES ($1, $2, $3, $4::int, $5, $6, $7::text::timestamptz, $8::text::timestamptz)
-           ON CONFLICT (company_id, chain_id, index) DO UPDATE SET cause_id = excluded.cause_id, relay_id = excluded.relay_id,
-             assignment_id = excluded.assignment_id, since = excluded.since, held_until = excluded.held_until, ended_at = NULL
-           WHERE held_actions.since < excluded.since RETURNING index`,
-          [companyId, causeId, chainId, index, relayId, assignmentId, since, heldUntil],
-        );
+        const hold = [companyId, causeId, chainId, index, relayId, assignmentId, since, heldUntil];
+        const noted = await queries.query(noteHold, hold);
         if (!wasHeld && noted.length > 0)
           await queries.query(`UPDATE causes SET since = $3::text::timestamptz WHERE ${ofCause}`, [companyId, causeId, since]);
       });
@@ -83,12 +86,8 @@ export const causesIn = (database: Database) => {
     /** Records the end of holds, except holds that began after `at` (ISO 8601). */
     async end(companyId: string, over: readonly Pick<HeldAction, 'chainId' | 'index'>[], at: string): Promise<void> {
       if (over.length === 0) return;
-      await database.query(
-        `UPDATE held_actions SET ended_at = now() FROM json_to_recordset($2::text::json) AS over("chainId" text, index int)
-         WHERE company_id = $1 AND chain_id = over."chainId" AND held_actions.index = over.index AND ${held}
-           AND since <= $3::text::timestamptz`,
-        [companyId, JSON.stringify(over.map(({ chainId, index }) => ({ chainId, index }))), at],
-      );
+      const ended = JSON.stringify(over.map(({ chainId, index }) => ({ chainId, index })));
+      await database.query(endHolds, [companyId, ended, at]);
     },
 
     held: (companyId: string) => actions.select(database, `company_id = $1 AND ${held} ORDER BY since`, [companyId]),

@@ -38,18 +38,11 @@ export async function noteContacts(
   const added = contactsOf(after ?? {}).filter((contact) => !old.includes(contact));
   if (added.length === 0) return;
   const waiting = await unconfirmed.select(queries, ofCompany, [companyId]);
-  if (actor.kind === 'admin')
-    return remove(
-      queries,
-      waiting.filter(({ contact }) => added.includes(contact)),
-    );
+  if (actor.kind === 'admin') return remove(queries, waiting, ({ contact }) => added.includes(contact));
   const known = await named(queries, companyId);
   // Keep a removed contact for a day after it was set. Otherwise setting the contact again would reset its limits.
   const over = await unconfirmed.select(queries, `${ofCompany} AND set_at < now() - interval '1 day'`, [companyId]);
-  await remove(
-    queries,
-    over.filter(({ contact }) => !known.has(contact) && !added.includes(contact)),
-  );
+  await remove(queries, over, ({ contact }) => !known.has(contact) && !added.includes(contact));
   const set = added.filter((contact) => !known.has(contact) && !waiting.some((one) => one.contact === contact));
   if (waiting.length + set.length > mostUnconfirmed) {
     const detail = `Company ${companyId} has set ${mostUnconfirmed} unconfirmed contacts within a day, which is its limit.`;
@@ -59,8 +52,8 @@ export async function noteContacts(
     await unconfirmed.insert(queries, { companyId, contactId: randomBytes(24).toString('base64url'), contact });
 }
 
-async function remove(queries: Queries, contacts: readonly Unconfirmed[]): Promise<void> {
-  const ids = contacts.map(({ contactId }) => contactId);
+async function remove(queries: Queries, contacts: Unconfirmed[], isOver: (contact: Unconfirmed) => boolean): Promise<void> {
+  const ids = contacts.filter(isOver).map(({ contactId }) => contactId);
   if (ids.length > 0) await queries.query('DELETE FROM unconfirmed_contacts WHERE contact_id = ANY ($1::text[])', [ids]);
 }
 
@@ -76,10 +69,8 @@ export const contactsIn = (database: Database) => ({
       const found = await unconfirmed.find(queries, 'contact_id = $1 FOR UPDATE', [contactId]);
       if (!found) return false;
       const { companyId, contact } = found;
-      await remove(
-        queries,
-        (await unconfirmed.select(queries, ofCompany, [companyId])).filter((one) => one.contact === contact),
-      );
+      const all = await unconfirmed.select(queries, ofCompany, [companyId]);
+      await remove(queries, all, (one) => one.contact === contact);
       const actor = { kind: 'link', companyId, contact } as const;
       await recordEvent(queries, { actor, action: 'contact.confirm', companyId, details: {} });
       return true;

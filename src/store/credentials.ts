@@ -3,17 +3,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Actor } from '../contract/audit.js';
-import {
-  adminTokenSchema,
-  hashOf,
-  keySchema,
-  makeCredential,
-  makeId,
-  mostKeys,
-  type NewKey,
-  type Token,
-  tokenSchema,
-} from '../contract/credential.js';
+import type { NewKey, Token } from '../contract/credential.js';
+import { adminTokenSchema, hashOf, keySchema, makeCredential, makeId, mostKeys, tokenSchema } from '../contract/credential.js';
 import { deleteNamed, recordChange, recordEvent } from './audit.js';
 import { type Database, exists, type Queries, Table } from './database.js';
 import { type HashWith, hashTables, type Pepper, PepperError } from './pepper.js';
@@ -84,11 +75,9 @@ export const tokensIn = (database: Database, settings: Settings, pepper: Pepper)
       await queries.query(`UPDATE tokens SET expires_at = ${end} WHERE ${ofRule}`, [companyId, relayId, graceSeconds]);
       const relayAccessToken = makeCredential('rlt_');
       const tokenId = await addToken(queries, pepper, { companyId, relayId, relayAccessToken });
-      await queries.query(
-        `DELETE FROM tokens WHERE token_id IN (
-           SELECT token_id FROM tokens WHERE ${ofRule} AND ${state} <> 'active' ORDER BY seq DESC OFFSET $3::int)`,
-        [companyId, relayId, rememberedTokens],
-      );
+      const forget = `DELETE FROM tokens WHERE token_id IN (
+        SELECT token_id FROM tokens WHERE ${ofRule} AND ${state} <> 'active' ORDER BY seq DESC OFFSET $3::int)`;
+      await queries.query(forget, [companyId, relayId, rememberedTokens]);
       await recordChange(queries, { actor, action: 'token.rotate', companyId, details: { relayId, tokenId, graceSeconds } });
       return { tokenId, relayAccessToken };
     }),
@@ -111,6 +100,7 @@ function authenticate(
   settings: CompanySettings | undefined,
   credentials: readonly Credentials[],
 ): Authentication {
+  const { companyId, webhookSecret } = settings?.company ?? {};
   const used = new Set<TokenHash>();
   const refusals = credentials.map(({ relayId, relayAccessToken }) => {
     const rule = settings?.rules.get(relayId);
@@ -121,9 +111,7 @@ function authenticate(
     if (!token) {
       const active = tokens.filter((token) => stateOf(token) === 'active');
       if (active.length > 0 && active.every(({ pepperId }) => !hashWith(pepperId)))
-        throw new PepperError(
-          `The token of rule ${relayId} of company ${settings?.company.companyId} was hashed with another RELAY_SECRET.`,
-        );
+        throw new PepperError(`The token of rule ${relayId} of company ${companyId} was hashed with another RELAY_SECRET.`);
       return 'wrong';
     }
     const state = stateOf(token);
@@ -133,7 +121,6 @@ function authenticate(
     renewHash(database, pepper, 'tokens', token.tokenId, token.pepperId, relayAccessToken);
     return undefined;
   });
-  const webhookSecret = settings?.company.webhookSecret;
   const signed = webhookSecret !== undefined && { webhookSecret };
   if (refusals.length === 0 || refusals.some((refusal) => refusal !== undefined)) return { ok: false, refusals, ...signed };
   const unnoted = [...used].filter(isUnnoted);
@@ -160,11 +147,8 @@ function recognized(known: CompanySettings | undefined, pepper: Pepper, text: st
   }
   return [undefined, ...pepper.ids].flatMap((id) => {
     const found = byHash.get(`${id} ${hashWith(id)?.toString('hex')}`) ?? [];
-    return found.map((token) => ({
-      relayId: token.relayId,
-      state: stateOf(token),
-      enabled: known?.rules.get(token.relayId)?.enabled ?? false,
-    }));
+    const isEnabled = (relayId: string) => known?.rules.get(relayId)?.enabled ?? false;
+    return found.map((token) => ({ relayId: token.relayId, state: stateOf(token), enabled: isEnabled(token.relayId) }));
   });
 }
 

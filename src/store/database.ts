@@ -127,13 +127,10 @@ export class Table<Noun extends z.ZodObject> {
     const place = parameters.length + 1;
     const beyond = cursor === undefined ? '' : `AND ${column} ${order.endsWith('DESC') ? '<' : '>'} $${place + 1}`;
     // Read one more row than the page needs. If this row exists, there is a next page.
-    const rows = await read(
-      queries,
-      rowSchema.and(z.object({ cursor: z.string() })),
-      `SELECT ${this.columns}, ${column}::text AS cursor FROM ${this.name}
-       WHERE ${where} ${beyond} ORDER BY ${order} LIMIT $${place}::int`,
-      [...parameters, limit + 1, ...(cursor === undefined ? [] : [cursor])],
-    );
+    const select = `SELECT ${this.columns}, ${column}::text AS cursor FROM ${this.name}
+      WHERE ${where} ${beyond} ORDER BY ${order} LIMIT $${place}::int`;
+    const row = rowSchema.and(z.object({ cursor: z.string() }));
+    const rows = await read(queries, row, select, [...parameters, limit + 1, ...(cursor === undefined ? [] : [cursor])]);
     const items = rows.slice(0, limit).map((row) => this.parse(queries, row));
     return { items, nextCursor: rows.length > limit ? rows[limit - 1]?.cursor : undefined };
   }
@@ -158,10 +155,8 @@ export class Table<Noun extends z.ZodObject> {
     const where = Object.keys(ids).map((field, place) => `${columnOf(field)} = $${place + 2}`);
     const set = this.#set(this.#fields.length > 0 ? [...fields, 'encryptionKey'] : fields);
     const statement = `UPDATE ${this.name} SET ${set}, updated_at = now() WHERE ${where.join(' AND ')}`;
-    const [row] = await this.write(queries, statement, [
-      recordOf(this.#encrypted(queries, { ...values, ...ids })),
-      ...Object.values(ids),
-    ]);
+    const record = recordOf(this.#encrypted(queries, { ...values, ...ids }));
+    const [row] = await this.write(queries, statement, [record, ...Object.values(ids)]);
     if (!row) throw new Error(`A row of ${this.name} vanished while it was locked`);
     return row;
   }
@@ -173,25 +168,18 @@ export class Table<Noun extends z.ZodObject> {
 
   /** Counts the rows by key id. In the result, the id '' stands for unencrypted rows. Rows with nothing to encrypt do not count. */
   async countByKey(queries: Queries): Promise<Map<string, number>> {
-    const rows = await read(
-      queries,
-      z.object({ keyId: z.string().default(''), rows: z.int() }),
-      `SELECT encryption_key AS "keyId", count(*)::int AS rows FROM ${this.name}
-       WHERE encryption_key IS DISTINCT FROM '' GROUP BY encryption_key ORDER BY encryption_key NULLS FIRST`,
-    );
+    const count = `SELECT encryption_key AS "keyId", count(*)::int AS rows FROM ${this.name}
+      WHERE encryption_key IS DISTINCT FROM '' GROUP BY encryption_key ORDER BY encryption_key NULLS FIRST`;
+    const rows = await read(queries, z.object({ keyId: z.string().default(''), rows: z.int() }), count);
     return new Map(rows.map(({ keyId, rows }) => [keyId, rows]));
   }
 
   /** Encrypts rows that have an older known key or no key. Skips locked rows. @returns the number of rows, and the errors. */
   async encryptAgain(queries: Queries, { ids, currentId }: Keyring, most: number) {
     const named = ['companyId', 'encryptionKey', ...(this.rowId ? [this.rowId] : []), ...this.#fields];
-    const rows = await read(
-      queries,
-      rowSchema,
-      `SELECT ctid::text, ${named.map(selected).join(', ')} FROM ${this.name}
-       WHERE encryption_key IS NULL OR encryption_key = ANY ($1::text[]) LIMIT $2::int FOR UPDATE SKIP LOCKED`,
-      [ids.filter((id) => id !== currentId), most],
-    );
+    const select = `SELECT ctid::text, ${named.map(selected).join(', ')} FROM ${this.name}
+      WHERE encryption_key IS NULL OR encryption_key = ANY ($1::text[]) LIMIT $2::int FOR UPDATE SKIP LOCKED`;
+    const rows = await read(queries, rowSchema, select, [ids.filter((id) => id !== currentId), most]);
     const unreadable: string[] = [];
     const update = `UPDATE ${this.name} SET ${this.#set([...this.#fields, 'encryptionKey'])} WHERE ctid = $2::text::tid`;
     for (const { ctid, ...row } of rows) {

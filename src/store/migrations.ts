@@ -9,54 +9,37 @@ const statementsOf: Record<string, readonly string[]> = {
   companies: [
     `CREATE TABLE companies (
        company_id text COLLATE "C" PRIMARY KEY,
-       name text NOT NULL,
-       time_zone text NOT NULL,
-       notify jsonb, platform jsonb, ticketing jsonb, mail jsonb,
+       name text NOT NULL, time_zone text NOT NULL, notify jsonb, platform jsonb, ticketing jsonb, mail jsonb,
        created_at timestamptz NOT NULL DEFAULT now(), updated_at timestamptz NOT NULL DEFAULT now()
      )`,
     `CREATE TABLE rules (
        company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
-       relay_id text COLLATE "C" NOT NULL,
-       seq bigint GENERATED ALWAYS AS IDENTITY,
-       name text NOT NULL,
-       enabled boolean NOT NULL DEFAULT true,
-       on_failure text NOT NULL,
-       on_unknown text NOT NULL,
-       notify jsonb,
+       relay_id text COLLATE "C" NOT NULL, seq bigint GENERATED ALWAYS AS IDENTITY,
+       name text NOT NULL, enabled boolean NOT NULL DEFAULT true, on_failure text NOT NULL,
+       on_unknown text NOT NULL, notify jsonb,
        created_at timestamptz NOT NULL DEFAULT now(), updated_at timestamptz NOT NULL DEFAULT now(),
-       PRIMARY KEY (company_id, relay_id),
-       UNIQUE (company_id, seq)
+       PRIMARY KEY (company_id, relay_id), UNIQUE (company_id, seq)
      )`,
     `CREATE TABLE tokens (
-       token_id text COLLATE "C" PRIMARY KEY,
-       company_id text COLLATE "C" NOT NULL,
-       relay_id text COLLATE "C" NOT NULL,
-       seq bigint GENERATED ALWAYS AS IDENTITY,
-       hash bytea NOT NULL,
-       created_at timestamptz NOT NULL DEFAULT now(),
-       expires_at timestamptz,
-       revoked_at timestamptz,
-       last_used_at timestamptz,
+       token_id text COLLATE "C" PRIMARY KEY, company_id text COLLATE "C" NOT NULL,
+       relay_id text COLLATE "C" NOT NULL, seq bigint GENERATED ALWAYS AS IDENTITY,
+       hash bytea NOT NULL, created_at timestamptz NOT NULL DEFAULT now(), expires_at timestamptz,
+       revoked_at timestamptz, last_used_at timestamptz,
        FOREIGN KEY (company_id, relay_id) REFERENCES rules ON DELETE CASCADE
      )`,
     'CREATE INDEX tokens_of_rule ON tokens (company_id, relay_id)',
     `CREATE TABLE company_keys (
        key_id text COLLATE "C" PRIMARY KEY,
        company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
-       name text NOT NULL,
-       hash bytea NOT NULL UNIQUE,
-       created_at timestamptz NOT NULL DEFAULT now(),
+       name text NOT NULL, hash bytea NOT NULL UNIQUE, created_at timestamptz NOT NULL DEFAULT now(),
        last_used_at timestamptz,
        UNIQUE (company_id, name)
      )`,
     // The audit table does not reference companies, because audit entries stay after the deletion of a company.
     `CREATE TABLE audit (
        seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-       at timestamptz NOT NULL DEFAULT now(),
-       company_id text COLLATE "C",
-       actor jsonb NOT NULL,
-       action text NOT NULL,
-       details jsonb NOT NULL
+       at timestamptz NOT NULL DEFAULT now(), company_id text COLLATE "C",
+       actor jsonb NOT NULL, action text NOT NULL, details jsonb NOT NULL
      )`,
     'CREATE INDEX audit_of_company ON audit (company_id, seq)',
   ],
@@ -67,14 +50,8 @@ const statementsOf: Record<string, readonly string[]> = {
        rejected_id text COLLATE "C" PRIMARY KEY,
        company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
        seq bigint GENERATED ALWAYS AS IDENTITY,
-       received_at timestamptz NOT NULL,
-       reason text NOT NULL,
-       problem json NOT NULL,
-       relay_ids text[] NOT NULL,
-       idempotency_key text,
-       elements json NOT NULL,
-       chain_id text,
-       resent_at timestamptz
+       received_at timestamptz NOT NULL, reason text NOT NULL, problem json NOT NULL, relay_ids text[] NOT NULL,
+       idempotency_key text, elements json NOT NULL, chain_id text, resent_at timestamptz
      )`,
     'CREATE INDEX rejected_of_company ON rejected_requests (company_id, seq)',
     'CREATE INDEX rejected_by_reason ON rejected_requests (company_id, reason, seq)',
@@ -86,10 +63,7 @@ const statementsOf: Record<string, readonly string[]> = {
     // `until`: the planned end of a running pause, or the real end of an ended pause.
     `CREATE TABLE pauses (
        company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
-       what text NOT NULL,
-       since timestamptz NOT NULL DEFAULT now(),
-       until timestamptz,
-       reason text
+       what text NOT NULL, since timestamptz NOT NULL DEFAULT now(), until timestamptz, reason text
      )`,
     'CREATE INDEX pauses_of_company ON pauses (company_id, until)',
   ],
@@ -104,11 +78,8 @@ const statementsOf: Record<string, readonly string[]> = {
   'admin-tokens-and-sessions': [
     `CREATE TABLE admin_tokens (
        admin_token_id text COLLATE "C" PRIMARY KEY,
-       name text NOT NULL UNIQUE,
-       hash bytea NOT NULL UNIQUE,
-       created_at timestamptz NOT NULL DEFAULT now(),
-       expires_at timestamptz,
-       last_used_at timestamptz
+       name text NOT NULL UNIQUE, hash bytea NOT NULL UNIQUE, created_at timestamptz NOT NULL DEFAULT now(),
+       expires_at timestamptz, last_used_at timestamptz
      )`,
     "ALTER TABLE company_keys ADD COLUMN role text NOT NULL DEFAULT 'steer'",
     'ALTER TABLE company_keys ADD COLUMN expires_at timestamptz',
@@ -117,8 +88,7 @@ const statementsOf: Record<string, readonly string[]> = {
        session_id text COLLATE "C" PRIMARY KEY,
        key_id text COLLATE "C" REFERENCES company_keys ON DELETE CASCADE,
        admin_token_id text COLLATE "C" REFERENCES admin_tokens ON DELETE CASCADE,
-       created_at timestamptz NOT NULL DEFAULT now(),
-       seen_at timestamptz NOT NULL DEFAULT now()
+       created_at timestamptz NOT NULL DEFAULT now(), seen_at timestamptz NOT NULL DEFAULT now()
      )`,
     'CREATE INDEX sessions_of_key ON sessions (key_id)',
   ],
@@ -137,9 +107,7 @@ const statementsOf: Record<string, readonly string[]> = {
     'ALTER TABLE companies ADD COLUMN limits jsonb',
     `CREATE TABLE daily_usage (
        company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
-       day date NOT NULL,
-       actions bigint NOT NULL,
-       recipients bigint NOT NULL,
+       day date NOT NULL, actions bigint NOT NULL, recipients bigint NOT NULL,
        PRIMARY KEY (company_id, day)
      )`,
     'CREATE INDEX daily_usage_by_day ON daily_usage (day)',
@@ -152,33 +120,19 @@ const statementsOf: Record<string, readonly string[]> = {
   causes: [
     `CREATE TABLE causes (
        company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
-       cause_id text COLLATE "C" NOT NULL,
-       seq bigint GENERATED ALWAYS AS IDENTITY,
-       reason text NOT NULL,
-       message text NOT NULL,
-       since timestamptz NOT NULL,
-       taken_by text,
-       taken_at timestamptz,
-       silenced_by text,
-       silenced_until timestamptz,
-       encryption_key text,
+       cause_id text COLLATE "C" NOT NULL, seq bigint GENERATED ALWAYS AS IDENTITY,
+       reason text NOT NULL, message text NOT NULL, since timestamptz NOT NULL, taken_by text,
+       taken_at timestamptz, silenced_by text, silenced_until timestamptz, encryption_key text,
        updated_at timestamptz NOT NULL DEFAULT now(),
        PRIMARY KEY (company_id, cause_id)
      )`,
     // This table contains the last hold of each action.
     `CREATE TABLE held_actions (
-       company_id text COLLATE "C" NOT NULL,
-       chain_id text COLLATE "C" NOT NULL,
-       index integer NOT NULL,
-       seq bigint GENERATED ALWAYS AS IDENTITY,
-       cause_id text COLLATE "C" NOT NULL,
-       relay_id text COLLATE "C" NOT NULL,
-       assignment_id text,
-       since timestamptz NOT NULL,
-       held_until timestamptz,
-       ended_at timestamptz,
-       PRIMARY KEY (company_id, chain_id, index),
-       FOREIGN KEY (company_id, cause_id) REFERENCES causes ON DELETE CASCADE
+       company_id text COLLATE "C" NOT NULL, chain_id text COLLATE "C" NOT NULL,
+       index integer NOT NULL, seq bigint GENERATED ALWAYS AS IDENTITY,
+       cause_id text COLLATE "C" NOT NULL, relay_id text COLLATE "C" NOT NULL,
+       assignment_id text, since timestamptz NOT NULL, held_until timestamptz, ended_at timestamptz,
+       PRIMARY KEY (company_id, chain_id, index), FOREIGN KEY (company_id, cause_id) REFERENCES causes ON DELETE CASCADE
      )`,
     'CREATE INDEX held_actions_of_cause ON held_actions (company_id, cause_id)',
     'CREATE INDEX held_actions_by_end ON held_actions (LEAST(ended_at, held_until))',
@@ -189,24 +143,17 @@ const statementsOf: Record<string, readonly string[]> = {
   'service-keys': [
     // `company_id` is always NULL. The column exists because the encryption context contains it.
     `CREATE TABLE service_keys (
-       purpose text COLLATE "C" PRIMARY KEY,
-       company_id text COLLATE "C",
-       key text NOT NULL,
-       encryption_key text,
-       created_at timestamptz NOT NULL DEFAULT now()
+       purpose text COLLATE "C" PRIMARY KEY, company_id text COLLATE "C",
+       key text NOT NULL, encryption_key text, created_at timestamptz NOT NULL DEFAULT now()
       )`,
   ],
   'notice-budget': [
     // `facts`: NULL if the notice was sent alone. `told_by`: the key of the message that contains the notice; NULL while it waits.
     `CREATE TABLE notices (
        company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
-       notice_key text COLLATE "C" NOT NULL,
-       seq bigint GENERATED ALWAYS AS IDENTITY,
+       notice_key text COLLATE "C" NOT NULL, seq bigint GENERATED ALWAYS AS IDENTITY,
        cause_id text COLLATE "C" NOT NULL,
-       facts text,
-       encryption_key text,
-       came_at timestamptz NOT NULL DEFAULT now(),
-       told_at timestamptz,
+       facts text, encryption_key text, came_at timestamptz NOT NULL DEFAULT now(), told_at timestamptz,
        told_by text COLLATE "C",
        delivered boolean NOT NULL DEFAULT false,
        PRIMARY KEY (company_id, notice_key)
@@ -220,15 +167,12 @@ const statementsOf: Record<string, readonly string[]> = {
     `CREATE TABLE unconfirmed_contacts (
        contact_id text COLLATE "C" PRIMARY KEY,
        company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
-       contact text NOT NULL,
-       encryption_key text,
-       set_at timestamptz NOT NULL DEFAULT now()
+       contact text NOT NULL, encryption_key text, set_at timestamptz NOT NULL DEFAULT now()
      )`,
     'CREATE INDEX unconfirmed_contacts_of_company ON unconfirmed_contacts (company_id)',
     `CREATE TABLE told_unconfirmed (
        contact_id text COLLATE "C" NOT NULL REFERENCES unconfirmed_contacts ON DELETE CASCADE,
-       cause_id text COLLATE "C" NOT NULL,
-       notice_key text COLLATE "C" NOT NULL,
+       cause_id text COLLATE "C" NOT NULL, notice_key text COLLATE "C" NOT NULL,
        told_at timestamptz NOT NULL DEFAULT now(),
        PRIMARY KEY (contact_id, cause_id)
      )`,
@@ -243,6 +187,14 @@ const statementsOf: Record<string, readonly string[]> = {
     'CREATE INDEX rejected_by_rule ON rejected_requests (company_id, (relay_ids[1]), reason)',
     'CREATE INDEX rejected_by_fingerprint ON rejected_requests (company_id, fingerprint)',
   ],
+  // One row per slot of an account with limits. `used` counts the calls of the hour that began at `hour`.
+  leases: [
+    `CREATE TABLE leases (
+       account text NOT NULL, slot integer NOT NULL,
+       until timestamptz NOT NULL DEFAULT '-infinity', holder text NOT NULL DEFAULT '', hour timestamptz NOT NULL DEFAULT '-infinity',
+       used integer NOT NULL DEFAULT 0, PRIMARY KEY (account, slot))`,
+  ],
+  'words-of-causes': ['ALTER TABLE causes ADD COLUMN title text, ADD COLUMN remedy text'],
 };
 
 export interface Migration {
@@ -263,11 +215,8 @@ export async function migrate(database: Database, known = migrations): Promise<v
   await database.transaction(async (queries) => {
     await queries.query('SELECT pg_advisory_xact_lock($1::bigint)', [lock]);
     await queries.query('CREATE TABLE IF NOT EXISTS relay_schema (version integer NOT NULL)');
-    const [{ version } = { version: 0 }] = await read(
-      queries,
-      z.object({ version: z.int() }),
-      'SELECT version FROM relay_schema',
-    );
+    const schema = z.object({ version: z.int() });
+    const [{ version } = { version: 0 }] = await read(queries, schema, 'SELECT version FROM relay_schema');
     if (version > known.length) {
       throw new NewerSchemaError(
         `The database has schema version ${version}, and this program knows versions up to ${known.length}:` +

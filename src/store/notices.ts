@@ -49,6 +49,11 @@ const selectStanding = `SELECT
   (SELECT EXTRACT(epoch FROM now() - max(told_at)) * 1000 FROM notices WHERE ${ofCompany} AND facts IS NOT NULL
      AND told_at > now() - $2::float8 * interval '1 second') AS "sinceDigest",
   (SELECT EXTRACT(epoch FROM now() - min(came_at)) * 1000 FROM notices WHERE ${ofCompany} AND told_by IS NULL) AS waiting`;
+const insertAlone = `INSERT INTO notices (company_id, notice_key, cause_id, encryption_key, told_at, told_by)
+  VALUES ($1, $2, $3, '', now(), $2)`;
+const joinWaiting = `UPDATE notices SET told_by = $2, told_at = now() WHERE ${ofCompany} AND told_by IS NULL AND cause_id IN (
+  SELECT cause_id FROM notices WHERE ${ofCompany} AND told_by IS NULL
+  GROUP BY cause_id ORDER BY cause_id <> $3, min(seq) LIMIT ${mostCauses})`;
 
 const pruneEveryMs = 600_000;
 /** The condition for deleting old notices. A delivery lasts up to a day, or longer if there are no workers. */
@@ -81,10 +86,7 @@ export const noticesIn = (database: Database) => {
 
         const [now = { alone: 0 }] = await read(queries, standing, selectStanding, [companyId, budget.seconds]);
         if (now.waiting === undefined && now.alone < budget.notices - digests) {
-          await queries.query(
-            `INSERT INTO notices (company_id, notice_key, cause_id, encryption_key, told_at, told_by) VALUES ($1, $2, $3, '', now(), $2)`,
-            [companyId, noticeKey, causeId],
-          );
+          await queries.query(insertAlone, [companyId, noticeKey, causeId]);
           return { told: 'alone' };
         }
         if (!known) await notices.insert(queries, { companyId, noticeKey, causeId, facts: JSON.stringify(facts) });
@@ -92,12 +94,7 @@ export const noticesIn = (database: Database) => {
         // The digest waits for further notices. It also waits until enough time has passed since the last digest.
         const waitMs = Math.max(spacingMs / 4 - waiting, spacingMs - sinceDigest);
         if (waitMs > 0) return { told: 'later', waitMs };
-        await queries.query(
-          `UPDATE notices SET told_by = $2, told_at = now() WHERE ${ofCompany} AND told_by IS NULL AND cause_id IN (
-             SELECT cause_id FROM notices WHERE ${ofCompany} AND told_by IS NULL
-             GROUP BY cause_id ORDER BY cause_id <> $3, min(seq) LIMIT ${mostCauses})`,
-          [companyId, noticeKey, causeId],
-        );
+        await queries.query(joinWaiting, [companyId, noticeKey, causeId]);
         return digest();
       }),
 

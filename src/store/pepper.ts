@@ -77,12 +77,12 @@ export async function pepperHashes(database: Database, pepper: Pepper): Promise<
   }
   for (const [table, id] of Object.entries(hashTables)) {
     const plain = `SELECT ${id} AS id, hash FROM ${table} WHERE pepper_id IS NULL LIMIT 1000`;
-    for (let rows = await read(database, row, plain); rows.length > 0; rows = await read(database, row, plain))
-      await database.query(
-        `UPDATE ${table} SET hash = made.hash, pepper_id = $2
-         FROM json_to_recordset($1::text::json) AS made(id text, hash bytea) WHERE ${id} = made.id AND pepper_id IS NULL`,
-        [JSON.stringify(rows.map(({ id, hash }) => ({ id, hash: inJson(pepper.wrap(hash)) }))), pepper.id],
-      );
+    const update = `UPDATE ${table} SET hash = made.hash, pepper_id = $2
+      FROM json_to_recordset($1::text::json) AS made(id text, hash bytea) WHERE ${id} = made.id AND pepper_id IS NULL`;
+    for (let rows = await read(database, row, plain); rows.length > 0; rows = await read(database, row, plain)) {
+      const made = rows.map(({ id, hash }) => ({ id, hash: inJson(pepper.wrap(hash)) }));
+      await database.query(update, [JSON.stringify(made), pepper.id]);
+    }
   }
   return count;
 }

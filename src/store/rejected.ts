@@ -5,14 +5,8 @@ import { z } from 'zod';
 import { type Actor, actorName } from '../contract/audit.js';
 import { type RefusedCause, refusedCauseSchema } from '../contract/causes.js';
 import { makeId } from '../contract/credential.js';
-import {
-  type KeptBody,
-  type ListedRejectedRequest,
-  type ProposedAction,
-  type RejectionReason,
-  rejectedSchema,
-  wholeRejectedSchema,
-} from '../contract/problem.js';
+import type { KeptBody, ListedRejectedRequest, ProposedAction, RejectionReason } from '../contract/problem.js';
+import { rejectedSchema, wholeRejectedSchema } from '../contract/problem.js';
 import { recordEvent } from './audit.js';
 import { type Database, exists, type PageRequest, type Parameter, read, Table } from './database.js';
 
@@ -40,11 +34,9 @@ const waiting = new Table(
         COALESCE(sum(not_kept), 0)::int AS not_kept_of_all, min(received_at) AS since, max(received_at) AS last_at
       FROM rejected_requests WHERE company_id = $1 AND ${undecided} AND ${young} GROUP BY relay_ids[1], reason, mistake
     ) AS tally JOIN rejected_requests AS newest ON company_id = $1 AND seq = place) AS rejected_requests`,
-  refusedCauseSchema.omit({ message: true, repeats: true, notKept: true }).extend({
-    problem: rejectedSchema.shape.problem,
-    repeated: z.int(),
-    notKeptOfAll: z.int(),
-  }),
+  refusedCauseSchema
+    .omit({ message: true, repeats: true, notKept: true })
+    .extend({ problem: rejectedSchema.shape.problem, repeated: z.int(), notKeptOfAll: z.int() }),
   'rejectedId',
 );
 
@@ -85,36 +77,25 @@ export const rejectedRequestsIn = (database: Database) => ({
   /** Repetitions in ten minutes share a row. @param more - earlier requests, not kept. @returns undefined for an unknown company */
   keep: ({ propose, ...request }: NewRejectedRequest, more = 0): Promise<Keeping | undefined> =>
     database.transaction(async (queries) => {
-      const { companyId, reason, mistake = null } = request;
-      const [relayId = ''] = request.relayIds;
+      const { companyId, reason, mistake = null, signature, relayIds, idempotencyKey, body, elements } = request;
+      const [relayId = ''] = relayIds;
       if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return undefined;
       await queries.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [companyId]);
-      const content = JSON.stringify([
-        reason,
-        request.signature,
-        request.relayIds,
-        request.idempotencyKey,
-        request.body ?? request.elements,
-      ]);
+      const content = JSON.stringify([reason, signature, relayIds, idempotencyKey, body ?? elements]);
       const fingerprint = hash('sha256', content);
       const count = (update: string, parameters: readonly Parameter[]) =>
         read(queries, z.object({ rejectedId: z.string() }), `${update} RETURNING rejected_id AS "rejectedId"`, parameters);
       const about = async (rejectedId: string, kept: boolean, repeated = false): Promise<Keeping> => {
-        const [counts] = await read(
-          queries,
-          z.object({ inADay: z.int(), notKept: z.int() }),
-          `SELECT COALESCE(sum(1 + repeats), 0)::int AS "inADay", COALESCE(sum(not_kept), 0)::int AS "notKept" FROM rejected_requests
-           WHERE company_id = $1 AND relay_ids[1] = $2 AND reason = $3 AND mistake IS NOT DISTINCT FROM $4
-             AND received_at > now() - interval '1 day'`,
-          [companyId, relayId, reason, mistake],
-        );
+        const tally = `SELECT COALESCE(sum(1 + repeats), 0)::int AS "inADay", COALESCE(sum(not_kept), 0)::int AS "notKept"
+          FROM rejected_requests WHERE company_id = $1 AND relay_ids[1] = $2 AND reason = $3 AND mistake IS NOT DISTINCT FROM $4
+            AND received_at > now() - interval '1 day'`;
+        const counted = z.object({ inADay: z.int(), notKept: z.int() });
+        const [counts] = await read(queries, counted, tally, [companyId, relayId, reason, mistake]);
         return { rejectedId, kept, repeated, ...(counts ?? { inADay: 1, notKept: 0 }) };
       };
-      const [repeated] = await count(
-        `UPDATE rejected_requests SET repeats = repeats + 1
-         WHERE company_id = $1 AND fingerprint = $2 AND received_at > now() - ${sameRequest}`,
-        [companyId, fingerprint],
-      );
+      const repeat = `UPDATE rejected_requests SET repeats = repeats + 1
+        WHERE company_id = $1 AND fingerprint = $2 AND received_at > now() - ${sameRequest}`;
+      const [repeated] = await count(repeat, [companyId, fingerprint]);
       if (repeated) return about(repeated.rejectedId, true, true);
 
       const room = rooms.find(({ reasons }) => reasons.includes(reason));
@@ -122,23 +103,14 @@ export const rejectedRequestsIn = (database: Database) => ({
       const ofRoom = `company_id = $1 AND relay_ids[1] = $2 AND ${room ? '' : 'NOT '}reason = ANY ($3::text[])
         AND ${undecided} AND ${young}`;
       const parameters = [companyId, relayId, room?.reasons ?? others];
-      const [{ used } = { used: 0 }] = await read(
-        queries,
-        z.object({ used: z.int() }),
-        `SELECT COALESCE(sum(bytes), 0)::int AS used FROM rejected_requests WHERE ${ofRoom}`,
-        parameters,
-      );
+      const size = `SELECT COALESCE(sum(bytes), 0)::int AS used FROM rejected_requests WHERE ${ofRoom}`;
+      const [{ used } = { used: 0 }] = await read(queries, z.object({ used: z.int() }), size, parameters);
       const bytes = Math.max(leastBytes, Buffer.byteLength(content));
       const isFull = used + bytes > (room?.bytes ?? roomOfOthers);
       const notKept = more + (isFull ? 1 : 0);
-      const [newest] =
-        notKept === 0
-          ? []
-          : await count(
-              `UPDATE rejected_requests SET not_kept = COALESCE(not_kept, 0) + $4::int
-               WHERE seq = (SELECT max(seq) FROM rejected_requests WHERE ${ofRoom})`,
-              [...parameters, notKept],
-            );
+      const addNotKept = `UPDATE rejected_requests SET not_kept = COALESCE(not_kept, 0) + $4::int
+        WHERE seq = (SELECT max(seq) FROM rejected_requests WHERE ${ofRoom})`;
+      const [newest] = notKept === 0 ? [] : await count(addNotKept, [...parameters, notKept]);
       if (isFull) return about(newest?.rejectedId ?? '', false);
 
       const rejectedId = makeId();
@@ -171,11 +143,9 @@ export const rejectedRequestsIn = (database: Database) => ({
   /** Records which chain a resent request started. Only the first call has an effect. */
   noteResent: ({ companyId, ...details }: Resent, actor: Actor) =>
     database.transaction(async (queries) => {
-      const noted = await queries.query(
-        `UPDATE rejected_requests SET chain_id = $3, resent_at = now()
-         WHERE company_id = $1 AND rejected_id = $2 AND chain_id IS NULL RETURNING 1`,
-        [companyId, details.rejectedId, details.chainId],
-      );
+      const note = `UPDATE rejected_requests SET chain_id = $3, resent_at = now()
+        WHERE company_id = $1 AND rejected_id = $2 AND chain_id IS NULL RETURNING 1`;
+      const noted = await queries.query(note, [companyId, details.rejectedId, details.chainId]);
       if (noted.length === 0) return;
       await recordEvent(queries, { actor, action: 'rejected.resend', companyId, details });
     }),
@@ -184,11 +154,9 @@ export const rejectedRequestsIn = (database: Database) => ({
   drop: (companyId: string, rejectedId: string, actor: Actor) =>
     database.transaction(async (queries) => {
       const ids = [companyId, rejectedId];
-      const dropped = await queries.query(
-        `UPDATE rejected_requests SET dropped_at = now(), dropped_by = $3
-         WHERE company_id = $1 AND rejected_id = $2 AND ${undecided} RETURNING 1`,
-        [...ids, actorName(actor)],
-      );
+      const drop = `UPDATE rejected_requests SET dropped_at = now(), dropped_by = $3
+        WHERE company_id = $1 AND rejected_id = $2 AND ${undecided} RETURNING 1`;
+      const dropped = await queries.query(drop, [...ids, actorName(actor)]);
       if (dropped.length > 0) await recordEvent(queries, { actor, action: 'rejected.drop', companyId, details: { rejectedId } });
       const isDropped = 'company_id = $1 AND rejected_id = $2 AND chain_id IS NULL AND dropped_at IS NOT NULL';
       return exists(queries, `rejected_requests WHERE ${isDropped}`, ids);

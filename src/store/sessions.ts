@@ -13,6 +13,8 @@ export const longestSessionHours = 12;
 export const mostSessions = 50;
 const deletedEveryMs = 60_000; // how often ended sessions are deleted; the deletion scans the whole table
 const alive = `seen_at > now() - interval '1 hour' AND created_at > now() - interval '${longestSessionHours} hours'`;
+const endOldest = `DELETE FROM sessions WHERE session_id IN (
+  SELECT session_id FROM sessions WHERE key_id = $1 ORDER BY seen_at DESC, created_at DESC OFFSET ${mostSessions})`;
 
 const sessions = new Table('sessions', z.object({ sessionId: z.string() }));
 const holders = new Table(
@@ -38,12 +40,7 @@ export const sessionsIn = (database: Database, deletions = new Shares(1, deleted
     const sessionId = randomBytes(24).toString('base64url');
     const holder = actor.kind === 'key' ? { keyId: actor.keyId } : { adminTokenId: actor.adminTokenId };
     await sessions.insert(database, { sessionId, ...holder });
-    if (actor.kind === 'key')
-      await database.query(
-        `DELETE FROM sessions WHERE session_id IN (
-           SELECT session_id FROM sessions WHERE key_id = $1 ORDER BY seen_at DESC, created_at DESC OFFSET ${mostSessions})`,
-        [actor.keyId],
-      );
+    if (actor.kind === 'key') await database.query(endOldest, [actor.keyId]);
     return sessionId;
   },
 

@@ -8,6 +8,7 @@ import { contactsIn } from './contacts.js';
 import { adminTokensIn, keysIn, tokensIn } from './credentials.js';
 import type { Database } from './database.js';
 import { encryptionIn } from './encryption.js';
+import { leasesIn } from './leases.js';
 import { noticesIn } from './notices.js';
 import { Pepper, pepperHashes } from './pepper.js';
 import { rejectedRequestsIn } from './rejected.js';
@@ -33,10 +34,7 @@ export function createStore(connected: Database, { keyring, secret }: Secrets = 
   const settings = new Settings(opened);
   const usage = new Usage(opened);
   /** After each transaction, this database marks the settings in memory as outdated. */
-  const database: Database = {
-    ...opened,
-    transaction: (work) => opened.transaction(work).finally(() => settings.outdate()),
-  };
+  const database: Database = { ...opened, transaction: (work) => opened.transaction(work).finally(() => settings.outdate()) };
   return {
     settings,
     companies: companiesIn(database),
@@ -49,6 +47,7 @@ export function createStore(connected: Database, { keyring, secret }: Secrets = 
     pauses: pausesIn(database),
     rejected: rejectedRequestsIn(opened),
     causes: causesIn(opened),
+    leases: leasesIn(opened),
     notices: noticesIn(opened),
     contacts: contactsIn(opened),
     encryption: encryptionIn(opened),

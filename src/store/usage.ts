@@ -67,10 +67,8 @@ export class Usage {
     const day = this.#day;
     if (this.#loadedDay !== day) {
       await this.database.query(`DELETE FROM daily_usage WHERE day < $1::text::date - ${keptDays}`, [day]);
-      this.#note(
-        day,
-        await read(this.database, totalRow, `SELECT ${columns} FROM daily_usage WHERE day = $1::text::date`, [day]),
-      );
+      const ofDay = `SELECT ${columns} FROM daily_usage WHERE day = $1::text::date`;
+      this.#note(day, await read(this.database, totalRow, ofDay, [day]));
       this.#loadedDay = day;
     }
     for (const companyId of also) if (!counts.has(companyId)) counts.set(companyId, { settled: none, unsettled: none });
@@ -80,18 +78,13 @@ export class Usage {
     const sent = new Map(open.map(([companyId, { unsettled }]) => [companyId, unsettled]));
     const rows = [...sent].map(([company_id, used]) => ({ company_id, day, ...used }));
     // The fixed order of rows prevents deadlocks between processes.
-    const totals = await read(
-      this.database,
-      totalRow,
-      `INSERT INTO daily_usage AS known (company_id, day, actions, recipients)
-       SELECT company_id, day, actions, recipients FROM json_populate_recordset(NULL::daily_usage, $1::text::json)
-       WHERE company_id IN (SELECT company_id FROM companies) ORDER BY company_id
-       ON CONFLICT (company_id, day)
-       DO UPDATE SET actions = known.actions + excluded.actions, recipients = known.recipients + excluded.recipients
-       RETURNING ${columns}`,
-      [JSON.stringify(rows)],
-    );
-    this.#note(day, totals, sent);
+    const addRows = `INSERT INTO daily_usage AS known (company_id, day, actions, recipients)
+      SELECT company_id, day, actions, recipients FROM json_populate_recordset(NULL::daily_usage, $1::text::json)
+      WHERE company_id IN (SELECT company_id FROM companies) ORDER BY company_id
+      ON CONFLICT (company_id, day)
+      DO UPDATE SET actions = known.actions + excluded.actions, recipients = known.recipients + excluded.recipients
+      RETURNING ${columns}`;
+    this.#note(day, await read(this.database, totalRow, addRows, [JSON.stringify(rows)]), sent);
   }
 
   /** Keeps the totals of the database in memory. @param sent - the counts of this process that the totals now include. */

@@ -126,14 +126,11 @@ export async function steerChains(
   const filter = { ...asked, ...(asked.chainIds && { chainIds: asked.chainIds.slice(0, 10) }) };
   const count = chains.length;
   const by = actorName(actor);
-  await store.audit.record({
-    actor,
-    action: 'chain.bulk',
-    companyId,
-    details: { bulkId, verb, filter, count, field: correction?.field },
-  });
+  const details = { bulkId, verb, filter, count, field: correction?.field };
+  await store.audit.record({ actor, action: 'chain.bulk', companyId, details });
   const memo: z.input<typeof memoSchema> = { verb, filter, count, by, ...(companyId !== undefined && { companyId }) };
   const actions = meantBy(asked);
+  const summary = `${verb} in ${count} chains${companyId === undefined ? '' : ` of ${companyId}`}, by ${by}`;
   await client.workflow.start<typeof BulkSteering>('BulkSteering', {
     workflowId: workflowIdOf(bulkId),
     priority: { fairnessKey: companyId ?? 'all' },
@@ -141,10 +138,7 @@ export async function steerChains(
     args: [{ bulkId, companyId, verb, actions, by, correction, recipientsPerDay }, chains.map(({ workflowId }) => workflowId)],
     memo,
     ...(companyId !== undefined && { typedSearchAttributes: [{ key: companyKey, value: companyId }] }),
-    staticSummary: fitBytes(
-      `${verb} in ${count} chains${companyId === undefined ? '' : ` of ${companyId}`}, by ${by}`,
-      summaryBytes,
-    ),
+    staticSummary: fitBytes(summary, summaryBytes),
   });
   return bulkId;
 }

@@ -2,7 +2,7 @@
 
 import type { Client } from '@temporalio/client';
 import { chainOfWorkflow, type Links } from '../chain/chain.js';
-import { causeOf, type HeldAction } from '../contract/causes.js';
+import { causeOf, type HeldAction, heldFor } from '../contract/causes.js';
 import type { Log } from '../service/telemetry.js';
 import { reasonOf } from '../service/temporal.js';
 import type { Store } from '../store/store.js';
@@ -79,9 +79,8 @@ async function ask({ client, links, store }: Options, companyId: string, chainId
     const { receivedAt, actions } = chain;
     const since = startedAt ?? receivedAt;
     const notice = { kind: 'needs-attention', companyId, relayId, chainId, index, at: since, receivedAt, actions } as const;
-    const { id: causeId, reason } = causeOf(notice, await store.rules.get(companyId, relayId));
-    const why = { companyId, causeId, reason: reason.type, message: reason.message };
-    await store.causes.hold(why, { chainId, index, relayId, assignmentId, since, heldUntil });
+    const cause = causeOf(notice, await store.rules.get(companyId, relayId));
+    await store.causes.hold(heldFor(cause), { chainId, index, relayId, assignmentId, since, heldUntil });
   }
   return noted.filter(({ index }) => !held.some((action) => action.index === index));
 }

@@ -51,10 +51,7 @@ export async function eraseClosed(client: Client, companyId: string): Promise<nu
   return erased;
 }
 
-interface Run {
-  workflowId?: string | null;
-  runId?: string | null;
-}
+type Run = { workflowId?: string | null; runId?: string | null };
 
 /** Finds some closed runs of the company. Compares the company ids again, because some visibility stores ignore case. */
 async function closedRuns(client: Client, companyId: string): Promise<Run[]> {

@@ -99,9 +99,8 @@ export async function assertMendable(
 ): Promise<void> {
   if (allActions && !isAssignmentAlone(fields)) {
     const detail = 'is only for edits of platformAssignmentId';
-    throw new Problem('invalid-body', `Nothing was changed. allActions ${detail}.`, {
-      errors: [{ pointer: '/allActions', detail }],
-    });
+    const errors = [{ pointer: '/allActions', detail }];
+    throw new Problem('invalid-body', `Nothing was changed. allActions ${detail}.`, { errors });
   }
   if (isUnknown(asked) && !confirmUnknown)
     throw new Problem(
@@ -109,11 +108,8 @@ export async function assertMendable(
       `Nothing was changed. Nobody knows whether the last try of action ${asked.index} took effect. ` +
         'The mended action is a new effect, so check the other system first. To run it anyway, send "confirmUnknown": true.',
     );
-  if (chain.partial && 'emails' in fields && admit)
-    throw new Problem(
-      'temporal-unavailable',
-      'Nothing was changed: no worker answers, so the added recipients cannot be counted.',
-    );
+  const uncounted = 'Nothing was changed: no worker answers, so the added recipients cannot be counted.';
+  if (chain.partial && 'emails' in fields && admit) throw new Problem('temporal-unavailable', uncounted);
   // Without a worker, the API does not know earlier edits, so the workflow checks the edit.
   if (chain.partial) return;
   const { action, changes, current } = await readAction(client, chain, asked, await readAccepted(client, chain));

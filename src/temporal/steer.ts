@@ -25,12 +25,7 @@ const problemOf = ({ slug, detail }: Refusal) =>
   slug === 'already-ended' ? new Problem('already-ended', detail) : new Problem('not-steerable', detail);
 const alreadyEnded = (what: string) => problemOf(ended(what));
 
-export async function cancelChain(
-  { client, store }: SteerOptions,
-  companyId: string,
-  chain: ChainResource,
-  actor: Actor,
-): Promise<void> {
+export async function cancelChain({ client, store }: SteerOptions, companyId: string, chain: ChainResource, actor: Actor) {
   const { chainId, workflowId } = chain;
   const refusal = cancelRefusal(chain);
   if (refusal) throw problemOf(refusal);

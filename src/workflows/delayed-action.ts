@@ -43,8 +43,7 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
       if (states.actions.some(({ state }) => state === 'cancelled'))
         throw new CancelledFailure('the delayed actions were cancelled');
     }
-    const { actions } = states;
-    if (chainStatus(actions) === 'failed') throw actionsFailed('ActionsFailed', chain, actions, actions);
-    return actions;
+    if (chainStatus(states.actions) === 'failed') throw actionsFailed('ActionsFailed', chain, states.actions, states.actions);
+    return states.actions;
   });
 }

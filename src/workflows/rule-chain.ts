@@ -19,9 +19,9 @@ export async function RuleChain(input: Chain): Promise<ChainView> {
     const run = new ChainRun(sequences);
     const { immediate } = planChain(chain.actions);
 
-    engine.begin(root, () => run.cancel());
+    const hasLostTask = engine.begin(root, () => run.cancel());
     run.arm();
-    if (root.consideredCancelled && engine.hasLostTask) {
+    if (root.consideredCancelled && hasLostTask) {
       const unknown = triedAtOnce(immediate);
       for (const { index } of unknown) states.end(index, { state: 'failed', error: perhapsTried, reason: perhapsTried.message });
       if (unknown[0]) notices.tell('failed', unknown[0].index);

@@ -1,4 +1,4 @@
-/** A real browser for tests: Debian's chromium, if installed. */
+/** A real browser for tests: Debian's chromium, if installed. Its headless shell is the same engine and needs less CPU time. */
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -7,16 +7,17 @@ import { after } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const chromiumPath = '/usr/bin/chromium';
+const paths = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
+const executablePath = paths.find((path) => existsSync(path));
 
 /** Why there is no browser; undefined: there is one. */
-export const missingBrowser = existsSync(chromiumPath) ? undefined : `there is no ${chromiumPath}`;
+export const missingBrowser = executablePath ? undefined : `there is no ${paths.join(' or ')}`;
 
 /** Closed after the tests of the file. @param more - arguments. */
 export async function startBrowser(more: string[] = []): Promise<Browser> {
   const quiet = ['gpu', 'quic', 'background-networking', 'component-update', 'sync'].map((what) => `--disable-${what}`);
   const browser = await chromium.launch({
-    executablePath: chromiumPath,
+    executablePath,
     args: ['--no-sandbox', '--no-first-run', ...quiet, ...more],
   });
   after(() => browser.close());

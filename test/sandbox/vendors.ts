@@ -85,13 +85,14 @@ export function itCutsConnections(
 type Doubts = Record<string, boolean>;
 type Fixture = z.infer<typeof fixtureSchema>;
 
-/** Declares a test per fixture and setting. @param names - the vendor's doubts */
+/** Declares a test per fixture. @param usual - the default of each doubt */
 export function describeFixtures<Failure extends string>(
   file: unknown,
-  names: readonly string[],
+  usual: Doubts,
   create: (doubts: Doubts) => Vendor<VendorState, Failure>,
 ): void {
   const { kind, headers, fixtures } = fixturesSchema.parse(file);
+  const names = Object.keys(usual);
   describe(`the fixtures of ${kind}`, () => {
     it('have each doubt with both settings', () => {
       for (const name of names)
@@ -105,7 +106,7 @@ export function describeFixtures<Failure extends string>(
     });
     for (const fixture of fixtures)
       it(fixture.name, async () => {
-        for (const doubts of settingsFor(fixture, names)) {
+        for (const doubts of settingsFor(fixture, usual)) {
           const vendor = create(doubts);
           const { url, close } = await serveVendor(vendor);
           try {
@@ -121,10 +122,10 @@ export function describeFixtures<Failure extends string>(
   });
 }
 
-/** The defaults, and each doubt both ways, with the fixture's own settings kept. */
-function settingsFor({ doubts }: Fixture, names: readonly string[]): Doubts[] {
-  const free = names.filter((name) => doubts[name] === undefined);
-  return [doubts, ...free.flatMap((name) => [true, false].map((setting) => ({ ...doubts, [name]: setting })))];
+/** The defaults, and each doubt the other way, with the fixture's own settings kept. */
+function settingsFor({ doubts }: Fixture, usual: Doubts): Doubts[] {
+  const free = Object.entries(usual).filter(([name]) => doubts[name] === undefined);
+  return [doubts, ...free.map(([name, setting]) => ({ ...doubts, [name]: !setting }))];
 }
 
 type Request = z.infer<typeof requestSchema>;

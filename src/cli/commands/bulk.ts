@@ -31,6 +31,8 @@ const verbs: Record<BulkVerb, [meaning: string, example: string]> = {
 export const bulk: Commands = (relay, session) => {
   const bulk = relay.command('bulk').summary('decisions about many chains at once');
 
+  const statuses =
+    'chains with this status: needs-attention or running; retry and mend also take failed, and reopen closed chains';
   for (const [verb, [meaning, chosen]] of Object.entries(verbs)) {
     const name = verb === 'runNow' ? 'run-now' : verb;
     const added = command(bulk, `${name} [companyId]`, `acme ${chosen}`, meaning);
@@ -40,11 +42,7 @@ export const bulk: Commands = (relay, session) => {
         'Shows the number of chains and the first ten, then asks for confirmation. In a script, use --yes, or --confirm with ' +
           'the expected number of chains. The exit code is 4 if a chain did not answer, or an action was refused or failed again.',
       )
-      .option(
-        '--status <status>',
-        'chains with this status: needs-attention or running; retry and mend also take failed, and reopen closed chains',
-        (status) => ({ status }),
-      )
+      .option('--status <status>', statuses, (status) => ({ status }))
       .option('--cause <causeId>', 'actions with this cause; `relay causes list` shows the causes', (causeId) => ({ causeId }))
       .option('--chain-ids <id,…>', 'only these chains of the company; repeatable', chainIdsOf)
       .option('--all-companies', 'chains of all companies, instead of one company')
@@ -106,6 +104,7 @@ function chainIdsOf(text: string, before: { chainIds: string[] } = { chainIds: [
 }
 
 function withCorrection<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
+  const byDefault = 'the new value of a field that is blank, missing or not substituted (after --replace and --trim)';
   const corrects = (correction: object) => ({ correction });
   return command
     .option('--field <field>', 'the field to edit, by its name in the request', (field) => corrects({ field }))
@@ -115,11 +114,7 @@ function withCorrection<Args extends unknown[], Options extends OptionValues>(co
       return corrects({ replace: { from, to } });
     })
     .addOption(new Option('--trim', 'after --replace, remove white space at both ends').preset(corrects({ trim: true })))
-    .option(
-      '--default <value>',
-      'the new value of a field that is blank, missing or not substituted (after --replace and --trim)',
-      (value) => corrects({ default: value }),
-    );
+    .option('--default <value>', byDefault, (value) => corrects({ default: value }));
 }
 
 function bulkLines({ verb, count, status, progress, by, startedAt }: z.infer<typeof bulkSchema>): Line[] {

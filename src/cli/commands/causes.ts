@@ -10,14 +10,8 @@ export const causes: Commands = (relay, session) => {
   const causes = relay.command('causes').summary('why chains need attention, and who works on each cause');
   const example = 'acme 4f0f5dc373404496';
 
-  withParts(
-    command(
-      causes,
-      'list <companyId>',
-      'acme',
-      'list current causes, then past causes, then refused requests that wait for a decision',
-    ),
-  ).action((companyId, options) =>
+  const list = 'list current causes, then past causes, then refused requests that wait for a decision';
+  withParts(command(causes, 'list <companyId>', 'acme', list)).action((companyId, options) =>
     session.list(options, {
       path: path`/co/${companyId}/causes`,
       field: 'items',
@@ -31,7 +25,7 @@ export const causes: Commands = (relay, session) => {
         ENDED: 'endedAt',
         'TAKEN BY': 'takenBy',
         'SILENT UNTIL': silence,
-        WHAT: 'message',
+        WHAT: ({ title, message }) => title ?? message,
       },
       none: `No chain of company ${companyId} needs attention.`,
       below: ({ refused }) => refusedLines(companyId, refused),

@@ -47,17 +47,27 @@ export const companies: Commands = (relay, session) => {
       'A worker checks the settings. The check sends and changes nothing. The exit code is 1 if a setting does not work.',
     )
     .option('--assignment <assignmentId>', 'an assignment that exists on the platform')
-    .action(async (companyId, { assignment }) => {
+    .option('--group <group...>', 'groups of workers that must exist on the platform')
+    .option('--ticket <ticketId>', 'a ticket that exists in the ticket system')
+    .option('--field <name...>', 'fields of tickets that must exist in the ticket system')
+    .action(async (companyId, { assignment, group, ticket, field }) => {
       const answer = await session.api.ask('POST', `${pathOf(companyId)}/check`, checkResponse, {
-        body: { assignmentId: assignment },
+        body: { assignmentId: assignment, groups: group, ticketId: ticket, fields: field },
         nextStep: ({ status }) => (status === 503 ? 'Check what does not run: npx relay health.' : undefined),
       });
       if (answer.body.checked.some(({ works }) => !works)) session.exitCode = exitCodes.refused;
       await session.show(answer, ({ checked }) =>
-        checked.map(({ part, works, detail }) => `${works ? 'works' : 'DOES NOT WORK'}  ${part}: ${detail}`),
+        checked.flatMap(({ part, works, title = '', remedy = '', detail }) => {
+          const head = `${works ? 'works' : 'DOES NOT WORK'}  ${part}: `;
+          return title ? [head + title, `  What to do: ${remedy}`, `  ${detail}`] : [head + detail];
+        }),
       );
     });
 
+  const switched = (text: string) => ({ noticeLinks: readSwitch('--notice-links', text) });
+  const platform = (platform: object) => ({ platform });
+  const ticketing = (ticketing: object) => ({ ticketing });
+  const bearer = (token: string) => ({ type: 'bearer', token });
   const signed = 'the secret that signs requests of the company; with this secret, the relay refuses unsigned requests';
   const example = 'acme --name "Acme Field Services" --notify-email office@acme.example';
   withSettings(command(companies, 'set <companyId>', example, 'create a company, or change its settings'))
@@ -67,19 +77,11 @@ export const companies: Commands = (relay, session) => {
     )
     .option('--name <name>', 'the name of the company; required for a new company', (name) => ({ name }))
     .option('--time-zone <zone>', 'the time zone of the company, such as Europe/Berlin or +02:00', (timeZone) => ({ timeZone }))
-    .option('--notice-links <on|off>', 'whether notices have links to retry or skip without a key', (text) => ({
-      noticeLinks: readSwitch('--notice-links', text),
-    }))
-    .option('--platform-url <url>', 'the address of the assignment platform', (baseUrl) => ({
-      platform: { kind: 'http', baseUrl },
-    }))
-    .option('--platform-token <token>', 'the bearer token for the platform', (token) => ({
-      platform: { auth: { type: 'bearer', token } },
-    }))
-    .option('--ticketing-url <url>', 'the address of the ticket system', (baseUrl) => ({ ticketing: { kind: 'http', baseUrl } }))
-    .option('--ticketing-token <token>', 'the bearer token for the ticket system', (token) => ({
-      ticketing: { auth: { type: 'bearer', token } },
-    }))
+    .option('--notice-links <on|off>', 'whether notices have links to retry or skip without a key', switched)
+    .option('--platform-url <url>', 'the address of the assignment platform', (baseUrl) => platform({ kind: 'http', baseUrl }))
+    .option('--platform-token <token>', 'the bearer token for the platform', (token) => platform({ auth: bearer(token) }))
+    .option('--ticketing-url <url>', 'the address of the ticket system', (baseUrl) => ticketing({ kind: 'http', baseUrl }))
+    .option('--ticketing-token <token>', 'the bearer token for the ticket system', (token) => ticketing({ auth: bearer(token) }))
     .option('--mail-from <address>', 'the From address of e-mails', (from) => ({ mail: { from } }))
     .option('--mail-reply-to <address>', 'the Reply-To address of e-mails', (replyTo) => ({ mail: { replyTo } }))
     .option('--mail-smtp-url <url>', "the address of the company's own mail server", (smtpUrl) => ({ mail: { smtpUrl } }))

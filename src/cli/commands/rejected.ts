@@ -63,13 +63,8 @@ export const rejected: Commands = (relay, session) => {
     });
 
   const example = 'acme Xk2vQ9sLm4Tz --set 1.delayInSeconds=60';
-  const resend = command(
-    rejected,
-    'resend <companyId> <rejectedId>',
-    example,
-    'send a refused request again, when the problem is fixed',
-  );
-  withChanges(resend, 'index.')
+  const resend = 'send a refused request again, when the problem is fixed';
+  withChanges(command(rejected, 'resend <companyId> <rejectedId>', example, resend), 'index.')
     .description(
       '--set and --unset edit the request first: 1.subject is the subject of the second action. The delays start now. If ' +
         'the request came with a revoked or rotated token, or without a valid signature, the command shows the actions and asks ' +

@@ -10,18 +10,12 @@ import { fields } from '../text.js';
 
 /** The options of both `create` and `set`. */
 function withRule<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
+  const onFailure = 'after a failed action, let the next actions wait (hold) or run (continue)';
+  const onUnknown = 'if the outcome of an action is unknown, run the action again (resend) or wait for a decision (hold)';
   return withSettings(command)
     .option('--name <name>', 'the name of the rule', (name) => ({ name }))
-    .option(
-      '--on-failure <hold|continue>',
-      'after a failed action, let the next actions wait (hold) or run (continue)',
-      (onFailure) => ({ onFailure }),
-    )
-    .option(
-      '--on-unknown <resend|hold>',
-      'if the outcome of an action is unknown, run the action again (resend) or wait for a decision (hold)',
-      (onUnknown) => ({ onUnknown }),
-    );
+    .option('--on-failure <hold|continue>', onFailure, (onFailure) => ({ onFailure }))
+    .option('--on-unknown <resend|hold>', onUnknown, (onUnknown) => ({ onUnknown }));
 }
 
 export const rules: Commands = (relay, session) => {

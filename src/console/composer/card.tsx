@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import type { Composed, Composer } from '../../contract/dry-run.js';
 import { announce } from '../frame.js';
-import { Field, FieldList, Said } from '../parts.js';
+import { Area, Button, Entry, FieldList, Said, Select } from '../parts.js';
 import { durationText } from '../when.js';
 import { actionWords, effectWords, fieldHints, fieldWords, forecastTone, forecastWords, reminderWords } from '../words.js';
 import { type Card, delayOf, type Fields, fieldText } from './draft.js';
@@ -74,7 +74,8 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
   const noteBox = ({ target }: Event) => {
     if (target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) lastBox.value = target;
   };
-  const definition = composer.actions.find(({ name }) => name === fields.action);
+  const action = fieldText(fields.action);
+  const definition = composer.actions.find(({ name }) => name === action);
   const title = cardTitle(card, place);
   const shown = isLeft.value ? problems : problems.filter(({ detail }) => !detail.startsWith('is required'));
   const own = definition?.fields.map(({ name }) => name) ?? [];
@@ -95,30 +96,17 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
       const { value } = event.currentTarget;
       onChange({ ...fields, [name]: isList ? value.split('\n') : value });
     };
-    return (
-      <Field
-        key={name}
-        label={`${fieldWords[name] ?? 'Field'} (${name}${required ? ', required' : ''})`}
-        hint={hintOf({ name, description, required, isList }) + (isList ? ' Write one entry per line.' : '')}
-        problem={detailsOf(name, shown).join('; ')}
-      >
-        {(ids) =>
-          isList || longFields.includes(name) ? (
-            <textarea {...ids} rows={isList ? 2 : 3} name={name} value={fieldText(fields[name])} onInput={change} />
-          ) : (
-            <input
-              {...ids}
-              name={name}
-              value={fieldText(fields[name])}
-              onInput={change}
-              autocomplete="off"
-              spellcheck={false}
-              list={name === 'delayInSeconds' ? usualDelaysId : undefined}
-            />
-          )
-        }
-      </Field>
-    );
+    const field = {
+      label: `${fieldWords[name] ?? 'Field'} (${name}${required ? ', required' : ''})`,
+      hint: hintOf({ name, description, required, isList }) + (isList ? ' Write one entry per line.' : ''),
+      problem: detailsOf(name, shown).join('; '),
+      name,
+      value: fieldText(fields[name]),
+      onInput: change,
+      autocomplete: 'off',
+    } as const;
+    if (isList || longFields.includes(name)) return <Area key={name} {...field} rows={isList ? 2 : 3} />;
+    return <Entry key={name} {...field} spellcheck={false} list={name === 'delayInSeconds' ? usualDelaysId : undefined} />;
   };
   // The API computes the delay of the added action from the other actions, so the checked draft must be the current draft.
   const addRemedy = (fields: Fields) =>
@@ -169,9 +157,9 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
             </>
           )}{' '}
           {add && (
-            <button type="button" aria-disabled={isOutdated} onClick={() => addRemedy(add)}>
+            <Button aria-disabled={isOutdated} onClick={() => addRemedy(add)}>
               Add the reminder e-mail
-            </button>
+            </Button>
           )}
         </p>
       ))}
@@ -185,22 +173,16 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
       </fieldset>
       <fieldset>
         <legend>Do</legend>
-        <Field label="Action (action)" hint={definition?.description}>
-          {(ids) => (
-            <select
-              {...ids}
-              value={fieldText(fields.action)}
-              onChange={(event) => onChange({ ...fields, action: event.currentTarget.value })}
-            >
-              {!definition && <option value={fieldText(fields.action)}>{fieldText(fields.action)}</option>}
-              {composer.actions.map(({ name }) => (
-                <option key={name} value={name}>
-                  {actionWords[name] ?? 'An action'} ({name})
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <Select
+          label="Action (action)"
+          hint={definition?.description}
+          value={action}
+          onPick={(action) => onChange({ ...fields, action })}
+          options={[
+            ...(definition ? [] : [[action, action] as const]),
+            ...composer.actions.map(({ name }) => [name, `${actionWords[name] ?? 'An action'} (${name})`] as const),
+          ]}
+        />
         {named(rest).map(editor)}
       </fieldset>
       <details>
@@ -212,25 +194,25 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
         </p>
         <p class="row">
           {composer.variables.map(({ name, description }) => (
-            <button key={name} type="button" title={description} onClick={() => insert(name)}>
+            <Button key={name} title={description} onClick={() => insert(name)}>
               {`\${${name}}`}
-            </button>
+            </Button>
           ))}
         </p>
       </details>
       <p class="row">
-        <button type="button" aria-disabled={place === 0} onClick={() => onMove(-1)}>
+        <Button aria-disabled={place === 0} onClick={() => onMove(-1)}>
           Move up<span class="unseen"> {title}</span>
-        </button>
-        <button type="button" aria-disabled={place === count - 1} onClick={() => onMove(1)}>
+        </Button>
+        <Button aria-disabled={place === count - 1} onClick={() => onMove(1)}>
           Move down<span class="unseen"> {title}</span>
-        </button>
-        <button type="button" onClick={onDuplicate}>
+        </Button>
+        <Button onClick={onDuplicate}>
           Duplicate<span class="unseen"> {title}</span>
-        </button>
-        <button type="button" class="danger" onClick={onRemove}>
+        </Button>
+        <Button class="danger" onClick={onRemove}>
           Remove<span class="unseen"> {title}</span>
-        </button>
+        </Button>
       </p>
     </article>
   );

@@ -7,7 +7,7 @@ import type { ChainList } from '../../contract/chain-resource.js';
 import type { rejectedListSchema } from '../../contract/problem.js';
 import { pageOf, path, query } from '../addresses.js';
 import { announce } from '../frame.js';
-import { Entry, Field, ProblemNote, Time } from '../parts.js';
+import { Area, Button, Entry, ProblemNote, Time } from '../parts.js';
 import { useResource } from '../resource.js';
 import { may, useCompany } from '../session.js';
 import { newestOf } from '../when.js';
@@ -57,17 +57,15 @@ export function Finish({ elements, relayId, problems, obstacle }: FinishProps) {
           )}
         </li>
         <li>
-          <Field label="Paste this as the body of the webhook">
-            {(ids) => <textarea {...ids} class="json" rows={12} readOnly spellcheck={false} value={body} />}
-          </Field>
+          <Area label="Paste this as the body of the webhook" class="json" rows={12} readOnly spellcheck={false} value={body} />
           {lacksToken && (
             <p class="note wait">A token is missing. The relay refuses this body until you replace {tokenPlaceholder}.</p>
           )}
           {'clipboard' in navigator && (
             <p>
-              <button type="button" class={lacksToken ? '' : 'main'} onClick={() => void copy()}>
+              <Button class={lacksToken ? '' : 'main'} onClick={() => void copy()}>
                 {lacksToken ? 'Copy without a token' : 'Copy the body'}
-              </button>
+              </Button>
             </p>
           )}
         </li>
@@ -76,9 +74,7 @@ export function Finish({ elements, relayId, problems, obstacle }: FinishProps) {
         <Waiting relayId={relayId} />
       ) : (
         <p>
-          <button type="button" onClick={() => (isPasted.value = true)}>
-            I have pasted the body. Wait for the first event.
-          </button>
+          <Button onClick={() => (isPasted.value = true)}>I have pasted the body. Wait for the first event.</Button>
         </p>
       )}
     </>

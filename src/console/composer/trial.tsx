@@ -7,9 +7,9 @@ import type { ChainList } from '../../contract/chain-resource.js';
 import type { Composed, composeRequest } from '../../contract/dry-run.js';
 import { path, query } from '../addresses.js';
 import { ask } from '../api.js';
-import { Select } from '../form.js';
+import { readObject } from '../fields.js';
 import { announce } from '../frame.js';
-import { Choice, Field, fieldsOf, ProblemNote, useDeed } from '../parts.js';
+import { Area, Choice, Entry, fieldsOf, Select, Submit, useDeed } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
 import { timeText } from '../when.js';
@@ -43,11 +43,12 @@ export function Trial({ elements, relayId, variables, result, onTried }: TrialPr
     source.value === 'chainId' ? path`/co/${companyId}/chains` + query({ relayId, limit: '20' }) : undefined,
     seldom,
   );
+  const events = chains.data.value?.items ?? [];
   const deed = useDeed();
   const attempt = (event: Event) => {
     const { scenario, facts = '', id = '', chainId = '', ...named } = fieldsOf(event);
     notFacts.value =
-      source.value === 'facts' && !isObject(facts) ? 'This must be a JSON object, such as {"status": "draft"}' : '';
+      source.value === 'facts' && !readObject(facts) ? 'This must be a JSON object, such as {"status": "draft"}' : '';
     if (notFacts.value) return;
     // The names of the inputs for variables begin with $, so that they differ from the names of the other inputs.
     const given = Object.entries(named).map(([name, value]) => [name.slice(1), value] as const);
@@ -68,51 +69,50 @@ export function Trial({ elements, relayId, variables, result, onTried }: TrialPr
     <form class="card" onSubmit={attempt}>
       <div class="filter">
         <Choice label="Assignment" of={source} options={Object.entries(sourceWords)} />
-        {source.value === 'id' && <Field label="Assignment number">{(ids) => <input {...ids} name="id" required />}</Field>}
+        {source.value === 'id' && <Entry label="Assignment number" name="id" required />}
         {source.value === 'chainId' && (
-          <Field label="Event" hint="The test uses the variables of this event. It reads the assignment from the platform now.">
-            {(ids) => (
-              <select {...ids} name="chainId" required>
-                {chains.data.value?.items.map(({ chainId, receivedAt, assignmentIds }) => (
-                  <option key={chainId} value={chainId}>
-                    {timeText(receivedAt, timeZone, Date.now())}, assignment: {assignmentIds.join(', ') || 'none'}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <Select
+            label="Event"
+            hint="The test uses the variables of this event. It reads the assignment from the platform now."
+            name="chainId"
+            required
+            options={events.map(({ chainId, receivedAt, assignmentIds }) => [
+              chainId,
+              `${timeText(receivedAt, timeZone, Date.now())}, assignment: ${assignmentIds.join(', ') || 'none'}`,
+            ])}
+          />
         )}
         <Select
           label="Scenario"
           name="scenario"
-          of={[['', 'None: run every action immediately'], ...Object.entries(scenarioWords)]}
+          options={[['', 'None: run every action immediately'], ...Object.entries(scenarioWords)]}
           first=""
         />
       </div>
       {source.value === 'facts' && (
-        <Field label="Assignment as JSON" hint="The test checks conditions with this assignment." problem={notFacts.value}>
-          {(ids) => <textarea {...ids} name="facts" rows={2} defaultValue={'{"status": "draft"}'} spellcheck={false} />}
-        </Field>
+        <Area
+          label="Assignment as JSON"
+          hint="The test checks conditions with this assignment."
+          problem={notFacts.value}
+          name="facts"
+          rows={2}
+          spellcheck={false}
+          defaultValue={'{"status": "draft"}'}
+        />
       )}
       {Object.keys(variables).length > 0 && (
         <fieldset>
           <legend>Variables of the webhook</legend>
           <div class="filter">
             {Object.entries(variables).map(([name, sample]) => (
-              <Field key={name} label={`\${${name}}`}>
-                {(ids) => <input {...ids} name={`$${name}`} placeholder={sample} autocomplete="off" />}
-              </Field>
+              <Entry key={name} label={`\${${name}}`} name={`$${name}`} placeholder={sample} autocomplete="off" />
             ))}
           </div>
         </fieldset>
       )}
-      <ProblemNote refused={deed.refused} />
-      <p class="row">
-        <button type="submit" class="main" aria-disabled={deed.busy}>
-          Run the test
-        </button>
+      <Submit {...deed} words="Run the test">
         <span class="soft small">The test sends nothing. Each card shows the result of its action.</span>
-      </p>
+      </Submit>
       {result && (
         <p class={result.remark ? 'note wait' : 'note'}>
           {summary(result)} {result.remark}
@@ -120,15 +120,6 @@ export function Trial({ elements, relayId, variables, result, onTried }: TrialPr
       )}
     </form>
   );
-}
-
-function isObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
 }
 
 /** For example `4 actions: 3 run, 1 skipped.` */

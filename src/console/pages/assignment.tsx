@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks';
 import type { ActionResource, ChainList, ChainResource } from '../../contract/chain-resource.js';
 import { pageOf, path, query } from '../addresses.js';
 import { Page } from '../frame.js';
-import { Known, Said, State, Time, UpToDate } from '../parts.js';
+import { Failure, Known, Said, State, Time, UpToDate } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
 import { Verbs } from '../steer.js';
@@ -114,7 +114,8 @@ function Steps({ steps }: { steps: readonly Step[] }) {
             </p>
             {!!action.result?.recipients && <p class="small">Workers reached: {action.result.recipients}</p>}
             {action.reason && <Said look="reason" text={action.reason} />}
-            {action.error && action.state !== 'done' && <Said look="error" text={action.error.message} />}
+            {action.result?.note && <Said look="small" text={`Note: ${action.result.note}`} />}
+            {action.error && action.state !== 'done' && <Failure of={action.error} />}
             <Verbs chain={chain} action={action} onDone={onDone} />
           </article>
         </li>

@@ -11,7 +11,7 @@ import { noticeKindOf } from '../../contract/notices.js';
 import { pageOf, path } from '../addresses.js';
 import { ask } from '../api.js';
 import { announce, Page } from '../frame.js';
-import { Confirm, FieldList, Known, Said, State, Time, UnknownNote, UpToDate, useDeed } from '../parts.js';
+import { DeedButton, Fact, Failure, FieldList, Known, Said, State, Time, UnknownNote, UpToDate } from '../parts.js';
 import { often, type Resource, seldom, useResource } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
 import { Verbs } from '../steer.js';
@@ -102,15 +102,6 @@ function useAnnounced({ status, actions }: ChainResource): void {
   }, [JSON.stringify([...states])]);
 }
 
-function Fact({ name, children }: { name: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
-
 /** Shows a time with a name. Shows nothing if there is no time. */
 function Moment({ name, at, distance }: { name: string; at: string | undefined; distance?: boolean }) {
   return at ? (
@@ -124,6 +115,7 @@ function Action({ chain, action, onDone }: { chain: ChainResource; action: Actio
   const company = useCompany();
   const { state, runAt, startedAt, endedAt, attempts = 0, error, reason, result, deliveries = [], steered = [] } = action;
   const { nextAttemptAt, heldUntil, pausedSince, relayId, assignmentId } = action;
+  const retry = Date.parse(nextAttemptAt ?? '') < Date.now() ? 'Retry overdue since' : 'Next retry';
   const isDue = state === 'scheduled' || state === 'pending';
   const at = path`/co/${company.companyId}/chains/${chain.chainId}/actions/${String(action.index)}`;
   return (
@@ -143,27 +135,20 @@ function Action({ chain, action, onDone }: { chain: ChainResource; action: Actio
         )}
         <Fact name="Rule">{ruleName(company, relayId)}</Fact>
         <Moment name="Paused since" at={pausedSince} />
-        {!hasEnded(state) && (
-          <Moment
-            name={Date.parse(nextAttemptAt ?? '') < Date.now() ? 'Retry overdue since' : 'Next retry'}
-            at={nextAttemptAt}
-            distance
-          />
-        )}
+        {!hasEnded(state) && <Moment name={retry} at={nextAttemptAt} distance />}
         {!hasEnded(state) && <Moment name="Fails if nobody decides" at={heldUntil} distance />}
       </dl>
+      {result?.note && <Said look="small" text={`Note: ${result.note}`} />}
       {reason && reason !== error?.message && <Said look="reason" text={reason} />}
       {error &&
         (state === 'done' || state === 'skipped' ? (
           <p class="soft small">
-            Earlier error: <Said text={error.message} />
+            Earlier error: <Said text={error.title ?? error.message} />
           </p>
         ) : (
-          <p class="error">
-            <strong>{failureTitle({ ...error, assignmentId })}.</strong> <Said text={error.message} />
-          </p>
+          <Failure of={error} usual={failureTitle({ ...error, assignmentId })} />
         ))}
-      {error && state === 'needs-attention' && isFutile(error) && <p class="soft small">{remedyWords(error)}</p>}
+      {error && !error.remedy && state === 'needs-attention' && isFutile(error) && <p class="soft small">{remedyWords(error)}</p>}
       {error?.unknown && !hasEnded(state) && <UnknownNote />}
       {deliveries.length > 0 && (
         <details open={deliveries.some(({ sent }) => !sent)}>
@@ -230,33 +215,19 @@ function NoticeWords({ sentence, sections }: NoticeText) {
 
 function CancelChain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
   const { companyId } = useCompany();
-  const isAsked = useSignal(false);
-  const deed = useDeed();
-  const close = () => (isAsked.value = false);
-  const cancel = async () => {
-    const cancelled = () => ask('POST', path`/co/${companyId}/chains/${chain.chainId}/cancel`);
-    if (!(await deed.run(cancelled, 'The chain is being cancelled.'))) return;
-    close();
-    onDone();
-  };
   const left = chain.actions.filter(({ state }) => !hasEnded(state)).length;
   return (
     <p>
-      <button type="button" class="danger" onClick={() => (isAsked.value = true)}>
-        Cancel the chain…
-      </button>
-      {isAsked.value && (
-        <Confirm
-          title="Cancel the chain?"
-          verb="Cancel the chain"
-          danger
-          {...deed}
-          onClose={close}
-          onConfirm={() => void cancel()}
-        >
-          <p>The relay cancels {counted(left, 'action')}. You cannot undo this. A running action finishes first.</p>
-        </Confirm>
-      )}
+      <DeedButton
+        title="Cancel the chain?"
+        verb="Cancel the chain"
+        danger
+        change={() => ask('POST', path`/co/${companyId}/chains/${chain.chainId}/cancel`)}
+        words="The chain is being cancelled."
+        onDone={onDone}
+      >
+        <p>The relay cancels {counted(left, 'action')}. You cannot undo this. A running action finishes first.</p>
+      </DeedButton>
     </p>
   );
 }

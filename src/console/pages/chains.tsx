@@ -6,9 +6,8 @@ import { type BulkVerb, bulkVerbsFor } from '../../chain/allowed-verbs.js';
 import { chainStatuses } from '../../chain/outcome.js';
 import type { ChainList, ListedChain } from '../../contract/chain-resource.js';
 import { pageOf, path, query } from '../addresses.js';
-import { Select } from '../form.js';
 import { announce, Page } from '../frame.js';
-import { Field, fieldsOf, Head, Known, State, Time, UpToDate } from '../parts.js';
+import { Button, Entry, fieldsOf, Known, Select, State, Table, Time, UpToDate } from '../parts.js';
 import { useResource } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
 import { BulkDialog, type BulkFilter } from '../steer.js';
@@ -32,7 +31,7 @@ function Chains({ filter }: { filter: Filter }) {
   const { query: address, route } = useLocation();
   const { cursor } = address;
   const chosen = useSignal<ReadonlySet<string>>(new Set());
-  const dialog = useSignal<{ verb: BulkVerb; all: boolean } | undefined>(undefined);
+  const dialog = useSignal<AskedOfChains | undefined>(undefined);
   const isDecided = useSignal(false);
   // Rounded to the minute, so that repeated requests have the same address. All pages of a list use the same time.
   const now = Date.parse(address.at ?? '') || Math.floor(Date.now() / 60_000) * 60_000;
@@ -91,15 +90,7 @@ function Chains({ filter }: { filter: Filter }) {
         </nav>
       )}
       <UpToDate of={chains} />
-      {dialog.value?.all === true && bulk && <BulkDialog verb={dialog.value.verb} filter={bulk} onClose={closed} />}
-      {dialog.value?.all === false && (
-        <BulkDialog
-          verb={dialog.value.verb}
-          filter={{ chainIds: [...chosen.value] }}
-          onDecided={() => (isDecided.value = true)}
-          onClose={closed}
-        />
-      )}
+      {dialog.value && <BulkDialog {...dialog.value} onDecided={() => (isDecided.value = true)} onClose={closed} />}
     </Page>
   );
 }
@@ -129,37 +120,23 @@ function FilterForm({ filter, onShow }: { filter: Filter; onShow(next: Filter): 
   const dropped = (name: keyof Filter) => () => onShow({ ...filter, [name]: undefined });
   return (
     <form class="filter" onSubmit={submit}>
-      <Select label="Status" name="status" of={[['', 'any'], ...chainStatuses.map(withWords(stateWords))]} first={status} />
-      <Field label="Assignment">
-        {(ids) => <input {...ids} name="assignmentId" defaultValue={assignmentId} autocomplete="off" />}
-      </Field>
+      <Select label="Status" name="status" options={[['', 'any'], ...chainStatuses.map(withWords(stateWords))]} first={status} />
+      <Entry label="Assignment" name="assignmentId" defaultValue={assignmentId} autocomplete="off" />
       <Select
         label="Rule"
         name="relayId"
-        of={[['', 'any'], ...[...relayIds].map(withWords((relayId) => ruleName(company, relayId)))]}
+        options={[['', 'any'], ...[...relayIds].map(withWords((relayId) => ruleName(company, relayId)))]}
         first={relayId}
       />
-      <Select label="Error" name="reason" of={[['', 'any'], ...[...reasons].map(withWords(failureWords))]} first={reason} />
-      <Select label="Received" name="since" of={[['', 'any time'], ...Object.entries(times)]} first={since} />
+      <Select label="Error" name="reason" options={[['', 'any'], ...[...reasons].map(withWords(failureWords))]} first={reason} />
+      <Select label="Received" name="since" options={[['', 'any time'], ...Object.entries(times)]} first={since} />
       <p class="row">
         <button type="submit" class="main">
           Show
         </button>
-        {until && (
-          <button type="button" onClick={dropped('until')}>
-            until {written(until)} ✕
-          </button>
-        )}
-        {paused && (
-          <button type="button" onClick={dropped('paused')}>
-            paused ✕
-          </button>
-        )}
-        {Object.keys(filter).length > 0 && (
-          <button type="button" onClick={() => onShow({})}>
-            Clear filter
-          </button>
-        )}
+        {until && <Button onClick={dropped('until')}>until {written(until)} ✕</Button>}
+        {paused && <Button onClick={dropped('paused')}>paused ✕</Button>}
+        {Object.keys(filter).length > 0 && <Button onClick={() => onShow({})}>Clear filter</Button>}
       </p>
     </form>
   );
@@ -183,53 +160,53 @@ function ChainTable({ chains, chosen, onChoose }: TableProps) {
     announce(`${counted(next.size, 'chain')} selected`);
   };
   return (
-    <table class="chains">
-      <Head
-        caption="Chains"
-        columns={[...(isChoosing ? [<span class="unseen">Selected</span>] : []), 'Status', 'Summary', 'Rule', 'Received']}
-      />
-      <tbody>
-        {chains
-          .map((chain) => ({ ...chain, about: aboutChain(chain) }))
-          .map(({ chainId, about, status, relayIds, receivedAt, failureTypes = [], paused }) => (
-            <tr key={chainId}>
-              {isChoosing && (
-                <td class="choice">
-                  <input
-                    type="checkbox"
-                    aria-label={`Select ${about}`}
-                    checked={chosen.has(chainId)}
-                    onChange={(event) => choose(chainId, event.currentTarget.checked)}
-                  />
-                </td>
-              )}
-              <td class="tight">
-                <State of={status} />
-                {paused && <div class="soft small">{pauseWords(company.pauses, company.timeZone, Date.now())}</div>}
+    <Table
+      caption="Chains"
+      look="chains"
+      columns={[...(isChoosing ? [<span class="unseen">Selected</span>] : []), 'Status', 'Summary', 'Rule', 'Received']}
+    >
+      {chains
+        .map((chain) => ({ ...chain, about: aboutChain(chain) }))
+        .map(({ chainId, about, status, relayIds, receivedAt, failureTypes = [], paused }) => (
+          <tr key={chainId}>
+            {isChoosing && (
+              <td class="choice">
+                <input
+                  type="checkbox"
+                  aria-label={`Select ${about}`}
+                  checked={chosen.has(chainId)}
+                  onChange={(event) => choose(chainId, event.currentTarget.checked)}
+                />
               </td>
-              <td>
-                <a href={pageOf.chain(companyId, chainId)}>{about}</a>
-                {failureTypes.map((type) => (
-                  <div key={type} class="soft small">
-                    {failureWords(type)}
-                  </div>
-                ))}
-              </td>
-              <td>{relayIds.map((relayId) => ruleName(company, relayId)).join(', ')}</td>
-              <td class="tight">
-                <Time at={receivedAt} />
-              </td>
-            </tr>
-          ))}
-      </tbody>
-    </table>
+            )}
+            <td class="tight">
+              <State of={status} />
+              {paused && <div class="soft small">{pauseWords(company.pauses, company.timeZone, Date.now())}</div>}
+            </td>
+            <td>
+              <a href={pageOf.chain(companyId, chainId)}>{about}</a>
+              {failureTypes.map((type) => (
+                <div key={type} class="soft small">
+                  {failureWords(type)}
+                </div>
+              ))}
+            </td>
+            <td>{relayIds.map((relayId) => ruleName(company, relayId)).join(', ')}</td>
+            <td class="tight">
+              <Time at={receivedAt} />
+            </td>
+          </tr>
+        ))}
+    </Table>
   );
 }
+
+type AskedOfChains = { verb: BulkVerb; filter: BulkFilter };
 
 interface DecisionsProps {
   chosen: ReadonlySet<string>;
   filter: BulkFilter | undefined;
-  onAsk(asked: { verb: BulkVerb; all: boolean }): void;
+  onAsk(asked: AskedOfChains): void;
 }
 
 function Decisions({ chosen, filter, onAsk }: DecisionsProps) {
@@ -238,9 +215,9 @@ function Decisions({ chosen, filter, onAsk }: DecisionsProps) {
       <section class="decisions row" aria-label="Decisions about the selected chains">
         <strong>{counted(chosen.size, 'chain')} selected:</strong>
         {(['retry', 'skip', 'cancel'] as const).map((verb) => (
-          <button key={verb} type="button" onClick={() => onAsk({ verb, all: false })}>
+          <Button key={verb} onClick={() => onAsk({ verb, filter: { chainIds: [...chosen] } })}>
             {verbWords[verb]}…
-          </button>
+          </Button>
         ))}
       </section>
     );
@@ -250,9 +227,9 @@ function Decisions({ chosen, filter, onAsk }: DecisionsProps) {
       <summary>Decide about all chains in this list</summary>
       <p class="row">
         {bulkVerbsFor(filter.status).map((verb) => (
-          <button key={verb} type="button" onClick={() => onAsk({ verb, all: true })}>
+          <Button key={verb} onClick={() => onAsk({ verb, filter })}>
             {verbWords[verb]} all chains…
-          </button>
+          </Button>
         ))}
         <span class="soft small">You see the number of chains before you confirm.</span>
       </p>

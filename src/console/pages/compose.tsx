@@ -24,7 +24,7 @@ import {
 import { Finish } from '../composer/finish.js';
 import { Trial } from '../composer/trial.js';
 import { announce, Page } from '../frame.js';
-import { Field, JsonField, Known, ProblemNote } from '../parts.js';
+import { Area, Button, Known, ProblemNote, Select } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { ruleName, ruleOf, useCompany } from '../session.js';
 import { durationText } from '../when.js';
@@ -59,6 +59,7 @@ function Composing({ composer }: { composer: Composer }) {
   const result = tried.value?.text === text ? tried.value.result : undefined;
   const issues = result ?? checked;
   const problems = issues?.problems ?? [];
+  const refusal = isOfDraft(refused) ? `The relay would refuse this chain: ${refused?.problem.detail}` : undefined;
   const choose = (chosen: string) => {
     relayId.value = chosen;
     // Also changes the rule in the address. When the user comes back to this page, the address selects the same rule.
@@ -81,33 +82,25 @@ function Composing({ composer }: { composer: Composer }) {
   return (
     <>
       <div class="filter">
-        <Field label="Rule" hint="The rule decides who gets a notice if the chain fails.">
-          {(ids) => (
-            <select
-              {...ids}
-              value={relayId.value}
-              onChange={(event) => {
-                choose(event.currentTarget.value);
-                if (written.value !== undefined && !mistake) write();
-              }}
-            >
-              {rules.map((rule) => (
-                <option key={rule.relayId} value={rule.relayId}>
-                  {rule.name} ({rule.relayId}){rule.enabled ? '' : ', disabled'}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <Select
+          label="Rule"
+          hint="The rule decides who gets a notice if the chain fails."
+          value={relayId.value}
+          onPick={(picked) => {
+            choose(picked);
+            if (written.value !== undefined && !mistake) write();
+          }}
+          options={rules.map(({ relayId, name, enabled }) => [relayId, `${name} (${relayId})${enabled ? '' : ', disabled'}`])}
+        />
         <fieldset>
           <legend class="unseen">View</legend>
           <div class="row">
-            <button type="button" aria-pressed={written.value === undefined} aria-disabled={!!mistake} onClick={showCards}>
+            <Button aria-pressed={written.value === undefined} aria-disabled={!!mistake} onClick={showCards}>
               Cards
-            </button>
-            <button type="button" aria-pressed={written.value !== undefined} onClick={() => written.value ?? write()}>
+            </Button>
+            <Button aria-pressed={written.value !== undefined} onClick={() => written.value ?? write()}>
               JSON
-            </button>
+            </Button>
           </div>
         </fieldset>
       </div>
@@ -124,19 +117,19 @@ function Composing({ composer }: { composer: Composer }) {
         />
       ) : (
         <>
-          <JsonField
+          <Area
             label="Chain as JSON"
             hint="The draft does not keep tokens. Your changes also appear on the cards."
             problem={mistake && `This ${mistake}. Fix the JSON before you test or use the chain`}
+            class="json"
+            spellcheck={false}
             rows={24}
-            text={written.value}
-            onText={change}
+            value={written.value}
+            onInput={(event) => change(event.currentTarget.value)}
           />
           {mistake && (
             <p>
-              <button type="button" onClick={() => (written.value = undefined)}>
-                Undo: go back to the last valid JSON
-              </button>
+              <Button onClick={() => (written.value = undefined)}>Undo: go back to the last valid JSON</Button>
             </p>
           )}
         </>
@@ -160,13 +153,7 @@ function Composing({ composer }: { composer: Composer }) {
             elements={elements}
             relayId={relayId.value}
             problems={problems.length}
-            obstacle={
-              mistake
-                ? 'Fix the JSON first. Then the body to paste is shown here.'
-                : isOfDraft(refused)
-                  ? `The relay would refuse this chain: ${refused?.problem.detail}`
-                  : undefined
-            }
+            obstacle={mistake ? 'Fix the JSON first. Then the body to paste is shown here.' : refusal}
           />
         </>
       )}
@@ -303,9 +290,7 @@ function AsCards({ cards, composer, issues, isOutdated, outcomes }: AsCardsProps
           <ul>
             {composer.examples.map(({ summary, elements }) => (
               <li key={summary}>
-                <button type="button" onClick={() => (cards.value = cardsOf(elements, ''))}>
-                  {summary}
-                </button>
+                <Button onClick={() => (cards.value = cardsOf(elements, ''))}>{summary}</Button>
               </li>
             ))}
           </ul>
@@ -336,14 +321,13 @@ function AsCards({ cards, composer, issues, isOutdated, outcomes }: AsCardsProps
           ))}
           <p class="row" id="add" tabIndex={-1}>
             {composer.actions.map(({ name, description }) => (
-              <button
+              <Button
                 key={name}
-                type="button"
                 title={description}
                 onClick={() => add({ action: name, platformAssignmentId: '${assignment_id}' })}
               >
                 Add: {actionWords[name] ?? 'an action'} ({name})
-              </button>
+              </Button>
             ))}
           </p>
           {written.length > 1 && <p class="soft small">Press Alt+↑ or Alt+↓ to move the card that has the focus.</p>}

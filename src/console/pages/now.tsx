@@ -6,12 +6,11 @@ import type { causesResponse, RefusedCause } from '../../contract/causes.js';
 import type { ChainList } from '../../contract/chain-resource.js';
 import type { rejectedListSchema } from '../../contract/problem.js';
 import { pageOf, path } from '../addresses.js';
-import { CauseCard, type CauseVerb } from '../cause.js';
+import { CauseCard, useCauseDialog } from '../cause.js';
 import { Page } from '../frame.js';
 import { Known, Pager, Said, Time, UpToDate } from '../parts.js';
 import { seldom, usePages, useResource } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
-import { BulkDialog } from '../steer.js';
 import { closedInLastDay } from '../when.js';
 import { aboutChain, counted, pausableWords, refusalWords } from '../words.js';
 import { Decided } from './refused.js';
@@ -24,7 +23,7 @@ export function NowPage() {
   const [causes, cursors] = usePages<z.infer<typeof causesResponse>>(path`/co/${companyId}/causes`);
   /** The causes about which the user decided on this page. The cards of these causes stay, because they show the result. */
   const begun = useSignal<ReadonlySet<string>>(new Set());
-  const asked = useSignal<{ verb: CauseVerb; causeId: string } | undefined>(undefined);
+  const [askAll, dialog] = useCauseDialog(causes.refresh);
   return (
     <Page title="Now" about={`Problems waiting for you. Times are in ${timeZone}.`}>
       {pauses.map(({ what, since, until, reason }) => (
@@ -52,7 +51,7 @@ export function NowPage() {
                     cause={cause}
                     isOpen={place < mostOpen}
                     onBegin={() => (begun.value = new Set([...begun.value, cause.causeId]))}
-                    onAsk={(verb) => (asked.value = { verb, causeId: cause.causeId })}
+                    onAsk={askAll}
                     onDone={causes.refresh}
                   />
                 ))}
@@ -76,16 +75,7 @@ export function NowPage() {
         }}
       </Known>
       <UpToDate of={causes} />
-      {asked.value && (
-        <BulkDialog
-          verb={asked.value.verb}
-          filter={{ causeId: asked.value.causeId }}
-          onClose={() => {
-            asked.value = undefined;
-            causes.refresh();
-          }}
-        />
-      )}
+      {dialog}
       <Recent />
     </Page>
   );
@@ -135,9 +125,7 @@ function Recent() {
                   {recent.slice(0, 5).map((chain) => (
                     <li key={chain.chainId}>
                       <a href={pageOf.chain(companyId, chain.chainId)}>{aboutChain(chain)}</a>{' '}
-                      <span class="soft small">
-                        <Time at={chain.closedAt ?? chain.receivedAt} />
-                      </span>
+                      <Time look="soft small" at={chain.closedAt ?? chain.receivedAt} />
                     </li>
                   ))}
                 </ul>
@@ -163,10 +151,7 @@ function Recent() {
                   {items.map((request) => (
                     <li key={request.rejectedId}>
                       <a href={pageOf.refusal(companyId, request.rejectedId)}>{refusalWords[request.reason]}</a>{' '}
-                      <Decided request={request} />{' '}
-                      <span class="soft small">
-                        <Time at={request.receivedAt} />
-                      </span>
+                      <Decided request={request} /> <Time look="soft small" at={request.receivedAt} />
                     </li>
                   ))}
                 </ul>

@@ -3,11 +3,11 @@
 import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
 import type { AuditEntry, auditResponse } from '../../contract/audit.js';
-import type { CompanyKey, createdKeyResponse, keysResponse, Role } from '../../contract/credential.js';
+import type { createdKeyResponse, keysResponse, Role } from '../../contract/credential.js';
 import { pageOf, path } from '../addresses.js';
 import { ask } from '../api.js';
 import { Page } from '../frame.js';
-import { Choice, Confirm, Entry, Head, Known, Lifetime, Pager, Said, ShownOnce, Time, useDeed } from '../parts.js';
+import { Choice, Deed, DeedButton, Entry, Known, Lifetime, Opener, Pager, Said, ShownOnce, Table, Time } from '../parts.js';
 import { seldom, usePages, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
 
@@ -29,24 +29,14 @@ export function PeoplePage() {
   const { companyId } = useCompany();
   const at = path`/admin/companies/${companyId}/keys`;
   const keys = useResource<z.infer<typeof keysResponse>>(at, seldom);
-  const [isAsked, made, ended] = [
-    useSignal(false),
-    useSignal<CreatedKey | undefined>(undefined),
-    useSignal<CompanyKey | undefined>(undefined),
-  ];
-  const deed = useDeed();
-  const end = async ({ keyId }: CompanyKey) => {
-    if (!(await deed.run(() => ask('DELETE', at + path`/${keyId}`), 'Key deleted.'))) return;
-    ended.value = undefined;
-    keys.refresh();
-  };
+  const made = useSignal<CreatedKey | undefined>(undefined);
   return (
     <Page title="People and audit" about="People sign in with a key. Programs send a key with each request.">
       <h2>Keys</h2>
       <p>
-        <button type="button" class="main" onClick={() => (isAsked.value = true)}>
-          Create a key…
-        </button>
+        <Opener opens="Create a key" look="main">
+          {(onClose) => <NewKey at={at} onClose={onClose} onMade={(key) => (made.value = key)} />}
+        </Opener>
       </p>
       <Known of={keys}>
         {({ keys: known }) =>
@@ -62,9 +52,17 @@ export function PeoplePage() {
                   </p>
                   <Lifetime of={key} />
                   <p>
-                    <button type="button" class="danger" onClick={() => (ended.value = key)}>
-                      Delete<span class="unseen"> the key {key.name}</span>…
-                    </button>
+                    <DeedButton
+                      unseen={`the key ${key.name}`}
+                      title={`Delete the key ${key.name}?`}
+                      verb="Delete"
+                      danger
+                      change={() => ask('DELETE', at + path`/${key.keyId}`)}
+                      words="Key deleted."
+                      onDone={keys.refresh}
+                    >
+                      <p>The key stops working, and everybody who signed in with it is signed out.</p>
+                    </DeedButton>
                   </p>
                 </li>
               ))}
@@ -73,16 +71,6 @@ export function PeoplePage() {
         }
       </Known>
       <Audit />
-      {isAsked.value && (
-        <NewKey
-          at={at}
-          onClose={() => (isAsked.value = false)}
-          onMade={(key) => {
-            isAsked.value = false;
-            made.value = key;
-          }}
-        />
-      )}
       {made.value && (
         <ShownOnce
           title={`Key for ${made.value.name}`}
@@ -95,32 +83,18 @@ export function PeoplePage() {
           <p>Send this key to its owner over a private channel.</p>
         </ShownOnce>
       )}
-      {ended.value && (
-        <Confirm
-          title={`Delete the key ${ended.value.name}?`}
-          verb="Delete"
-          danger
-          {...deed}
-          onClose={() => (ended.value = undefined)}
-          onConfirm={() => ended.value && void end(ended.value)}
-        >
-          <p>The key stops working, and everybody who signed in with it is signed out.</p>
-        </Confirm>
-      )}
     </Page>
   );
 }
 
 function NewKey({ at, onClose, onMade }: { at: string; onClose(): void; onMade(key: CreatedKey): void }) {
   const [name, role, days] = [useSignal(''), useSignal<string>('steer'), useSignal('0')];
-  const deed = useDeed();
-  const make = () =>
-    deed.run(async () => {
-      const expiresAt = days.value === '0' ? undefined : new Date(Date.now() + Number(days.value) * 86_400_000).toISOString();
-      onMade(await ask<CreatedKey>('POST', at, { name: name.value, role: role.value, expiresAt }));
-    }, 'Key created.');
+  const make = async () => {
+    const expiresAt = days.value === '0' ? undefined : new Date(Date.now() + Number(days.value) * 86_400_000).toISOString();
+    onMade(await ask<CreatedKey>('POST', at, { name: name.value, role: role.value, expiresAt }));
+  };
   return (
-    <Confirm title="Create a key" verb="Create" {...deed} onClose={onClose} onConfirm={() => void make()}>
+    <Deed title="Create a key" verb="Create" change={make} words="Key created." onClose={onClose}>
       <Entry
         label="Name"
         hint="The person or program that uses the key. The audit log shows this name."
@@ -130,7 +104,7 @@ function NewKey({ at, onClose, onMade }: { at: string; onClose(): void; onMade(k
       />
       <Choice label="Role" of={role} options={Object.entries(roleWords).map(([value, words]) => [value, `${value}: ${words}`])} />
       <Choice label="Expires" of={days} options={expiries} />
-    </Confirm>
+    </Deed>
   );
 }
 
@@ -143,22 +117,19 @@ function Audit() {
       <Known of={audit}>
         {({ entries, nextCursor }) => (
           <>
-            <table>
-              <Head caption="Changes, the newest first" columns={[`When (${timeZone})`, 'Who', 'What']} />
-              <tbody>
-                {entries.map(({ auditId, at, actor, action, details }) => (
-                  <tr key={auditId}>
-                    <td class="tight">
-                      <Time at={at} />
-                    </td>
-                    <td>{actorWords(actor)}</td>
-                    <td>
-                      {action} <Details details={details} />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <Table caption="Changes, the newest first" columns={[`When (${timeZone})`, 'Who', 'What']}>
+              {entries.map(({ auditId, at, actor, action, details }) => (
+                <tr key={auditId}>
+                  <td class="tight">
+                    <Time at={at} />
+                  </td>
+                  <td>{actorWords(actor)}</td>
+                  <td>
+                    {action} <Details details={details} />
+                  </td>
+                </tr>
+              ))}
+            </Table>
             {entries.length === 0 && <p class="card">There are no entries yet.</p>}
             <Pager cursors={cursors} next={nextCursor} />
           </>

@@ -19,7 +19,7 @@ import { ask, Refused } from '../api.js';
 import { changesOf, partsAt } from '../fields.js';
 import { Page } from '../frame.js';
 import { FieldInputs } from '../mend.js';
-import { Confirm, Known, Pager, ProblemNote, Said, Time, UpToDate, useDeed } from '../parts.js';
+import { Button, Confirm, DeedButton, Known, Pager, ProblemNote, Said, Time, UpToDate, useDeed } from '../parts.js';
 import { usePages, useResource } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
 import { counted, refusalWords } from '../words.js';
@@ -238,39 +238,24 @@ function Decide({ request, leftOut, onDecided }: DecideProps) {
   const { proposal = [], body } = request;
   const actions = body ? proposal.map(({ element }) => element) : request.elements;
   const places = actions.flatMap((_, index) => (body && leftOut.value.includes(index) ? [] : [index]));
-  const isDropping = useSignal(false);
-  const drop = (
-    <button type="button" class="danger" onClick={() => (isDropping.value = true)}>
-      Drop…
-    </button>
-  );
-  return (
-    <>
-      {places.length > 0 ? (
-        <Resend request={request} actions={actions} places={places}>
-          {drop}
-        </Resend>
-      ) : (
-        <p class="row">{drop}</p>
-      )}
-      {isDropping.value && <DropDialog request={request} onClose={() => (isDropping.value = false)} onDecided={onDecided} />}
-    </>
-  );
-}
-
-function DropDialog({ request, onClose, onDecided }: Pick<DecideProps, 'request' | 'onDecided'> & { onClose(): void }) {
   const { companyId } = useCompany();
-  const deed = useDeed();
-  const drop = async () => {
-    const at = path`/co/${companyId}/rejected/${request.rejectedId}/drop`;
-    if (!(await deed.run(() => ask('POST', at), 'Request dropped.'))) return;
-    onClose();
-    onDecided();
-  };
-  return (
-    <Confirm {...deed} danger title="Drop the request?" verb="Drop" onClose={onClose} onConfirm={() => void drop()}>
+  const drop = (
+    <DeedButton
+      title="Drop the request?"
+      verb="Drop"
+      danger
+      change={() => ask('POST', path`/co/${companyId}/rejected/${request.rejectedId}/drop`)}
+      words="Request dropped."
+      onDone={onDecided}
+    >
       <p>The request will not run, and you cannot send it again. You can read the request for 30 days after its arrival.</p>
-    </Confirm>
+    </DeedButton>
+  );
+  if (places.length === 0) return <p class="row">{drop}</p>;
+  return (
+    <Resend request={request} actions={actions} places={places}>
+      {drop}
+    </Resend>
   );
 }
 
@@ -315,22 +300,20 @@ function Resend({ request, actions, places, children }: ResendProps) {
     const changed = isEditing.value ? changes() : {};
     return places.map((index) => mergeFields(actions[index] ?? {}, changed[String(index)] ?? {}));
   };
-  const ofAll =
-    places.length < actions.length
-      ? `${places.length} of ${counted(actions.length, 'action')}`
-      : counted(actions.length, 'action');
+  const all = counted(actions.length, 'action');
+  const ofAll = places.length < actions.length ? `${places.length} of ${all}` : all;
   const issues = deed.refused?.problem.errors ?? problem.errors ?? [];
   return (
     <>
       <p class="row">
         {reason !== 'invalid-chain' && (
-          <button type="button" class="main" aria-disabled={deed.busy} onClick={() => void send(false)}>
+          <Button class="main" aria-disabled={deed.busy} onClick={() => void send(false)}>
             {isProposed ? `Send as proposed (${ofAll})` : 'Send again'}
-          </button>
+          </Button>
         )}
-        <button type="button" class={reason === 'invalid-chain' ? 'main' : ''} onClick={() => (isEditing.value = true)}>
+        <Button class={reason === 'invalid-chain' ? 'main' : ''} onClick={() => (isEditing.value = true)}>
           Edit and send…
-        </button>
+        </Button>
         {children}
         <span class="soft small">The delays of the actions start when you send the request.</span>
       </p>

@@ -9,10 +9,25 @@ import type { rejectedListSchema } from '../../contract/problem.js';
 import type { ruleSchema } from '../../contract/rule.js';
 import { pageOf, path, query } from '../addresses.js';
 import { ask } from '../api.js';
-import { changedIn, only, Select, useForm } from '../form.js';
+import { changedIn, only, useForm } from '../form.js';
 import { Page } from '../frame.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
-import { Choice, Confirm, Field, fieldsOf, Known, Lifetime, ProblemNote, ShownOnce, State, Time, useDeed } from '../parts.js';
+import {
+  Button,
+  Choice,
+  Deed,
+  DeedButton,
+  Entry,
+  fieldsOf,
+  Known,
+  Lifetime,
+  Select,
+  ShownOnce,
+  State,
+  Submit,
+  Time,
+  useDeed,
+} from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { ruleName, useCompany } from '../session.js';
 import { newestOf, sinceTime } from '../when.js';
@@ -101,65 +116,57 @@ function Policy({ rule, at, onSaved }: { rule: Rule; at: string; onSaved(rule: R
   const deed = useDeed();
   const form = useForm();
   const isAsked = useSignal(false);
-  const change = (patch: object, words: string) => deed.run(async () => onSaved(await ask<Rule>('PATCH', at, patch)), words);
-  const disable = async () => {
-    if (await change({ enabled: false }, 'Rule disabled.')) isAsked.value = false;
-  };
+  const change = async (patch: object) => onSaved(await ask<Rule>('PATCH', at, patch));
   const save = async (event: Event) => {
     const changed = changedIn(event.currentTarget);
     const { name, onFailure, onUnknown, ...contacts } = fieldsOf(event);
     const told = only(changed, notifyPatch(contacts));
     // An empty object would be stored as the rule's own contacts, and a rule with its own contacts has its own causes.
     const notify = Object.keys(told).length > 0 ? told : undefined;
-    if (await change({ ...only(changed, { name, onFailure, onUnknown }), notify }, 'Saved')) form.saved();
+    const patch = { ...only(changed, { name, onFailure, onUnknown }), notify };
+    if (await deed.run(() => change(patch), 'Saved')) form.saved();
   };
   const { name, enabled, onFailure, onUnknown, notify } = rule;
   return (
     <>
       <form class="card" onSubmit={(event) => void save(event)} ref={form.ref}>
-        <Field label="Name">{(ids) => <input {...ids} name="name" required maxLength={200} defaultValue={name} />}</Field>
-        <Select label="If an action fails" name="onFailure" of={Object.entries(onFailureWords)} first={onFailure} />
+        <Entry label="Name" name="name" required maxLength={200} defaultValue={name} />
+        <Select label="If an action fails" name="onFailure" options={Object.entries(onFailureWords)} first={onFailure} />
         <Select
           label="If the outcome is unknown"
           hint="For example, the connection breaks before the mail server confirms a message."
           name="onUnknown"
-          of={Object.entries(onUnknownWords)}
+          options={Object.entries(onUnknownWords)}
           first={onUnknown}
         />
         <NotifyFields notify={notify} of="rule" />
-        {!isAsked.value && <ProblemNote refused={deed.refused} />}
-        <p class="row">
-          <button type="submit" class="main" aria-disabled={deed.busy}>
-            Save
-          </button>
+        <Submit {...deed} words="Save">
           {enabled ? (
-            <button type="button" onClick={() => (isAsked.value = true)}>
-              Disable…
-            </button>
+            <Button onClick={() => (isAsked.value = true)}>Disable…</Button>
           ) : (
-            <button type="button" aria-disabled={deed.busy} onClick={() => void change({ enabled: true }, 'Rule enabled.')}>
+            <Button aria-disabled={deed.busy} onClick={() => void deed.run(() => change({ enabled: true }), 'Rule enabled.')}>
               Enable
-            </button>
+            </Button>
           )}
           <span class="soft small">
             {enabled ? 'Enabled.' : 'Disabled. The relay refuses new requests, and skips actions that become due.'}
           </span>
-        </p>
+        </Submit>
       </form>
       {isAsked.value && (
-        <Confirm
+        <Deed
           title={`Disable ${name}?`}
           verb="Disable"
           danger
-          {...deed}
+          change={() => change({ enabled: false })}
+          words="Rule disabled."
           onClose={() => (isAsked.value = false)}
-          onConfirm={() => void disable()}
         >
           <p>
             New requests are refused. The relay keeps these requests, and you can send them later. The relay skips actions that
             become due. You cannot undo a skip.
           </p>
-        </Confirm>
+        </Deed>
       )}
     </>
   );
@@ -174,27 +181,22 @@ const graces: [seconds: number | null, words: string][] = [
 ];
 
 function Tokens({ tokens, at, onChanged }: { tokens: readonly Token[]; at: string; onChanged(): void }) {
-  const rotating = useSignal(false);
-  const revoked = useSignal<Token | undefined>(undefined);
   const made = useSignal<z.infer<typeof rotatedTokenResponse> | undefined>(undefined);
   const grace = useSignal('null');
-  const deed = useDeed();
-  const rotate = () =>
-    deed.run(async () => {
-      made.value = await ask('POST', `${at}/tokens`, { graceSeconds: JSON.parse(grace.value) });
-      rotating.value = false;
-    }, 'Token created.');
-  const revoke = async ({ tokenId }: Token) => {
-    if (!(await deed.run(() => ask('DELETE', at + path`/tokens/${tokenId}`), 'Token revoked.'))) return;
-    revoked.value = undefined;
-    onChanged();
+  const rotate = async () => {
+    made.value = await ask('POST', `${at}/tokens`, { graceSeconds: JSON.parse(grace.value) });
   };
   return (
     <>
       <p>
-        <button type="button" onClick={() => (rotating.value = true)}>
-          Create a token…
-        </button>
+        <DeedButton opens="Create a token" title="Create a token" verb="Create" change={rotate} words="Token created.">
+          <Choice
+            label="Older tokens expire"
+            hint="Webhooks can use the older tokens until then."
+            of={grace}
+            options={graces.map(([seconds, words]) => [String(seconds), words])}
+          />
+        </DeedButton>
       </p>
       <ul class="plain cards">
         {tokens.map((token) => (
@@ -203,42 +205,22 @@ function Tokens({ tokens, at, onChanged }: { tokens: readonly Token[]; at: strin
             <Lifetime of={token} />
             {token.state === 'active' && (
               <p>
-                <button type="button" class="danger" onClick={() => (revoked.value = token)}>
-                  Revoke<span class="unseen"> {token.tokenId}</span>…
-                </button>
+                <DeedButton
+                  unseen={token.tokenId}
+                  title="Revoke the token?"
+                  verb="Revoke"
+                  danger
+                  change={() => ask('DELETE', at + path`/tokens/${token.tokenId}`)}
+                  words="Token revoked."
+                  onDone={onChanged}
+                >
+                  <p>The relay will refuse requests with this token. It keeps these requests, and you can send them later.</p>
+                </DeedButton>
               </p>
             )}
           </li>
         ))}
       </ul>
-      {rotating.value && (
-        <Confirm
-          {...deed}
-          title="Create a token"
-          verb="Create"
-          onClose={() => (rotating.value = false)}
-          onConfirm={() => void rotate()}
-        >
-          <Choice
-            label="Older tokens expire"
-            hint="Webhooks can use the older tokens until then."
-            of={grace}
-            options={graces.map(([seconds, words]) => [String(seconds), words])}
-          />
-        </Confirm>
-      )}
-      {revoked.value && (
-        <Confirm
-          {...deed}
-          title="Revoke the token?"
-          verb="Revoke"
-          danger
-          onClose={() => (revoked.value = undefined)}
-          onConfirm={() => revoked.value && void revoke(revoked.value)}
-        >
-          <p>The relay will refuse requests with this token. It keeps these requests, and you can send them later.</p>
-        </Confirm>
-      )}
       {made.value && (
         <ShownOnce
           title="New token"

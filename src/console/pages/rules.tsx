@@ -7,7 +7,7 @@ import { pageOf, path } from '../addresses.js';
 import { ask } from '../api.js';
 import { Page } from '../frame.js';
 import { contactsText } from '../notify-fields.js';
-import { Choice, Confirm, Entry, Known, ShownOnce, useDeed } from '../parts.js';
+import { Choice, Deed, Entry, Known, Opener, ShownOnce } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
 
@@ -21,7 +21,7 @@ export function RulesPage() {
   const company = useCompany();
   const { companyId } = company;
   const rules = useResource<Rules>(`${path`/admin/companies/${companyId}/rules`}?limit=200`, seldom);
-  const [isAsked, made] = [useSignal(false), useSignal<CreatedRule | undefined>(undefined)];
+  const made = useSignal<CreatedRule | undefined>(undefined);
   const done = () => {
     made.value = undefined;
     rules.refresh();
@@ -30,9 +30,9 @@ export function RulesPage() {
   return (
     <Page title="Rules" about="A rule decides what happens if an action fails, and who gets a notice.">
       <p>
-        <button type="button" class="main" onClick={() => (isAsked.value = true)}>
-          Create a rule…
-        </button>
+        <Opener opens="Create a rule" look="main">
+          {(onClose) => <NewRule onClose={onClose} onMade={(rule) => (made.value = rule)} />}
+        </Opener>
       </p>
       <Known of={rules}>
         {({ rules, nextCursor }) => (
@@ -62,15 +62,6 @@ export function RulesPage() {
           </>
         )}
       </Known>
-      {isAsked.value && (
-        <NewRule
-          onClose={() => (isAsked.value = false)}
-          onMade={(rule) => {
-            isAsked.value = false;
-            made.value = rule;
-          }}
-        />
-      )}
       {made.value && (
         <ShownOnce title={`Token of ${made.value.name}`} secret={made.value.relayAccessToken} onClose={done}>
           <p>
@@ -85,16 +76,14 @@ export function RulesPage() {
 function NewRule({ onClose, onMade }: { onClose(): void; onMade(rule: CreatedRule): void }) {
   const { companyId } = useCompany();
   const [name, onFailure] = [useSignal(''), useSignal('hold')];
-  const deed = useDeed();
-  const make = () =>
-    deed.run(async () => {
-      const rule = { name: name.value, onFailure: onFailure.value };
-      onMade(await ask<CreatedRule>('POST', path`/admin/companies/${companyId}/rules`, rule));
-    }, 'Rule created.');
+  const make = async () => {
+    const rule = { name: name.value, onFailure: onFailure.value };
+    onMade(await ask<CreatedRule>('POST', path`/admin/companies/${companyId}/rules`, rule));
+  };
   return (
-    <Confirm title="Create a rule" verb="Create" {...deed} onClose={onClose} onConfirm={() => void make()}>
+    <Deed title="Create a rule" verb="Create" change={make} words="Rule created." onClose={onClose}>
       <Entry label="Name" of={name} required maxLength={200} />
       <Choice label="If an action fails" of={onFailure} options={Object.entries(onFailureWords)} />
-    </Confirm>
+    </Deed>
   );
 }

@@ -1,16 +1,18 @@
-/** The company: pauses, settings and contacts, checks, and connections. Only operators change connections. */
+/** The company: pauses, settings and contacts, checks, and connections. Only operators change mail, limits and signed webhooks. */
 
 import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
 import { type Pausable, pausable } from '../../chain/pause.js';
-import type { CheckedPart, checkResponse, PausesNow, StoredCompany } from '../../contract/company.js';
+import type { PausesNow, StoredCompany } from '../../contract/company.js';
 import type { noticeTestResponse } from '../../contract/notify.js';
 import { path, query } from '../addresses.js';
 import { ask } from '../api.js';
+import { type CheckAnswer, CheckedLine, Connection, partWords, type SettingsProps } from '../connection.js';
+import { readObject } from '../fields.js';
 import { changedIn, only, useForm } from '../form.js';
 import { announce, Page } from '../frame.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
-import { Choice, Confirm, Entry, Field, fieldsOf, JsonField, Known, ProblemNote, Said, Time, useDeed } from '../parts.js';
+import { Area, Button, Choice, DeedButton, Entry, Fact, fieldsOf, Known, ProblemNote, Submit, Time, useDeed } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { isOperator, useCompany } from '../session.js';
 import { counted, pausableWords } from '../words.js';
@@ -33,7 +35,9 @@ export function SettingsPage() {
             <OwnSettings company={known} at={at} onSaved={saved} />
             <Check at={at} />
             <NoticeTest at={at} />
-            <Connections company={known} at={at} onSaved={saved} />
+            <Connection section="platform" company={known} at={at} onSaved={saved} />
+            <Connection section="ticketing" company={known} at={at} onSaved={saved} />
+            <MoreConnections company={known} at={at} onSaved={saved} />
           </>
         )}
       </Known>
@@ -50,23 +54,17 @@ const pauseEnds: [seconds: string, words: string][] = [
 
 function Pauses({ at }: { at: string }) {
   const company = useCompany();
-  const isAsked = useSignal(false);
   const [what, reason, seconds] = [useSignal<string>('all'), useSignal(''), useSignal('7200')];
   const deed = useDeed();
   const { pauses } = company;
-  const changed = (deeds: () => Promise<unknown>, words: string) =>
-    deed.run(deeds, words).then((done) => {
-      if (!done) return;
-      isAsked.value = false;
-      company.refresh();
-    });
   const pause = () => {
     const until = seconds.value === '0' ? undefined : new Date(Date.now() + Number(seconds.value) * 1000).toISOString();
-    const asked = { what: what.value, reason: reason.value.trim() || undefined, until };
-    return changed(() => ask<PausesNow>('PUT', `${at}/pause`, asked), 'Paused');
+    return ask<PausesNow>('PUT', `${at}/pause`, { what: what.value, reason: reason.value.trim() || undefined, until });
   };
-  const end = (what: Pausable, overdue?: 'now') =>
-    changed(() => ask('DELETE', `${at}/pause${query({ what, overdue })}`), 'The pause has ended.');
+  const end = async (what: Pausable, overdue?: 'now') => {
+    const ended = () => ask('DELETE', `${at}/pause${query({ what, overdue })}`);
+    if (await deed.run(ended, 'The pause has ended.')) company.refresh();
+  };
   return (
     <section class="card" aria-labelledby="pauses">
       <h2 id="pauses">Pauses</h2>
@@ -75,40 +73,23 @@ function Pauses({ at }: { at: string }) {
         <p key={what} class="row">
           <span>
             <strong>{pausableWords[what]}</strong>, since <Time at={since} />
-            {until && (
-              <>
-                , until <Time at={until} distance />
-              </>
-            )}
+            <Time before=", until " at={until} distance />
             {reason && `: ${reason}`}
           </span>
-          <button type="button" onClick={() => void end(what)}>
+          <Button onClick={() => void end(what)}>
             End the pause<span class="unseen"> of {pausableWords[what]}</span>
-          </button>
-          <button
-            type="button"
+          </Button>
+          <Button
             title="All overdue actions run immediately, without the delays between these actions"
             onClick={() => void end(what, 'now')}
           >
             End the pause<span class="unseen"> of {pausableWords[what]}</span> and run overdue actions now
-          </button>
+          </Button>
         </p>
       ))}
-      {!isAsked.value && <ProblemNote refused={deed.refused} />}
+      <ProblemNote refused={deed.refused} />
       <p>
-        <button type="button" onClick={() => (isAsked.value = true)}>
-          Pause…
-        </button>
-      </p>
-      {isAsked.value && (
-        <Confirm
-          title="Pause for planned downtime"
-          verb="Pause"
-          busy={deed.busy}
-          refused={deed.refused}
-          onClose={() => (isAsked.value = false)}
-          onConfirm={() => void pause()}
-        >
+        <DeedButton title="Pause for planned downtime" verb="Pause" change={pause} words="Paused" onDone={company.refresh}>
           <p>
             The relay still accepts events. Actions that need the paused system wait. After the pause, these actions run in order.
             The pause does not count as an attempt.
@@ -116,16 +97,10 @@ function Pauses({ at }: { at: string }) {
           <Choice label="System" of={what} options={pausable.map((value) => [value, pausableWords[value]])} />
           <Choice label="Ends" of={seconds} options={pauseEnds} />
           <Entry label="Reason" hint="Every waiting action shows this reason." of={reason} maxLength={500} />
-        </Confirm>
-      )}
+        </DeedButton>
+      </p>
     </section>
   );
-}
-
-interface SettingsProps {
-  company: StoredCompany;
-  at: string;
-  onSaved(company: StoredCompany): void;
 }
 
 function OwnSettings({ company, at, onSaved }: SettingsProps) {
@@ -142,10 +117,8 @@ function OwnSettings({ company, at, onSaved }: SettingsProps) {
   const { name, timeZone, notify, noticeLinks = true } = company;
   return (
     <form class="card" onSubmit={(event) => void save(event)} ref={form.ref}>
-      <Field label="Name">{(ids) => <input {...ids} name="name" required maxLength={200} defaultValue={name} />}</Field>
-      <Field label="Time zone" hint="For example Europe/Berlin or +02:00.">
-        {(ids) => <input {...ids} name="timeZone" defaultValue={timeZone} />}
-      </Field>
+      <Entry label="Name" name="name" required maxLength={200} defaultValue={name} />
+      <Entry label="Time zone" hint="For example Europe/Berlin or +02:00." name="timeZone" defaultValue={timeZone} />
       <NotifyFields notify={notify} of="company" />
       <p>
         <label class="row">
@@ -153,36 +126,28 @@ function OwnSettings({ company, at, onSaved }: SettingsProps) {
           Notices have links for decisions. Everybody who has a link can retry or skip the action, without a key.
         </label>
       </p>
-      <ProblemNote refused={deed.refused} />
-      <p>
-        <button type="submit" class="main" aria-disabled={deed.busy}>
-          Save
-        </button>
-      </p>
+      <Submit {...deed} words="Save" />
     </form>
   );
 }
 
-type Answer = z.infer<typeof checkResponse>;
-const partWords: Record<CheckedPart | 'limits' | 'webhookSecret', string> = {
-  platform: 'Assignment platform',
-  ticketing: 'Ticket system',
-  mail: 'Mail',
-  limits: 'Limits',
-  webhookSecret: 'Signed webhooks',
-  contacts: 'Contacts',
-  rules: 'Rules',
-  pauses: 'Pauses',
-};
+const checkFields: [name: string, label: string, hint: string][] = [
+  ['assignmentId', 'Assignment', 'The number of an existing assignment, if you know one.'],
+  ['groups', 'Groups', 'Groups of workers that must exist, separated by commas.'],
+  ['ticketId', 'Ticket', 'The number of an existing ticket, if you know one. The relay reads the ticket.'],
+  ['fields', 'Ticket fields', 'Fields that must exist and must not be read only, separated by commas.'],
+];
 
 function Check({ at }: { at: string }) {
-  const [answer, assignmentId] = [useSignal<Answer | undefined>(undefined), useSignal('')];
+  const answer = useSignal<CheckAnswer | undefined>(undefined);
   const deed = useDeed();
   const check = async (event: Event) => {
-    event.preventDefault();
-    const asked = { assignmentId: assignmentId.value.trim() || undefined };
+    const { assignmentId, groups = '', ticketId, fields = '' } = fieldsOf(event);
+    const listed = (text: string) => text.split(',').flatMap((name) => name.trim() || []);
+    const ids = { assignmentId: assignmentId || undefined, ticketId: ticketId || undefined };
+    const asked = { ...ids, groups: listed(groups), fields: listed(fields) };
     await deed.run(async () => {
-      answer.value = await ask<Answer>('POST', `${at}/check`, asked);
+      answer.value = await ask<CheckAnswer>('POST', `${at}/check`, asked);
       const broken = answer.value.checked.filter(({ works }) => !works).length;
       announce(broken === 0 ? 'All checks passed.' : `${counted(broken, 'check')} failed.`);
     });
@@ -191,7 +156,9 @@ function Check({ at }: { at: string }) {
     <form class="card" onSubmit={(event) => void check(event)} aria-labelledby="check">
       <h2 id="check">Settings check</h2>
       <p class="soft">The check connects to every system. It sends no message and changes nothing.</p>
-      <Entry label="Assignment" hint="The number of an existing assignment, if you know one." of={assignmentId} maxLength={256} />
+      {checkFields.map(([name, label, hint]) => (
+        <Entry key={name} label={label} hint={hint} name={name} autocomplete="off" />
+      ))}
       <p>
         <button type="submit" aria-disabled={deed.busy}>
           {deed.busy ? 'Checking…' : 'Check'}
@@ -199,10 +166,9 @@ function Check({ at }: { at: string }) {
       </p>
       <ProblemNote refused={deed.refused} />
       <ul class="plain">
-        {answer.value?.checked.map(({ part, works, detail }) => (
-          <li key={part + detail}>
-            <span class={`badge ${works ? 'good' : 'bad'}`}>{works ? 'works' : 'does not work'}</span> {partWords[part]}:{' '}
-            <Said text={detail} />
+        {answer.value?.checked.map((checked) => (
+          <li key={checked.part + checked.detail}>
+            <CheckedLine of={checked} />
           </li>
         ))}
       </ul>
@@ -223,9 +189,9 @@ function NoticeTest({ at }: { at: string }) {
     <section class="card" aria-labelledby="test">
       <h2 id="test">Test notice</h2>
       <p class="row">
-        <button type="button" aria-disabled={deed.busy} onClick={() => void test()}>
+        <Button aria-disabled={deed.busy} onClick={() => void test()}>
           {deed.busy ? 'Sending…' : "Send a test to the company's contacts"}
-        </button>
+        </Button>
       </p>
       <ProblemNote refused={deed.refused} />
       {tested.value?.contacts.length === 0 && (
@@ -243,40 +209,37 @@ function NoticeTest({ at }: { at: string }) {
   );
 }
 
-function Connections({ company, at, onSaved }: SettingsProps) {
+function MoreConnections({ company, at, onSaved }: SettingsProps) {
   const { platform, ticketing, mail, limits, webhookSecret } = company;
-  const shown = { platform, ticketing, mail, limits, webhookSecret };
+  const shown = { mail, limits, webhookSecret };
   return (
-    <section class="card" aria-labelledby="connections">
-      <h2 id="connections">Connections</h2>
+    <section class="card" aria-labelledby="more">
+      <h2 id="more">More settings</h2>
       <p class="soft">
-        {isOperator() ? '' : 'Only the operator of the relay can change the connections. '}This page never shows secrets.
+        {isOperator() ? '' : 'Only the operator of the relay can change these settings. '}This page never shows secrets.
       </p>
       <dl class="facts tall">
         {Object.entries(shown).map(([name, value]) => (
-          <div key={name}>
-            <dt>{partWords[name as keyof typeof partWords]}</dt>
-            <dd>
-              {value === undefined ? (
-                <span class="soft">not set</span>
-              ) : (
-                <ul class="plain">
-                  {factsIn(value).map(([field, text]) => (
-                    <li key={field}>
-                      {field && <span class="soft">{field}: </span>}
-                      {text}
-                    </li>
-                  ))}
-                </ul>
-              )}
-            </dd>
-          </div>
+          <Fact key={name} name={partWords[name as keyof typeof partWords]}>
+            {value === undefined ? (
+              <span class="soft">not set</span>
+            ) : (
+              <ul class="plain">
+                {factsIn(value).map(([field, text]) => (
+                  <li key={field}>
+                    {field && <span class="soft">{field}: </span>}
+                    {text}
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Fact>
         ))}
       </dl>
       {isOperator() && (
         <details>
           <summary>Edit the connections</summary>
-          <ConnectionsForm sections={shown} at={at} onSaved={onSaved} />
+          <ConnectionsForm sections={{ platform, ticketing, ...shown }} at={at} onSaved={onSaved} />
         </details>
       )}
     </section>
@@ -311,34 +274,22 @@ function ConnectionsForm({ sections, at, onSaved }: ConnectionsFormProps) {
   };
   return (
     <form onSubmit={(event) => void save(event)}>
-      <JsonField
+      <Area
         label="Connections as JSON"
         hint="The sections are platform, ticketing, mail, limits and webhookSecret. To remove a section, delete it here. Leave *** to keep a stored secret."
         problem={mistake.value}
+        class="json"
+        spellcheck={false}
         rows={14}
-        text={text}
-        onText={(text) => (typed.value = { text, before })}
+        value={text}
+        onInput={(event) => (typed.value = { text: event.currentTarget.value, before })}
       />
-      <ProblemNote refused={deed.refused} />
-      <p>
-        <button type="submit" class="main" aria-disabled={deed.busy}>
-          Save connections
-        </button>
-      </p>
+      <Submit {...deed} words="Save connections" />
     </form>
   );
 }
 
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
-
-function readObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /** The path and the text of each field, for example `auth.type` and `bearer`. */
 function factsIn(value: unknown, at = ''): [field: string, text: string][] {

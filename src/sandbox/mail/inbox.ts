@@ -112,6 +112,4 @@ ${email.html && frame}
 <p><a href="/api/v1/message/${id}/raw">Raw message</a></p>`;
 }
 
-function subject({ email }: Message): string {
-  return email.subject?.trim() || '(no subject)';
-}
+const subject = ({ email }: Message) => email.subject?.trim() || '(no subject)';

@@ -5,15 +5,10 @@ import { join } from 'node:path';
 import PostalMime, { type Email } from 'postal-mime';
 import { found } from '../page.js';
 
-export interface Message {
-  /** If messages are sorted by id, they are in order of arrival. */
-  id: string;
-  receivedAt: string;
-  email: Email;
-  raw: Buffer;
-}
-
+/** If messages are sorted by `id`, they are in order of arrival. */
+export type Message = { id: string; receivedAt: string; email: Email; raw: Buffer };
 const messagesKept = 1000;
+const unreadable: Email = { headers: [], headerLines: [], attachments: [], subject: '(unreadable message)' };
 
 export class Mailbox {
   /** The messages, the oldest first. The map's key is the message id. */
@@ -65,9 +60,7 @@ export class Mailbox {
   }
 
   async #add(id: string, raw: Buffer): Promise<void> {
-    const email = await PostalMime.parse(raw).catch(
-      (): Email => ({ headers: [], headerLines: [], attachments: [], subject: '(unreadable message)' }),
-    );
+    const email = await PostalMime.parse(raw).catch(() => unreadable);
     const receivedAt = new Date(Number.parseInt(id.slice(0, 9), 36)).toISOString();
     this.#messages.set(id, { id, receivedAt, email, raw });
     const [oldest] = this.#messages.keys();

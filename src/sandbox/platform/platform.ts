@@ -11,8 +11,10 @@ import { z } from 'zod';
 import { serveHttp } from '../../service/server.js';
 import type { PlatformFailure } from '../fault.js';
 import { found, jsonBody, pageServer, refusal } from '../page.js';
+import { vendorSimulators } from '../vendors/simulators.js';
 import { controlOf } from './control.js';
 import { type Answer, fieldSchema, PlatformState } from './state.js';
+import { Webhooks } from './webhooks.js';
 import { workersReached } from './world.js';
 
 /**
@@ -23,18 +25,25 @@ import { workersReached } from './world.js';
 export async function startPlatform({ host, port, stateFile }: { host: string; port: number; stateFile?: string }) {
   const closing = new AbortController();
   const state = new PlatformState(stateFile);
-  const app = pageServer().route('/', connectorApi(state, closing.signal)).route('/', controlOf(state));
+  const webhooks = new Webhooks(state);
+  const vendors = vendorSimulators();
+  const app = pageServer()
+    .route('/', vendors.routes)
+    .route('/', connectorApi(state, closing.signal))
+    .route('/', controlOf(state, webhooks));
   const server = await serveHttp(app, { host, port, variable: 'RELAY_SANDBOX_PORT', graceMs: 0 });
   const close = () => {
     closing.abort();
+    webhooks.close();
+    vendors.release();
     return server.close();
   };
-  return { url: server.url, close };
+  return { url: server.url, state, webhooks, close };
 }
 
 const sendBodySchema = z.object({ groupIds: z.array(z.string()).default([]), radiusMiles: z.number().nonnegative().optional() });
-const patchBodySchema = z.object({ userDefinedFields: z.array(fieldSchema).min(1) });
 const sendsKept = 50;
+const patchBodySchema = z.object({ userDefinedFields: z.array(fieldSchema).min(1) });
 
 type Act = (state: PlatformState, id: string, body: unknown) => Answer['body'];
 

@@ -12,33 +12,29 @@ const latitude = z.number().min(-90).max(90);
 const longitude = z.number().min(-180).max(180);
 const location = z.object({ address: z.string(), city: z.string(), state: z.string(), zip: z.string(), latitude, longitude });
 
+const idPattern = /^[A-Za-z0-9_-]{1,64}$/;
+const sendSchema = z.object({
+  at: z.string(),
+  groupIds: z.array(z.string()),
+  radiusMiles: z.number().optional(),
+  workers: z.array(z.object({ id: z.string(), name: z.string(), miles: z.number() })),
+});
 const assignmentSchema = z.object({
-  id: z
-    .string()
-    .trim()
-    .regex(/^[A-Za-z0-9_-]{1,64}$/),
+  id: z.string().trim().regex(idPattern),
   title: z.string(),
   status: z.string().min(1),
   location,
   customFields: z.record(z.string(), z.string()),
   ownerEmail: z.string(),
+  worker: z.string().optional(), // the name of the worker who accepted the assignment
+  checkedInOn: z.string().optional(),
   /** The latest sends, oldest first: the requested groups and radius, and the reached workers. */
-  sends: z.array(
-    z.object({
-      at: z.string(),
-      groupIds: z.array(z.string()),
-      radiusMiles: z.number().optional(),
-      workers: z.array(z.object({ id: z.string(), name: z.string(), miles: z.number() })),
-    }),
-  ),
+  sends: z.array(sendSchema),
 });
 export type Assignment = z.infer<typeof assignmentSchema>;
 
-export const changeSchema = assignmentSchema
-  .omit({ sends: true })
-  .extend({ location: location.partial() })
-  .partial()
-  .required({ id: true });
+const facts = assignmentSchema.omit({ sends: true }).extend({ location: location.partial() });
+export const changeSchema = facts.partial().required({ id: true });
 
 export const fieldSchema = z.object({ name: z.string().min(1), value: z.string() });
 
@@ -46,14 +42,12 @@ const ticketSchema = z.object({ id: z.string(), userDefinedFields: z.array(field
 export type Ticket = z.infer<typeof ticketSchema>;
 
 const callSchema = z.object({
-  /** The number of the call, in order of arrival, from 1. */
-  number: z.number(),
+  number: z.number(), // the number of the call, in order of arrival, from 1
   at: z.string(),
   method: z.string(),
   path: z.string(),
   idempotencyKey: z.string().optional(),
-  /** Undefined if the body is not JSON. */
-  body: z.unknown().optional(),
+  body: z.unknown().optional(), // undefined if the body is not JSON
   /** The HTTP status; `waiting` before the answer; `dropped` if the platform broke the connection. */
   status: z.union([z.number(), z.enum(['waiting', 'dropped'])]),
   /** Whether the idempotency key was known. The call then got the first answer again, and had no second effect. */
@@ -63,6 +57,17 @@ export type Call = z.infer<typeof callSchema>;
 
 const answerSchema = z.object({ status: z.number(), body: z.record(z.string(), z.unknown()) });
 export type Answer = z.infer<typeof answerSchema>;
+
+const webhookSchema = z.object({ url: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]), body: z.string() });
+export type Webhook = z.infer<typeof webhookSchema>;
+
+const deliverySchema = webhookSchema.extend({
+  at: z.string(),
+  event: z.string(),
+  assignment: z.string(),
+  answers: z.array(z.string()), // the answers to the first and the second attempt: the status and the text
+});
+export type Delivery = z.infer<typeof deliverySchema>;
 
 const recordsKept = 10_000;
 
@@ -80,16 +85,20 @@ class Table<Value> extends Map<string, Value> {
   }
 }
 
-const tableNames = ['assignments', 'tickets', 'answers', 'calls'] as const;
+const tableNames = ['assignments', 'tickets', 'answers', 'calls', 'webhooks', 'deliveries'] as const;
 const lineSchema = z.object({ table: z.enum(tableNames), key: z.string(), value: z.unknown() });
 type Line = z.infer<typeof lineSchema>;
 
 export class PlatformState {
   readonly assignments = new Table(assignmentSchema);
   readonly tickets = new Table(ticketSchema);
-  /** The answers. The key consists of the method, the path and the idempotency key. */
+  /** The answers to calls with an idempotency key. The map's key consists of the method, the path and the idempotency key. */
   readonly answers = new Table(answerSchema);
   readonly calls = new Table(callSchema);
+  readonly webhooks = new Table(webhookSchema); // the webhooks that a person has changed, by event
+  readonly deliveries = new Table(deliverySchema);
+  /** The rule that gets the webhooks until a person changes their addresses: its own address, and its token. */
+  rule?: { url: string; token: string };
   readonly fault = new Fault(platformFailureSchema);
   private lastCall: number;
 

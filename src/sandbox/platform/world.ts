@@ -32,7 +32,7 @@ export const blankAssignment = {
   title: 'An assignment',
   status: 'draft',
   location: minneapolis,
-  customFields: {} as Record<string, string>,
+  customFields: { ticket: '7001' } as Record<string, string>,
   ownerEmail: 'dispatch@example.com',
   sends: [],
 };
@@ -43,7 +43,7 @@ export const firstAssignments: (Partial<Omit<typeof blankAssignment, 'sends'>> &
   { id: '1002', title: 'Inspect the northern mast', location: utqiagvik, customFields: fields('501', '7002') },
   { id: '1003', title: 'Install two access points', location: saintPaul, customFields: fields('502', '7003') },
   { id: '1004', title: 'Survey a server room', status: 'accepted', customFields: { ticket: '7004' } },
-  { id: '1005', title: 'Pull cable on the third floor', location: saintPaul, customFields: { preferred_groups: '' } },
+  { id: '1005', title: 'Pull cable on the third floor', location: saintPaul, customFields: fields('', '7005') },
 ];
 
 export const firstTickets = [

@@ -1,13 +1,19 @@
-/** The common part of the vendor simulators: journal, failures, refusals, and a server. Each simulator adds routes and state. */
+/**
+ * The common part of the vendor simulators: journal, failures, refusals, and a server. Each simulator adds routes, state and doubts.
+ * A doubt is a question about the vendor that no document answers, or that a customer decides. `true` and `false` select the
+ * behavior of the simulator.
+ */
 
+import { parse } from 'node:querystring';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { type Fields, isObject } from '../../chain/fields.js';
 import { serveHttp } from '../../service/server.js';
 import { Fault } from '../fault.js';
+import type { VendorRecord } from './records.js';
 
 type Env = { Bindings: HttpBindings };
 export type VendorApp = Hono<Env>;
@@ -15,39 +21,31 @@ export type VendorContext = Context<Env>;
 
 export interface Vendor<State extends VendorState, Failure extends string = string> {
   kind: string;
+  settings: Record<string, string>; // the settings that connect a company to the simulator, besides `baseUrl`
+  paths: RegExp; // the paths that lead to this simulator: under `npm start`, all simulators share one address
   app: VendorApp;
   state: State;
   faults: Faults<Failure>;
+  /** The records that the page of the simulators shows. */
+  records(): VendorRecord[];
 }
 
-/** Tests read and change the state. */
-export interface VendorState {
-  calls: VendorCall[]; // the newest last
-}
-
-export interface VendorCall {
-  at: string;
-  method: string;
-  path: string; // without the query
-  query: Record<string, string>;
-  headers: Record<string, string>;
-  body?: unknown; // parsed JSON, or the fields of a form (a list for a repeated field), or text
-  status: number | 'waiting' | 'dropped';
-}
+/** Adds the journal of calls to the state of a simulator. Tests read and change the state. */
+export const withCalls = <Own extends object>(own: Own) => ({ ...own, calls: [] as Awaited<ReturnType<typeof callOf>>[] });
+export type VendorState = Pick<ReturnType<typeof withCalls>, 'calls'>;
 
 /**
  * Every simulator has these failures. `cut-off` breaks the connection before the request has an effect, and `cut-off-after` breaks
  * the connection after the effect. `html` answers with a page instead of JSON, without an effect. `huge` puts 2 MiB of spaces
  * before the right answer. `slow` sends the right answer late.
  */
-const commonFailures = ['slow', 'cut-off', 'cut-off-after', 'huge', 'html'] as const;
+export const commonFailures = ['slow', 'cut-off', 'cut-off-after', 'huge', 'html'] as const;
 
 const failureSchema = <Name extends string>(names: readonly Name[]) =>
   z.strictObject({
     name: z.enum([...commonFailures, ...names]),
     times: z.int().min(1).optional(),
-    /** The failure applies only to requests with this `method` whose path contains `path`. */
-    method: z.string().optional(),
+    method: z.string().optional(), // the failure applies only to requests with this `method` whose path contains `path`
     path: z.string().optional(),
     delayMs: z.int().min(0).max(600_000).optional(), // only for `slow`; default: 30,000
     status: z.int().min(200).max(599).optional(), // only for `html`; default: 503
@@ -87,6 +85,10 @@ export class Faults<Name extends string = string> extends Fault<VendorFailure<Na
   }
 }
 
+/** @param answers - the failures that need only an answer. @param own - the failures that the simulator's own code produces */
+export const faultsOf = <Name extends string, Own extends string>(answers: Record<Name, unknown>, ...own: Own[]) =>
+  new Faults<Name | Own>([...(Object.keys(answers) as Name[]), ...own]);
+
 /** An error answer of the vendor. Handlers throw it. */
 export class Refusal extends Error {
   constructor(
@@ -98,52 +100,52 @@ export class Refusal extends Error {
   }
 }
 
+/** Throws the refusal in the middle of an expression. */
+export function refuse(refusal: Refusal): never {
+  throw refusal;
+}
+
 interface Frame<Name extends string> {
   state: VendorState;
   faults: Faults<Name>;
   /** The answers for failures that need only an answer. For other failures, the simulator calls `faults.meets`. */
   answers: Partial<Record<Name, (c: VendorContext) => Refusal>>;
-  /** @param allowed - the documented methods of this path; empty if the path is not documented */
-  undocumented: (c: VendorContext, allowed: string[]) => Refusal;
-  /** The answer to a request that no handler can read, such as invalid JSON. */
-  broken: (c: VendorContext, error: unknown) => Refusal;
-  /** Checks credentials and limits before a failure applies. @throws Refusal */
-  guard?: MiddlewareHandler<Env>;
+  /** The answers if the path is not documented, and if the path has only other methods. */
+  noPath: (c: VendorContext) => Refusal;
+  noMethod: (c: VendorContext, allowed: string[]) => Refusal;
+  /** The answer to a request that no handler can read, such as invalid JSON. `why` is for people. */
+  broken: (c: VendorContext, error: unknown, why: string) => Refusal;
+  /** Checks credentials and limits before a failure applies, but not on open paths. What it returns runs after the answer. */
+  guard?: (c: VendorContext) => Promise<(() => void) | undefined>;
   /** The start of the paths that need no credentials. Only the common failures apply to these paths. */
   open?: string;
   getPath?: (request: Request) => string;
 }
 
-const callsKept = 1000;
-const twoMebibytes = 2 * 1024 * 1024;
-
 /** Makes an app without routes. */
-export function vendorApp<Name extends string>({
-  state,
-  faults,
-  answers,
-  undocumented,
-  broken,
-  guard = (_, next) => next(),
-  open,
-  getPath,
-}: Frame<Name>): VendorApp {
+export function vendorApp<Name extends string>(frame: Frame<Name>): VendorApp {
+  const { state, faults, answers, noPath, noMethod, broken, guard, open, getPath } = frame;
   const app = new Hono<Env>(getPath ? { getPath } : {});
   const failures = [...commonFailures, ...Object.keys(answers)];
+  const isOpen = (c: VendorContext) => open !== undefined && c.req.path.startsWith(open);
   return app
     .use(async (c, next) => {
       const call = await callOf(c);
       state.calls.push(call);
-      if (state.calls.length > callsKept) state.calls.shift();
+      if (state.calls.length > 1000) state.calls.shift();
       await next();
       call.status = c.res === RESPONSE_ALREADY_SENT ? 'dropped' : c.res.status;
     })
-    .use(guard)
     .use(async (c, next) => {
-      const failure = faults.of(c, open !== undefined && c.req.path.startsWith(open) ? commonFailures : failures);
+      const leave = isOpen(c) ? undefined : await guard?.(c);
+      await next();
+      leave?.();
+    })
+    .use(async (c, next) => {
+      const failure = faults.of(c, isOpen(c) ? commonFailures : failures);
       const answer = failure && answers[failure.name as Name];
       if (answer) return refused(answer(c));
-      if (failure?.name === 'html') return htmlPage(failure.status ?? 503);
+      if (failure?.name === 'html') return htmlPage(failure);
       if (failure?.name === 'slow') await faults.hold(failure.delayMs ?? 30_000);
       if (failure?.name !== 'cut-off') await next();
       if (failure?.name === 'huge') replaceAnswer(c, await padded(c.res));
@@ -153,25 +155,25 @@ export function vendorApp<Name extends string>({
       }
       return c.res;
     })
-    .notFound((c) => refused(undocumented(c, allowedAt(c.req.path))))
-    .onError((error, c) => refused(error instanceof Refusal ? error : broken(c, error)));
-
-  function allowedAt(path: string): string[] {
-    const isRoute = (method: string) => app.router.match(method, path)[0].some(([[, route]]) => route.method === method);
-    return ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter(isRoute);
-  }
+    .notFound((c) => {
+      const isRoute = (method: string) => app.router.match(method, c.req.path)[0].some(([[, route]]) => route.method === method);
+      const allowed = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter(isRoute);
+      return refused(allowed.length > 0 ? noMethod(c, allowed) : noPath(c));
+    })
+    .onError((error, c) => refused(error instanceof Refusal ? error : broken(c, error, whyOf(error))));
 }
+
+const whyOf = (error: unknown) => (error instanceof z.ZodError ? z.prettifyError(error) : 'The request body is not valid JSON.');
 
 function replaceAnswer(c: VendorContext, answer: Response): void {
   c.res = undefined; // Otherwise, Hono adds the headers of the old answer.
   c.res = answer;
 }
 
-export function refused({ status, body, headers }: Refusal): Response {
-  return typeof body === 'string' ? new Response(body, { status, headers }) : Response.json(body, { status, headers });
-}
+const refused = ({ status, body, headers }: Refusal) =>
+  typeof body === 'string' ? new Response(body, { status, headers }) : Response.json(body, { status, headers });
 
-function htmlPage(status: number): Response {
+function htmlPage({ status = 503 }): Response {
   const page = `<!DOCTYPE html><html><head><title>${status}</title></head><body><h1>Service unavailable</h1></body></html>`;
   return new Response(page, { status, headers: { 'Content-Type': 'text/html; charset=utf-8' } });
 }
@@ -179,35 +181,22 @@ function htmlPage(status: number): Response {
 async function padded(answer: Response): Promise<Response> {
   const headers = new Headers(answer.headers);
   headers.delete('content-length');
-  return new Response(' '.repeat(twoMebibytes) + (await answer.text()), { status: answer.status, headers });
+  return new Response(' '.repeat(2 * 1024 * 1024) + (await answer.text()), { status: answer.status, headers });
 }
 
 /** The journal does not show the values of headers, parameters and body fields with these names. */
-const secretNames = [
-  'authorization',
-  'secret',
-  'token',
-  'access_token',
-  'refresh_token',
-  'client_secret',
-  'password',
-  'apiintegrationcode',
-  'clientid',
-];
+const secretNames =
+  'authorization secret token access_token refresh_token client_secret password apiintegrationcode clientid'.split(' ');
 
-async function callOf(c: VendorContext): Promise<VendorCall> {
-  const { pathname, searchParams } = new URL(c.req.url);
-  return {
-    at: new Date().toISOString(),
-    method: c.req.method,
-    path: pathname,
-    query: masked(Object.fromEntries(searchParams)),
-    headers: masked(c.req.header()),
-    body: bodyOf(c.req.header('content-type') ?? '', await c.req.text()),
-    status: 'waiting',
-  };
+async function callOf(c: VendorContext) {
+  const { pathname: path, searchParams } = new URL(c.req.url);
+  const body = bodyOf(c.req.header('content-type') ?? '', await c.req.text());
+  const [query, headers] = [masked(Object.fromEntries(searchParams)), masked(c.req.header())];
+  const status = 'waiting' as number | 'waiting' | 'dropped';
+  return { at: new Date().toISOString(), method: c.req.method, path, query, headers, body, status };
 }
 
+/** Parsed JSON, or the fields of a form, or text. */
 function bodyOf(type: string, text: string): unknown {
   if (text === '') return undefined;
   if (type.startsWith('application/x-www-form-urlencoded')) return masked(formOf(text));
@@ -220,15 +209,7 @@ function bodyOf(type: string, text: string): unknown {
 }
 
 /** Parses a form. A field that occurs several times becomes a list. */
-export function formOf(text: string): Record<string, string | string[]> {
-  const form = new URLSearchParams(text);
-  return Object.fromEntries(
-    [...new Set(form.keys())].map((name) => {
-      const values = form.getAll(name);
-      return [name, values.length > 1 ? values : (values[0] ?? '')];
-    }),
-  );
-}
+export const formOf = (text: string) => ({ ...parse(text) });
 
 function masked<Named extends Fields>(named: Named): Named {
   const shown = Object.entries(named).map(([name, value]) => [name, secretNames.includes(name.toLowerCase()) ? '***' : value]);
@@ -236,11 +217,8 @@ function masked<Named extends Fields>(named: Named): Named {
 }
 
 /** Serves one simulator on loopback. */
-export async function serveVendor(
-  { app, faults }: { app: VendorApp; faults: { release(): void } },
-  { host = '127.0.0.1', port = 0 }: { host?: string; port?: number } = {},
-): Promise<{ url: string; close(): Promise<void> }> {
-  const server = await serveHttp(app, { host, port, variable: 'RELAY_SANDBOX_PORT', graceMs: 0, headers: {} });
+export async function serveVendor({ app, faults }: { app: VendorApp; faults: { release(): void } }) {
+  const server = await serveHttp(app, { host: '127.0.0.1', port: 0, variable: 'RELAY_SANDBOX_PORT', graceMs: 0, headers: {} });
   const close = () => {
     faults.release();
     return server.close();
@@ -248,7 +226,14 @@ export async function serveVendor(
   return { url: server.url, close };
 }
 
-/** Adds headers that the answer does not have yet. Call this function after `next`. Ignores a dropped connection. */
+/** The URL of the request with another value of one parameter. */
+export function urlWith(c: VendorContext, parameter: string, value: unknown): URL {
+  const url = new URL(c.req.url);
+  url.searchParams.set(parameter, `${value}`);
+  return url;
+}
+
+/** Adds headers that the answer does not have yet. Call this function after the answer. Ignores a dropped connection. */
 export function addHeaders(c: VendorContext, headers: Record<string, string>): void {
   if (c.res === RESPONSE_ALREADY_SENT) return;
   for (const [name, value] of Object.entries(headers)) if (!c.res.headers.has(name)) c.res.headers.set(name, value);

@@ -74,7 +74,7 @@ export class Act {
   }
 
   get ref(): ActionRef {
-    return refOf(this.chain, this.action, this.status);
+    return { ...refOf(this.chain, this.action, this.status), isFirstAttempt: this.engine.isFirstAttempt };
   }
 
   update(change: Change): void {

@@ -30,7 +30,7 @@ export async function live(act: Act): Promise<Later | undefined> {
     const isHeld = own && act.status.state === 'needs-attention';
     const begun = { state: 'running', startedAt: engine.time(), heldUntil: undefined, reason: undefined } as const;
     act.update({ ...(!isHeld && begun), nextAttemptAt: undefined });
-    const { attempts, failure, skipped, recipients } = await tryAction(act, { own, made, waits });
+    const { attempts, failure, skipped, recipients, note } = await tryAction(act, { own, made, waits });
     const tried = !failure || wasTried(failure);
     act.update({ attempts: (act.status.attempts ?? 0) + attempts, ...(failure && tried && { error: failure }) });
 
@@ -49,7 +49,8 @@ export async function live(act: Act): Promise<Later | undefined> {
     const recovered = own ? 'recovered' : undefined;
     if (skipped !== undefined)
       return act.end({ state: reachedSome(act.status) ? 'partly-failed' : 'skipped', reason: skipped }, recovered);
-    if (!failure) return act.end({ state: 'done', ...(recipients !== undefined && { result: { recipients } }) }, recovered);
+    const result = recipients === undefined && note === undefined ? undefined : { recipients, note };
+    if (!failure) return act.end({ state: 'done', ...(result && { result }) }, recovered);
     const { message: reason } = failure;
     if (reachedSome(act.status)) return act.end({ state: 'partly-failed', reason }, 'partly-failed');
 

@@ -49,8 +49,7 @@ export async function tryAction(act: Act, how: Try): Promise<Tried> {
   const tried = await localFirst(act, how, { name, call, local });
   act.keep('failure' in tried ? tried.kept : tried.value.kept);
   if ('failure' in tried) return tried;
-  const { skipped, recipients, attempts } = tried.value;
-  return { attempts: tried.earlier + attempts, skipped, recipients };
+  return { ...tried.value, attempts: tried.earlier + tried.value.attempts };
 }
 
 /**

@@ -37,31 +37,19 @@
  * 5. Await `allOver` before the workflow closes.
  */
 
-import {
-  type CancellationScope,
-  proxyActivities,
-  proxyLocalActivities,
-  type WorkflowInterceptorsFactory,
-  workflowInfo,
-} from '@temporalio/workflow';
+import type { CancellationScope, WorkflowInterceptorsFactory } from '@temporalio/workflow';
+import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import { getActivator } from '@temporalio/workflow/lib/global-attributes.js';
 import type { Call, Timed } from '../../contract/activities.js';
 import { longestLocalMs, readFailure } from '../../contract/failures.js';
-import { Lock } from './lock.js';
+import { Lock, momentNow } from './lock.js';
 
 export type { Alarm } from './lock.js';
 export { Outbox, Places } from './outbox.js';
 
 export class Engine extends Lock {
-  /**
-   * Whether Temporal may have lost an attempt at the first workflow task of this run, with its local activities. In a replay, the
-   * value is also true if the first task was long. So code that may run after a local activity must not depend on this value.
-   */
-  hasLostTask = false;
-  /** Whether this run began with a reset. The first signal after the reset sets this value. */
-  wasReset = false;
-  /** The number of running activities that can be cancelled. */
-  #cancellable = 0;
+  wasReset = false; // whether this run began with a reset: the first signal after the reset says so
+  #cancellable = 0; // the number of running activities that can be cancelled
 
   /** Calls a local activity, which keeps the lock. If cancellable activities are running, calls an ordinary activity instead. */
   local<Value extends Timed>(summary: string, call: Call<Value>, maximumAttempts = 1): Promise<Value> {
@@ -91,6 +79,15 @@ export class Engine extends Lock {
     }
   }
 
+  /**
+   * Whether this is surely the first attempt at the workflow task: a lost attempt adds events. Commands must not depend on this
+   * value, because a replay may differ.
+   */
+  get isFirstAttempt(): true | undefined {
+    // A history begins with three events. Until the task of the first timer, at least five follow.
+    return (this.fired < 2 && momentNow().events === 3 + 5 * this.fired) || undefined;
+  }
+
   get mayTryLocally(): boolean {
     return this.#cancellable === 0 && this.keptMs < longestLocalMs;
   }
@@ -102,14 +99,16 @@ export class Engine extends Lock {
 
   /**
    * Call this method in the first activation, after all signals have handlers. `cancel` handles the cancellation of the workflow.
-   * Part of the replay contract.
+   * Part of the replay contract. @returns whether Temporal may have lost an attempt at the first workflow task, with its local
+   * activities. In a replay, the value is also true if the first task was long. Use the value only before local activities.
    */
-  begin(root: CancellationScope, cancel: () => void): void {
+  begin(root: CancellationScope, cancel: () => void): boolean {
     const isCancelled = root.consideredCancelled;
     // The history begins with three events. Each signal and the cancellation add one event. A lost attempt adds three events.
-    this.hasLostTask = workflowInfo().historyLength >= 3 + Number(isCancelled) + this.queue.length + 3;
+    const hasLostTask = momentNow().events >= 3 + Number(isCancelled) + this.queue.length + 3;
     if (isCancelled) cancel();
     else root.cancelRequested.catch(() => this.arrive(cancel));
+    return hasLostTask;
   }
 }
 

@@ -12,6 +12,7 @@ export class Lock {
   protected keptMs = 0;
   /** The events from outside, in order of arrival. An event returns true if its code keeps the lock and releases the lock later. */
   protected readonly queue: (() => boolean)[] = [];
+  protected fired = 0; // the number of timers that have fired
   #held = true;
   #fibers = 0;
   #cancelled = false;
@@ -98,6 +99,7 @@ export class Lock {
       alarm.ring = ring;
       // An earlier event in the queue may ring the alarm after the timer has fired. Then the timer has no effect.
       const turn = () => {
+        this.fired += 1;
         if (alarm.ring !== ring) return false;
         alarm.ring = undefined;
         return goOn(run)();
@@ -165,7 +167,7 @@ const goOn = (run: () => void) => () => {
   return true;
 };
 
-function momentNow() {
+export function momentNow() {
   const { historyLength, historySize } = workflowInfo();
   return { now: Date.now(), events: historyLength, bytes: historySize };
 }

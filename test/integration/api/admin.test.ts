@@ -489,7 +489,7 @@ for (const { name, open, skip } of testDatabases) {
         const shown = { 'X-Keep': '***', 'x-masked': '***', 'x-change': '***', 'X-Add': '***' };
         assert.deepEqual(json.platform.auth, { type: 'headers', headers: shown });
         const kept = { 'X-Keep': 's3cret-1', 'x-masked': 's3cret-2', 'x-change': 'new', 'X-Add': 'added' };
-        assert.deepEqual((await stored('headers')).platform?.auth, { type: 'headers', headers: kept });
+        assert.deepEqual((await stored('headers')).platform, { ...platform, auth: { type: 'headers', headers: kept } });
         const unknown = { type: 'headers', headers: { 'X-New': '***' } };
         const refused = await put('headers', { name: 'H', platform: { ...platform, auth: unknown } });
         assert.deepEqual(pointers(refused), ['/platform/auth/headers/X-New']);

@@ -60,7 +60,7 @@ describe('composing a chain', () => {
     assert.ok(mail?.fields.every(({ description }) => description));
     assert.ok(variables.some(({ name }) => name === 'assignment_id'));
     assert.deepEqual(examples[0]?.elements[0]?.relayAccessToken, undefined);
-    assert.equal(examples.length, 3);
+    assert.equal(examples.length, 4);
     const [first] = examples;
     assert(first?.elements.every(({ platformAssignmentId }) => platformAssignmentId === '${assignment_id}'));
     assert.deepEqual(
@@ -105,6 +105,31 @@ describe('composing a chain', () => {
       sent.actions?.map(({ outcome }) => outcome),
       ['runs', 'skipped', 'skipped', 'skipped'],
     );
+  });
+
+  it('says what the platform of the company cannot do, as a dry run and the request itself do', async () => {
+    const platform = { kind: 'workmarket', token: 't', secret: 's' } as const;
+    await api.store.companies.put('market', () => ({ companyId: 'market', name: 'Market', timeZone: 'UTC', platform }), actor);
+    const rule = { name: 'Rule', onFailure: 'hold', onUnknown: 'resend', relayId: '9' } as const;
+    const made = await api.store.rules.create('market', rule, actor);
+    assert(typeof made === 'object');
+    const send = {
+      action: 'platform_sendAssignment',
+      relayId: '9',
+      platformAssignmentId: '1',
+      groupId: 'Gold',
+      sendRadius: '150',
+    };
+    const elements = [send, { ...send, sendRadius: '100' }, { ...send, sendRadius: '2.5' }];
+    const cannot = 'WorkMarket takes a sendRadius of whole miles from 1 to 100';
+    const warnings = [0, 2].map((index) => ({ pointer: `/${index}`, detail: `cannot be done: ${cannot}` }));
+    const draft = await api.ask('POST', '/co/market/chains/compose', adminToken, { elements });
+    const one = composedSchema.parse(draft.json);
+    assert.deepEqual(one.warnings, warnings);
+    assert.deepEqual([one.actions?.[0]?.outcome, one.actions?.[0]?.reason], ['needs-attention', cannot]);
+    const sent = elements.map((element) => ({ ...element, relayAccessToken: made.relayAccessToken }));
+    const dry = await api.ask('POST', '/co/market/relay?dryRun=true', adminToken, sent);
+    assert.deepEqual([dry.status, dry.json.warnings, dry.json.actions[0].reason], [200, warnings, cannot]);
   });
 
   it('leaves open what depends on an assignment if none is given', async () => {

@@ -179,7 +179,7 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(required('ticket_updateUDF'), ['externalSystemTicketId', 'cfName', 'cfValue']);
   });
 
-  for (const name of ['widen-then-alert', 'email-send-email', 'two-groups']) {
+  for (const name of ['widen-then-alert', 'email-send-email', 'set-field', 'two-groups']) {
     it(`has the example ${name}, a valid chain by its own schema and by the API`, async () => {
       const body = document.paths['/co/{companyId}/relay']?.post?.requestBody?.content['application/json'];
       const example = z.object({ value: z.array(z.record(z.string(), z.unknown())) }).parse(body?.examples?.[name]).value;
@@ -229,7 +229,7 @@ describe('the page at /docs', () => {
     }
     for (const name of Object.keys(document.components.schemas)) assert.ok(text.includes(`<section id="schema-${name}">`), name);
     for (const { slug } of problemTypeList) assert.ok(text.includes(`href="/problems/${slug}"`), slug);
-    assert.equal(text.match(/<summary>Example/g)?.length, 3);
+    assert.equal(text.match(/<summary>Example/g)?.length, 4);
     assert.ok(text.includes('Nobody yet: widen to 25 miles'));
   });
 

@@ -63,6 +63,19 @@ describe('one table decides about every action of every chain:', () => {
     }),
   );
 
+  it('the page of a hold offers a retry first only if it can help', () => {
+    const one = { index: 0, action: 'ticket_updateUDF', relayId: '7', state: 'needs-attention' } as const;
+    const order = (remedy: string) => {
+      const error = { type: 'TicketingError', message: 'm', retryable: false, title: 't', remedy };
+      const held = { ...one, error };
+      const chain = { ...chains[0], status: 'needs-attention', closedAt: undefined, historyFull: undefined, partial: undefined };
+      const page = String(decisionForm({ ...chain, actions: [held] } as ChainResource, held));
+      return [...page.matchAll(/value="(\w+)"/g)].map(([, verb]) => verb).join();
+    };
+    assert.equal(order('Change the number, then retry'), 'retry,skip');
+    assert.equal(order('Change cfName to another field'), 'skip,retry');
+  });
+
   it(
     'notices',
     each((chain) => {

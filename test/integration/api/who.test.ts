@@ -72,11 +72,35 @@ describe('permissions', () => {
     ]);
   });
 
-  it("leave a company's connections to the operator", async () => {
-    const platform = { kind: 'http', baseUrl: 'http://10.0.0.1' };
-    const refused = await api.ask('PATCH', '/admin/companies/acme', keys.manage, { platform });
-    assert.deepEqual([refused.status, refused.json.type], [403, '/problems/forbidden']);
-    assert.match(refused.json.detail, /platform needs an admin token/);
+  it('leave the mail server, the limits and the webhook secret of a company to the operator', async () => {
+    for (const [section, value] of Object.entries({ mail: {}, limits: {}, webhookSecret: null })) {
+      const refused = await api.ask('PATCH', '/admin/companies/acme', keys.manage, { [section]: value });
+      assert.deepEqual([refused.status, refused.json.type], [403, '/problems/forbidden']);
+      assert.match(refused.json.detail, new RegExp(`${section} needs an admin token`));
+    }
+  });
+
+  it('connect systems at public addresses', async () => {
+    const patch = (body: object) => api.ask('PATCH', '/admin/companies/acme', keys.manage, body);
+    const auth = { type: 'bearer', token: 's3cret' };
+    for (const [platform, pointer, detail] of [
+      [{ kind: 'http', baseUrl: 'http://10.0.0.1' }, '/platform/baseUrl', /must be a public address/],
+      [{ kind: 'http', baseUrl: 'https://localhost' }, '/platform/baseUrl', /must be a public address/],
+      [{ kind: 'http', baseUrl: 'http://platform.example', auth }, '/platform/baseUrl', /must be https/],
+      [{ kind: 'workmarket', token: 't', secret: 's', baseUrl: 'https://x.example' }, '/platform/baseUrl', /only the operator/],
+      [{ kind: 'workmarket', token: 't' }, '/platform/secret', /is required/],
+      [{ kind: 'other' }, '/platform/kind', /./],
+    ] as const) {
+      const refused = await patch({ platform });
+      assert.deepEqual([refused.status, refused.json.errors?.[0]?.pointer], [400, pointer], refused.text);
+      assert.match(refused.json.errors[0].detail, detail);
+    }
+    const platform = { kind: 'http', baseUrl: 'https://platform.example', auth };
+    const ticketing = { kind: 'zendesk', subdomain: 'acme', email: 'ada@acme.example', token: 's3cret' };
+    const { status, json, text } = await patch({ platform, ticketing });
+    assert.deepEqual([status, json.setByCompany], [200, ['platform', 'ticketing']], text);
+    assert.ok(!text.includes('s3cret'));
+    assert.deepEqual([json.ticketing.token, json.ticketing.subdomain], ['***', 'acme']);
   });
 
   it('end when the key expires', async () => {

@@ -1,9 +1,11 @@
 /** The check of a company's settings reports each result and changes nothing. */
 
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
-import { checkResponse } from '../../../src/contract/company.js';
+import { after, it } from 'node:test';
+import { type Checked, checkResponse } from '../../../src/contract/company.js';
 import { problemSchema } from '../../../src/contract/problem.js';
+import { autotaskCredentials, createAutotask } from '../../../src/sandbox/vendors/autotask.js';
+import { serveVendor } from '../../../src/sandbox/vendors/vendor.js';
 import { adminToken, startStack } from '../../end-to-end/stack.js';
 
 const stack = await startStack();
@@ -13,7 +15,7 @@ function ask(companyId: string, body: object = {}): Promise<Response> {
   const at = `${stack.links.api}/admin/companies/${companyId}/check`;
   return fetch(at, { method: 'POST', headers, body: JSON.stringify(body) });
 }
-async function checked(companyId: string, body?: object): Promise<Record<string, { works: boolean; detail: string }>> {
+async function checked(companyId: string, body?: object): Promise<Record<string, Omit<Checked, 'part'>>> {
   const answer = await ask(companyId, body);
   assert.equal(answer.status, 200, await answer.clone().text());
   return Object.fromEntries(checkResponse.parse(await answer.json()).checked.map(({ part, ...seen }) => [part, seen]));
@@ -45,6 +47,43 @@ it('each error says what is wrong and what to do', async () => {
   assert.match(seen.platform?.detail ?? '', /127\.0\.0\.1:1.*(refused|ECONNREFUSED)/);
   assert.match(seen.ticketing?.detail ?? '', /has no ticket system; set one with/);
   assert.match(seen.mail?.detail ?? '', /mail server 127\.0\.0\.1:1: .*refused/);
+});
+
+it('the words of a failure come first, for the groups, the ticket and the fields that were asked for', async () => {
+  const { companyId } = await stack.company();
+  const { platform } = await checked(companyId, { assignmentId: '40404' });
+  const { title, remedy } = platform ?? {};
+  const missing = 'Assignment 40404 does not exist at the assignment platform';
+  assert.deepEqual([title, remedy], [missing, 'Change the number, then retry']);
+  const vendor = createAutotask();
+  const { url, close } = await serveVendor(vendor);
+  after(close);
+  const connect = async (secret: string) => {
+    const ticketing = { kind: 'autotask', ...autotaskCredentials, secret, baseUrl: url };
+    const patch = { method: 'PATCH', headers, body: JSON.stringify({ ticketing }) };
+    assert.equal((await fetch(`${stack.links.api}/admin/companies/${companyId}`, patch)).status, 200);
+  };
+  const ticketId = 'T20260105.0674';
+  await connect(autotaskCredentials.secret);
+  const { ticketing: right } = await checked(companyId, { ticketId, fields: ['Site note', 'Arrival time'] });
+  assert.match(
+    right?.detail ?? '',
+    /shows \d+ ticket fields, among them Site note, Arrival time; can read ticket T20260105\.0674; \d+ of 10000 calls are left in this hour$/,
+  );
+  assert.deepEqual([right?.works, right?.title], [true, undefined]);
+  for (const [body, wrong] of [
+    [{ ticketId: 'T1' }, 'Ticket T1 does not exist at Autotask'],
+    [{ fields: ['Site note', 'Parking'] }, 'There is no field "Parking" at Autotask'],
+    [{ ticketId, fields: ['Imported from'] }, '"Imported from" cannot be written at Autotask'],
+  ] as const) {
+    const { ticketing } = await checked(companyId, body);
+    assert.deepEqual([ticketing?.works, ticketing?.title], [false, wrong]);
+    assert.match(ticketing?.remedy ?? '', /^Change /);
+  }
+  await connect('wrong');
+  const { ticketing: refused } = await checked(companyId);
+  assert.equal(refused?.title, 'Autotask does not accept the credentials');
+  assert.ok(vendor.state.calls.every(({ method }) => method === 'GET' || method === 'POST'));
 });
 
 it('an assignment that the platform does not know is reported', async () => {

@@ -1,4 +1,4 @@
-/** The three example chains of examples/, against the pretend platform; only their delays are shortened. */
+/** The example chains of examples/, against the pretend platform; only their delays are shortened. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -89,6 +89,16 @@ describe('the examples', () => {
       times.toSorted((a, b) => a - b),
     );
     assert.equal((await stack.inbox('dispatch@demo.example')).length, 1);
+  });
+
+  it('set-field: sets both fields of the ticket', async () => {
+    const company = await stack.company();
+    const { chainId } = await company.start(example('set-field', '1001'));
+    const chain = await company.ended(chainId);
+    assert.deepEqual(
+      chain.actions.map(({ state }) => state),
+      ['done', 'done'],
+    );
   });
 
   it('two-groups: one runs now, one later', async () => {

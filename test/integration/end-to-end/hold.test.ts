@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { email, eventually, send, startStack, Unmet, udf } from '../../end-to-end/stack.js';
+import { actor, email, eventually, send, startStack, Unmet, udf } from '../../end-to-end/stack.js';
 
 const stack = await startStack({ retryBudgetSeconds: 1 });
 const states = (chain: { actions: { state: string }[] }) => chain.actions.map(({ state }) => state);
@@ -20,7 +20,7 @@ describe('a held action', () => {
     const company = await stack.company();
     const chainId = await company.startHeld(1);
     const text = await notice(company.admin, 'Given up');
-    assert.match(text, /Not run:\n {2}1 ticket_updateUDF: behind\n/);
+    assert.match(text, /Not run:\n {2}Action 1, ticket_updateUDF: behind\n/);
     assert(!text.includes('Will still run'), text);
     await company.ended(chainId);
   });
@@ -85,6 +85,43 @@ describe('under a rule that says onUnknown: "hold"', () => {
     await company.ended(chainId);
     assert.equal((await stack.inbox(to)).length, 1);
   });
+});
+
+describe('systems with templates whose answer is lost', () => {
+  const path = { platform: '/assignments/{assignmentId}/send', ticketing: '/tickets/{ticketId}' };
+  const fields = { userDefinedFields: [{ name: '{field}', value: '{value}' }] };
+  const templates = {
+    platform: { send: { method: 'POST', path: path.platform, body: { groupIds: '{groupIds}', by: 'template' } } },
+    ticketing: { update: { method: 'PATCH', path: path.ticketing, body: { ...fields, by: 'template' } } },
+  } as const;
+  for (const onUnknown of ['resend', 'hold'] as const)
+    for (const part of ['platform', 'ticketing'] as const)
+      it(`${part}, onUnknown: "${onUnknown}"`, async () => {
+        const company = await stack.company({ onUnknown });
+        const stored = await stack.store.companies.get(company.companyId);
+        assert(stored);
+        const system = { kind: 'http', baseUrl: stack.platform.url, templates: templates[part] } as const;
+        await stack.store.companies.put(company.companyId, () => ({ ...stored, [part]: system }), actor);
+        const id = part === 'platform' ? await stack.assignment() : `T-${company.companyId}`;
+        const only = part === 'platform' ? 'send' : 'tickets';
+        await stack.breakPlatform({ dropConnection: true, afterActing: true, times: 1, path: only });
+        const { chainId } = await company.start([part === 'platform' ? send(id, { groupId: '501' }) : udf(id)]);
+        if (onUnknown === 'hold') {
+          const [held] = (await company.action(chainId, 0, 'needs-attention')).actions;
+          assert.deepEqual([held?.error?.type, held?.nextAttemptAt], ['OutcomeUnknown', undefined]);
+          assert.equal((await stack.calls(id)).length, 1);
+          await company.steer(chainId, 'retry', 0);
+        }
+        assert.deepEqual(states(await company.ended(chainId)), ['done']);
+        const calls = await stack.calls(id);
+        assert.deepEqual(
+          calls.map(({ status, repeat, body }) => [status, repeat, body?.by]),
+          [
+            ['dropped', false, 'template'],
+            [200, true, 'template'],
+          ],
+        );
+      });
 });
 
 describe('a rule that was disabled in the meantime', () => {

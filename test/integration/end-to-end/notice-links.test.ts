@@ -78,6 +78,9 @@ describe('the link of a notice', { concurrency: true }, () => {
         'to &lt;b&gt;all&lt;/b&gt;',
         '404',
         'behind it',
+        `What was wrong: Assignment ${assignmentId} does not exist at the assignment platform`,
+        'What to do: Change the number, then retry',
+        '<summary>Details</summary><p>POST http',
         'value="retry"',
         'value="skip"',
       ])

@@ -62,14 +62,14 @@ describe('the current details', () => {
       'running',
       [
         /^\| 1 \| pending \| ticket_updateUDF: Note it in the ticket/m,
-        /\| retrying \| .*: Preferred technicians \| POST .*answered 503.*; tried again from 2/,
+        /\| retrying \| .*: Preferred technicians \| The assignment platform does not work at the moment; POST .*answered 503.*; tried again from 2/,
         new RegExp(`\\| scheduled \\| sendEmails: Alert the manager \\| due ${time}`),
       ],
     ],
     [
       'held',
       [
-        /^\*\*Action 1 needs attention:\*\* POST .* answered 404: no assignment 404404; check that it exists/,
+        /^\*\*Action 1 needs attention:\*\* Assignment 404404 does not exist at the assignment platform; POST .* answered 404: no assignment 404404; check that it exists/,
         /Nothing is tried by itself: mend the cause first\./,
         /Send a Signal: `retry` tries it again, `skip` goes on without it; input `\[1\]`\./,
         new RegExp(`Without a decision it fails at ${time}`),
@@ -79,7 +79,10 @@ describe('the current details', () => {
     ],
     [
       'failed',
-      [/^\*\*Action 1 failed:\*\* .*answered 404: .* Mend the cause, then: `npx relay retry \S+ \S+ 1`/, /\| done \| sendEmails/],
+      [
+        /^\*\*Action 1 failed:\*\* .*answered 404: .* \*\*What to do:\*\* Change the number, then retry\. To retry: `npx relay retry \S+ \S+ 1`/,
+        /\| done \| sendEmails/,
+      ],
     ],
     [
       'completed',
@@ -159,6 +162,6 @@ it('a failed chain says what failed, why, and what to do', async () => {
   assert.equal(failure?.applicationFailureInfo?.type, 'ChainFailed');
   assert.match(
     failure ? await readMessage(stack.client, failure) : '',
-    /^1 of 3 actions failed\. 1 Preferred technicians: POST .* answered 404: no assignment 404404; check .*\. Mend the cause, then: npx relay retry \S+ \S+ 1$/,
+    /^1 of 3 actions failed\. 1 Preferred technicians: Assignment 404404 does not exist .*; POST .* answered 404: no assignment 404404; check .*\. Mend the cause, then: npx relay retry \S+ \S+ 1$/,
   );
 });

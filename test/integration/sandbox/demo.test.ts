@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -27,6 +27,9 @@ describe('the demo company', async () => {
     );
     const { ok } = await store.tokens.authenticate(demo.companyId, [demo]);
     assert.equal(ok, true);
+    const back = JSON.parse(readFileSync(join(demo.examples, 'connect-pretend.json'), 'utf8'));
+    const company = await store.companies.get(demo.companyId);
+    assert.deepEqual(back, { platform: company?.platform, ticketing: company?.ticketing });
   });
 
   it('is not offered once somebody has given its rule another token', async () => {

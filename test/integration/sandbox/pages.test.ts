@@ -28,6 +28,7 @@ async function onThePages(): Promise<void> {
   const { at } = await call(mail.uiUrl, 'GET', '/api/v1/messages');
   const pages: [url: string, words: string | RegExp][] = [
     [platform.url, '/assignments/1001/send'],
+    [`${platform.url}/vendors`, 'T20260105.0674 · Replace a broken till'],
     [mail.uiUrl, /^1 message$/],
     [`${mail.uiUrl}/message/${at('messages.0.ID')}`, 'relay-with-a-long-address@dispatch.example'],
   ];
@@ -40,6 +41,7 @@ async function onThePages(): Promise<void> {
       for (const [url, words] of pages) {
         await page.goto(url);
         await page.getByText(words).first().waitFor();
+        await page.evaluate('for (const part of document.querySelectorAll("details")) part.open = true');
         assert.deepEqual(await obstacles(page), [], url);
         assert.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false, `${url} is too wide`);
       }

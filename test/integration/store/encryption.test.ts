@@ -60,7 +60,8 @@ const refused = (companyId: string): NewRejectedRequest => ({
   idempotencyKey: 'hal@people.example 2026-03-02',
   elements: [{ action: 'sendEmails', emails: ['ida@people.example'], body: 'Dear Ida, s3cret-words' }],
 });
-const cause = { causeId: 'c', reason: 'MailError', message: 'no mailbox kim@people.example here' };
+const words = { message: 'no mailbox kim@people.example here', title: 'kim@people.example has no mailbox', remedy: 's3cret' };
+const cause = { causeId: 'c', reason: 'MailError', ...words };
 const hidden = /people\.example|s3cret|c3Nj/;
 
 /** Fills in every confidential value of a company. @returns the id of the refused request. */
@@ -81,7 +82,8 @@ async function readAll(store: Store, companyId: string, rejectedId: string) {
   const request = await store.rejected.get(companyId, rejectedId);
   const { items: listed } = await store.rejected.list(companyId, { limit: 10 });
   const { items: audit } = await store.audit.list({ companyId, limit: 100_000 });
-  assert.equal((await store.causes.get(companyId, 'c'))?.message, cause.message);
+  const { message, title, remedy } = (await store.causes.get(companyId, 'c')) ?? assert.fail();
+  assert.deepEqual({ message, title, remedy }, words);
   const [pause] = await store.pauses.current(companyId);
   for (const { notify, platform, ticketing, mail, webhookSecret } of [company, inMemory.company])
     assert.deepEqual({ notify, platform, ticketing, mail, webhookSecret }, settings);

@@ -5,7 +5,7 @@
  */
 
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import type { z } from 'zod';
@@ -14,6 +14,8 @@ import { titleOf } from '../../../src/chain/text.js';
 import { verbWords } from '../../../src/console/words.js';
 import { type ChainResource, chainListSchema } from '../../../src/contract/chain-resource.js';
 import { rejectedListSchema } from '../../../src/contract/problem.js';
+import { autotaskCredentials, createAutotask } from '../../../src/sandbox/vendors/autotask.js';
+import { serveVendor } from '../../../src/sandbox/vendors/vendor.js';
 import { everyAction, everyChain } from '../../chain/every-chain.js';
 import { missingBrowser, obstacles, signIn, startBrowser } from '../../end-to-end/browser.js';
 import { demoScene, startShownChains } from '../../end-to-end/shown-chains.js';
@@ -93,7 +95,7 @@ async function lookAround(): Promise<void> {
       ['companies', '/companies', companyId],
       ['now', home, /problems? to solve/],
       ['chains', `${home}/chains`, 'needs attention'],
-      ['chain', `${home}/chains/${shown.chains.held}`, 'answered 404'],
+      ['chain', `${home}/chains/${shown.chains.held}`, 'does not exist at the assignment platform'],
       ['running', `${home}/chains/${shown.chains.running}`, 'retrying'],
       ['failed', `${home}/chains/${shown.chains.failed}`, 'failed'],
       ['delayed', `${home}/chains/${shown.chains.delayed}`, 'scheduled'],
@@ -169,7 +171,7 @@ async function lookAround(): Promise<void> {
     const page = await pageOf(keys.read);
     await reads(page, /to solve/);
     await go(page, `${home}/chains/${shown.chains.held}`);
-    await reads(page, 'answered 404');
+    await reads(page, 'does not exist at the assignment platform');
     assert.deepEqual(await page.getByRole('main').getByRole('button').allTextContents(), []);
     assert.deepEqual(await page.getByRole('navigation').getByRole('link').allTextContents(), ['Now', 'Chains', 'Refused']);
     await go(page, `${home}/settings`);
@@ -185,8 +187,12 @@ async function lookAround(): Promise<void> {
       .getByRole('main')
       .getByRole('link', { name: /Metro technicians/ })
       .click();
-    await reads(page, 'answered 404');
-    await page.getByRole('article').filter({ hasText: 'answered 404' }).getByText('Fields', { exact: true }).click();
+    await reads(page, 'does not exist at the assignment platform');
+    await page
+      .getByRole('article')
+      .filter({ hasText: 'does not exist at the assignment platform' })
+      .getByText('Fields', { exact: true })
+      .click();
     await reads(page, 'platformAssignmentId');
     await page.getByText('Notice', { exact: true }).click();
     await reads(page, /does not retry the action automatically/);
@@ -314,9 +320,108 @@ async function lookAround(): Promise<void> {
     await page.context().close();
   });
 
+  it('connects a vendor with a form, checks it, and says in words that a secret is wrong', async () => {
+    const vendor = createAutotask();
+    const { url, close } = await serveVendor(vendor);
+    after(close);
+    const { companyId, ...other } = await stack.company();
+    const page = await pageOf(adminToken, `/companies/${companyId}/settings`);
+    const tickets = page.getByRole('region', { name: 'Ticket system' });
+    const stored = async () => (await stack.store.companies.get(companyId))?.ticketing;
+    const press = async (name: string) => {
+      const answered = page.waitForResponse((response) => ['PATCH', 'POST'].includes(response.request().method()));
+      await tickets.getByRole('button', { name }).click();
+      assert.equal((await answered).status(), 200);
+    };
+    await tickets.getByLabel('System').selectOption('Autotask PSA');
+    await tickets.getByText(/Resources \(Users\)/).waitFor();
+    assert.equal(await tickets.getByRole('button', { name: 'Remove' }).count(), 0);
+    await tickets.getByLabel('Username (Key)').fill(autotaskCredentials.userName);
+    await tickets.getByLabel('Password (Secret)').fill(autotaskCredentials.secret);
+    await tickets.getByLabel('Tracking Identifier').fill(autotaskCredentials.integrationCode);
+    await tickets.getByLabel('Other address').fill(url);
+    await press('Save');
+    assert.deepEqual(await stored(), { kind: 'autotask', ...autotaskCredentials, baseUrl: url });
+    await press('Check');
+    await tickets.getByText('works', { exact: true }).waitFor();
+    const wholeCheck = page.locator('form').filter({ hasText: 'Settings check' });
+    await wholeCheck.getByLabel('Ticket', { exact: true }).fill('T20260105.0674');
+    await wholeCheck.getByLabel('Ticket fields').fill('Site note, Arrival time');
+    await wholeCheck.getByLabel('Ticket fields').press('Enter');
+    await wholeCheck.getByText(/among them Site note, Arrival time; can read ticket T20260105\.0674/).waitFor();
+    assert.deepEqual(await obstacles(page), []);
+
+    assert.equal(await tickets.getByLabel('Password (Secret)').inputValue(), '');
+    await tickets.getByLabel('Password (Secret)').fill('wrong');
+    await press('Save');
+    assert.deepEqual(await stored(), { kind: 'autotask', ...autotaskCredentials, secret: 'wrong', baseUrl: url });
+    await press('Check');
+    await tickets.getByText('Autotask does not accept the credentials.').waitFor();
+    assert.equal(await tickets.getByText(/answered 401/).isVisible(), false);
+    await tickets.getByText('Details').click();
+    await tickets.getByText(/answered 401/).waitFor();
+    assert.deepEqual(await obstacles(page), []);
+
+    const failing = stack.companyOf({ companyId, ...other });
+    const { chainId } = await failing.start([udf('T20260105.0674')]);
+    await failing.action(chainId, 0, 'needs-attention');
+    for (const path of ['', `/chains/${chainId}`]) {
+      await go(page, `/companies/${companyId}${path}`);
+      await reads(page, /Autotask does not accept the credentials/);
+      await reads(page, /Enter new credentials/);
+      assert.equal(
+        await page
+          .getByText(/answered 401/)
+          .first()
+          .isVisible(),
+        false,
+      );
+      assert.match(
+        (await page
+          .getByRole('button', { name: /^Retry/ })
+          .first()
+          .getAttribute('class')) ?? '',
+        /main/,
+      );
+      assert.deepEqual(await obstacles(page), []);
+    }
+
+    await go(page, `/companies/${companyId}/settings`);
+    await tickets.getByLabel('System').selectOption('Zendesk');
+    assert.equal(await tickets.getByLabel('API token').inputValue(), '');
+    await tickets.getByLabel('Subdomain').fill('not a host');
+    await tickets.getByLabel('E-mail of the agent').fill('relay@example.com');
+    await tickets.getByLabel('API token').fill('a-token');
+    await tickets.getByRole('button', { name: 'Save' }).click();
+    await tickets.locator('[aria-invalid=true]').waitFor();
+    await tickets.getByLabel('Subdomain').fill('example');
+    await press('Save');
+    assert.deepEqual(await stored(), { kind: 'zendesk', subdomain: 'example', email: 'relay@example.com', token: 'a-token' });
+    await tickets.getByLabel('System').selectOption('Not connected');
+    await press('Remove');
+    assert.equal(await stored(), undefined);
+    await tickets.locator('select:focus').waitFor();
+    assert.deepEqual(await obstacles(page), []);
+
+    await tickets.getByLabel('System').selectOption('http bearer');
+    await tickets.getByLabel('Address').fill(stack.platform.url);
+    await tickets.getByLabel('Token').fill('a-bearer');
+    await press('Save');
+    const bearer = { type: 'bearer', token: 'a-bearer' };
+    assert.deepEqual(await stored(), { kind: 'http', baseUrl: stack.platform.url, auth: bearer });
+    await tickets.getByLabel('Address').fill(`${stack.platform.url}/`);
+    await press('Save');
+    assert.deepEqual(await stored(), { kind: 'http', baseUrl: `${stack.platform.url}/`, auth: bearer });
+    await tickets.getByLabel('Address').fill('https://other.example.com');
+    await tickets.getByRole('button', { name: 'Save' }).click();
+    await tickets.getByLabel('Token').and(tickets.locator('[aria-invalid=true]')).waitFor();
+    assert.deepEqual(await stored(), { kind: 'http', baseUrl: `${stack.platform.url}/`, auth: bearer });
+    await page.context().close();
+  });
+
   it("checks settings without effects, and shows a rule's last week", async () => {
     const page = await pageOf(keys.manage, `${home}/settings`);
-    await page.getByLabel('Assignment').fill('404405');
+    await page.getByLabel('Assignment', { exact: true }).fill('404405');
     await click(page, /^Check$/);
     await page.getByText('knows the assignment 404405').waitFor();
     await page.getByRole('checkbox', { name: /^Notices have links/ }).uncheck();
@@ -611,7 +716,7 @@ async function lookAround(): Promise<void> {
       await chosen.getByText('1 chain selected').waitFor();
       assert.deepEqual(await obstacles(page), []);
       await rows.getByRole('link').click();
-      await reads(page, 'answered 404');
+      await reads(page, 'does not exist at the assignment platform');
       await page.goBack();
       await showRows(1);
       assert.equal(await rows.count(), 1);
@@ -676,7 +781,11 @@ async function lookAround(): Promise<void> {
       await json.fill(written);
       await change(companyId, { name: 'Again', ticketing: { kind: 'http', baseUrl: 'https://tickets.example' } });
       await page.clock.fastForward(60_000);
-      await reads(page, 'https://tickets.example');
+      const tickets = page.getByRole('region', { name: 'Ticket system' });
+      await eventually('the form to show the address', async () => {
+        const seen = await tickets.getByLabel('Address').inputValue();
+        return seen === 'https://tickets.example' || new Unmet(seen);
+      });
       assert.equal(await json.inputValue(), written);
       const saved = page.waitForResponse((response) => response.request().method() === 'PUT');
       await click(page, 'Save connections');

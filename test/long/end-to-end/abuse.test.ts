@@ -8,7 +8,7 @@ import { after, describe, it } from 'node:test';
 import { startStack } from '../../end-to-end/stack.js';
 import { twoCompanies } from '../../hostile/abuse.js';
 
-const both = await twoCompanies(await startStack({ rateLimitPerMinute: 60, uses: {} }), 40, 25);
+const both = await twoCompanies(await startStack({ rateLimitPerMinute: 60, uses: {} }), 40, 100);
 after(() => both.close());
 
 describe('all chains of a company are accepted and run beside an abusive company', () => {

@@ -128,23 +128,24 @@ async function attack(): Promise<void> {
   // The other held chains have texts that `done` and `failed` have, too. One page of each other type is enough.
   const isSeen = (id: string) => held.slice(1).some((chainId) => id.includes(chainId));
   const few = (type: string) => (type === 'RuleChain' ? 5 : 1);
+  const one = (type: string) => (type === 'RuleChain' ? 1 : 0); // The memo and the search attributes of others have no such texts.
   for (const [tab, most, shown] of [
     ['history', few, /sendAssignment|updateUdf|RuleChain|notice|DelayedAction|WorkflowExecution/i],
     ['user-metadata', few, /Summary|Details|No user metadata/i],
-    ['memo', () => 1, /./],
-    ['search-attributes', () => 1, /RelayCompanyId/],
+    ['memo', one, /./],
+    ['search-attributes', one, /RelayCompanyId/],
   ] as const)
     it(`are plain text on the pages of a workflow: ${tab}`, async () => {
       const types = new Map<string, number>();
       for await (const { workflowId, runId, type } of stack.client.workflow.list({ query: `RelayCompanyId = '${companyId}'` })) {
         const before = types.get(type) ?? 0;
-        if (before === most(type) || isSeen(workflowId)) continue;
+        if (before >= most(type) || isSeen(workflowId)) continue;
         types.set(type, before + 1);
         const page = await open(`/workflows/${encodeURIComponent(workflowId)}/${runId}/${tab}`);
         await looked(page, shown);
         await page.close();
       }
-      assert(types.has('RuleChain') && types.has('DelayedAction') && types.has('Notifier'), `${[...types.keys()]}`);
+      for (const type of ['RuleChain', 'DelayedAction', 'Notifier'].filter(most)) assert(types.has(type), type);
       assert.deepEqual([wrong, asked], [[], []]);
     });
 }

@@ -65,20 +65,40 @@ async function lookAround(): Promise<void> {
         'history',
         [/2 Alert the manager: 3600 s after the event/, /Attempt \d+ \/ \d+ • sendAssignment • 0 Preferred technicians/],
       ],
-      ['running', 'user-metadata', [/retrying\s+platform_sendAssignment: Preferred technicians\s+POST .*answered 503/]],
+      [
+        'running',
+        'user-metadata',
+        [
+          /retrying\s+platform_sendAssignment: Preferred technicians\s+The assignment platform does not work at the moment; POST .*answered 503/,
+        ],
+      ],
       ['held', 'history', [/1 Metro technicians: held until 2/, /sendEmail • 0 Tell the owner first: to owner@demo\.example/]],
       [
         'held',
         'user-metadata',
         [
           /3 actions, assignment 404404: Tell the owner first, Metro technicians, Note it in the ticket/,
-          /Action 1 needs attention: POST http:\S+ answered 404: no assignment 404404/,
+          /Action 1 needs attention: Assignment 404404 does not exist at the assignment platform; POST http:\S+ answered 404: no assignment 404404/,
           /retry tries it again, skip goes on without it; input \[1\]/,
           /2\s+pending\s+ticket_updateUDF: Note it in the ticket/,
         ],
       ],
-      ['failed', 'history', [/1 of 3 actions failed\. 1 Preferred technicians: POST \S+ answered 404/, /relay retry \S+ \S+ 1/]],
-      ['failed', 'user-metadata', [/Action 1 failed: POST \S+ answered 404/, /2\s+done\s+sendEmails: Alert the manager/]],
+      [
+        'failed',
+        'history',
+        [
+          /1 of 3 actions failed\. 1 Preferred technicians: Assignment 404404 does not exist at the assignment platform; POST \S+ answered 404/,
+          /relay retry \S+ \S+ 1/,
+        ],
+      ],
+      [
+        'failed',
+        'user-metadata',
+        [
+          /Action 1 failed: Assignment 404404 does not exist at the assignment platform; POST \S+ answered 404/,
+          /2\s+done\s+sendEmails: Alert the manager/,
+        ],
+      ],
       ['completed', 'user-metadata', [/0\s+done\s+sendEmails: Tell the owner first\s+reached 2/, /in order, if status==draft/]],
       ['delayed', 'history', [/1 Metro technicians later: due 2/]],
       ['delayed', 'user-metadata', [/1\s+scheduled\s+platform_sendAssignment: Metro technicians later\s+due 2/]],

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import type { Deps } from '../../../src/activities/effect.js';
 import { effectActivity } from '../../../src/activities/effect.js';
 import { InFlight } from '../../../src/activities/in-flight.js';
+import { sendAssignment } from '../../../src/activities/send-assignment.js';
 import { Metrics } from '../../../src/service/telemetry.js';
 
 const ref = { companyId: 'acme', chainId: 'c', index: 0, relayId: '7', retryBudgetSeconds: 600 };
@@ -28,12 +29,46 @@ async function failureOf(companies: () => Promise<unknown>, attempt: number): Pr
     client: {} as Deps['client'], // Only local activities ask it.
   };
   return new MockActivityEnvironment({ startToCloseTimeoutMs: 400, attempt })
-    .run(() => effectActivity(deps, 'mail', async () => {})(ref))
+    .run(() =>
+      effectActivity(
+        deps,
+        'mail',
+        () => ({ severalCalls: false }),
+        async () => {},
+      )(ref),
+    )
     .then(
       () => undefined,
       (error: unknown) => error,
     );
 }
+
+describe('a send that the platform of the company cannot do', () => {
+  it('is refused before any call', async () => {
+    const platform = { kind: 'workmarket', token: 't', secret: 's' };
+    const rules = new Map([['7', { companyId: 'acme', relayId: '7', enabled: true, onUnknown: 'resend' }]]);
+    const calls: unknown[] = [];
+    const deps = {
+      store: { settings: { of: async () => ({ company: { ...company, platform }, rules, pauses: [] }) } },
+      connectors: {
+        platformOf: () => ({
+          severalCalls: true,
+          sendAssignment: async (...call: unknown[]) => ({ recipients: calls.push(call) }),
+        }),
+      },
+      inFlight: new InFlight({ log: pino({ enabled: false }), metrics: new Metrics() }),
+    } as unknown as Deps;
+    const send = (radiusMiles: number) => {
+      const action = { action: 'platform_sendAssignment', index: 0, relayId: '7', assignmentId: '1', radiusMiles } as const;
+      return new MockActivityEnvironment({ startToCloseTimeoutMs: 4000 }).run(() => sendAssignment(deps)({ ...ref, action }));
+    };
+    const message = 'WorkMarket takes a sendRadius of whole miles from 1 to 100';
+    await assert.rejects(send(150), { type: 'DataMistake', nonRetryable: true, message });
+    assert.equal(calls.length, 0);
+    await send(100);
+    assert.equal(calls.length, 1);
+  });
+});
 
 describe('the settings of an effect under onUnknown: "hold"', () => {
   it('are read by the first attempt', async () => {

@@ -48,4 +48,19 @@ describe('the failure of an effect', () => {
       assert.deepEqual([type, unknown], isUnknown ? ['OutcomeUnknown', true] : ['PlatformError', undefined]);
     });
   }
+
+  it("has the connector's words, except if nobody knows the outcome", async () => {
+    const words = { title: 'Autotask did not answer', remedy: 'Wait until it answers again, then retry' };
+    const wordsOf = async (error: ConnectorError, once: boolean) => {
+      const [{ title, remedy }] = (await failure(error, { once })).details as [{ title?: string; remedy?: string }];
+      return { title, remedy };
+    };
+    const silent = new ConnectorError('retryable', 'no answer', { unanswered: true, ...words });
+    assert.deepEqual(await wordsOf(silent, false), words);
+    assert.match((await wordsOf(silent, true)).remedy ?? '', /^Look in the other system/);
+    assert.deepEqual(await wordsOf(new ConnectorError('unknown', 'cut', { settled: true, ...words }), true), words);
+    const long = new ConnectorError('permanent', 'no', { title: 'x'.repeat(500), remedy: 'y'.repeat(500) });
+    const { title = '', remedy = '' } = await wordsOf(long, false);
+    assert.deepEqual([title.length, remedy.length], [200, 300]);
+  });
 });

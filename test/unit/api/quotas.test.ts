@@ -94,13 +94,13 @@ describe('a company', () => {
 
   it('writes to its domains and their subdomains only, if it names any', async () => {
     const { quotas: made } = quotas({}, { recipientDomains: ['acme.example', 'PARTNER.example'] });
-    await made.checkRecipients('acme', [mailTo('a@acme.example', 'B <b@eu.acme.example>', 'c@partner.EXAMPLE'), udf]);
-    await assert.rejects(made.checkRecipients('acme', [mailTo('a@acme.example', 'x@notacme.example')]), (error: Rejection) => {
+    await made.checkActions('acme', [mailTo('a@acme.example', 'B <b@eu.acme.example>', 'c@partner.EXAMPLE'), udf]);
+    await assert.rejects(made.checkActions('acme', [mailTo('a@acme.example', 'x@notacme.example')]), (error: Rejection) => {
       assert.equal(error.slug, 'invalid-chain');
       assert.equal(error.mistakes[0]?.pointer, '/0/emails');
       assert.match(error.mistakes[0]?.detail ?? '', /^x@notacme\.example: .*recipientDomains/);
       return true;
     });
-    await quotas({}).quotas.checkRecipients('acme', [mailTo('x@anywhere.example')]);
+    assert.deepEqual(await quotas({}).quotas.checkActions('acme', [mailTo('x@anywhere.example')]), []);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type ActionState, chainStatus, hasEnded, isUnknown } from '../../../src/chain/outcome.js';
+import { type ActionState, chainStatus, hasEnded, isUnknown, retryHelps } from '../../../src/chain/outcome.js';
 
 const open: ActionState[] = ['pending', 'scheduled', 'running', 'retrying', 'needs-attention'];
 const ended: ActionState[] = ['done', 'skipped', 'failed', 'partly-failed', 'not-run', 'cancelled'];
@@ -23,6 +23,20 @@ describe('isUnknown', () => {
     [{ error: {}, ...to(true, true) }, false],
   ];
   for (const [status, unknown] of cases) it(JSON.stringify(status), () => assert.equal(isUnknown(status), unknown));
+});
+
+describe('retryHelps', () => {
+  for (const [error, helps] of [
+    [undefined, true],
+    [{ retryable: true }, true],
+    [{ retryable: false }, false],
+    [{ retryable: false, unknown: true }, true],
+    [{ retryable: false, remedy: 'Change the number, then retry' }, true],
+    [{ retryable: false, remedy: 'Retry' }, true],
+    [{ retryable: false, remedy: 'Change cfName to another field' }, false],
+    [{ retryable: false, remedy: 'Set retryable' }, false],
+  ] as const)
+    it(JSON.stringify(error ?? {}), () => assert.equal(retryHelps({ error }), helps));
 });
 
 describe('chainStatus', () => {

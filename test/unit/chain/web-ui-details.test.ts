@@ -40,6 +40,11 @@ describe('currentDetails', () => {
     ['the comment', status('done', { comment: 'tell\nhim' }), ['0', 'done', 'sendEmails: tell him', '']],
     ['the recipients reached', status('done', { result: { recipients: 0 } }), ['0', 'done', 'sendEmails', 'reached 0']],
     [
+      'the remark of the connector',
+      status('done', { result: { note: 'the field had this value already' } }),
+      ['0', 'done', 'sendEmails', 'the field had this value already'],
+    ],
+    [
       'the previous actions',
       status('done', { result: { recipients: 2 }, error: { ...error, message: 'down' } }),
       ['0', 'done', 'sendEmails', 'reached 2; before that: down'],
@@ -75,10 +80,27 @@ describe('currentDetails', () => {
       details.split('\n')[0],
       '**Action 1 needs attention:** POST http\\://a.example/send answered 404. Nothing is tried by itself: mend the ' +
         'cause first. ' +
-        'To decide, open More Actions, Send a Signal: `retry` tries it again, `skip` goes on without it; input `[1]`. ' +
+        'To decide, open More Actions, Send a Signal: `mend` with input `[1, {"field": "value"}]` edits it and tries it again, ' +
+        '`retry` tries it again, `skip` goes on without it; input `[1]`. ' +
         'Without a decision it fails at 2024-03-05 16:07:09 UTC.',
     );
     assert.deepEqual(rowsOf(details)[1], ['1', '**needs-attention**', 'sendEmails', 'see above']);
+  });
+
+  it('begins with the title, says what to do, and then the call', () => {
+    const words = { title: 'Ticket *7* does not exist at Jira', remedy: 'Change the number, then retry' };
+    const held = status('needs-attention', { error: { ...error, ...words } });
+    const [note = ''] = currentDetails(chain, [held]).split('\n');
+    assert.ok(
+      note.startsWith(
+        '**Action 0 needs attention:** Ticket \\*7\\* does not exist at Jira; POST http\\://a.example/send answered 404. ' +
+          '**What to do:** Change the number, then retry. Nothing is tried by itself',
+      ),
+      note,
+    );
+    assert.match(note, /Send a Signal: `retry` tries it again, `skip`/);
+    const failed = currentDetails(chain, [status('failed', { error: { ...error, ...words } })]);
+    assert.match(failed, /\*\*What to do:\*\* Change the number, then retry\. To retry: `npx relay retry acme c1 0`\n/);
   });
 
   it('says that the relay retries by itself', () => {

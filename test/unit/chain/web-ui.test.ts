@@ -12,11 +12,11 @@ const bytesOf = (text: string) => Buffer.byteLength(JSON.stringify(text));
 
 describe('actionTitle', () => {
   for (const [action, title] of [
-    [{ index: 2, action: 'sendEmails', comment: 'tell the manager' }, '2 sendEmails: tell the manager'],
-    [{ index: 0, action: 'sendEmails' }, '0 sendEmails'],
-    [{ index: 0, action: 'sendEmails', comment: '' }, '0 sendEmails'],
-    [{ index: 0, action: 'sendEmails', comment: ' \n ' }, '0 sendEmails'],
-    [{ index: 0, action: 'sendEmails', comment: 'a\r\nb \t c\u0000' }, '0 sendEmails: a b c'],
+    [{ index: 2, action: 'sendEmails', comment: 'tell the manager' }, 'Action 2, sendEmails: tell the manager'],
+    [{ index: 0, action: 'sendEmails' }, 'Action 0, sendEmails'],
+    [{ index: 0, action: 'sendEmails', comment: '' }, 'Action 0, sendEmails'],
+    [{ index: 0, action: 'sendEmails', comment: ' \n ' }, 'Action 0, sendEmails'],
+    [{ index: 0, action: 'sendEmails', comment: 'a\r\nb \t c\u0000' }, 'Action 0, sendEmails: a b c'],
   ] as const) {
     it(title, () => assert.equal(actionTitle(action), title));
   }

@@ -8,6 +8,7 @@ import { answering } from '../../connectors/local-http.js';
 
 const { server, operatorMail, companyMail, connectors } = await startLocalConnectors();
 const call = { timeoutMs: 5000 };
+const fieldA = { ticketId: 'T1', name: 'a', text: 'b', value: 'b', hasPattern: false, timeZone: 'UTC' };
 const message: Message = {
   to: 'ada@example.com',
   from: 'relay@example.org',
@@ -22,7 +23,7 @@ describe('connectors of a company', () => {
     const settings = { kind: 'http' as const, baseUrl: server.url };
     server.answer = answering(200, { status: 'draft' });
     assert.deepEqual(await platformOf({ ...bare, platform: settings }).getAssignment('A1', call), { status: 'draft' });
-    await ticketingOf({ ...bare, ticketing: settings }).updateField('T1', { name: 'a', value: 'b' }, call);
+    await ticketingOf({ ...bare, ticketing: settings }).setField(fieldA, call);
     assert.equal(server.last().path, '/tickets/T1');
   });
 
@@ -62,12 +63,15 @@ describe('connectors of a company', () => {
     const { platformOf, ticketingOf, mailerOf } = connectors({ allowPrivateNetworks: ['127.0.0.0/8'] });
     const calls = (company: Company) => [
       () => platformOf(company).getAssignment('A1', call),
-      () => ticketingOf(company).updateField('T1', { name: 'a', value: 'b' }, call),
+      () => ticketingOf(company).setField(fieldA, call),
       () => mailerOf(company).send(message, call),
     ];
     for (const made of calls(own)) await made();
     for (const made of calls({ ...own, setByCompany: ['platform', 'ticketing', 'mail'] }))
       assert.match((await failing(made())).message, /leads to a private, loopback/);
+    const autotask = { kind: 'autotask', userName: 'u', secret: 's', integrationCode: 'i', baseUrl: server.url } as const;
+    const vendor: Company = { ...bare, ticketing: autotask, setByCompany: ['ticketing'] };
+    assert.match((await failing(ticketingOf(vendor).check(call))).message, /leads to a private, loopback/);
   });
 });
 

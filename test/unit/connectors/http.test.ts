@@ -82,6 +82,15 @@ describe('a request', () => {
     assert.deepEqual([sent['x-api-key'], sent['idempotency-key'], sent['content-type']], ['k', 'ours', 'application/json']);
   });
 
+  it('never goes to a host in the path of its URL', async () => {
+    const inside = await startHttp();
+    const path = `//${new URL(inside.url).host}/latest/meta-data`;
+    await request(`${server.url}${path}`);
+    assert.deepEqual([inside.received.length, server.last().path], [0, path]);
+    assert.match((await failing(request(`http://public.invalid${path}`, {}, guarded))).message, /the host name /);
+    assert.equal(inside.received.length, 0);
+  });
+
   for (const value of ['a\r\nX-Evil: 1', 'naïve ☃']) {
     it(`that cannot be sent fails permanently: ${JSON.stringify(value)}`, async () => {
       const error = await failing(get({ auth: { type: 'bearer', token: value } }));
@@ -256,6 +265,18 @@ describe('an answer', () => {
     assert.equal(error.kind, 'permanent');
     assert.match(error.message, /answered 200 with more than 1 MiB/);
     assert.equal(await post(), undefined);
+  });
+
+  it('larger than 1 MiB has words for people, if the request says what it is about', async () => {
+    server.answer = answering(200, ' '.repeat(2 * 1024 * 1024));
+    const about = { name: 'the ticket system', thing: 'ticket 1' };
+    const asked = { method: 'POST', url: new URL(server.url), what, about, call: { timeoutMs: 5000 } } as const;
+    const { kind, facts } = await failing(http.ask(asked));
+    assert.deepEqual([kind, facts.unanswered], ['retryable', true]);
+    assert.deepEqual(
+      [facts.title, facts.remedy],
+      ['The ticket system answered in an unknown form', `Check the address in ${what}, then retry`],
+    );
   });
 
   it('with a huge error body is classified by its status', async () => {

@@ -189,6 +189,33 @@ describe('a failure', () => {
     });
   }
 
+  const said: [script: Script, title: string, remedy: string][] = [
+    [{ greeting: 'close' }, 'did not answer', 'Wait until it answers again, then retry'],
+    [{ greeting: '421 busy' }, 'does not work at the moment', 'Wait until it works again, then retry'],
+    [{ RCPT: '450 grey' }, 'does not work at the moment', 'Wait until it works again, then retry'],
+    [{ RCPT: '550 no such user' }, 'refused the recipient', 'Change what the message says, then retry'],
+    [{ '.': '554 spam' }, 'refused the e-mail', 'Change what the message says, then retry'],
+    [
+      { EHLO: '250-hello\r\n250 AUTH PLAIN', AUTH: '535 wrong' },
+      'does not accept the credentials',
+      'Enter new credentials in the mail settings of the relay, then retry',
+    ],
+  ];
+  for (const [script, title, remedy] of said) {
+    it(`has words for people: ${JSON.stringify(script)}`, async () => {
+      const { port } = await startScriptedSmtp(script);
+      const { facts } = await failing(mailerAt(port, 'AUTH' in script ? 'user:pw@' : '').send(message, call));
+      assert.deepEqual([facts.title, facts.remedy], [`The mail server 127.0.0.1:${port} ${title}`, remedy]);
+    });
+  }
+
+  it('has words for people if the answer to the whole e-mail was lost', async () => {
+    const { port } = await startScriptedSmtp({ '.': 'close' });
+    const { facts } = await failing(mailerAt(port).send(message, call));
+    assert.equal(facts.title, `Nobody knows whether the mail server 127.0.0.1:${port} sent the e-mail`);
+    assert.equal(facts.remedy, 'Ask the recipient: skip the action if it arrived, otherwise retry');
+  });
+
   const hanging: [step: keyof Script, kind: string][] = [
     ['greeting', 'retryable'],
     ['EHLO', 'retryable'],

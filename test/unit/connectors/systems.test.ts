@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { createHttpClient } from '../../../src/connectors/http.js';
-import { createHttpPlatform, createHttpTicketing, resourceUrl } from '../../../src/connectors/systems.js';
+import { createHttpPlatform, createHttpTicketing } from '../../../src/connectors/systems.js';
+import { filled } from '../../../src/connectors/templates.js';
 import { failing } from '../../connectors/failing.js';
 import { answering, startHttp } from '../../connectors/local-http.js';
 
@@ -14,6 +15,10 @@ const platform = createHttpPlatform(
 const ticketing = createHttpTicketing({ kind: 'http', baseUrl: server.url }, http);
 const call = { timeoutMs: 5000, idempotencyKey: 'relay:acme:c1/0' };
 after(() => http.close());
+
+const update = (ticketId: string, name: string, value: string) => {
+  return { ticketId, name, text: value, value, hasPattern: false, timeZone: 'UTC' };
+};
 
 describe('the generic platform', () => {
   it('reads an assignment', async () => {
@@ -28,9 +33,9 @@ describe('the generic platform', () => {
     assert.match(await platform.check(call), /^answers and accepts/);
     assert.deepEqual([server.last().method, server.last().path], ['GET', '/api/assignments/relay-check']);
     server.answer = answering(200, { status: 'draft' });
-    assert.equal(await platform.check(call, 'A1'), 'knows the assignment A1');
+    assert.equal(await platform.check(call, { assignmentId: 'A1' }), 'knows the assignment A1');
     server.answer = answering(404, {});
-    assert.match((await failing(platform.check(call, 'A1'))).message, /answered 404/);
+    assert.match((await failing(platform.check(call, { assignmentId: 'A1' }))).message, /answered 404/);
     for (const [status, wrong] of [
       [401, /check the auth/],
       [503, /answered 503/],
@@ -58,6 +63,48 @@ describe('the generic platform', () => {
     const error = await failing(platform.getAssignment('A1', call));
     assert.equal(error.kind, 'permanent');
     assert.match(error.message, /\/api\/assignments\/A1 answered 404: no such assignment; check that it exists/);
+  });
+
+  for (const [status, title, remedy] of [
+    [301, 'The assignment platform refused assignment A1', 'Change what the message says, then retry'],
+    [400, 'The assignment platform refused assignment A1', 'Change what the message says, then retry'],
+    [
+      401,
+      'The assignment platform does not accept the credentials',
+      "Enter new credentials in the company's platform settings, then retry",
+    ],
+    [
+      403,
+      "The assignment platform does not let the relay's user do this",
+      'Give the user the rights for assignment A1, then retry',
+    ],
+    [404, 'Assignment A1 does not exist at the assignment platform', 'Change the number, then retry'],
+    [409, 'The assignment platform refused assignment A1', 'Change what the message says, then retry'],
+    [429, 'The assignment platform takes no more requests now', 'Wait a while, then retry'],
+    [503, 'The assignment platform does not work at the moment', 'Wait until it works again, then retry'],
+  ] as const) {
+    it(`says the failure ${status} in words`, async () => {
+      server.answer = answering(status, {});
+      for (const asked of [platform.getAssignment('A1', call), platform.sendAssignment('A1', { groupIds: [] }, call)]) {
+        const { facts } = await failing(asked);
+        assert.deepEqual([facts.status, facts.title, facts.remedy], [status, title, remedy]);
+      }
+    });
+  }
+
+  it('says in words that it was not reached, not called, or answered in an unknown form', async () => {
+    const at = (baseUrl: string) => createHttpPlatform({ kind: 'http', baseUrl, auth: { type: 'bearer', token: 't' } }, http);
+    server.answer = answering(200, 'OK');
+    for (const [ask, title] of [
+      [() => at('http://127.0.0.1:1').getAssignment('A1', call), 'The assignment platform did not answer'],
+      [() => at('http://platform.example').getAssignment('A1', call), 'The assignment platform was not called'],
+      [() => platform.getAssignment('A1', call), 'The assignment platform answered in an unknown form'],
+      [() => platform.getAssignment('..', call), '".." cannot be an id'],
+    ] as const) {
+      const { facts } = await failing(ask());
+      assert.equal(facts.title, title);
+      assert.match(facts.remedy ?? '', /, then retry$/);
+    }
   });
 
   const sends: [send: { groupIds: string[]; radiusMiles?: number }, body: string][] = [
@@ -110,7 +157,7 @@ describe('the generic platform', () => {
 describe('the generic ticket system', () => {
   it('sets one field', async () => {
     server.answer = answering(204);
-    await ticketing.updateField('T 1', { name: 'checkedIn', value: '2024-05-01' }, call);
+    await ticketing.setField(update('T 1', 'checkedIn', '2024-05-01'), call);
     const { method, path, headers, body } = server.last();
     assert.deepEqual([method, path], ['PATCH', '/tickets/T%201']);
     assert.equal(body, '{"userDefinedFields":[{"name":"checkedIn","value":"2024-05-01"}]}');
@@ -119,38 +166,39 @@ describe('the generic ticket system', () => {
 
   it('says what to check if the credentials are refused', async () => {
     server.answer = answering(403);
-    const error = await failing(ticketing.updateField('T1', { name: 'a', value: 'b' }, call));
+    const error = await failing(ticketing.setField(update('T1', 'a', 'b'), call));
     assert.equal(
       error.message,
       `PATCH ${server.url}/tickets/T1 answered 403; check the auth of the company's ticketing settings`,
     );
+    assert.equal(error.facts.remedy, 'Give the user the rights for ticket T1, then retry');
   });
 
   it('never patches the collection, even for the id ..', async () => {
-    assert.equal((await failing(ticketing.updateField('..', { name: 'a', value: 'b' }, call))).kind, 'permanent');
+    assert.equal((await failing(ticketing.setField(update('..', 'a', 'b'), call))).kind, 'permanent');
   });
 });
 
-describe('resourceUrl', () => {
-  const cases: [base: string, segments: string[], expected: string][] = [
-    ['https://h.example', ['assignments', 'A1'], 'https://h.example/assignments/A1'],
-    ['https://h.example/', ['assignments', 'A1', 'send'], 'https://h.example/assignments/A1/send'],
-    ['https://h.example/api/v2', ['tickets', '7'], 'https://h.example/api/v2/tickets/7'],
-    ['https://h.example/api/v2//', ['tickets', '7'], 'https://h.example/api/v2/tickets/7'],
-    ['https://h.example/api?key=k#top', ['tickets', '7'], 'https://h.example/api/tickets/7?key=k'],
-    ['https://h.example', ['assignments', 'a/b?c#d%2e é'], 'https://h.example/assignments/a%2Fb%3Fc%23d%252e%20%C3%A9'],
-    ['https://h.example', ['assignments', '../admin', 'send'], 'https://h.example/assignments/..%2Fadmin/send'],
-    ['https://h.example', ['assignments', '...'], 'https://h.example/assignments/...'],
-    ['https://h.example', ['assignments', '%2e%2e'], 'https://h.example/assignments/%252e%252e'],
+describe('the URL', () => {
+  const urlOf = (base: string, path: string, assignmentId: string) =>
+    filled(base, { method: 'GET', path }, { assignmentId }).url.href;
+  const [one, send] = ['/assignments/{assignmentId}', '/assignments/{assignmentId}/send'];
+  const cases: [base: string, path: string, id: string, expected: string][] = [
+    ['https://h.example', one, 'A1', 'https://h.example/assignments/A1'],
+    ['https://h.example/', send, 'A1', 'https://h.example/assignments/A1/send'],
+    ['https://h.example/api/v2', one, '7', 'https://h.example/api/v2/assignments/7'],
+    ['https://h.example/api/v2//', one, '7', 'https://h.example/api/v2/assignments/7'],
+    ['https://h.example/api?key=k', one, '7', 'https://h.example/api/assignments/7?key=k'],
+    ['https://h.example', one, 'a/b?c#d%2e é', 'https://h.example/assignments/a%2Fb%3Fc%23d%252e%20%C3%A9'],
+    ['https://h.example', send, '../admin', 'https://h.example/assignments/..%2Fadmin/send'],
+    ['https://h.example', one, '...', 'https://h.example/assignments/...'],
+    ['https://h.example', one, '%2e%2e', 'https://h.example/assignments/%252e%252e'],
+    ['https://h.example/api', '/jobs?number={assignmentId}&x=1', 'a&b=?', 'https://h.example/api/jobs?number=a%26b%3D%3F&x=1'],
   ];
-  for (const [base, segments, expected] of cases) {
-    it(`${base} + ${segments.join(' ')}`, () => assert.equal(resourceUrl(base, ...segments).href, expected));
-  }
+  for (const [base, path, id, expected] of cases)
+    it(`${base} + ${path} for ${id}`, () => assert.equal(urlOf(base, path, id), expected));
   for (const id of ['', ' ', '.', '..', '\ud800']) {
     it(`refuses ${JSON.stringify(id)}`, () =>
-      assert.throws(() => resourceUrl('https://h.example', 'assignments', id, 'send'), {
-        name: 'ConnectorError',
-        kind: 'permanent',
-      }));
+      assert.throws(() => urlOf('https://h.example', send, id), { name: 'ConnectorError', kind: 'permanent' }));
   }
 });

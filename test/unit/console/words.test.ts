@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { pauseWords } from '../../../src/console/when.js';
 import {
   actionOfCause,
+  bestVerb,
   failureTitle,
   isFutile,
   progressWords,
@@ -44,11 +45,30 @@ describe('the title of a failure', () => {
       assert.match(remedyWords({ type, message }), remedy);
     });
 
+  it('is the title of the connector, if there is one', () =>
+    assert.equal(failureTitle({ type: 'PlatformError', message: missing, title: 'WorkMarket has no 7' }), 'WorkMarket has no 7'));
+
   it('a retry alone is futile after a permanent error, not after an unknown outcome', () => {
     assert.equal(isFutile({ retryable: false }), true);
     assert.equal(isFutile({ retryable: true }), false);
     assert.equal(isFutile({ retryable: false, unknown: true }), false);
   });
+});
+
+describe('the main button of a failure', () => {
+  for (const [verb, retryable, remedy, unknown] of [
+    ['retry', true, undefined, false],
+    ['retry', true, 'Wait; the relay retries', false],
+    ['retry', false, "Enter new credentials in the company's ticketing settings, then retry", false],
+    ['mend', false, undefined, false],
+    ['mend', false, 'Change the number, then retry', false],
+    [undefined, false, 'Tell the operator of the relay', false],
+    [undefined, false, undefined, true],
+  ] as const)
+    it(`is ${verb} if ${retryable ? 'a retry can help' : 'a retry alone fails'}: ${remedy ?? 'no remedy'}${unknown ? ', unknown' : ''}`, () =>
+      assert.equal(bestVerb({ type: 'TicketingError', message: 'answered 500', retryable, remedy, unknown }), verb));
+
+  it('is retry without a failure', () => assert.equal(bestVerb(undefined), 'retry'));
 });
 
 describe('the pause of a listed chain', () => {

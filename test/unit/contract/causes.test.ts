@@ -70,9 +70,13 @@ describe('the cause of a notice', () => {
   const held = idOf(about('needs-attention'));
 
   it('has the reason, and an id to look it up', () => {
-    const { id, kind, reason } = causeOf(about('needs-attention'), undefined);
+    const notice = about('needs-attention');
+    const words = { title: 'Ticket 7 does not exist', remedy: 'Change the number, then retry' };
+    const actions = notice.actions.map((action) => ({ ...action, error: action.error && { ...action.error, ...words } }));
+    const { id, kind, reason } = causeOf({ ...notice, actions }, undefined);
     assert.match(id, /^[0-9a-f]{16}$/);
-    assert.deepEqual([kind, reason], ['needs-attention', { type: 'TicketError', message: 'answered 404' }]);
+    assert.equal(id, held, 'the words do not change it');
+    assert.deepEqual([kind, reason], ['needs-attention', { type: 'TicketError', message: 'answered 404', ...words }]);
   });
 
   for (const [what, other, same] of [

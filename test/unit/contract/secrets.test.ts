@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { companyRequest, companySchema, type StoredCompany } from '../../../src/contract/company.js';
+import { platformKinds, type Setting, ticketingKinds } from '../../../src/chain/kinds.js';
+import { companyPatch, companyRequest, companySchema, type StoredCompany } from '../../../src/contract/company.js';
 import { type Merge, mapSecrets, mergePatch, redact, replaceKeepingSecrets } from '../../../src/contract/secrets.js';
 
 const settings = {
@@ -15,6 +16,20 @@ const settings = {
 const times = { createdAt: '2026-07-01T12:00:00.000Z', updatedAt: '2026-07-01T12:00:00.000Z' };
 const stored: StoredCompany = { companyId: 'acme', ...settings, ...times };
 const basic = { ...settings.platform, auth: { type: 'basic', username: 'ada', password: 's3cret-8' } } as const;
+
+describe('the schema of a patch', () => {
+  for (const [section, valid] of [
+    [{ platform: { secret: 'x' } }, true],
+    [{ platform: { kind: 'workmarket', token: 'x' } }, true],
+    [{ ticketing: { subdomain: 'acme' } }, true],
+    [{ ticketing: { auth: { type: 'bearer', token: 't' } } }, true],
+    [{ ticketing: null }, true],
+    [{ ticketing: { subdomain: 'evil.example/' } }, false],
+    [{ platform: { kind: 'zendesk' } }, false],
+  ] as const)
+    it(`${valid ? 'accepts' : 'refuses'} ${JSON.stringify(section)}`, () =>
+      assert.equal(companyPatch.safeParse(section).success, valid));
+});
 
 describe('secrets', () => {
   it('are shown as masks', () => {
@@ -159,6 +174,45 @@ describe('secrets', () => {
       ];
     }),
   ];
+  describe('of a vendor', () => {
+    const zendesk = { kind: 'zendesk', subdomain: 'acme', email: 'a@acme.example', token: 's3cret' };
+    const jira = { kind: 'jira', site: 'acme', email: 'a@acme.example' };
+    for (const merge of [mergePatch, replaceKeepingSecrets])
+      for (const [what, given, token] of [
+        ['are not carried over to another kind', jira, undefined],
+        ['are not carried over to another kind by a mask', { ...jira, token: '***' }, undefined],
+        ['are not carried over to the kind http', { kind: 'http', baseUrl: 'https://x.example' }, undefined],
+        ['stay with a new user', { ...zendesk, email: 'b@acme.example', token: '***' }, 's3cret'],
+        ['are not carried over to another subdomain', { ...zendesk, subdomain: 'evil', token: '***' }, 'refused'],
+        ['are not carried over to a base URL', { ...zendesk, token: '***', baseUrl: 'https://evil.example' }, 'refused'],
+      ] as const)
+        it(`${what} (${merge === mergePatch ? 'PATCH' : 'PUT'})`, () => {
+          const { value, problems } = merge(companyRequest, { name, ticketing: given }, { ...stored, ticketing: zendesk });
+          const { ticketing } = value as { ticketing: { token?: string } };
+          const read = companyRequest.shape.ticketing.safeParse(ticketing);
+          if (token === 'refused')
+            return assert.deepEqual(
+              problems.map(({ pointer }) => pointer),
+              ['/ticketing/token'],
+            );
+          assert.deepEqual([problems, ticketing.token], [[], token]);
+          assert.equal(read.success, token !== undefined || given.kind === 'http');
+        });
+
+    it('stay in a partial change, and nothing else stays after a change of the kind', () => {
+      const change = (ticketing: object) => mergePatch(companyRequest, { ticketing }, { ...stored, ticketing: zendesk }).value;
+      assert.deepEqual((change({ email: 'b@acme.example' }) as StoredCompany).ticketing, { ...zendesk, email: 'b@acme.example' });
+      assert.deepEqual((change({ kind: 'jira', token: 'new' }) as StoredCompany).ticketing, { kind: 'jira', token: 'new' });
+    });
+
+    it('go only to hosts that are compared: other settings with a pattern (company, table) are no part of a host', () => {
+      const named = Object.values({ ...platformKinds, ...ticketingKinds }).flatMap(({ settings }) =>
+        Object.entries<Setting>(settings).flatMap(([field, { pattern }]) => (pattern ? field : [])),
+      );
+      assert.deepEqual([...new Set(named)].sort(), ['company', 'instance', 'site', 'subdomain', 'table']);
+    });
+  });
+
   for (const { title, merge, given, changed, problem } of cases) {
     it(title, () => {
       const { value, problems } = merge(companyRequest, given, stored);

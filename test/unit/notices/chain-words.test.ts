@@ -83,21 +83,21 @@ const steer = (verb: string) => [
   `npx relay ${verb} acme c-1 1 --url https://relay.example`,
   `temporal workflow signal -n default -w relay:acme:c-1 --name ${verb} -i '[1]'`,
 ];
-const goesOn = [`2 ticket_updateUDF, due ${shownTime(received)}`, `3 sendEmails: alert, due ${shownTime(later)}`];
+const goesOn = [`Action 2, ticket_updateUDF, due ${shownTime(received)}`, `Action 3, sendEmails: alert, due ${shownTime(later)}`];
 
 describe('the text of a notice', () => {
   it('about a held action that the relay retries', () => {
     assert.deepEqual(Object.fromEntries(sectionsOf('needs-attention')), {
-      '': ['1 platform_sendAssignment: first wave — failed and is held: it needs your decision.'],
+      '': ['Action 1, platform_sendAssignment: first wave — failed and is held: it needs your decision.'],
       'What was wrong': ['POST /assignments/1001/send answered 503 (PlatformError)'],
       'What happens now': [
         'The relay retries the action automatically, next at 2024-03-05 16:18:00 UTC. You get a notice when it succeeds.',
         'The action is held until 2024-03-08 16:07:09 UTC. If nobody decides by then, it fails, and the actions that wait for it do not run.',
       ],
       Where: where,
-      Done: ['0 sendEmails: greet'],
-      'Waiting for this action': ['2 ticket_updateUDF'],
-      'Will still run': [`3 sendEmails: alert, due ${shownTime(later)}`],
+      Done: ['Action 0, sendEmails: greet'],
+      'Waiting for this action': ['Action 2, ticket_updateUDF'],
+      'Will still run': [`Action 3, sendEmails: alert, due ${shownTime(later)}`],
       'What to do': [
         'Fix the problem, then retry:',
         ...steer('retry'),
@@ -138,12 +138,42 @@ describe('the text of a notice', () => {
     assert.equal(third, 'If a setting was wrong, fix it, then retry:');
   });
 
+  it('begins with the title and the remedy, and has the call under details', () => {
+    const message = 'POST /assignments/1001/send answered 404';
+    const words = { title: 'Assignment 1001 does not exist at WorkMarket', remedy: 'Change the number, then retry' };
+    const error = { type: 'PlatformError', message, retryable: false, ...words };
+    const sections = sectionsOf('needs-attention', { error });
+    assert.deepEqual(sections.get('What was wrong'), ['Assignment 1001 does not exist at WorkMarket']);
+    assert.deepEqual(sections.get('Details'), [`${message} (PlatformError)`]);
+    assert.deepEqual(sections.get('What to do')?.slice(0, 5), [
+      'Change the number, then retry:',
+      ...steer('retry'),
+      'If a field of the request must change (`chains fields` shows them):',
+      'npx relay chains mend acme c-1 1 --set field=value --url https://relay.example',
+    ]);
+    const failed = sectionsOf('failed', { state: 'failed', error }).get('What to do')?.[0];
+    assert.match(failed ?? '', /^Change the number, then retry\. This also works after the chain has closed\./);
+  });
+
+  it('does not offer a retry first if only an edit helps', () => {
+    const remedy = 'Use the id of one as cfName: 5, 6';
+    const error = { type: 'TicketingError', message: 'm', title: 't', remedy, retryable: false };
+    const toDo = sectionsOf('needs-attention', { error }).get('What to do') ?? [];
+    assert.deepEqual(toDo.slice(0, 2), [`${remedy}.`, 'Edit the fields of the request (`chains fields` shows them):']);
+    assert(toDo.indexOf(steer('retry')[0] ?? '') > 2);
+  });
+
+  it('has the remark of the connector', () => {
+    const result = { note: 'the answer was lost; the field was read back and has the value' };
+    assert.deepEqual(sectionsOf('recovered', { state: 'done', result }).get('Remark'), [result.note]);
+  });
+
   it('about a held action of a delay: actions due at another time are not held', () => {
     const due = (action: ActionStatus): ActionStatus =>
       [1, 3].includes(action.index) ? { ...action, runAt: later, state: action.index === 3 ? 'pending' : action.state } : action;
     const sections = sectionsOf('needs-attention', {}, actions.map(due));
-    assert.deepEqual(sections.get('Waiting for this action'), ['3 sendEmails: alert']);
-    assert.deepEqual(sections.get('Will still run'), [`2 ticket_updateUDF, due ${shownTime(received)}`]);
+    assert.deepEqual(sections.get('Waiting for this action'), ['Action 3, sendEmails: alert']);
+    assert.deepEqual(sections.get('Will still run'), [`Action 2, ticket_updateUDF, due ${shownTime(received)}`]);
   });
 
   it('says what is held elsewhere, and does not promise that it will run', () => {
@@ -154,20 +184,20 @@ describe('the text of a notice', () => {
       { ...common, index: 6, action: 'sendEmails', state: 'retrying', runAt: later },
     ];
     const sections = sectionsOf('needs-attention', {}, other);
-    assert.deepEqual(sections.get('Waiting for this action'), ['2 ticket_updateUDF']);
-    assert.deepEqual(sections.get('Also held'), ['4 sendEmails', '5 sendEmails']);
+    assert.deepEqual(sections.get('Waiting for this action'), ['Action 2, ticket_updateUDF']);
+    assert.deepEqual(sections.get('Also held'), ['Action 4, sendEmails', 'Action 5, sendEmails']);
     assert.deepEqual(sections.get('Will still run'), [
-      `3 sendEmails: alert, due ${shownTime(later)}`,
-      `6 sendEmails, due ${shownTime(later)}`,
+      `Action 3, sendEmails: alert, due ${shownTime(later)}`,
+      `Action 6, sendEmails, due ${shownTime(later)}`,
     ]);
   });
 
   it('about an action that failed, with the chain going on', () => {
     assert.deepEqual(Object.fromEntries(sectionsOf('failed', { state: 'failed', reason: trouble.message })), {
-      '': ['1 platform_sendAssignment: first wave — failed. The rest of the chain continues.'],
+      '': ['Action 1, platform_sendAssignment: first wave — failed. The rest of the chain continues.'],
       'What was wrong': ['POST /assignments/1001/send answered 503 (PlatformError)'],
       Where: where,
-      Done: ['0 sendEmails: greet'],
+      Done: ['Action 0, sendEmails: greet'],
       'Will still run': goesOn,
       'What to do': [
         'Fix the problem, then retry. This also works after the chain has closed. The retry also runs the actions that did not run because of the failure:',
@@ -186,7 +216,7 @@ describe('the text of a notice', () => {
     const partly: Partial<ActionStatus> = { action: 'sendEmails', state: 'partly-failed', attempts: 1, error, deliveries };
     const sections = sectionsOf('partly-failed', partly);
     assert.deepEqual(sections.get(''), [
-      '1 sendEmails: first wave — did not reach every recipient. The rest of the chain continues.',
+      'Action 1, sendEmails: first wave — did not reach every recipient. The rest of the chain continues.',
     ]);
     assert.deepEqual(sections.get('Recipients'), ['a@x.org: sent', 'b@x.org: not sent: mail server answered "550 no such user"']);
     assert.deepEqual(sections.get('Will still run'), goesOn);
@@ -202,17 +232,19 @@ describe('the text of a notice', () => {
     const ended = actions.map((action): ActionStatus => (action.index === 2 ? { ...action, state: 'not-run' } : action));
     const sections = sectionsOf('gave-up', { state: 'failed' }, ended);
     assert.deepEqual(sections.get(''), [
-      '1 platform_sendAssignment: first wave — was held, and failed because nobody decided in time.',
+      'Action 1, platform_sendAssignment: first wave — was held, and failed because nobody decided in time.',
     ]);
-    assert.deepEqual(sections.get('Not run'), ['2 ticket_updateUDF']);
-    assert.deepEqual(sections.get('Will still run'), [`3 sendEmails: alert, due ${shownTime(later)}`]);
+    assert.deepEqual(sections.get('Not run'), ['Action 2, ticket_updateUDF']);
+    assert.deepEqual(sections.get('Will still run'), [`Action 3, sendEmails: alert, due ${shownTime(later)}`]);
     assert.equal(sections.has('Waiting for this action'), false);
   });
 
   it('about an action that the relay completed after all', () => {
     const sections = sectionsOf('recovered', { state: 'done' });
-    assert.deepEqual(sections.get(''), ['1 platform_sendAssignment: first wave — succeeded after all. The chain continues.']);
-    assert.deepEqual(sections.get('Done'), ['0 sendEmails: greet']);
+    assert.deepEqual(sections.get(''), [
+      'Action 1, platform_sendAssignment: first wave — succeeded after all. The chain continues.',
+    ]);
+    assert.deepEqual(sections.get('Done'), ['Action 0, sendEmails: greet']);
     assert.deepEqual(sections.get('Will still run'), goesOn);
     assert.equal(sections.has('What to do'), false);
   });
@@ -220,7 +252,7 @@ describe('the text of a notice', () => {
   it('about an action that is no longer needed', () => {
     const sections = sectionsOf('recovered', { state: 'skipped', reason: 'status was "sent"' });
     assert.deepEqual(sections.get(''), [
-      '1 platform_sendAssignment: first wave — is not needed any more: status was "sent". It is skipped, and the ' +
+      'Action 1, platform_sendAssignment: first wave — is not needed any more: status was "sent". It is skipped, and the ' +
         'chain continues.',
     ]);
   });

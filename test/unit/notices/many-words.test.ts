@@ -80,6 +80,21 @@ Where:
     );
   });
 
+  it('begins with the words of the first failure', () => {
+    const words = { title: 'Assignment 1 does not exist at WorkMarket', remedy: 'Change the number, then retry' };
+    const notice = many('needs-attention', 214, 300, [member(2), member(1)]);
+    const { text } = rendered({ ...notice, cause: { ...cause, reason: { ...cause.reason, ...words } } });
+    assert.match(
+      text,
+      /What was wrong:\n {2}Assignment 1 does not exist at WorkMarket\n {2}In other chains, the ids and numbers in this error differ/,
+    );
+    assert.match(
+      text,
+      /What to do:\n {2}Change the number, then retry all actions \(the command first counts the chains, and asks you to confirm\):\n/,
+    );
+    assert.match(text, /Details:\n {2}POST \/assignments\/1\/send answered 404: no assignment 1 \(PlatformError\)\n/);
+  });
+
   it("names a few chains in its commands, with the API's address, and counts only those", () => {
     const { text, html } = rendered(many('needs-attention', 1, 1, [member(3)]), {
       links: { ...context.links, api: 'https://relay.example' },

@@ -80,6 +80,81 @@ describe("a webhook that a company's own key sets", () => {
   });
 });
 
+describe("a connection that a company's own key sets", () => {
+  const by = async () => (await settings()).company.setByCompany;
+  const patch = (token: string, body: object) => api.ask('PATCH', company, token, body);
+  const workmarket = { kind: 'workmarket', token: 't', secret: 's' };
+  const internal = 'http://10.0.0.1/api';
+
+  it('counts as the company’s without an address, too', async () => {
+    await patch(adminToken, { platform: workmarket });
+    assert.equal(await by(), undefined);
+    assert.equal((await patch(key.key, { platform: { token: '***' } })).status, 200);
+    assert.equal(await by(), undefined, 'not changed by the key');
+    assert.equal((await patch(key.key, { platform: { token: 'other' } })).status, 200);
+    assert.deepEqual(await by(), ['platform']);
+    await patch(adminToken, { name: 'Renamed' });
+    assert.deepEqual(await by(), ['platform']);
+    await patch(adminToken, { platform: workmarket });
+    assert.equal(await by(), undefined);
+    await patch(key.key, { platform: null });
+    assert.equal(await by(), undefined);
+  });
+
+  it('never calls an internal address of the operator as another kind', async () => {
+    await patch(adminToken, { platform: { kind: 'http', baseUrl: internal } });
+    assert.equal((await patch(key.key, { platform: workmarket })).status, 200);
+    const { platform, setByCompany } = (await settings()).company;
+    assert.deepEqual([platform, setByCompany], [workmarket, ['platform']]);
+    await patch(adminToken, { platform: { ...workmarket, baseUrl: internal.replace('http', 'https') } });
+    const refused = await patch(key.key, { platform: { kind: 'http', baseUrl: internal.replace('http', 'https') } });
+    assert.deepEqual([refused.status, refused.json.errors[0].pointer], [400, '/platform/baseUrl']);
+    const kept = await patch(key.key, { platform: { token: 'new' } });
+    assert.deepEqual([kept.status, kept.json.setByCompany], [200, undefined], "the operator's address stays the operator's");
+  });
+});
+
+describe("a token address that a company's own key sets", () => {
+  const by = async () => (await settings()).company.setByCompany;
+  const signIn = (tokenUrl: string) => ({ type: 'oauth2', tokenUrl, clientId: 'c', clientSecret: 's' });
+  const patch = (token: string, section: string, body: object) => api.ask('PATCH', company, token, { [section]: body });
+  const external = 'https://login.example.com/token';
+
+  for (const section of ['platform', 'ticketing'])
+    it(`must be public in ${section}, beside an address of the operator or an own one`, async () => {
+      for (const base of ['https://system.example.com', 'https://10.0.0.1/api'])
+        for (const tokenUrl of ['https://10.0.0.1/token', 'http://127.0.0.1:1/token', 'https://metadata.google.internal/token']) {
+          await patch(adminToken, section, { kind: 'http', baseUrl: base, auth: null });
+          const { status, json } = await patch(key.key, section, { auth: signIn(tokenUrl) });
+          assert.equal(status, 400, `${base} ${tokenUrl}`);
+          const wrong = base.includes('10.0.0.1') ? 'baseUrl' : 'auth/tokenUrl';
+          assert.equal(json.errors[0].pointer, `/${section}/${wrong}`);
+          assert.equal((await patch(key.key, section, { kind: 'http', baseUrl: base, auth: signIn(tokenUrl) })).status, 400);
+        }
+      await patch(adminToken, section, { kind: 'http', baseUrl: 'https://system.example.com', auth: null });
+      const hidden = await patch(key.key, section, { auth: signIn('https://login.example.com @10.0.0.1/token') });
+      assert.equal(hidden.status, 400);
+      assert.equal(await by(), undefined);
+    });
+
+  it('counts as the company’s until an admin token sends all addresses', async () => {
+    const baseUrl = 'https://system.example.com';
+    await patch(adminToken, 'ticketing', { kind: 'http', baseUrl, auth: signIn('https://10.0.0.1/token') });
+    assert.equal(await by(), undefined);
+    assert.equal((await patch(key.key, 'ticketing', { auth: { clientId: 'other' } })).status, 200);
+    assert.equal(await by(), undefined, 'not changed by the key');
+    assert.equal((await patch(key.key, 'ticketing', { auth: signIn(external) })).status, 200);
+    assert.deepEqual(await by(), ['ticketing']);
+    for (const part of [{ baseUrl }, { auth: { tokenUrl: external } }, { auth: { clientId: 'c2' } }]) {
+      assert.equal((await patch(adminToken, 'ticketing', part)).status, 200);
+      assert.deepEqual(await by(), ['ticketing'], JSON.stringify(part));
+    }
+    await patch(adminToken, 'ticketing', { baseUrl, auth: { tokenUrl: external } });
+    assert.equal(await by(), undefined);
+    await patch(adminToken, 'ticketing', { ...{ kind: 'http', baseUrl }, auth: { type: 'bearer', token: 't' } });
+  });
+});
+
 const inside = await lookup(hostname()).catch(() => undefined);
 const isInside = inside !== undefined && !isPublicAddress(inside.address);
 

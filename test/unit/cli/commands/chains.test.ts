@@ -237,6 +237,23 @@ describe('chain commands', () => {
     assert.match(out, /npx relay retry acme c1 0 [\s\S]*npx relay skip acme c1 0 [\s\S]*The chain needs attention\.\n$/);
   });
 
+  it('show the title and the remedy of a failure first, and the remark of a connector', async () => {
+    const words = { title: 'Ticket 7 does not exist at Jira', remedy: 'Change the number, then retry' };
+    const show = async (status: 'completed' | 'needs-attention', state: State, more: object) =>
+      (await run(['chains', 'show', 'acme', 'c1'], stages(chain(status, state, more)))).out;
+    const error = { type: 'TicketingError', message: 'GET … answered 404', retryable: false, ...words };
+    const held = await show('needs-attention', 'needs-attention', { error });
+    assert.match(held, /needs-attention +Ticket 7 does not exist at Jira\n/);
+    const lines =
+      ' {2}Ticket 7 does not exist at Jira\n {2}What to do: Change the number, then retry\n {2}GET … answered 404 \\(Tick';
+    assert.match(held, new RegExp(lines));
+    assert.match(held, /relay retry [\s\S]*relay chains fields /);
+    const fixed = await show('needs-attention', 'needs-attention', { error: { ...error, remedy: 'Use the id as cfName: 5, 6' } });
+    assert.match(fixed, /relay chains fields [\s\S]*relay retry /);
+    const result = { recipients: 1, note: 'the field had this value already' };
+    assert.match(await show('completed', 'done', { result }), /1 recipient; the field had this value already\n/);
+  });
+
   it('keep waiting while the API is down', async () => {
     const away = problem(503, 'Temporal cannot be reached', 'x');
     const { exitCode, err } = await run(['send', 'acme', '-', '--wait'], stages(away, away, chain('completed', 'done')));

@@ -202,7 +202,7 @@ describe('the pretend platform', () => {
     );
     assert.equal((await send('1003', {})).status, 503);
     await press('/page/heal', {});
-    await press('/page/assignments/1003', { status: 'accepted' });
+    await press('/page/assignments/1003', { event: 'accept' });
     assert.equal(await statusOf('1003'), 'accepted');
     for (const [site, status] of Object.entries({ 'cross-site': 403, 'same-site': 403, 'same-origin': 303, none: 303 }))
       assert.equal((await press('/page/heal', {}, { 'sec-fetch-site': site })).status, status, site);

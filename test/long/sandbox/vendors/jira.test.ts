@@ -4,7 +4,7 @@ import { createJira, jiraDoubts } from '../../../../src/sandbox/vendors/jira.js'
 import jira from '../../../fixtures/jira.json' with { type: 'json' };
 import { describeFixtures, itCutsConnections, served } from '../../../sandbox/vendors.js';
 
-describeFixtures(jira, Object.keys(jiraDoubts), (doubts) => createJira({ doubts }));
+describeFixtures(jira, jiraDoubts, (doubts) => createJira({ doubts }));
 
 describe('the simulator of Jira', () => {
   const simulator = served(createJira);

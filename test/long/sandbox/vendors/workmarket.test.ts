@@ -11,7 +11,7 @@ const withoutQueue = (doubts: Record<string, boolean>) => {
   return vendor;
 };
 
-describeFixtures(workmarket, Object.keys(workmarketDoubts), withoutQueue);
+describeFixtures(workmarket, workmarketDoubts, withoutQueue);
 
 describe('the simulator of WorkMarket', () => {
   const simulator = served(() => withoutQueue({}));

@@ -4,7 +4,7 @@ import { createServicenow, servicenowDoubts } from '../../../../src/sandbox/vend
 import servicenow from '../../../fixtures/servicenow.json' with { type: 'json' };
 import { describeFixtures, served } from '../../../sandbox/vendors.js';
 
-describeFixtures(servicenow, Object.keys(servicenowDoubts), (doubts) => createServicenow({ doubts }));
+describeFixtures(servicenow, servicenowDoubts, (doubts) => createServicenow({ doubts }));
 
 describe('the simulator of ServiceNow', () => {
   const simulator = served(createServicenow);

@@ -5,7 +5,7 @@ import { autotaskDoubts, createAutotask } from '../../../../src/sandbox/vendors/
 import autotask from '../../../fixtures/autotask.json' with { type: 'json' };
 import { describeFixtures, itCutsConnections, served } from '../../../sandbox/vendors.js';
 
-describeFixtures(autotask, Object.keys(autotaskDoubts), (doubts) => createAutotask({ doubts }));
+describeFixtures(autotask, autotaskDoubts, (doubts) => createAutotask({ doubts }));
 
 describe('the simulator of Autotask', () => {
   const simulator = served(createAutotask);

@@ -11,7 +11,8 @@ function createCounter() {
     state,
     faults,
     answers: { tired: () => new Refusal(429, { error: 'tired' }, { 'Retry-After': '1' }) },
-    undocumented: (_, allowed) => new Refusal(allowed.length > 0 ? 405 : 404, { allowed }),
+    noPath: () => new Refusal(404, { allowed: [] }),
+    noMethod: (_, allowed) => new Refusal(405, { allowed }),
     broken: (_, error) => new Refusal(400, String(error)),
   });
   app

@@ -1,12 +1,19 @@
-/** The pages for people: every relative link leads to a file and a heading; docs/README.md lists each page under its kind. */
+/**
+ * The pages for people: every relative link leads to a file and a heading; docs/README.md lists each page under its kind. The pages
+ * of docs/systems have the same headings, settings that the API takes, and errors that the connectors make.
+ */
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { describe, it } from 'node:test';
+import { platformKinds, ticketingKinds } from '../../../src/chain/kinds.js';
+import { companyRequest } from '../../../src/contract/company.js';
 
-const root = new URL('../../../', import.meta.url);
-const names = readdirSync(new URL('docs/', root)).filter((name) => name.endsWith('.md'));
+const root = new URL('../../../../', import.meta.url);
+const filesIn = (folder: string, end: string) =>
+  readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith(end));
+const names = filesIn('docs/', '.md');
 const pages = [...names.map((name) => `docs/${name}`), 'README.md', 'CHANGELOG.md', 'SECURITY.md'];
 
 /** Without fenced blocks, which hold neither headings nor links. */
@@ -80,5 +87,37 @@ describe('docs/README.md', () => {
       const [, kind = ''] = /^# .+\n\n\*\*([^*]+)\.\*\* /.exec(read(`docs/${name}`)) ?? [];
       const listed = [...kinds].filter(([, targets]) => targets.includes(name)).map(([heading]) => heading);
       assert.deepEqual(listed, [kind]);
+    });
+});
+
+describe('docs/systems', () => {
+  const kinds = Object.entries({ ...platformKinds, ...ticketingKinds });
+  const rest = ['What an error means', 'How the result is checked', 'Limits', 'Tried'];
+  const template = ['Connect', 'Rights', 'Fields and values', ...rest];
+  const connectors = filesIn('src/connectors/', '.ts').map((name) => `src/connectors/${name}`);
+  const source = [...connectors, 'src/chain/kinds.ts'].map(read).join('\n').toLowerCase();
+
+  for (const [kind] of kinds)
+    it(`${kind}.md has the headings of every page`, () => {
+      const headings = Array.from(read(`docs/systems/${kind}.md`).matchAll(/^#+ (.+)$/gm), ([, heading]) => heading);
+      assert.deepEqual(headings.slice(1), template);
+    });
+
+  for (const page of ['http', 'mail', ...kinds.map(([kind]) => kind)])
+    it(`${page}.md has settings that the API takes`, () => {
+      const text = readFileSync(new URL(`docs/systems/${page}.md`, root), 'utf8');
+      const blocks = Array.from(text.matchAll(/^```json\n(.*?)^```$/gms), ([, json = '']) => json.replaceAll('…', 'example'));
+      assert(blocks.length > 0);
+      for (const json of blocks) companyRequest.parse({ name: 'Acme', ...JSON.parse(json) });
+    });
+
+  for (const [page, name = ''] of [['errors', 'X'], ...kinds.map(([kind, { name }]) => [kind, name.split(' ')[0]])])
+    it(`${page}.md has only errors that a connector makes`, () => {
+      const rows = read(`docs/systems/${page}.md`).matchAll(/^\| (?!Error|---)(.+?) \|/gm);
+      const titles = Array.from(rows, ([, title = '']) => title);
+      assert(titles.length > 3);
+      const parts = titles.flatMap((title) => title.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), '…').split('…'));
+      const unknown = parts.filter((part) => !source.includes(part.trim().toLowerCase()));
+      assert.deepEqual(unknown, []);
     });
 });

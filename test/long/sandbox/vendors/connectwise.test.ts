@@ -4,7 +4,7 @@ import { connectwiseDoubts, createConnectwise } from '../../../../src/sandbox/ve
 import connectwise from '../../../fixtures/connectwise.json' with { type: 'json' };
 import { describeFixtures, itCutsConnections, served } from '../../../sandbox/vendors.js';
 
-describeFixtures(connectwise, Object.keys(connectwiseDoubts), (doubts) => createConnectwise({ doubts }));
+describeFixtures(connectwise, connectwiseDoubts, (doubts) => createConnectwise({ doubts }));
 
 describe('the simulator of ConnectWise', () => {
   const simulator = served(createConnectwise);

@@ -4,7 +4,7 @@ import { createZendesk, zendeskDoubts } from '../../../../src/sandbox/vendors/ze
 import zendesk from '../../../fixtures/zendesk.json' with { type: 'json' };
 import { describeFixtures, itCutsConnections, served } from '../../../sandbox/vendors.js';
 
-describeFixtures(zendesk, Object.keys(zendeskDoubts), (doubts) => createZendesk({ doubts }));
+describeFixtures(zendesk, zendeskDoubts, (doubts) => createZendesk({ doubts }));
 
 describe('the simulator of Zendesk', () => {
   const simulator = served(createZendesk);

@@ -1,0 +1,42 @@
+/** The data that an attempt at an effect keeps for the next attempt with the same key. It stays even if the worker is lost. */
+
+import { activityInfo } from '@temporalio/activity';
+import { ActivityCancelledError, ActivityPausedError, ActivityResetError, type Client } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { ActionRef, FailureDetails } from '../contract/activities.js';
+import { notTried } from './failure.js';
+
+const answerTimeoutMs = 3_000;
+
+/** The data of the previous attempt, which was an attempt of this activity or of an earlier activity. */
+export function keptBefore({ kept }: Pick<ActionRef, 'kept'>): unknown {
+  return activityInfo().heartbeatDetails ?? kept;
+}
+
+/**
+ * Returns once Temporal has the data. The SDK's `heartbeat` returns before that, and holds a second heartbeat back for 30 seconds.
+ * Temporal refuses the data of an attempt that it has given up, so such an attempt cannot go on to its effect.
+ * @param before - the earlier data, which stays if this fails. @throws ApplicationFailure `NotTried`
+ */
+export async function recordKept({ client }: { client: Client }, data: unknown, before: unknown): Promise<void> {
+  const { taskToken } = activityInfo();
+  try {
+    await client.withDeadline(Date.now() + answerTimeoutMs, () => client.activity.heartbeat(taskToken, data));
+  } catch (error) {
+    // Temporal has the data. The error only says that the activity is cancelled, paused or reset.
+    if ([ActivityCancelledError, ActivityPausedError, ActivityResetError].some((said) => error instanceof said)) return;
+    throw notTried('NotTried', 'Temporal does not keep the state of the effect: see `relay health`', { kept: before });
+  }
+}
+
+/** Adds the data of the previous attempt to a failure without data: the next activity would otherwise not get it. */
+export async function withKept<Result>(input: Pick<ActionRef, 'kept'>, attempt: Promise<Result>): Promise<Result> {
+  try {
+    return await attempt;
+  } catch (error) {
+    const [details] = error instanceof ApplicationFailure ? ((error.details ?? []) as [FailureDetails?]) : [];
+    const kept = keptBefore(input);
+    if (details && kept !== undefined) details.kept ??= kept;
+    throw error;
+  }
+}

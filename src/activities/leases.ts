@@ -1,0 +1,32 @@
+/** Keeps to a vendor's limits for all companies that use the same account: for each effect, a worker takes a lease from the store. */
+
+import { hash } from 'node:crypto';
+import type { Connector } from '../chain/pause.js';
+import type { Bounds } from '../connectors/call.js';
+import type { Log } from '../service/telemetry.js';
+import type { Store } from '../store/store.js';
+import { notTried } from './failure.js';
+import { inTime } from './in-time.js';
+
+/** The maximum time of a lease: longer than an activity. A lease of a lost worker ends then. */
+const leaseMs = 40_000;
+
+/** @throws ApplicationFailure `NotTried` if no lease is free, or if the database does not answer */
+export async function leased<Result>(
+  { store, log }: { store: Pick<Store, 'leases'>; log: Log },
+  companyId: string,
+  connector: Connector,
+  { limits }: Bounds,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  if (!limits) return run();
+  const account = hash('sha256', limits.account); // The database must not show the name of a user.
+  const taken = inTime(store.leases.take({ ...limits, account, ms: leaseMs }), 5_000);
+  const lease = await taken.catch((error: unknown) => {
+    log.warn({ err: error, companyId, connector }, 'an effect waits: its lease cannot be taken');
+    throw notTried('NotTried', "the relay's own database does not answer: see `relay health`");
+  });
+  if (!lease)
+    throw notTried('NotTried', `the ${connector} of the company takes no more calls at the moment: its limits are reached`);
+  return run().finally(() => inTime(lease.release(), 1_000).catch(() => {})); // If this fails, the lease ends by itself.
+}

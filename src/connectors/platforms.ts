@@ -1,0 +1,18 @@
+/** What the relay asks of an assignment platform. */
+
+import type { Bounds, Call } from './call.js';
+
+export interface Order {
+  groupIds: string[];
+  radiusMiles?: number | undefined;
+}
+
+/** Throws only ConnectorErrors. */
+export interface Platform extends Bounds {
+  /** @throws ConnectorError `permanent` if there is no such assignment */
+  getAssignment(assignmentId: string, call: Call): Promise<Record<string, unknown>>;
+  /** Changes nothing. @param wanted - an assignment, and the groups that the company's rules name. @returns the result in words */
+  check(call: Call, wanted?: { assignmentId?: string | undefined; groups?: readonly string[] }): Promise<string>;
+  /** Sends the assignment to workers of the groups within the radius. Without groups, the platform selects. May reach no worker. */
+  sendAssignment(assignmentId: string, order: Order, call: Call): Promise<{ recipients?: number; note?: string }>;
+}

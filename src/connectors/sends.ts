@@ -1,0 +1,123 @@
+/**
+ * Sends an assignment at most once, even if the platform takes no idempotency key: look, keep, send, watch. If nobody can tell
+ * whether a send arrived, the relay repeats the send only if a person asks for it.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { ConnectorError } from './call.js';
+import type { Platform } from './platforms.js';
+import { assertLeft, type Session } from './session.js';
+
+/** The part of an assignment that shows a send. `status`: in small letters, `sent` if it was sent. */
+const seenSchema = z.object({ status: z.string(), workers: z.number().optional() });
+export type Seen = z.infer<typeof seenSchema>;
+
+export interface Send {
+  assignmentId: string;
+  look(): Promise<Seen>;
+  /**
+   * Checks the order, without effect.
+   * @param sentTo - the ids of groups that got the assignment from an earlier attempt.
+   * @returns a function that sends; undefined if all groups got the assignment. `leavesMs`: the time to leave for a later look.
+   */
+  prepare(sentTo: readonly string[]): Promise<((leavesMs: number) => Promise<Answered>) | undefined>;
+}
+
+/** `refusal`: the platform refused the send, or a part of it. `sentTo`: the ids of the groups that got the assignment. */
+export interface Answered {
+  refusal?: ConnectorError;
+  sentTo?: string[];
+}
+
+/**
+ * The data for the next attempt. `sending`: a send may have arrived. `before`: what a look showed before that send. `told`: a
+ * person was told that the outcome is unknown, so a new activity means that this person wants another send.
+ */
+const keptSchema = z.object({
+  sending: z.boolean(),
+  before: seenSchema.optional(),
+  sentTo: z.array(z.string()).default([]),
+  told: z.boolean().optional(),
+});
+
+/** The maximum time to watch for the effect of a send. A queued send usually has its effect by then. */
+const longestWatchMs = 8_000;
+
+/** @throws ConnectorError `unknown` with `settled` if nobody can tell whether the assignment was sent */
+export async function sendOnce(session: Session, { assignmentId, look, prepare }: Send): ReturnType<Platform['sendAssignment']> {
+  const { name } = session.api;
+  const { attempt = 1, timeoutMs } = session.call;
+  const kept = keptSchema.safeParse(session.call.kept).data;
+  const sentTo = kept?.sentTo ?? [];
+  const keep = async (data: z.input<typeof keptSchema>) => session.call.keep?.({ sentTo, ...data });
+
+  /** Looks until a send has an effect, at most for `ms` milliseconds. If `before` is undefined, looks until a look succeeds. */
+  async function watch(before: Seen | undefined, ms: number) {
+    const until = Date.now() + ms;
+    let seen: Seen | undefined;
+    for (let pauseMs = 250; ; pauseMs = Math.min(pauseMs * 2, 2_000)) {
+      seen = await look().catch(() => seen);
+      const effect = before && seen && effectOf(before, seen);
+      if (effect || (seen && !before) || Date.now() + pauseMs > until) return { effect, seen };
+      await sleep(pauseMs);
+    }
+  }
+
+  /** Finds out whether a send arrived. Never sends. */
+  async function settle(before: Seen | undefined, why: string) {
+    const { effect, seen } = await watch(before, session.leftMs);
+    if (effect) return { ...effect, note: `the answer was lost; ${name} shows that the send arrived` };
+    await keep({ sending: true, before, told: true }).catch(() => {}); // If this fails, the error below still carries the data.
+    const workers = seen?.workers === undefined ? '' : ` and ${seen.workers} workers`;
+    const state = seen
+      ? `shows the status ${seen.status}${workers}${before ? ', as before the send' : ''}`
+      : 'does not show the assignment';
+    throw new ConnectorError('unknown', `${why}; ${name} ${state}; the relay does not send again by itself`, {
+      settled: true,
+      title: `Nobody knows whether assignment ${assignmentId} was sent: ${name} ${state}`,
+      remedy: `Look at the assignment in ${name}. If it was sent, skip this action. If not, retry: the relay looks again, then sends`,
+    });
+  }
+
+  const mayBeSent = kept ? kept.sending && !(kept.told && attempt === 1) : attempt > 1 || session.call.kept !== undefined;
+  if (mayBeSent) return settle(kept?.before, 'an earlier attempt was lost, and may have sent the assignment');
+
+  await keep({ sending: false, before: kept?.before });
+  const before = await look();
+  const earlier = kept?.before && effectOf(kept.before, before);
+  if (earlier) return { ...earlier, note: `${name} shows that an earlier send arrived, so nothing was sent now` };
+  const send = await prepare(sentTo);
+  if (!send) return { note: 'an earlier attempt sent the assignment to these groups' };
+  const watchMs = Math.min(longestWatchMs, 0.4 * timeoutMs);
+  assertLeft(session, 1.5 * watchMs, 'watch a send, so nothing was sent');
+  await keep({ sending: true, before });
+  let answered: Answered;
+  try {
+    answered = await send(watchMs);
+  } catch (error) {
+    if (!(error instanceof ConnectorError)) throw error;
+    if (mayHaveArrived(error.facts)) return settle(before, error.message);
+    answered = { refusal: error };
+  }
+  if (answered.refusal) {
+    await keep({ sending: false, sentTo: [...sentTo, ...(answered.sentTo ?? [])] }).catch(() => {}); // As in `settle`.
+    throw answered.refusal;
+  }
+  const { effect, seen } = await watch(before, watchMs);
+  if (effect) return effect;
+  if (!seen) return { note: `${name} accepted the send; how many workers it reached could not be read` };
+  return { recipients: 0, note: `${name} accepted the send, and nobody was reached yet` };
+}
+
+/** The effect of a send between two looks; undefined if there is none. */
+function effectOf(before: Seen, now: Seen): { recipients?: number } | undefined {
+  const growth = (now.workers ?? 0) - (before.workers ?? 0);
+  if (growth > 0) return { recipients: growth };
+  return now.status === 'sent' && before.status !== 'sent' ? {} : undefined;
+}
+
+/** A refusal (4xx, but not 408) or a failed connection shows that nothing was sent. Other failures may come after the send. */
+export function mayHaveArrived({ unanswered, status }: ConnectorError['facts']): boolean {
+  return unanswered === true || (status !== undefined && (status < 400 || status === 408 || status >= 500));
+}

@@ -1,0 +1,79 @@
+/** Fills the templates of kind `http` (contract/templates.ts). */
+
+import { evaluateCondition, parseCondition } from '../chain/condition.js';
+import { isObject } from '../chain/fields.js';
+import type { RequestTemplate } from '../contract/templates.js';
+import type { ConnectorError } from './call.js';
+import type { HttpRequest } from './http.js';
+import { refused } from './session.js';
+
+export type Values = Record<string, string | number | string[] | undefined>; // undefined: the action does not have it
+
+/** @throws ConnectorError if a value does not fit, or if the template ignores it */
+export function filled(baseUrl: string, { method, path, headers = {}, body, success }: RequestTemplate, values: Values) {
+  const used = Array.from((path + JSON.stringify(body ?? null)).matchAll(placeholder), ([, name]) => name);
+  const ignored = Object.keys(values).find((name) => values[name] !== undefined && !used.includes(name));
+  // Without its groups or its radius, an assignment would reach other workers.
+  if (ignored) throw unfit(`the template has no {${ignored}}, but the action has this value`, `The system takes no ${ignored}`);
+  const url = new URL(baseUrl);
+  const [pathname = '', query = ''] = path.split(/\?(.*)/).map((part) => text(part, values, encoded));
+  url.pathname = url.pathname.replace(/\/+$/, '') + pathname;
+  if (query !== '') url.search = query;
+  return {
+    ...{ method, url, body: json(body, values) },
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+    ...(success !== undefined && { refusal: (answer: unknown) => unmet(success, values, answer) }),
+  } satisfies Partial<HttpRequest>;
+}
+
+const placeholder = /\{(\w+)(?::number)?\}/g;
+
+function unfit(why: string, title: string): ConnectorError {
+  return refused(`nothing was sent: ${why}`, title, "Change the action, or the templates in the company's settings; then retry");
+}
+
+/** Fills the placeholders of the template. A placeholder inside a value stays as it is. */
+function text(template: string, values: Values, form = (value: string) => value): string {
+  return template.replace(placeholder, (_, name: string) => form(String(values[name] ?? '')));
+}
+
+/** Fills a part of a body. @returns undefined if the part is only a placeholder, and its value is absent */
+function json(part: unknown, values: Values): unknown {
+  if (typeof part === 'string') {
+    const [, name, asNumber] = /^\{(\w+)(:number)?\}$/.exec(part) ?? [];
+    if (name === undefined) return text(part, values);
+    const value = values[name];
+    return !asNumber || value === undefined ? value : Array.isArray(value) ? value.map(number) : number(value);
+  }
+  if (Array.isArray(part)) return part.map((inner) => json(inner, values)).filter((inner) => inner !== undefined);
+  if (!isObject(part)) return part;
+  const members = Object.entries(part).map(([name, inner]) => [text(name, values), json(inner, values)]);
+  const filled = Object.fromEntries(members);
+  // A field called `id` must not replace the id of the ticket.
+  if (Object.keys(filled).length === members.length) return filled;
+  throw unfit('a field has a name that the template itself uses', 'The system has no field with this name');
+}
+
+/** Accepts at most 15 digits: a longer number could be rounded to the id of another ticket. */
+function number(value: string | number): number {
+  if (/^-?\d{1,15}(\.\d{1,9})?$/.test(`${value}`)) return Number(value);
+  throw unfit('the template needs a number', `${JSON.stringify(`${value}`.slice(0, 60))} is not a number of at most 15 digits`);
+}
+
+/** Encodes one segment of a path, which cannot be blank, `.`, `..` (servers also read `%2e` as a dot) or half a surrogate pair. */
+export function encoded(segment: string): string {
+  if (!/^\s*$|^\.\.?$|\p{Cs}/u.test(segment)) return encodeURIComponent(segment);
+  const shown = JSON.stringify(segment);
+  throw refused(
+    `${shown} cannot be used as an id in a URL; check the id in the request`,
+    `${shown} cannot be an id`,
+    'Change the id, then retry',
+  );
+}
+
+function unmet(success: string, values: Values, answer: unknown): string | undefined {
+  const parsed = parseCondition(success);
+  if (!parsed.ok) return parsed.error;
+  const { holds, reason } = evaluateCondition({ ...parsed.condition, value: text(parsed.condition.value, values) }, answer);
+  return holds ? undefined : `${reason}, and success is ${success}`;
+}

@@ -1,0 +1,299 @@
+/** Sets a field of a ticket, the same way in every ticket system: resolve, read, compare, write, verify. */
+
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { timesIn } from '../chain/timestamp/local.js';
+import { readTimestamp } from '../chain/timestamp/read.js';
+import { type Bounds, type Call, ConnectorError } from './call.js';
+import type { HttpClient } from './http.js';
+import { mayHaveArrived } from './sends.js';
+import { assertLeft, type Memory, missing, refused, Session, ticketingSettings, type VendorApi } from './session.js';
+
+/** `text`: the value; if it is a timestamp, in the pattern of `cfTargetDateFormat`. `value`: the value without that pattern. */
+export interface FieldUpdate {
+  ticketId: string;
+  name: string;
+  text: string;
+  value: string;
+  hasPattern: boolean;
+  timeZone: string;
+}
+
+/** The fields that the company's rules name, and a ticket. */
+type Wanted = { fields?: readonly string[]; ticketId?: string };
+
+export interface Ticketing extends Bounds {
+  /** Changes nothing. @throws ConnectorError */
+  check(call: Call, wanted?: Wanted): Promise<string>;
+  /** @returns a note for people, such as a value that was there already. @throws ConnectorError */
+  setField(update: FieldUpdate, call: Call): Promise<{ note?: string }>;
+}
+
+export type FieldType = 'text' | 'rich-text' | 'number' | 'boolean' | 'date' | 'instant' | 'choice';
+
+type Option = { value: string; label: string };
+
+export interface Field {
+  id: string; // what the API calls it
+  names: string[]; // what people may call it: name, label, id
+  type: FieldType;
+  options?: Option[]; // of a choice
+  list?: true; // a choice in which several options can be chosen
+  maxLength?: number;
+  decimals?: number; // how many decimals a number keeps at most
+  /** Why the field cannot be written; absent: it can. */
+  fixed?: string;
+  /** What to do if the field is fixed. */
+  remedy?: string;
+}
+
+/** A value in the form that the vendor takes; null removes it. */
+export type Value = unknown;
+type Form<Given> = (given: Given, field: Field) => Value;
+
+export interface TicketSystem extends Omit<VendorApi, 'what'> {
+  limits?: Ticketing['limits'];
+  /** The ids of the tickets with this id or number: one, if all is well. */
+  resolve(session: Session, reference: string): Promise<string[]>;
+  /** @param ticketId - for systems whose tickets have different fields; may be absent in a check */
+  fields(session: Session, ticketId?: string): Promise<Field[]>;
+  /** Returns the same text for tickets with the same fields. Absent: remembered fields are used for all tickets. */
+  fieldsOf?(ticketId: string): string;
+  /** The longest name of a field, for advice. */
+  nameLength?: number;
+  /** How many minutes fields are remembered: 0 if each ticket has its own fields. */
+  fieldMinutes?: number;
+  /** The current value, and what a write needs to know of the ticket. */
+  read(session: Session, ticketId: string, field: Field): Promise<{ value: Value; ticket: unknown }>;
+  /** @returns the value in the answer; undefined if the answer has none: then the field is read back */
+  write(session: Session, ticketId: string, field: Field, value: Value, ticket: unknown): Promise<{ value: Value } | undefined>;
+  /** Values in the vendor's forms. Defaults: see `convert`. */
+  forms?: {
+    date?: Form<string>; // of the day
+    instant?: Form<Date>;
+    choice?: Form<Option>; // also for each option of a list
+    number?: Form<number>;
+    'rich-text'?: Form<string>;
+    text?: Form<string>;
+  };
+  /** The calls that the vendor still allows, in words. */
+  quota?(session: Session): Promise<string | undefined>;
+  /** Returns a value of the vendor as a text that can be compared. Undefined, or no function: `comparable` decides. */
+  plain?(value: Value, field: Field): string | undefined;
+}
+
+/** No write begins if less time than this is left, because the write must also be verified. */
+const verifyMs = 6_000;
+
+export function createTicketing(system: TicketSystem, http: HttpClient, memory: Memory): Ticketing {
+  const api = { ...system, what: ticketingSettings };
+  const begin = (call: Call) => new Session(api, http, memory, call);
+
+  async function ticketCalled(session: Session, reference: string): Promise<string> {
+    const [id, other] = await system.resolve(session, reference);
+    if (id === undefined) throw missing(system.name, `ticket ${reference}`);
+    if (other === undefined) return id;
+    throw refused(
+      `${system.name} has several tickets with the number ${reference}`,
+      `Several tickets at ${system.name} have the number ${reference}`,
+      'Use the id of the ticket, then retry',
+    );
+  }
+
+  async function fieldCalled(session: Session, name: string, ticketId?: string): Promise<Field> {
+    const key = ticketId !== undefined && system.fieldsOf ? `fields ${system.fieldsOf(ticketId)}` : 'fields';
+    const found = async (fresh: boolean) => {
+      const look = () => system.fields(session, ticketId);
+      const fields = await memory.of(key, look, { fresh, minutes: system.fieldMinutes });
+      const called = (same: (known: string) => boolean) => fields.filter(({ names }) => names.some(same));
+      const exact = called((known) => known === name);
+      return { fields, matching: exact.length > 0 ? exact : called((known) => known.toLowerCase() === name.toLowerCase()) };
+    };
+    const known = await found(false);
+    const { fields, matching } = known.matching.length > 0 ? known : await found(true);
+    const [field, other] = matching;
+    if (!field) {
+      const some = fields.slice(0, 20).map(({ names }) => names[0]);
+      throw refused(
+        `${system.name} has no ticket field "${name}"; it has ${some.join(', ') || 'none'}`,
+        `There is no field "${name}" at ${system.name}`,
+        `Change cfName to the name of a field${system.nameLength ? ` (at most ${system.nameLength} characters)` : ''}, then retry`,
+      );
+    }
+    if (other)
+      throw refused(
+        `${system.name} has ${matching.length} ticket fields called "${name}"`,
+        `"${name}" is the name of several fields`,
+        `Use the id of one as cfName: ${matching.map(({ id }) => id).join(', ')}`,
+      );
+    if (field.fixed)
+      throw refused(
+        `the field "${name}" cannot be written: ${field.fixed}`,
+        `"${name}" cannot be written at ${system.name}`,
+        field.remedy ?? 'Change cfName to another field',
+      );
+    return field;
+  }
+
+  async function setField(update: FieldUpdate, call: Call): Promise<{ note?: string }> {
+    const session = begin(call);
+    const kept = keptSchema.safeParse(call.kept).data;
+    const isSame = kept?.reference === update.ticketId; // An edit can name another ticket.
+    const ticketId = isSame ? kept.ticketId : await ticketCalled(session, update.ticketId);
+    const keep = async (before?: string) => call.keep?.({ reference: update.ticketId, ticketId, ...(before && { before }) });
+    if (!isSame) await keep();
+    const field = await fieldCalled(session, update.name, ticketId);
+    const wanted = convert(system, field, update);
+    const plain = (value: Value) => comparable(system, field, value);
+    const isWanted = (value: Value) => plain(value) === plain(wanted);
+    const note =
+      update.hasPattern && (field.type === 'date' || field.type === 'instant')
+        ? `cfTargetDateFormat was not used: ${update.name} is a date field`
+        : undefined;
+    const notes = (...more: string[]) => {
+      const said = [...more, ...(note ? [note] : [])].join('; ');
+      return said === '' ? {} : { note: said };
+    };
+
+    const stateOf = (value: Value) => hash('sha256', `${field.id} ${plain(value)}`);
+    const shown = (value: Value) => (plain(value) === '' ? 'no value' : JSON.stringify(plain(value).slice(0, 100)));
+    /** Somebody else changed the field, perhaps after the relay had changed it. If a person retries, the attempt starts anew. */
+    const undecided = async (why: string, now: Value) => {
+      await keep().catch(() => {}); // If this fails, the error below still carries the data.
+      const found = `${why}; "${update.name}" at ${system.name} now has ${shown(now)}; nothing was overwritten`;
+      return new ConnectorError('unknown', found, {
+        settled: true,
+        title: `Somebody else has changed "${update.name}" at ${system.name} to ${shown(now)}`,
+        remedy: 'Look at the field: skip this action if its value is right, otherwise retry',
+      });
+    };
+
+    const before = await system.read(session, ticketId, field);
+    if (isWanted(before.value)) return notes(`the field had this value already`);
+    const state = stateOf(before.value);
+    if (isSame && kept.before && kept.before !== state)
+      throw await undecided('an earlier attempt may have changed the field', before.value);
+    assertLeft(session, verifyMs, 'verify a change, so nothing was changed');
+    await keep(state);
+    let written: { value: Value } | undefined;
+    try {
+      written = await system.write(session, ticketId, field, wanted, before.ticket);
+    } catch (error) {
+      if (!(error instanceof ConnectorError)) throw error;
+      if (error.kind === 'permanent' || !mayHaveArrived(error.facts)) await keep().catch(() => {}); // As in `undecided`.
+      if (!error.facts.unanswered) throw error;
+      // The answer was lost: the ticket says whether the change was made.
+      const now = await system.read(session, ticketId, field).catch(() => undefined);
+      if (now && isWanted(now.value)) return notes('the answer was lost; the field was read back and has the value');
+      if (now && stateOf(now.value) !== state) throw await undecided(error.message, now.value);
+      const found = now ? 'was read back and does not have the value' : 'could not be read back';
+      throw new ConnectorError(error.kind, `${error.message}; the field ${found}`, error.facts);
+    }
+    const after = written ?? (await system.read(session, ticketId, field));
+    if (isWanted(after.value)) return notes();
+    await keep().catch(() => {}); // As in `undecided`.
+    throw refused(
+      `${system.name} accepted the change of "${update.name}", but the field has ${shown(after.value)}`,
+      `${system.name} did not keep the value of "${update.name}"`,
+      `Check the field and its rules at ${system.name}, change cfValue, then retry`,
+    );
+  }
+
+  async function check(call: Call, { fields = [], ticketId }: Wanted = {}): Promise<string> {
+    const session = begin(call);
+    const known = await memory.of('fields', () => system.fields(session), { fresh: true, minutes: system.fieldMinutes });
+    const id = ticketId === undefined ? undefined : await ticketCalled(session, ticketId);
+    for (const name of fields) {
+      const field = await fieldCalled(session, name, id);
+      if (id !== undefined) await system.read(session, id, field);
+    }
+    const of = fields.length > 0 ? `, among them ${fields.join(', ')}` : '';
+    const quota = await system.quota?.(session).catch(() => undefined);
+    return [
+      `answers, accepts the credentials and shows ${known.length} ticket fields${of}`,
+      id === undefined ? 'give the id of a ticket to check the right to read it' : `can read ticket ${ticketId}`,
+      ...(quota === undefined ? [] : [quota]),
+    ].join('; ');
+  }
+
+  return { severalCalls: true, ...(system.limits && { limits: system.limits }), check, setField };
+}
+
+/** The data for the next attempt: the resolved ticket, and the state of the field before a change that may have been made. */
+const keptSchema = z.object({ reference: z.string(), ticketId: z.string(), before: z.string().optional() });
+
+/** Returns the value in the vendor's form; null if it is blank. @throws ConnectorError if the field cannot have it */
+function convert({ name: vendor, forms = {} }: TicketSystem, field: Field, update: FieldUpdate): Value {
+  const { name, text, value, timeZone } = update;
+  const cannot = (why: string) =>
+    refused(
+      `${JSON.stringify(text.slice(0, 60))} cannot be the value of "${name}" at ${vendor}: ${why}`,
+      `"${name}" cannot have this value`,
+      'Change cfValue, then retry',
+    );
+  if (value.trim() === '') return null;
+  switch (field.type) {
+    case 'number': {
+      const number = Number(text) + 0; // never -0
+      if (!Number.isFinite(number)) throw cannot('it is no number');
+      if (Number.isInteger(number) && !Number.isSafeInteger(number)) throw cannot('it has too many digits');
+      if (field.decimals !== undefined && Number(number.toFixed(field.decimals)) !== number)
+        throw cannot(`the field keeps ${field.decimals} decimals`);
+      return forms.number ? forms.number(number, field) : number;
+    }
+    case 'boolean': {
+      const lower = text.trim().toLowerCase();
+      if (['true', 'yes', '1'].includes(lower)) return true;
+      if (['false', 'no', '0'].includes(lower)) return false;
+      throw cannot('it is neither true nor false');
+    }
+    case 'date':
+    case 'instant': {
+      const read = readTimestamp(value, timeZone);
+      if (!read.ok) throw cannot(read.error);
+      const time = new Date(read.epochMillis);
+      const day = timesIn(timeZone)(time.toISOString()).slice(0, 10);
+      for (const text of [time.toISOString(), day])
+        if (!/^(?!0000)\d{4}-\d/.test(text)) throw cannot('its year is not from 1 to 9999');
+      if (field.type === 'instant') return forms.instant ? forms.instant(time, field) : time.toISOString();
+      return forms.date ? forms.date(day, field) : day;
+    }
+    case 'choice': {
+      const { options = [], list } = field;
+      const named = (text: string) => {
+        const same = (one: string) => one.trim().toLowerCase() === text.trim().toLowerCase();
+        const exact = options.find(({ value }) => value === text) ?? options.find(({ label }) => same(label));
+        return exact ?? options.find(({ value }) => same(value));
+      };
+      const form = (text: string) => {
+        const option = named(text);
+        const labels = options.slice(0, 20).map(({ label }) => label);
+        if (!option) throw cannot(`it is no option; the options are ${labels.join(', ')}`);
+        return forms.choice ? forms.choice(option, field) : option.value;
+      };
+      if (!list) return form(text);
+      return (named(text) ? [text] : text.split(',')).map(form);
+    }
+    default: {
+      if (field.maxLength && text.length > field.maxLength)
+        throw cannot(`it has ${text.length} characters, and the field takes ${field.maxLength}`);
+      const form = field.type === 'text' ? forms.text : forms['rich-text'];
+      return form ? form(text, field) : text;
+    }
+  }
+}
+
+function comparable(system: TicketSystem, field: Field, value: Value): string {
+  if (value === null || value === undefined || value === '') return '';
+  if (Array.isArray(value)) return [...new Set(value.map((one) => comparable(system, field, one)))].sort().join(', ');
+  const plain = system.plain?.(value, field);
+  if (plain !== undefined) return plain;
+  if (field.type === 'number') return String(Number(value));
+  if (field.type === 'instant' && typeof value === 'string') {
+    const time = Date.parse(/[Zz]|[+-]\d\d:?\d\d$/.test(value) ? value : `${value.replace(' ', 'T')}Z`);
+    return Number.isNaN(time) ? value : new Date(time).toISOString();
+  }
+  if (field.type === 'date' && typeof value === 'string') return value.slice(0, 10);
+  if (typeof value === 'object') return JSON.stringify(value);
+  return String(value).replace(/\r\n?/g, '\n').trim(); // A vendor may change line breaks, and remove spaces at the ends.
+}

@@ -1,0 +1,160 @@
+/** The connection to the assignment platform or the ticket system: a form with the settings of the chosen kind, and a check. */
+
+import { useSignal } from '@preact/signals';
+import type { z } from 'zod';
+import type { Fields } from '../chain/fields.js';
+import { type Kind, platformKinds, type Setting, ticketingKinds } from '../chain/kinds.js';
+import type { Checked, CheckedPart, checkResponse, StoredCompany } from '../contract/company.js';
+import { ask } from './api.js';
+import { changedIn, useForm } from './form.js';
+import { announce } from './frame.js';
+import { Button, Entry, Failure, fieldsOf, ProblemNote, Said, Select, Submit, useDeed } from './parts.js';
+import { isOperator } from './session.js';
+
+export const partWords: Record<CheckedPart | 'limits' | 'webhookSecret', string> = {
+  platform: 'Assignment platform',
+  ticketing: 'Ticket system',
+  mail: 'Mail',
+  limits: 'Limits',
+  webhookSecret: 'Signed webhooks',
+  contacts: 'Contacts',
+  rules: 'Rules',
+  pauses: 'Pauses',
+};
+
+export type CheckAnswer = z.infer<typeof checkResponse>;
+
+export function CheckedLine({ of: { part, works, title, remedy, detail } }: { of: Checked }) {
+  return (
+    <>
+      <span class={`badge ${works ? 'good' : 'bad'}`}>{works ? 'works' : 'does not work'}</span> {partWords[part]}
+      {title ? <Failure of={{ title, remedy, message: detail }} /> : ': '}
+      {!title && <Said text={detail} />}
+    </>
+  );
+}
+
+/** The form has one kind for each of these types of `auth` of the relay's HTTP interface. Other types can only be set as JSON. */
+const http = (how: string, settings: Kind['settings'] = {}): Kind => ({
+  name: `HTTP interface of the relay, ${how}`,
+  credentials: 'For a system that has the HTTP interface of the relay.',
+  settings: { baseUrl: { label: 'Address', help: 'For example https://example.com/relay.' }, ...settings },
+});
+const httpKinds: Readonly<Record<string, Kind>> = {
+  'http bearer': http('with a token', { token: { label: 'Token', secret: true } }),
+  'http basic': http('with a password', { username: { label: 'User name' }, password: { label: 'Password', secret: true } }),
+  'http none': http('without credentials'),
+};
+const otherAddress: Setting = {
+  label: 'Other address',
+  help: "The relay uses this address in place of the vendor's address, for example for a test system.",
+  optional: true,
+};
+
+export interface SettingsProps {
+  company: StoredCompany;
+  at: string;
+  onSaved(company: StoredCompany): void;
+}
+
+export function Connection({ section, company, at, onSaved }: SettingsProps & { section: 'platform' | 'ticketing' }) {
+  const [chosen, found] = [useSignal<string | undefined>(undefined), useSignal<Checked | undefined>(undefined)];
+  const [deed, checking, form] = [useDeed(), useDeed(), useForm()];
+  const { kind: known, auth = { type: 'none' }, ...stored }: { kind?: string; auth?: { type: string } } = company[section] ?? {};
+  const first = known === 'http' ? `http ${auth.type}` : (known ?? '');
+  const kinds: Readonly<Record<string, Kind>> = {
+    '': { name: 'Not connected', credentials: first && removal, settings: {} },
+    ...(known === 'http' && { [first]: http(`with ${auth.type}, which can only be changed as JSON`) }),
+    ...httpKinds,
+    ...(section === 'platform' ? platformKinds : ticketingKinds),
+  };
+  const picked = chosen.value ?? first;
+  const [kind = '', authType] = picked.split(' ');
+  /** The stored settings of this kind. A new kind starts empty. */
+  const before: Fields = picked === first ? { ...auth, ...stored } : {};
+  const { settings = {}, credentials } = kinds[picked] ?? {};
+  const hasOther = picked && !authType && (isOperator() || before.baseUrl !== undefined);
+  const inputs = Object.entries<Setting>({ ...settings, ...(hasOther && { baseUrl: otherAddress }) });
+  const name = partWords[section];
+  const problems = deed.refused?.problem.errors ?? [];
+  const unseen = <span class="unseen"> {name}</span>;
+  const change = async (connection: Fields | null, words: string) => {
+    const changed = async () => onSaved(await ask<StoredCompany>('PATCH', at, { [section]: connection }));
+    if (!(await deed.run(changed, words))) return;
+    [chosen.value, found.value] = [undefined, undefined];
+    form.saved();
+    if (!connection) form.ref.current?.querySelector('select')?.focus(); // The pressed button disappears.
+  };
+  const pick = ({ target }: Event) => {
+    if (target instanceof HTMLSelectElement) chosen.value = target.value;
+  };
+  const save = (event: Event) => {
+    const [changed, given] = [changedIn(event.currentTarget), fieldsOf(event)];
+    const sent = inputs.filter(([name]) => before[name] === undefined || changed.has(name));
+    const values = Object.fromEntries(sent.map(([name]) => [name, given[name] || null]));
+    const { baseUrl, ...auth } = values;
+    const ofHttp = { kind, baseUrl, auth: authType === 'none' ? null : { type: authType, ...auth } };
+    if (!picked) return change(null, 'Removed');
+    return change(authType ? ofHttp : { kind, ...values }, 'Saved');
+  };
+  const check = () =>
+    checking.run(async () => {
+      const { checked } = await ask<CheckAnswer>('POST', `${at}/check`, {});
+      found.value = checked.find(({ part }) => part === section);
+      announce(`${name}: ${found.value?.works ? 'works' : 'does not work'}`);
+    });
+  return (
+    <section class="card" aria-labelledby={section}>
+      <h2 id={section}>{name}</h2>
+      <form ref={form.ref} onSubmit={(event) => void save(event)} onChange={pick}>
+        <Select
+          label="System"
+          name="kind"
+          options={Object.entries(kinds).map(([kind, { name }]) => [kind, name] as const)}
+          first={first}
+        />
+        <p class="soft">{credentials}</p>
+        {before.templates !== undefined && <p class="soft">Only the operator can change the templates, as JSON.</p>}
+        {inputs.map(([name, setting]) => (
+          <SettingField
+            key={`${picked} ${name}`}
+            of={[name, setting]}
+            before={before[name]}
+            problem={problems.find(({ pointer }) => [name, setting.secret && 'auth'].includes(pointer.split('/').at(-1)))?.detail}
+          />
+        ))}
+        {(picked || first) && (
+          <Submit {...deed} words={[picked ? 'Save' : 'Remove', unseen]} danger={!picked}>
+            {picked && first && (
+              <>
+                <Button aria-disabled={checking.busy} onClick={() => void check()}>
+                  {checking.busy ? 'Checking…' : 'Check'}
+                  {unseen}
+                </Button>
+                <span class="soft small">The check uses the saved settings. It changes nothing.</span>
+              </>
+            )}
+          </Submit>
+        )}
+      </form>
+      <ProblemNote refused={checking.refused} />
+      {found.value && <CheckedLine of={found.value} />}
+    </section>
+  );
+}
+
+const removal = 'The relay will delete the settings and the credentials. Actions that need this system then fail.';
+
+type SettingFieldProps = { of: [string, Setting]; before: unknown; problem: string | undefined };
+
+function SettingField({ of: [name, setting], before, problem }: SettingFieldProps) {
+  const { label, help, secret, optional, pattern } = setting;
+  const keeps = secret && before !== undefined && 'A secret is stored. Leave this field empty to keep the secret.';
+  const hints = [help, pattern && `For example ${pattern.example}.`, optional && 'Optional.', keeps];
+  const shared = { name, required: !optional && !keeps, maxLength: 4096 };
+  const hidden = { type: 'password', autocomplete: 'new-password' } as const;
+  const readOnly = setting === otherAddress && !isOperator();
+  const shown = { readOnly, defaultValue: String(before ?? ''), autocomplete: 'off', spellcheck: false } as const;
+  const hint = hints.filter(Boolean).join(' ');
+  return <Entry label={label} hint={hint} problem={problem} {...shared} {...(secret ? hidden : shown)} />;
+}

@@ -1,0 +1,43 @@
+/** Leases for vendors that limit how many calls run at the same time and in an hour. A lease of a lost worker ends by itself. */
+
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { type Queries, read } from './database.js';
+
+/** `account`: whose limits these are. `ms`: how long a lease lasts at most. */
+export interface LeaseLimits {
+  account: string;
+  threads: number;
+  callsPerHour: number;
+  callsPerLease?: number;
+  ms: number;
+}
+
+const makeSlots = 'INSERT INTO leases (account, slot) SELECT $1, generate_series(1, $2::int) ON CONFLICT DO NOTHING';
+const takeSlot = `UPDATE leases SET holder = $2, until = now() + $3::int * interval '1 ms', hour = date_trunc('hour', now()),
+    used = CASE WHEN hour = date_trunc('hour', now()) THEN used ELSE 0 END + $4::int
+  WHERE (account, slot) = (
+    SELECT account, slot FROM leases
+    WHERE account = $1 AND slot <= $5::int AND until < now()
+      AND (hour <> date_trunc('hour', now()) OR used + $4::int <= $6::int)
+    ORDER BY slot LIMIT 1 FOR UPDATE SKIP LOCKED)
+  RETURNING slot`;
+const freeSlot = 'UPDATE leases SET until = now() WHERE account = $1 AND slot = $2 AND holder = $3';
+
+export function leasesIn(database: Queries) {
+  return {
+    /** @returns undefined if all slots are taken, or the hour's calls are used up */
+    async take(limits: LeaseLimits): Promise<{ release(): Promise<unknown> } | undefined> {
+      const { account, threads, callsPerHour, callsPerLease = 6, ms } = limits;
+      const holder = randomUUID();
+      const each = Math.floor(callsPerHour / threads); // every slot has its share of the hour's calls
+      await database.query(makeSlots, [account, threads]);
+      const wanted = [account, holder, ms, callsPerLease, threads, each];
+      const [row] = await read(database, z.object({ slot: z.int() }), takeSlot, wanted);
+      if (!row) return undefined;
+      const held = [account, row.slot, holder];
+      const release = () => database.query(freeSlot, held).catch(() => {}); // If this fails, the lease ends by itself.
+      return { release };
+    },
+  };
+}

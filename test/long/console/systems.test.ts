@@ -1,0 +1,217 @@
+/**
+ * A chain for each system, from the form of the connection to the mended action, in a real browser. The systems are the simulators
+ * of `npm start`.
+ */
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { platformKinds, type Setting, ticketingKinds } from '../../../src/chain/kinds.js';
+import { acceptedSchema } from '../../../src/contract/chain-resource.js';
+import { vendorSettings } from '../../../src/sandbox/vendors/simulators.js';
+import { missingBrowser, signIn, startBrowser } from '../../end-to-end/browser.js';
+import { adminToken, eventually, startStack, Unmet } from '../../end-to-end/stack.js';
+
+interface Case {
+  /** The fields of the action in the composer. */
+  action: Record<string, string>;
+  /** The field that the second chain and the edit change, and its values: of the first chain, of the second, of the edit. */
+  changed: [field: string, first: string, second: string, edited?: string];
+  /** What the simulator's page shows of the ticket after each value. */
+  shows(value: string): string;
+  /** The failure of the simulator, and the words for it. */
+  failure: { name: string; method?: string };
+  title: string;
+  remedy: string;
+}
+
+const noteAt = (externalSystemTicketId: string): Pick<Case, 'action' | 'shows'> => ({
+  action: { externalSystemTicketId, cfName: 'Site note' },
+  shows: (value) => `${externalSystemTicketId} · Replace a broken till|note: ${value}`,
+});
+const notes = ['cfValue', 'Use the back door', 'Ring at the gate'] as const;
+const correct = 'Change what the message says';
+
+/** Without `edited`, a person solves the problem at the vendor and retries. With it, a person edits the action. */
+const cases: Record<keyof typeof ticketingKinds | keyof typeof platformKinds, Case> = {
+  autotask: {
+    ...noteAt('T20260105.0674'),
+    changed: [...notes],
+    failure: { name: 'permission', method: 'PATCH' },
+    title: "Autotask does not let the relay's user do this",
+    remedy: 'Give the user the rights for the change of ticket 123456',
+  },
+  connectwise: {
+    ...noteAt('5000'),
+    changed: [...notes],
+    failure: { name: 'conflict', method: 'PATCH' },
+    title: 'Somebody else is changing ticket 5000 at ConnectWise',
+    remedy: 'Retry',
+  },
+  servicenow: {
+    ...noteAt('INC0010001'),
+    changed: [...notes, 'Ring twice'],
+    failure: { name: 'business-rule', method: 'PATCH' },
+    title: 'ServiceNow refused the change of ticket',
+    remedy: correct,
+  },
+  zendesk: {
+    ...noteAt('35436'),
+    changed: [...notes, 'Ring thrice'],
+    failure: { name: 'dropped-field' },
+    title: 'Zendesk did not keep the value of "Site note"',
+    remedy: 'Check the field and its rules at Zendesk, change cfValue',
+  },
+  jira: {
+    ...noteAt('RELAY-1'),
+    changed: [...notes],
+    failure: { name: 'permission' },
+    title: 'Jira does not let the relay set the field in issue RELAY-1',
+    remedy: 'Find out which one of three causes it is',
+  },
+  workmarket: {
+    action: { platformAssignmentId: '6029116324', sendToGroups: 'Till technicians' },
+    changed: ['sendRadius', '20', '50'],
+    shows: (miles) => `6029116324 · Replace a broken till|Invited workers: ${miles === '20' ? '1001' : '1001, 1002'}`,
+    failure: { name: 'insufficient-funds' },
+    title: 'WorkMarket has not enough funds for this assignment',
+    remedy: 'Add funds at WorkMarket',
+  },
+};
+
+if (missingBrowser) it('the systems in the console', { skip: missingBrowser }, () => {});
+else describe('each system in the console', { concurrency: true }, systems);
+
+async function systems(): Promise<void> {
+  const stack = await startStack();
+  const browser = await startBrowser();
+  const vendors = vendorSettings(stack.platform.url);
+  const kinds = { ...ticketingKinds, ...platformKinds };
+
+  for (const [kind, { name, settings }] of Object.entries(kinds) as [keyof typeof kinds, (typeof kinds)[keyof typeof kinds]][]) {
+    const { action, changed, shows, failure, title, remedy } = cases[kind];
+    const [field, first, second, edited] = changed;
+
+    it(`${name}: is connected, does its work, fails with "${title}", and does it in the end`, async () => {
+      const said: string[] = [];
+      const company = await stack.company();
+      const home = `/companies/${company.companyId}`;
+      const context = await browser.newContext({ reducedMotion: 'reduce' });
+      context.setDefaultTimeout(60_000);
+      const [page, simulator] = [await context.newPage(), await context.newPage()];
+      page.on('pageerror', (error) => said.push(`${page.url()}: ${error.message}`));
+      await signIn(page, stack.links.api, adminToken, `${home}/settings`);
+      await connect(page);
+      const chainId = await compose(page, company);
+      assert.equal((await company.ended(chainId)).status, 'completed');
+      await shown(simulator, first);
+
+      await control('PUT', failure);
+      await page.goto(`${stack.links.api}${home}/compose`);
+      await page.locator(`input[name=${field}]`).fill(second);
+      const failed = await post(page, company.relayAccessToken);
+      await company.action(failed, 0, 'needs-attention');
+      await readNotice(company.admin);
+      await control('DELETE');
+
+      await page.goto(`${stack.links.api}${home}/chains/${failed}`);
+      const card = page.getByRole('article').first();
+      await card.getByText(title).first().waitFor();
+      await card.getByText(remedy).first().waitFor();
+      const best = card.locator('button.main');
+      if (edited === undefined) {
+        assert.match((await best.textContent()) ?? '', /^Retry/);
+        await best.click();
+      } else {
+        await card.getByRole('button', { name: /^Edit and retry/ }).click();
+        const dialog = page.getByRole('dialog');
+        await dialog.getByLabel(field).fill(edited);
+        await dialog.getByRole('button', { name: 'Save and retry' }).click();
+      }
+      await page.getByText('completed', { exact: true }).waitFor();
+      await shown(simulator, edited ?? second);
+      assert.deepEqual(said, []);
+      await context.close();
+    });
+
+    const control = async (method: 'PUT' | 'DELETE', body?: object) => {
+      const headers = { 'content-type': 'application/json' };
+      const at = `${stack.platform.url}/vendors/${kind}/control/fail`;
+      assert.equal((await fetch(at, { method, headers, body: JSON.stringify(body) })).status, 200);
+    };
+
+    /** Fills the form of the kind, saves it and checks it. */
+    const connect = async (page: Page) => {
+      const [connection = {}] = Object.values(vendors[kind] ?? {}) as Record<string, string>[];
+      const part = kind in platformKinds ? 'Assignment platform' : 'Ticket system';
+      const form = page.getByRole('region', { name: part });
+      await form.getByLabel('System').selectOption(name);
+      for (const [setting, { label }] of Object.entries<Setting>(settings))
+        if (connection[setting] !== undefined) await form.getByLabel(label, { exact: true }).fill(connection[setting]);
+      await form.getByLabel('Other address').fill(stack.platform.url);
+      const saved = page.waitForResponse((response) => response.request().method() === 'PATCH');
+      await form.getByRole('button', { name: 'Save' }).click();
+      assert.equal((await saved).status(), 200);
+      await form.getByRole('button', { name: 'Check' }).click();
+      await form.getByText('works', { exact: true }).waitFor();
+    };
+
+    type Company = Awaited<ReturnType<typeof stack.company>>;
+
+    /** Makes the chain from nothing, sends its body as the webhook does, and opens the chain that arrives. */
+    const compose = async (page: Page, { companyId, relayAccessToken }: Company): Promise<string> => {
+      await page.goto(`${stack.links.api}/companies/${companyId}/compose`);
+      const does = kind in platformKinds ? /^Add: send the assignment/ : /^Add: update a ticket field/;
+      await page.getByRole('button', { name: does }).click();
+      for (const [input, text] of Object.entries({ ...action, [field]: first }))
+        await page.locator(`input[name=${input}]`).fill(text);
+      const started = await post(page, relayAccessToken);
+      await page.getByRole('link', { name: 'open its chain' }).click();
+      await page.getByText('completed', { exact: true }).waitFor();
+      assert.match(page.url(), new RegExp(`${started}$`));
+      return started;
+    };
+
+    /** Sends the body that the composer shows, with the rule's token. */
+    const post = async (page: Page, token: string): Promise<string> => {
+      await page.getByLabel("The rule's token").fill(token);
+      const listed = page.waitForResponse((response) => response.url().includes('/chains?'));
+      await page.getByRole('button', { name: 'I have pasted the body' }).click();
+      await listed;
+      const body = (await page.getByLabel('Paste this as the body of the webhook').inputValue()).replaceAll(
+        '${assignment_id}',
+        '1',
+      );
+      const address =
+        (await page
+          .locator('code', { hasText: /\/relay$/ })
+          .first()
+          .textContent()) ?? '';
+      const answer = await fetch(address, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+      assert.equal(answer.status, 202, await answer.clone().text());
+      return acceptedSchema.parse(await answer.json()).chainId;
+    };
+
+    /** Looks at the ticket or the assignment on the simulator's page, which renews itself. */
+    const shown = async (page: Page, value: string) => {
+      const [heading, field] = shows(value).split('|');
+      await page.goto(`${stack.platform.url}/vendors`);
+      const record = page.locator('section.card').filter({ has: page.getByRole('heading', { name: heading ?? '' }) });
+      await record.filter({ hasText: field ?? '' }).waitFor();
+    };
+
+    /** The notice says first what is wrong and what to do, and then which call was answered how. */
+    const readNotice = async (admin: string) => {
+      const text = await eventually(`the notice of ${kind}`, async () => {
+        const mails = await stack.inbox(admin);
+        const found = mails.find(({ Subject }) => Subject.startsWith('[relay] Needs attention'));
+        return found ? (await stack.text(found)).Text : new Unmet(mails.map(({ Subject }) => Subject));
+      });
+      const places = [`What was wrong:\n  ${title}`, remedy, '\nDetails:\n'].map((words) => text.indexOf(words));
+      assert.ok(
+        places.every((place, number) => place > (places[number - 1] ?? 0)),
+        text,
+      );
+    };
+  }
+}
