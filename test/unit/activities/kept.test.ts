@@ -55,7 +55,7 @@ function attemptAt(effect: Effect, { attempt = 1, heartbeatDetails, kept, pauses
     () => ({ severalCalls: true }),
     (_, __, ___, call) => effect(call),
   );
-  const environment = new MockActivityEnvironment({ startToCloseTimeoutMs: 3_000, attempt, heartbeatDetails });
+  const environment = new MockActivityEnvironment({ startToCloseTimeoutMs: 60_000, attempt, heartbeatDetails });
   const ended: Promise<EffectResult> = environment.run(() => activity(input));
   return { recorded, ended };
 }
@@ -192,16 +192,18 @@ describe('a send at WorkMarket whose worker is lost', () => {
       tell();
       return new Promise<never>(() => {});
     };
-    const send = (platform: Platform): Effect => {
-      return (call) => platform.sendAssignment('6029116324', { groupIds: ['11'] }, { ...call, timeoutMs: 2_000 });
+    /** A send that does not show takes its whole time. */
+    const timeoutMs = at === 'before the send' ? 2_000 : 60_000;
+    const send = (platform: Platform, timeoutMs: number): Effect => {
+      return (call) => platform.sendAssignment('6029116324', { groupIds: ['11'] }, { ...call, timeoutMs });
     };
     const record = (data: unknown) => {
       return at === 'before the data' && (data as typeof sending).sending ? lost() : Promise.resolve();
     };
-    const first = attemptAt(send(platform), { record });
+    const first = attemptAt(send(platform, 60_000), { record });
     await isLost;
     const next = workmarket({ kind: 'workmarket', ...workmarketCredentials, baseUrl: url }, http, new Memory());
-    const second = attemptAt(send(next), { attempt: 2, heartbeatDetails: first.recorded.at(-1) });
+    const second = attemptAt(send(next, timeoutMs), { attempt: 2, heartbeatDetails: first.recorded.at(-1) });
     const sends = () => vendor.state.calls.filter(({ path }) => path.endsWith('/send')).length;
     return { second, sends, close };
   }

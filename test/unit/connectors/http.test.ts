@@ -346,7 +346,7 @@ describe('a connection', () => {
       const drip = setInterval(() => response.write(' '), 10);
       response.on('close', () => clearInterval(drip));
     };
-    assert.equal((await failing(get({ timeoutMs: 500 }))).kind, 'permanent');
+    assert.equal((await failing(get({ timeoutMs: 2_000 }))).kind, 'permanent');
   });
 });
 

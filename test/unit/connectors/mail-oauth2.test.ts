@@ -183,6 +183,7 @@ describe('a mailbox with OAuth2', () => {
     const form = ['answered in an unknown form', `Check the address in ${at}, then retry`];
     const silent = ['did not answer', 'Wait until it answers again, then retry'];
     const temporary = ['does not work at the moment', 'Wait until it works again, then retry'];
+    const hanging = () => {};
     const cases: [answer: typeof tokens.answer, kind: string, words: RegExp, forPeople: string[]][] = [
       [
         answering(401, { error: 'invalid_client' }),
@@ -196,12 +197,12 @@ describe('a mailbox with OAuth2', () => {
       [answering(200, { token_type: 'Bearer' }), 'permanent', /without an access token; check .* mail settings$/, form],
       [answering(200, '<html>'), 'permanent', /answered without an access token/, form],
       [(response) => response.destroy(), 'retryable', /token: the connection was closed/, silent],
-      [() => {}, 'retryable', /no complete answer within 0\.\d+ s$/, silent],
+      [hanging, 'retryable', /no complete answer within 0\.\d+ s$/, silent],
     ];
     const server = `The sign-in server ${new URL(tokens.url).host}`;
     for (const [answer, kind, words, [title = '', remedy]] of cases) {
       tokens.answer = answer;
-      const error = await failing(mailerAt(port, settings()).send(message, { timeoutMs: 500 }));
+      const error = await failing(mailerAt(port, settings()).send(message, answer === hanging ? { timeoutMs: 500 } : call));
       assert.deepEqual([error.kind, error.facts.unanswered ?? false, error.facts.status], [kind, false, undefined]);
       assert.match(error.message, words);
       assert.deepEqual([error.facts.title, error.facts.remedy], [`${server} ${title}`, remedy]);

@@ -3,51 +3,16 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Call } from '../../../../src/connectors/call.js';
 import { ConnectorError } from '../../../../src/connectors/call.js';
-import { createHttpClient, type HttpClient } from '../../../../src/connectors/http.js';
+import type { HttpClient } from '../../../../src/connectors/http.js';
 import { workmarket } from '../../../../src/connectors/kinds/workmarket.js';
-import type { Order, Platform } from '../../../../src/connectors/platforms.js';
+import type { Order } from '../../../../src/connectors/platforms.js';
 import { Memory } from '../../../../src/connectors/session.js';
-import { serveVendor } from '../../../../src/sandbox/vendors/vendor.js';
-import {
-  createWorkmarket as createVendor,
-  workmarketCredentials,
-  workmarketDoubts,
-} from '../../../../src/sandbox/vendors/workmarket.js';
+import { workmarketDoubts } from '../../../../src/sandbox/vendors/workmarket.js';
 import { failing } from '../../../connectors/failing.js';
 import { answering, type Received, startHttp } from '../../../connectors/local-http.js';
+import { describeManySends } from '../../../connectors/many-sends.js';
+import { connected, type Doubts, draft, effect, http, type Kept, settings } from '../../../connectors/workmarket.js';
 import fixtures from '../../../fixtures/workmarket.json' with { type: 'json' };
-import { randomFrom } from '../../../random.js';
-
-const http = createHttpClient({ allowPrivateNetworks: true });
-const settings = { kind: 'workmarket' as const, ...workmarketCredentials };
-const draft = '6029116324';
-
-type Doubts = Record<string, boolean>;
-type Kept = { sending: boolean; before?: { status: string; workers?: number }; sentTo: string[]; told?: boolean };
-
-/** A simulator whose queue is empty at the next request, and a connector for it. */
-async function connected(doubts: Doubts = {}, client: HttpClient = http) {
-  const vendor = createVendor({ doubts });
-  vendor.state.queueMs = 0;
-  const { url, close } = await serveVendor(vendor);
-  const platform = workmarket({ ...settings, baseUrl: url }, client, new Memory());
-  const requests = (part: string) => vendor.state.calls.filter(({ path }) => path.includes(part));
-  const fail = (fault: object) => {
-    vendor.faults.now = vendor.faults.schema.parse(fault);
-  };
-  return { vendor, platform, close, requests, sends: () => requests('/send'), fail };
-}
-
-/** An effect with the data that it keeps. */
-function effect(platform: Platform, order: Partial<Order> = {}, assignmentId = draft) {
-  const run = { kept: undefined as Kept | undefined };
-  const keep = async (data: unknown) => {
-    run.kept = JSON.parse(JSON.stringify(data)) as Kept;
-  };
-  const send = (more: Partial<Call> = {}) =>
-    platform.sendAssignment(assignmentId, { groupIds: ['11'], ...order }, { timeoutMs: 9_000, keep, kept: run.kept, ...more });
-  return Object.assign(run, { send });
-}
 
 describe('WorkMarket', { concurrency: 16 }, () => {
   const cases: [string, Doubts][] = [
@@ -63,9 +28,9 @@ function suite(doubts: Doubts): void {
     it_ = await connected(doubts);
   });
   afterEach(() => it_.close());
-  const call = (more: Partial<Call> = {}): Call => ({ timeoutMs: 9_000, attempt: 1, ...more });
+  const call = (more: Partial<Call> = {}): Call => ({ timeoutMs: 20_000, attempt: 1, ...more });
   /** Short enough to wait for its end, long enough for a send. */
-  const short = { timeoutMs: 5_000 };
+  const short = { timeoutMs: 8_000 };
   const assignment = () => it_.vendor.state.assignments.get(draft) ?? assert.fail();
   const group = (id: number) => it_.vendor.state.groups.find((group) => group.id === id) ?? assert.fail();
 
@@ -563,94 +528,4 @@ describe('WorkMarket beyond its simulator', () => {
   });
 });
 
-const seed = Number(process.env.RELAY_TEST_SEED ?? Date.now() % 1_000_000);
-const [lanes, sendsOfLane] = [40, 25] as const;
-/** Short, because each unknown outcome takes this time. */
-const timeoutMs = 2_500;
-type Run = ReturnType<typeof effect>;
-
-/**
- * 1,000 sends, of which the connection is cut before or after the send, or whose worker is lost. The relay's next attempts are made
- * as long as the outcome allows one. A person decides nothing here.
- */
-describe(`${lanes * sendsOfLane} sends at WorkMarket with lost answers and lost workers (seed ${seed})`, () => {
-  const fates = ['arrives', 'cut-off', 'cut-off-after', 'server-error', 'lost before', 'lost after'] as const;
-  const tally: Record<string, number> = {};
-
-  it('repeat no send, and call everything unknown that nobody can see', async () => {
-    await Promise.all(Array.from({ length: lanes }, (_, number) => lane(randomFrom(seed + number))));
-    assert.equal(
-      Object.values(tally).reduce((sum, count) => sum + count, 0),
-      lanes * sendsOfLane,
-    );
-    for (const fate of fates)
-      assert.ok(
-        Object.keys(tally).some((key) => key.startsWith(`${fate}: `)),
-        fate,
-      );
-  });
-
-  async function lane(random: () => number): Promise<void> {
-    const one = <Item>(items: readonly [Item, ...Item[]]) => items[Math.floor(random() * items.length)] ?? items[0];
-    const { platform, vendor, close, fail, sends } = await connected();
-    const template = structuredClone(vendor.state.assignments.get(draft)) ?? assert.fail();
-    await platform.getAssignment(draft, { timeoutMs: 5_000 });
-    for (let count = 0; count < sendsOfLane; count += 1) {
-      const id = String(8_000_000_000 + count);
-      vendor.state.assignments.set(id, { ...structuredClone(template), id });
-      vendor.state.calls.length = 0;
-      vendor.state.queueMs = one([0, 0, 200, 60_000]);
-      const fate = one(fates);
-      if (fate === 'cut-off' || fate === 'cut-off-after' || fate === 'server-error')
-        fail({ name: fate, times: 1, path: `${id}/send` });
-      const run = effect(platform, {}, id);
-      const outcome = fate.startsWith('lost')
-        ? await afterLostWorker(run, fate, random() < 0.5, sends)
-        : await ended(run.send({ timeoutMs }));
-      vendor.faults.now = undefined;
-      const arrived = fate !== 'cut-off' && fate !== 'server-error' && fate !== 'lost before';
-      const isSeen = arrived && vendor.state.queueMs < 60_000;
-      const expected = isSeen
-        ? /^done 2$/
-        : fate === 'arrives'
-          ? /^done 0$/
-          : fate === 'lost before'
-            ? /^(done \d|unknown)$/
-            : /^unknown$/;
-      const about = `${fate}, queued for ${vendor.state.queueMs} ms: ${outcome}`;
-      assert.match(outcome, expected, about);
-      assert.ok(sends().length <= 1, `${about}: ${sends().length} sends`);
-      tally[`${fate}: ${outcome}`] = (tally[`${fate}: ${outcome}`] ?? 0) + 1;
-    }
-    await close();
-  }
-
-  /**
-   * The first attempt ends at its send, before or after the request. The next one has only the data that was kept.
-   * @param forgets - the worker is lost before it keeps that it sends
-   */
-  async function afterLostWorker(run: Run, fate: string, forgets: boolean, sends: () => unknown[]): Promise<string> {
-    const lost = new Error('the worker is lost');
-    let data: unknown;
-    const keep = async (next: unknown) => {
-      const isLost = fate === 'lost before' && (next as Kept).sending;
-      if (isLost && forgets) throw lost;
-      data = JSON.parse(JSON.stringify(next));
-      if (isLost) throw lost;
-    };
-    await run.send({ timeoutMs, keep }).catch((error: unknown) => assert.equal(error, lost));
-    assert.equal(sends().length, fate === 'lost after' ? 1 : 0);
-    return ended(run.send({ timeoutMs, attempt: 2, kept: data }));
-  }
-
-  async function ended(sending: ReturnType<Platform['sendAssignment']>): Promise<string> {
-    return sending.then(
-      ({ recipients }) => `done ${recipients}`,
-      (error: unknown) => {
-        if (!(error instanceof ConnectorError && error.facts.settled)) return `failed: ${error}`;
-        assert.match(error.facts.title ?? '', /^Nobody knows whether .* WorkMarket shows the status (draft|sent) and \d workers/);
-        return error.kind;
-      },
-    );
-  }
-});
+describeManySends(40, 25);
