@@ -2,17 +2,18 @@
  * `npm test`: runs the tests with node's runner and ends with `N passed, N failed`. A test's folder says what it needs: `unit`
  * nothing, `integration` a database, a server or another process, `long` also about a minute, `faults` a machine for itself.
  * `npm test` runs `unit` and `integration`. Arguments choose a folder, or files by a part of their path: `npm test -- long`,
- * `npm test -- end-to-end/reset`. A few processes, which share one Temporal dev server and one PostgreSQL, each take the next
- * file when they have run one.
+ * `npm test -- end-to-end/reset`. `npm test -- release` runs `long` at its whole extent (extent.ts): the tests for a release. A
+ * few processes, which share one Temporal dev server and one PostgreSQL, each take the next file when they have run one.
  */
 
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { keepTemporal } from '../src/sandbox/temporal.js';
+import { cpuMs } from './in-one-process.js';
 import { startPostgresql } from './postgresql.js';
 import { makeFirst } from './store/emptied.js';
 
@@ -20,18 +21,20 @@ const root = fileURLToPath(new URL('.', import.meta.url));
 /** The compiled folder may still have deleted files. */
 const sources = fileURLToPath(new URL('../../test/', import.meta.url));
 const folders = ['unit', 'integration', 'long', 'faults'];
-const wanted = process.argv.slice(2);
+if (process.argv.includes('release')) process.env.RELAY_TEST_RELEASE = '1';
+const wanted = process.argv.slice(2).map((part) => (part === 'release' ? 'long' : part));
 const isWanted = (name: string) =>
   (wanted.length > 0 ? wanted : ['unit', 'integration']).some((part) =>
     folders.includes(part) ? name.startsWith(`${part}/`) : name.includes(part),
   );
 /** Files that take longer than others of their size. */
 const slow = [
-  ...['web-ui-hostile', 'processes', 'abuse', 'many-signals', 'reset', 'first-sight', 'poison', 'web-ui', 'start-refused'],
-  ...['start', 'mend', 'notices', 'own-tries', 'not-tried', 'reopen', 'storm'],
-]
-  .map((name) => `long/end-to-end/${name}`)
-  .concat('long/hostile/openapi', 'long/hostile/attacks/notice-flood');
+  ...['connectors/kinds/workmarket', 'docs/operating', 'console/in-a-browser', 'deployment/package', 'hostile/openapi'],
+  ...['web-ui-hostile', 'processes', 'poison', 'abuse', 'first-sight', 'start-refused', 'notices', 'start', 'web-ui', 'not-tried']
+    .concat('mend', 'reset', 'reopen', 'own-tries', 'storm', 'many-signals')
+    .map((name) => `end-to-end/${name}`),
+  'hostile/attacks/notice-flood',
+].map((name) => `long/${name}`);
 /** The slowest first, then the largest, so that no process is left alone with a long one at the end. */
 const placeOf = (name: string) => (slow.includes(name) ? slow.indexOf(name) : slow.length);
 const sizeOf = (name: string) => statSync(join(sources, `${name}.test.ts`)).size;
@@ -110,9 +113,26 @@ tests.once('end', () => void finish());
 
 async function finish(): Promise<void> {
   for (const stop of stops.reverse()) await stop();
+  sayCpu();
   rmSync(directory, { recursive: true, force: true });
   for (const name of unreported) say(`${name} did not report how it ended`);
   counts.failed += unreported.size;
   say(`${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}`);
   process.exit(counts.failed > 0 || counts.passed === 0 ? 1 : 0);
+}
+
+/** Says which files took most of the CPU time, because a machine with few cores waits for little else. */
+function sayCpu(): void {
+  const times = ['others', 'unit'].flatMap((kind) => {
+    const taken = join(directory, kind);
+    return (existsSync(taken) ? readdirSync(taken) : []).map((file) => ({
+      file,
+      ms: Number(readFileSync(join(taken, file), 'utf8')),
+    }));
+  });
+  const ofFiles = times.reduce((sum, { ms }) => sum + ms, 0);
+  const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
+  const most = times.sort((a, b) => b.ms - a.ms).slice(0, 10);
+  say(`CPU time: ${seconds(cpuMs())}, of which Temporal, PostgreSQL and the runner ${seconds(cpuMs() - ofFiles)}; most:`);
+  for (const { file, ms } of most) say(`  ${seconds(ms).padStart(6)} ${file}`);
 }

@@ -19,7 +19,7 @@ type Run = ReturnType<typeof effect>;
  * Lanes of sends, of which the connection is cut before or after the send, or whose worker is lost. The relay's next attempts are
  * made as long as the outcome allows one. A person decides nothing here.
  */
-export function describeManySends(lanes: number, sendsOfLane: number): void {
+export function describeManySends([lanes, sendsOfLane]: readonly [number, number]): void {
   describe(`${lanes * sendsOfLane} sends at WorkMarket with lost answers and lost workers (seed ${seed})`, () => {
     const fates = ['arrives', 'cut-off', 'cut-off-after', 'server-error', 'lost before', 'lost after'] as const;
     const tally: Record<string, number> = {};

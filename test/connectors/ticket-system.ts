@@ -8,6 +8,7 @@ import { createHttpClient } from '../../src/connectors/http.js';
 import { Memory } from '../../src/connectors/session.js';
 import { createTicketing, type FieldUpdate, type Ticketing, type TicketSystem } from '../../src/connectors/tickets.js';
 import { serveVendor, type Vendor, type VendorState } from '../../src/sandbox/vendors/vendor.js';
+import { extent } from '../extent.js';
 import { randomFrom } from '../random.js';
 import { failing } from './failing.js';
 
@@ -55,7 +56,7 @@ export function describeTicketSystem<State extends VendorState, Failure extends 
 }
 
 /** With each of the two settings of each kind. */
-const updates = 500;
+const updates = extent(100, 500);
 const fates = [
   'arrives',
   'no read',

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../src/service/server.js';
+import { quickStart } from '../in-one-process.js';
 import { eventually, Unmet } from './stack.js';
 
 export interface Process {
@@ -29,7 +30,7 @@ const built = fileURLToPath(new URL('../../', import.meta.url));
  * @param dist - the compiled files of another version
  */
 export function startProcess(main: string, env: Record<string, string>, dist = built): Process {
-  return startProgram(process.execPath, ['--enable-source-maps', join(dist, 'src', main)], { env });
+  return startProgram(process.execPath, ['--enable-source-maps', quickStart, join(dist, 'src', main)], { env });
 }
 
 /** @param options - `env`: added to that of the tests. */

@@ -35,6 +35,7 @@ import type { NoticeBudget } from '../../src/store/notices.js';
 import { createStore } from '../../src/store/store.js';
 import { bundlePath } from '../../src/worker/bundle.js';
 import { installRuntime, startWorker } from '../../src/worker/worker.js';
+import { extent } from '../extent.js';
 import { endlessUses } from '../hostile/api.js';
 import { openEmptied } from '../store/emptied.js';
 
@@ -396,8 +397,8 @@ export async function replayable(client: Client, workflowId: string, runId?: str
   return history;
 }
 
-/** The limit for one stack's histories: a file with thousands of chains has few shapes of them. */
-const mostReplayed = 200;
+/** The limit for one stack's histories: a file with many chains has few shapes of them. */
+const mostReplayed = extent(60, 200);
 
 /** Every history replays, in any order of its events: otherwise a restarted worker could not continue the chain. */
 export async function replayAll(client: Client, taskQueue: string, keyring: Keyring | undefined): Promise<void> {

@@ -1,4 +1,7 @@
-/** The package of `npm pack`, installed in an empty folder without dev dependencies, runs an API, a worker and a chain. */
+/**
+ * The package of `npm pack`, installed in an empty folder without dev dependencies, runs an API, a worker and a chain. For a
+ * release it is built anew from a copy of the sources; otherwise it has the build that the tests run from.
+ */
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -11,6 +14,7 @@ import { z } from 'zod';
 import { deployment } from '../../end-to-end/deployment.js';
 import { startProgram } from '../../end-to-end/process.js';
 import { companyAt, udf } from '../../end-to-end/stack.js';
+import { isRelease } from '../../extent.js';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const packageJson = z
@@ -22,7 +26,7 @@ after(async () => {
   for (const close of closing.reverse()) await close();
 });
 
-/** Packs a copy of the sources: packing removes `dist`, from which this test runs. @returns the package's file. */
+/** Packs a copy of the sources: building a package removes `dist`, from which this test runs. @returns the package's file. */
 function pack(directory: string): string {
   const copy = join(directory, 'sources');
   const files = execFileSync('git', ['-C', root, 'ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
@@ -34,7 +38,8 @@ function pack(directory: string): string {
     cpSync(join(root, file), join(copy, file));
   }
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
-  npm(copy, 'pack', '--pack-destination', directory);
+  if (!isRelease) cpSync(join(root, 'dist'), join(copy, 'dist'), { recursive: true });
+  npm(copy, 'pack', '--pack-destination', directory, ...(isRelease ? [] : ['--ignore-scripts']));
   return join(directory, `relay-${packageJson.version}.tgz`);
 }
 

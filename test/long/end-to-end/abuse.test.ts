@@ -6,9 +6,10 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { startStack } from '../../end-to-end/stack.js';
+import { extent } from '../../extent.js';
 import { twoCompanies } from '../../hostile/abuse.js';
 
-const both = await twoCompanies(await startStack({ rateLimitPerMinute: 60, uses: {} }), 40, 100);
+const both = await twoCompanies(await startStack({ rateLimitPerMinute: 60, uses: {} }), extent(20, 40), extent(250, 100));
 after(() => both.close());
 
 describe('all chains of a company are accepted and run beside an abusive company', () => {

@@ -9,6 +9,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { hasEnded } from '../../../src/chain/outcome.js';
 import { type Action, email, send, startStack, udf } from '../../end-to-end/stack.js';
+import { extent } from '../../extent.js';
 import { randomFrom } from '../../random.js';
 
 const stack = await startStack({ retryBudgetSeconds: 1 });
@@ -64,7 +65,7 @@ describe(`a storm of queries, signals and cancels (seed ${seed})`, () => {
       // activity.
       await Promise.allSettled([signal(), handle.query('status'), signal(), handle.query('status'), signal()]);
     };
-    const end = Date.now() + 8_000;
+    const end = Date.now() + extent(3_000, 8_000);
     await Promise.all(
       Array.from({ length: 24 }, async () => {
         while (Date.now() < end) await steer();

@@ -1,6 +1,6 @@
 /**
  * Schemathesis against the whole relay: as an operator, with a key of each role, and without credentials. `npm run test:openapi
- * [seconds for each, 15] [part of a caller's name]`, such as `npm run test:openapi 600 manage`.
+ * [seconds for each, 3] [part of a caller's name]`, such as `npm run test:openapi 600 manage`.
  */
 
 import assert from 'node:assert/strict';
@@ -11,9 +11,10 @@ import { after, describe, it } from 'node:test';
 import { roles } from '../../../src/contract/credential.js';
 import { startShownChains } from '../../end-to-end/shown-chains.js';
 import { actor, adminToken, startStack, udf } from '../../end-to-end/stack.js';
+import { extent } from '../../extent.js';
 import { findSchemathesis, visit } from '../../hostile/schemathesis.js';
 
-const [asked = '15', who = ''] = process.argv.slice(2);
+const [asked = extent('3', '15'), who = ''] = process.argv.slice(2);
 const schemathesis = await findSchemathesis();
 
 if ('missing' in schemathesis) it('Schemathesis', { skip: schemathesis.missing }, () => {});

@@ -11,9 +11,10 @@ import { fileURLToPath } from 'node:url';
 import type { Credentials } from '../../../src/store/credentials.js';
 import { openEmbedded } from '../../../src/store/embedded.js';
 import { createStore } from '../../../src/store/store.js';
+import { extent } from '../../extent.js';
 
 /** Each kill takes about 2 seconds. */
-const kills = Number(process.env.RELAY_TEST_KILLS ?? 8);
+const kills = Number(process.env.RELAY_TEST_KILLS ?? extent(3, 8));
 
 describe('the embedded store', () => {
   let parent: string;

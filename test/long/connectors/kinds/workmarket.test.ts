@@ -12,6 +12,7 @@ import { failing } from '../../../connectors/failing.js';
 import { answering, type Received, startHttp } from '../../../connectors/local-http.js';
 import { describeManySends } from '../../../connectors/many-sends.js';
 import { connected, type Doubts, draft, effect, http, type Kept, settings } from '../../../connectors/workmarket.js';
+import { extent, isRelease } from '../../../extent.js';
 import fixtures from '../../../fixtures/workmarket.json' with { type: 'json' };
 
 describe('WorkMarket', { concurrency: 16 }, () => {
@@ -465,7 +466,7 @@ describe('WorkMarket beyond its simulator', () => {
         const shown = (await platform.getAssignment(draft, { timeoutMs: 5_000 }))[`custom_field_${field.id}`];
         assert.deepEqual(shown, JSON.parse(JSON.stringify(value ?? '')));
       }),
-      { numRuns: 1000 },
+      { numRuns: extent(200, 1000) },
     );
     await close();
   });
@@ -489,7 +490,7 @@ describe('WorkMarket beyond its simulator', () => {
           isWhole ? [{ group_id: '12', send_radius: String(radiusMiles) }] : [],
         );
       }),
-      { numRuns: 1000 },
+      { numRuns: extent(200, 1000) },
     );
     await close();
   });
@@ -522,10 +523,10 @@ describe('WorkMarket beyond its simulator', () => {
           isClear ? [{ group_id: String(100 + names.indexOf(wanted)) }] : [],
         );
       }),
-      { numRuns: 300 },
+      { numRuns: extent(100, 300) },
     );
     await close();
   });
 });
 
-describeManySends(40, 25);
+describeManySends(isRelease ? [40, 25] : [25, 4]);
