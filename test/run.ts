@@ -2,8 +2,8 @@
  * `npm test`: runs the tests with node's runner and ends with `N passed, N failed`. A test's folder says what it needs: `unit`
  * nothing, `integration` a database, a server or another process, `long` also about a minute, `faults` a machine for itself.
  * `npm test` runs `unit` and `integration`. Arguments choose a folder, or files by a part of their path: `npm test -- long`,
- * `npm test -- end-to-end/reset`. `npm test -- release` runs `long` at its whole extent (extent.ts): the tests for a release. A
- * few processes, which share one Temporal dev server and one PostgreSQL, each take the next file when they have run one.
+ * `npm test -- end-to-end/reset`. `npm test -- release` runs `integration` and `long` at their whole extent (extent.ts). A few
+ * processes, which share one Temporal dev server and one PostgreSQL, each take the next file when they have run one.
  */
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ const root = fileURLToPath(new URL('.', import.meta.url));
 const sources = fileURLToPath(new URL('../../test/', import.meta.url));
 const folders = ['unit', 'integration', 'long', 'faults'];
 if (process.argv.includes('release')) process.env.RELAY_TEST_RELEASE = '1';
-const wanted = process.argv.slice(2).map((part) => (part === 'release' ? 'long' : part));
+const wanted = process.argv.slice(2).flatMap((part) => (part === 'release' ? ['integration', 'long'] : part));
 const isWanted = (name: string) =>
   (wanted.length > 0 ? wanted : ['unit', 'integration']).some((part) =>
     folders.includes(part) ? name.startsWith(`${part}/`) : name.includes(part),

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { acceptedSchema } from '../../../src/contract/chain-resource.js';
 import { problemSchema, rejectedListSchema } from '../../../src/contract/problem.js';
 import { type Action, email, type Stack, send, startStack, udf } from '../../end-to-end/stack.js';
+import { extent } from '../../extent.js';
 import { fieldNames, fieldTexts, hostileBodies } from '../../hostile/bodies.js';
 
 const stack = await startStack();
@@ -69,7 +70,7 @@ describe('any input', () => {
       fc.asyncProperty(fc.oneof(bytes, fc.json(), fc.string()), fc.option(headers), query, async (body, more, query) => {
         await answerTo(relay(company, query), body, { ...json, ...more });
       }),
-      { numRuns: 300 },
+      { numRuns: extent(100, 300) },
     );
   });
 
@@ -109,7 +110,7 @@ describe('any input', () => {
           if (!response.ok) problemSchema.parse(JSON.parse(text));
         },
       ),
-      { numRuns: 300 },
+      { numRuns: extent(100, 300) },
     );
   });
 });
@@ -135,7 +136,7 @@ describe('a 202', () => {
     await fc.assert(
       fc.asyncProperty(chains, async (models) => void (await Promise.all(models.map(runs)))),
       {
-        numRuns: 4,
+        numRuns: extent(2, 4),
         endOnFailure: true,
       },
     );
@@ -257,7 +258,7 @@ describe('two companies at once', () => {
           assert.equal(kept, invalid);
         }
       }),
-      { numRuns: 5, endOnFailure: true },
+      { numRuns: extent(3, 5), endOnFailure: true },
     );
   });
 });

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually, send, startStack, Unmet } from '../../../end-to-end/stack.js';
+import { extent } from '../../../extent.js';
 
-const requests = 120;
+const requests = extent(60, 120);
 /** Fifteen by themselves, and a digest every four seconds. */
 const budget = { notices: 20, seconds: 20 };
 const stack = await startStack({ noticeBudget: budget, noticeDigestSeconds: 0 });
