@@ -4,8 +4,11 @@
  * `npm test` runs `unit` and `integration`. Arguments choose a folder, or files by a part of their path: `npm test -- long`,
  * `npm test -- end-to-end/reset`. `npm test -- release` runs `integration` and `long` at their whole extent (extent.ts). A few
  * processes, which share one Temporal dev server and one PostgreSQL, each take the next file when they have run one.
+ * With `--again`, files with failures run once more, alone, because a busy machine can be slower than a test is patient. The
+ * output names them: a test that needs the second run is still a defect.
  */
 
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -22,7 +25,11 @@ const root = fileURLToPath(new URL('.', import.meta.url));
 const sources = fileURLToPath(new URL('../../test/', import.meta.url));
 const folders = ['unit', 'integration', 'long', 'faults'];
 if (process.argv.includes('release')) process.env.RELAY_TEST_RELEASE = '1';
-const wanted = process.argv.slice(2).flatMap((part) => (part === 'release' ? ['integration', 'long'] : part));
+const mayRunAgain = process.argv.includes('--again');
+const wanted = process.argv
+  .slice(2)
+  .filter((part) => part !== '--again')
+  .flatMap((part) => (part === 'release' ? ['integration', 'long'] : part));
 const isWanted = (name: string) =>
   (wanted.length > 0 ? wanted : ['unit', 'integration']).some((part) =>
     folders.includes(part) ? name.startsWith(`${part}/`) : name.includes(part),
@@ -93,6 +100,7 @@ if (others.length > 0 && !process.env.RELAY_TEST_DATABASE_URL) {
 const counts = { passed: 0, failed: 0, skipped: 0 };
 /** Files without a result. */
 const unreported = new Set(names);
+const failing = new Set<string>();
 const tests = run({ files: processes, concurrency: atOnce, timeout: 60 * 60_000 }); // each process runs many files
 tests.on('test:pass', ({ skip, details, name, file }) => {
   unreported.delete(name);
@@ -103,6 +111,7 @@ tests.on('test:pass', ({ skip, details, name, file }) => {
 });
 tests.on('test:fail', ({ name, details: { error } }) => {
   unreported.delete(name);
+  if (names.includes(name)) failing.add(name);
   // A suite or a process fails with its tests, which are counted, or by itself: a file that cannot be loaded, a hook.
   if (!('failureType' in error) || error.failureType !== 'subtestsFailed') counts.failed += 1;
   // A process that ended early.
@@ -117,8 +126,27 @@ async function finish(): Promise<void> {
   rmSync(directory, { recursive: true, force: true });
   for (const name of unreported) say(`${name} did not report how it ended`);
   counts.failed += unreported.size;
+  const left = [...failing, ...unreported];
+  if (mayRunAgain && left.length > 0 && left.length <= mostAgain && runAgain(left)) {
+    say(`${counts.failed} failed first, and passed when their files ran again alone: ${left.join(', ')}`);
+    counts.passed += counts.failed;
+    counts.failed = 0;
+  }
   say(`${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}`);
   process.exit(counts.failed > 0 || counts.passed === 0 ? 1 : 0);
+}
+
+/** More files with failures than this are no matter of patience. */
+const mostAgain = 5;
+
+/** @returns whether all tests of the files pass. */
+function runAgain(files: readonly string[]): boolean {
+  say(`running again, alone: ${files.join(', ')}`);
+  const { RELAY_TEST_TEMPORAL_ADDRESS: _, RELAY_TEST_DATABASE_URL: _own, ...env } = process.env;
+  const self = fileURLToPath(import.meta.url);
+  return files.every(
+    (file) => spawnSync(process.execPath, ['--enable-source-maps', self, file], { env, stdio: 'inherit' }).status === 0,
+  );
 }
 
 /** Says which files took most of the CPU time, because a machine with few cores waits for little else. */

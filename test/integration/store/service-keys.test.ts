@@ -48,7 +48,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual([rows.filter(({ table }) => table === 'service_keys'), left], [[{ table: 'service_keys', rows: 1 }], 1]);
       assert.equal((await store.encryption.rotate(100, admin)).left, 0);
       assert.equal(await store.sessions.signingKey(), made);
-      assert.doesNotMatch(JSON.stringify(await stored()), new RegExp(made.slice(0, 10)));
+      assert(!JSON.stringify(await stored()).includes(made.slice(0, 10)));
     });
   });
 }
