@@ -73,8 +73,17 @@ export const actionStatusSchema = z.object({
       'The decisions about the action, oldest first. `by` is `admin`, `key <name>`, or `hand` for a signal from outside the API.',
     ),
 });
-/** `kept` is data that an attempt leaves for the next attempt with the same idempotency key. Only the activity reads this data. */
-export type ActionStatus = z.infer<typeof actionStatusSchema> & { kept?: unknown };
+/** The values of late texts. All tries with the same idempotency key use the same values. */
+export interface LateValues {
+  values: Record<string, string>; // by the paths in the assignment
+  recipients?: string[]; // only if the recipients of an e-mail are late
+}
+
+/**
+ * Two fields are not in the API. `kept` is data that an attempt leaves for the next attempt with the same idempotency key. Only
+ * the activity reads this data. `late` has the values of the late texts, which are read once for each idempotency key.
+ */
+export type ActionStatus = z.infer<typeof actionStatusSchema> & { kept?: unknown; late?: LateValues };
 
 export const onFailureSchema = z
   .enum(['hold', 'continue'])

@@ -2,7 +2,7 @@
 
 import type { ActionStatus } from './action-status.js';
 import type { ActionEffect } from './actions.js';
-import { asksIncomingValue, type Condition } from './condition.js';
+import { type Condition, mayAskAssignment } from './condition.js';
 import { type Connector, type Due, dueAfterPause, type EndedPause } from './pause.js';
 
 /** 366 days, in seconds. The workflow ignores a longer `reschedule`, so this limit is part of the replay contract. */
@@ -30,7 +30,20 @@ export type ChainAction = ActionEffect & {
    * accepted the request.
    */
   sent?: Record<string, unknown>;
+  /**
+   * Set, also empty, if the relay made the action from an event: the references that have no value. Every other `${…}` in the
+   * action is data, not a variable.
+   */
+  unfilled?: string[];
+  /**
+   * The fields with `${assignment.path}`, by their names in the request. An activity fills them in when the action runs. Until then
+   * the action shows the references. `emails` is a list of texts.
+   */
+  late?: Record<string, LateText | LateText[]>;
 };
+
+/** Literal, path, literal, path, … and a literal at the end. The paths lead into the assignment. */
+export type LateText = string[];
 
 export type SendEmails = Extract<ChainAction, { action: 'sendEmails' }>;
 export type EmailContents = Pick<SendEmails, 'subject' | 'body' | 'bodyHtml'>;
@@ -158,7 +171,7 @@ export const connectorOf: Readonly<Record<ActionEffect['action'], Connector>> = 
 
 /** The connectors that an action needs. If one of them is paused, the action waits. The connector for the condition comes first. */
 export function connectorsOf({ action, condition }: Pick<ChainAction, 'action' | 'condition'>): Connector[] {
-  return [...(condition && !asksIncomingValue(condition) ? (['platform'] as const) : []), connectorOf[action]];
+  return [...(condition && mayAskAssignment(condition) ? (['platform'] as const) : []), connectorOf[action]];
 }
 
 /** Groups the delayed actions by equal due time, each group in array order. Part of the replay contract. */

@@ -6,7 +6,15 @@ export interface Condition {
   path: (string | number)[]; // `location.zip` → `['location', 'zip']`, `stops[0].id` → `['stops', 0, 'id']`
   operator: '==' | '!=';
   value: string;
-  opaque?: unknown; // a condition that only an activity can evaluate; `value` describes it for people
+  opaque?: Opaque; // a condition that only an activity can evaluate; `value` describes it for people
+}
+
+/** Everything that an activity checks before the action runs. All parts must hold. */
+export interface Opaque {
+  condition?: Condition; // the `actionCondition`
+  /** A CEL expression, and the parts of the event that it names. */
+  if?: { text: string; event: unknown };
+  late?: true; // the action has late texts
 }
 
 export interface Verdict {
@@ -55,6 +63,17 @@ export function asksIncomingValue(condition: Condition): boolean {
   return condition.path[0] === 'incomingValue';
 }
 
+/**
+ * Whether the evaluation may need the assignment from the platform. An expression is not parsed here, so a text in it may also count.
+ * Part of the replay contract.
+ */
+export function mayAskAssignment(condition: Condition): boolean {
+  const { opaque } = condition;
+  if (!opaque) return !asksIncomingValue(condition);
+  const { condition: plain, if: expression, late } = opaque;
+  return late === true || (plain && mayAskAssignment(plain)) || /\bassignment\b/.test(expression?.text ?? '');
+}
+
 /** Writes `['stops', 0, 'id']` as `stops[0].id`. */
 export function pathText(path: Condition['path']): string {
   const steps = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`));
@@ -80,7 +99,7 @@ export function evaluateCondition(condition: Condition, subject: unknown): Verdi
   return { holds, reason: `${path} was ${JSON.stringify(cutShort(seen, 120))}`, missing: false };
 }
 
-function ownProperty(from: unknown, step: string | number): unknown {
+export function ownProperty(from: unknown, step: string | number): unknown {
   if (typeof from !== 'object' || from === null) return undefined;
   if (Array.isArray(from) && typeof step !== 'number') return undefined;
   return Object.hasOwn(from, step) ? Reflect.get(from, step) : undefined;

@@ -32,8 +32,8 @@ export function afterEdit({ mends = [], deliveries }: ActionStatus, { number }: 
   const { comment, assignmentId } = action;
   // A recipient who has a copy gets no second copy, even if an edit removed the address.
   const sent = deliveries?.filter(({ sent }) => sent);
-  // An edited action has another idempotency key, so `kept` is no longer valid.
-  return { comment, assignmentId, mends: [...mends, number], kept: undefined, deliveries: sent };
+  // An edited action has another idempotency key, so `kept` and `late` are no longer valid.
+  return { comment, assignmentId, mends: [...mends, number], kept: undefined, late: undefined, deliveries: sent };
 }
 
 /** The action with its edits. @param same - the names of the unchanged fields. */

@@ -4,8 +4,9 @@ import { actionDefinitions } from './actions.js';
 import { addressOf } from './address.js';
 import { type ChainAction, recipientsOf } from './chain.js';
 import { type Fields, fixedFields, mergeFields } from './fields.js';
+import { opaqueCondition, pathsOf, textsOf } from './late.js';
 import { fieldNames, type Issue, jsonPointer, mostBytes, readRequest } from './request.js';
-import { fieldsOf } from './sent.js';
+import { fieldsOf, isSame } from './sent.js';
 import { blankness } from './text.js';
 
 /** @param changes - the merged changes of all edits. @returns the edited action, or problems, such as blank required data. */
@@ -23,19 +24,24 @@ export function mendAction(
   if (new TextEncoder().encode(JSON.stringify(element)).length > mostBytes)
     return refused({ pointer: '', detail: `would make an action of more than ${mostBytes / 1024} KiB` });
 
+  const late = lateAfter(action, sent, element);
   const problems = names.flatMap((name) => {
-    const detail = refusal(name, sent);
+    const detail = refusal(name, sent) ?? reference(action, name, isSame(sent[name], changes[name]) ? undefined : changes[name]);
     return detail === undefined ? [] : [{ pointer: jsonPointer([name]), detail }];
   });
-  const read = readRequest([{ ...element, ...fixed(sent) }]);
+  const { unfilled } = action;
+  const unread = Object.values(late ?? {}).flatMap((texts) => pathsOf(textsOf(texts)).map((path) => `assignment.${path}`));
+  const read = readRequest([{ ...element, ...fixed(sent) }], unfilled && { unfilled, unread });
   const found = read.ok ? read.mistakes : [...read.problems, ...read.mistakes];
   problems.unshift(...found.map(({ pointer, detail }) => ({ pointer: pointer.replace('/0', ''), detail })));
   // The first problem of a field is the most specific problem.
   const distinct = problems.filter((one, place) => problems.findIndex(({ pointer }) => pointer === one.pointer) === place);
   const [mended] = read.ok ? read.actions : [];
-  return mended && distinct.length === 0
-    ? { ok: true, action: { ...mended, index: action.index, sent: action.sent } }
-    : refused(...distinct);
+  if (!mended || distinct.length > 0) return refused(...distinct);
+  const { index } = action;
+  if (!unfilled) return { ok: true, action: { ...mended, index, sent: action.sent } };
+  const condition = opaqueCondition({ ...action.condition?.opaque, condition: mended.condition, late: late && true });
+  return { ok: true, action: { ...mended, index, sent: action.sent, unfilled, late, condition } };
 
   function refusal(name: string, sent: Fields): string | undefined {
     if (fixedFields.includes(name)) return 'cannot be changed: send another request';
@@ -45,6 +51,18 @@ export function mendAction(
     const isFree = typeof delay === 'string' && blankness(delay) !== undefined;
     return name === 'delayInSeconds' && !isFree ? 'can be changed only if it was blank' : undefined;
   }
+}
+
+/** The late texts that the edit does not change. Undefined if none is left. */
+function lateAfter({ late = {} }: ChainAction, sent: Fields, element: Fields): ChainAction['late'] {
+  const left = Object.entries(late).filter(([field]) => isSame(sent[field], element[field]));
+  return left.length > 0 ? Object.fromEntries(left) : undefined;
+}
+
+/** An edit is data, so it contains no references. Refuses an edit that keeps a reference of the late text that it changes. */
+function reference({ late = {} }: ChainAction, name: string, text: unknown): string | undefined {
+  const kept = pathsOf(textsOf(late[name] ?? [])).find((path) => [text].flat().join().includes(`\${assignment.${path}}`));
+  return kept && `must have the value itself in place of \${assignment.${kept}}`;
 }
 
 /** The recipients that the edit adds. */

@@ -7,7 +7,7 @@ import { type ChainAction, maxDelaySeconds, relayIdPattern, relayIdRule } from '
 import { asksIncomingValue, parseCondition } from './condition.js';
 import { type ActionDefinition, type Issues, parseFields, ruledText, shortText, text } from './define-action.js';
 import { sentFields } from './sent.js';
-import { blankness, cutShort, leftover } from './text.js';
+import { blankness, cutShort, leftover, variablePattern } from './text.js';
 
 /** `pointer` is a JSON pointer (RFC 6901), for example `/1/delayInSeconds`. */
 export interface Issue {
@@ -23,7 +23,7 @@ export function jsonPointer(path: readonly PropertyKey[]): string {
 export const mostBytes = 256 * 1024;
 export const maxActions = 100;
 export const maxTokenLength = 512; // in characters
-const maxConditionLength = 1000; // in characters
+export const maxConditionLength = 1000; // in characters
 const maxCommentLength = 1000; // in characters; a longer comment is cut
 
 const actionNames = actionDefinitions.map(({ name }) => name);
@@ -62,12 +62,41 @@ interface Found {
   mistakes: Issue[];
 }
 
-export function readRequest(elements: readonly Record<string, unknown>[]): ReadRequest {
+/** The references in actions that the relay made from an event. Every other `${…}` in them is data. */
+export interface References {
+  unfilled: readonly string[]; // have no value; a mistake in every field but `comment`
+  unread?: readonly string[]; // get their values later; nothing is said of their fields
+}
+
+/** @param references - only for an action that the relay made from an event. */
+export function readRequest(elements: readonly Record<string, unknown>[], references?: References): ReadRequest {
+  if (!references) return readElements(elements);
+  const { unfilled, unread = [] } = references;
+  const text = JSON.stringify(elements);
+  const mark = markBesides(text);
+  const isKnown = (name: string) => unfilled.includes(name) || unread.includes(name);
+  const marked = text.replaceAll(variablePattern, (written, name) => (isKnown(name) ? written : mark + written.slice(1)));
+  return readMarked(JSON.parse(marked), references, mark);
+}
+
+/** @param mark - stands for the `$` of each `${…}` that is data. */
+export function readMarked(elements: readonly Record<string, unknown>[], references: References, mark: string): ReadRequest {
+  return JSON.parse(JSON.stringify(readElements(elements, references)).replaceAll(mark, '$'));
+}
+
+/** A character of the private use area that the texts do not contain. */
+export function markBesides(...texts: string[]): string {
+  let code = 0xe000;
+  while (texts.some((text) => text.includes(String.fromCharCode(code)))) code++;
+  return String.fromCharCode(code);
+}
+
+function readElements(elements: readonly Record<string, unknown>[], references?: References): ReadRequest {
   const refused = (detail: string): ReadRequest => ({ ok: false, problems: [{ pointer: '', detail }], mistakes: [] });
   if (elements.length === 0) return refused('must have at least one action');
   if (elements.length > maxActions) return refused(`has ${elements.length} actions; at most ${maxActions} are allowed`);
   const found: Found = { problems: [], warnings: [], mistakes: [] };
-  const actions = elements.map((element, index) => readAction(element, index, found));
+  const actions = elements.map((element, index) => readAction(element, index, found, references));
   const { problems, warnings, mistakes } = found;
   return problems.length > 0
     ? { ok: false, problems, mistakes }
@@ -78,15 +107,22 @@ function readAction(
   element: Record<string, unknown>,
   index: number,
   { problems, warnings, mistakes: allMistakes }: Found,
+  { unfilled = [], unread = [] }: Partial<References> = {},
 ): ChainAction | undefined {
   const at = (field: string) => `/${index}/${field}`;
+  const fields = withTexts(element);
+  const refersTo = (field: string, names: readonly string[]) =>
+    names.find((name) => [fields[field.split('/')[0] ?? '']].flat().some((text) => String(text).includes(`\${${name}}`)));
   const invalidData: string[] = [];
   const cannotSchedule: string[] = [];
   const issuesWith = (mistakes: string[]): Issues => ({
     problem: (field, detail) => problems.push({ pointer: at(field), detail }),
-    warning: (field, detail) => warnings.push({ pointer: at(field), detail }),
+    warning: (field, detail) => {
+      // A field with a missing value is a mistake, which says more.
+      if (refersTo(field, [...unread, ...unfilled]) === undefined) warnings.push({ pointer: at(field), detail });
+    },
     mistake: (field, detail) => {
-      if (detail === undefined) return;
+      if (detail === undefined || refersTo(field, unread) !== undefined) return;
       mistakes.push(`${field} ${detail}`);
       allMistakes.push({ pointer: at(field), detail });
       warnings.push({ pointer: at(field), detail: `${detail}; this action will need attention` });
@@ -95,7 +131,6 @@ function readAction(
   const issues = issuesWith(invalidData);
   const schedulingIssues = issuesWith(cannotSchedule);
 
-  const fields = withTexts(element);
   const definition = actionDefinitions.find(({ name }) => name === fields.action);
   checkNames(fields, definition, issues);
   const common = parseFields(commonSchema, fields, issues);
@@ -113,6 +148,11 @@ function readAction(
   schedulingIssues.mistake('actionCondition', left);
   const condition = left ? undefined : parsed;
   if (condition && asksIncomingValue(condition)) schedulingIssues.mistake('incomingValue', leftover(incomingValue));
+  for (const name of unfilled.length > 0 ? fieldNames(definition) : []) {
+    const left =
+      name === 'comment' || allMistakes.some(({ pointer }) => pointer === at(name)) ? undefined : refersTo(name, unfilled);
+    issues.mistake(name, left && `contains \${${left}}, which has no value`);
+  }
   if (comment.length > maxCommentLength) issues.warning('comment', `is longer than ${maxCommentLength} characters and is cut`);
   const action: ChainAction = {
     ...effect,

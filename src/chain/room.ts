@@ -1,5 +1,6 @@
 /** Limits a workflow's history, because Temporal ends the workflow at 51,200 events or 50 MiB. Part of the replay contract. */
 
+import type { LateValues } from './action-status.js';
 import type { ChainAction, EmailContents } from './chain.js';
 
 export interface History {
@@ -38,9 +39,17 @@ export function isInline({ subject, body, bodyHtml }: EmailContents, recipients:
   return 3 * (subject.length + body.length + bodyHtml.length) * recipients <= mostInlineBytes;
 }
 
+export function areInline(values: LateValues['values'], recipients: number): boolean {
+  return 3 * JSON.stringify(values).length * recipients <= mostInlineBytes;
+}
+
+/** The maximum number of recipients of an action whose recipients are not known yet. */
+const mostRecipients = 50;
+
 /** The maximum history of an action and its notice. An e-mail needs an activity and at most one workflow task per recipient. */
 function needOf(action: ChainAction): History {
   if (action.action !== 'sendEmails') return { events: 30, bytes: 50_000 };
-  const { length } = action.recipients;
-  return { events: 30 + 6 * length, bytes: 50_000 + 3_000 * length + (isInline(action, length) ? mostInlineBytes : 0) };
+  const length = action.late?.emails ? mostRecipients : action.recipients.length;
+  const isRepeated = action.late || isInline(action, length);
+  return { events: 30 + 6 * length, bytes: 50_000 + 3_000 * length + (isRepeated ? mostInlineBytes : 0) };
 }

@@ -2,7 +2,7 @@
 
 import { attemptsWithin, automaticRetrySeconds, backoffSeconds } from './backoff.js';
 import { type ChainAction, connectorOf, delayOf, planChain } from './chain.js';
-import { asksIncomingValue, evaluateCondition } from './condition.js';
+import { mayAskAssignment } from './condition.js';
 import { type Facts, type Forecast, forecastOf } from './forecast.js';
 
 export const scenarios = ['nobody-found', 'nobody-accepts', 'platform-down'] as const;
@@ -21,13 +21,15 @@ interface World {
   scenario: Scenario;
   assignment: Record<string, unknown>; // from the platform, invented by the user, or `{ status: 'draft' }`
   retryBudgetSeconds: number;
+  /** Evaluates the condition of an action at a time after the event. */
+  evaluate(action: ChainAction, assignment: Record<string, unknown>, afterSeconds: number): Facts['condition'];
 }
 
 /** @param facts - the facts about each action, in action order. The scenario itself decides the results of conditions. */
 export function playThrough(
   actions: readonly ChainAction[],
   facts: readonly Pick<Facts, 'rule' | 'obstacle'>[],
-  { scenario, assignment, retryBudgetSeconds }: World,
+  { scenario, assignment, retryBudgetSeconds, evaluate }: World,
 ): Played[] {
   const played = new Map<number, Played>();
   const { immediate, delayed } = planChain(actions);
@@ -49,8 +51,8 @@ export function playThrough(
 
   function play(action: ChainAction, from: number, { rule, obstacle }: Pick<Facts, 'rule' | 'obstacle'>): Played {
     const { condition } = action;
-    const asks = condition !== undefined && !asksIncomingValue(condition);
-    const without = forecastOf(action, { rule, obstacle, condition: ofRequest(action) });
+    const asks = condition !== undefined && mayAskAssignment(condition);
+    const without = forecastOf(action, { rule, obstacle, condition: ofRequest(action, from) });
     const isTried =
       rule?.enabled &&
       action.cannotSchedule === undefined &&
@@ -59,9 +61,14 @@ export function playThrough(
     const tried = attempts(from, rule.onFailure);
     if (tried.gaveUp) return { ...tried.times, outcome: 'failed', reason: 'the platform did not answer' };
     const at = tried.times.afterSeconds;
-    const seen = asks ? evaluateCondition(condition, assignmentAfter(at)) : undefined;
-    const forecast = forecastOf(action, { rule, obstacle, condition: seen ?? ofRequest(action) });
+    const seen = asks ? evaluate(action, assignmentAfter(at), at) : ofRequest(action, at);
+    const forecast = forecastOf(action, { rule, obstacle, condition: seen });
     return { ...ended(forecast, at), ...(forecast.outcome === 'runs' || forecast.outcome === 'skipped' ? tried.times : {}) };
+  }
+
+  /** The result of a condition that does not ask the platform. */
+  function ofRequest(action: ChainAction, at: number): Facts['condition'] {
+    return action.condition && !mayAskAssignment(action.condition) ? evaluate(action, {}, at) : undefined;
   }
 
   function assignmentAfter(seconds: number): Record<string, unknown> {
@@ -85,11 +92,6 @@ export function playThrough(
     }
     return { gaveUp: false, times: { afterSeconds: at, attempts, toldAfterSeconds } };
   }
-}
-
-/** The result of a condition on `incomingValue`. */
-function ofRequest({ condition, incomingValue }: ChainAction): Facts['condition'] {
-  return condition && asksIncomingValue(condition) ? evaluateCondition(condition, { incomingValue }) : undefined;
 }
 
 function ended(forecast: Forecast, at: number): Played {

@@ -6,6 +6,7 @@
 import type { ActionStatus } from './action-status.js';
 import type { Chain, ChainAction, ChainRef } from './chain.js';
 import { conditionText } from './condition.js';
+import { isObject } from './fields.js';
 import { type ActionState, isToRedo, retryHelps } from './outcome.js';
 import { fitBytes, jsonBytes, oneLine } from './text.js';
 
@@ -162,11 +163,13 @@ function time({ delaySeconds, dueAt }: ChainAction): string {
 }
 
 /** The column `With` omits these fields: other columns show them, or they are too long. */
-const notAsked = ['action', 'index', 'comment', 'delaySeconds', 'dueAt', 'condition', 'body', 'bodyHtml', 'sent'];
+const notAsked = ['action', 'index', 'comment', 'delaySeconds', 'dueAt', 'body', 'bodyHtml', 'unfilled'];
 
 /** For example `groupIds 501, 502; radiusMiles 25`. */
 function asked(action: ChainAction): string {
-  const fields = Object.entries(action).filter(([name, value]) => value !== undefined && !notAsked.includes(name));
+  const fields = Object.entries(action).filter(
+    ([name, value]) => value !== undefined && !isObject(value) && !notAsked.includes(name), // for example, `sent` is an object
+  );
   return escapeMarkdown(fields.map(([name, value]) => `${name} ${Array.isArray(value) ? value.join(', ') : value}`).join('; '));
 }
 

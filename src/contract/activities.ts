@@ -1,9 +1,10 @@
 /** The activities that workflows call. Temporal's history contains the inputs and results, so they contain no secrets. */
 
-import type { ActionError, ActionStatus } from '../chain/action-status.js';
+import type { ActionError, ActionStatus, LateValues } from '../chain/action-status.js';
 import type { Chain, ChainAction, ChainRef, EmailContents } from '../chain/chain.js';
 import type { Condition, Verdict } from '../chain/condition.js';
 import type { Fields } from '../chain/fields.js';
+import { type LateQuestion, lateQuestion } from '../chain/late.js';
 import type { Connector, Pauses } from '../chain/pause.js';
 import type { Issue } from '../chain/request.js';
 import type { BulkOrder } from './bulk.js';
@@ -21,11 +22,14 @@ export interface ActionRef extends ChainRef, Pick<ChainAction, 'index' | 'relayI
   traceparent?: string;
   mends?: number; // the number of edits of the action; after each edit, the effect has another idempotency key
   kept?: unknown; // the value of `kept` in the previous result or failure with the same idempotency key
+  values?: LateValues['values']; // the values of the action's late texts
 }
 
-export function refOf(chain: Chain, { index, relayId }: ChainAction, { runAt: dueAt, mends, kept }: ActionStatus): ActionRef {
+export function refOf(chain: Chain, { index, relayId }: ChainAction, status: ActionStatus): ActionRef {
   const { companyId, chainId, retryBudgetSeconds, traceparent } = chain;
-  return { companyId, chainId, retryBudgetSeconds, index, relayId, dueAt, traceparent, mends: mends?.length, kept };
+  const { runAt: dueAt, mends, kept, late } = status;
+  const ref = { companyId, chainId, retryBudgetSeconds, index, relayId, dueAt, traceparent, mends: mends?.length, kept };
+  return { ...ref, values: late?.values };
 }
 
 export type Call<Value> = (activities: Activities) => Promise<Value>;
@@ -60,9 +64,9 @@ export const effectActivities = { platform_sendAssignment: 'sendAssignment', tic
 type EffectInputs = { [Name in keyof typeof effectActivities]: ActionRef & { action: Extract<ChainAction, { action: Name }> } };
 export type EffectInput = EffectInputs[keyof EffectInputs];
 
-/** Leaves out `sent` (the original fields), because no effect needs it. */
-export function effectInput(ref: ActionRef, { sent: _, ...action }: ChainAction): EffectInput {
-  return { ...ref, action } as EffectInput;
+/** Leaves out `sent` (the original fields), unless the effect must read the action again with its late values. */
+export function effectInput(ref: ActionRef, { sent, ...action }: ChainAction): EffectInput {
+  return { ...ref, action: action.late ? { ...action, sent } : action } as EffectInput;
 }
 
 /** `begun` is the start of the activity, in milliseconds of `performance.now()`. Absent for its first effect. */
@@ -78,6 +82,26 @@ export type Mended = { mended: Partial<ChainAction>; same: string[] } | { proble
 
 export type SomeOf<Item> = [Item, ...Item[]];
 
+/** `late` asks for the late values. It is absent if they are known already. `incomingValue` is set for an opaque condition. */
+export type ConditionInput = ActionRef & {
+  assignmentId: string;
+  condition: Condition;
+  incomingValue?: string | undefined;
+  late?: (LateQuestion & { firstRunId: string }) | undefined;
+};
+
+/** @param firstRunId - the first run of the workflow. A later run is the result of a reset. */
+export function conditionInput(
+  { values, ...ref }: ActionRef,
+  { assignmentId = '', incomingValue, invalidData, ...action }: ChainAction,
+  condition: Condition,
+  firstRunId: string,
+): ConditionInput {
+  const question = values || invalidData ? undefined : lateQuestion(action);
+  const late = question && { ...question, firstRunId };
+  return { ...ref, assignmentId, condition, ...(condition.opaque && { incomingValue, late }) };
+}
+
 /** The result of an effect, or the failure that the effect's own activity would throw. */
 export type EffectOutcome = EffectResult | { failure: { type: string; message: string; details: FailureDetails } };
 
@@ -92,10 +116,8 @@ export type SettingsCheckInput = CheckRequest & { companyId: string };
 export interface Activities extends EffectActivities {
   /** Runs several effects in order, as one local activity. @returns the outcomes of the effects that were tried. */
   doEffects(inputs: SomeOf<EffectInput>): Promise<SomeOf<EffectOutcome>>;
-  /** Fetches the assignment and tests the condition. `incomingValue` is set if the workflow cannot test the condition itself. */
-  checkCondition(
-    input: ActionRef & { assignmentId: string; condition: Condition; incomingValue?: string },
-  ): Promise<Verdict & Timed>;
+  /** Fetches the assignment and tests the condition. If the condition holds, also reads the late values that `late` asks for. */
+  checkCondition(input: ConditionInput): Promise<Verdict & Timed & { late?: LateValues }>;
   /** The input omits long contents, to keep the history small. The activity reads long contents from the workflow's own input. */
   sendEmail(input: ActionRef & { recipient: string } & Partial<EmailContents>): Promise<EffectResult>;
   /** This is a local activity, so that its input is not in the history. */

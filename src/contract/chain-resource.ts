@@ -14,12 +14,18 @@ export type ActionResource = z.infer<typeof actionSchema>;
 const texts = z.array(z.string());
 const issues = z.array(z.object({ pointer: z.string(), detail: z.string() }));
 
+const ranRule = z
+  .object({ relayId: z.string(), version: z.int(), eventId: z.string() })
+  .optional()
+  .describe('The rule and version that made this chain from an event. Absent if the request was a list of actions.');
+
 const chainFacts = {
   chainId: z.string(),
   workflowId: z.string(),
   status: z.enum(chainStatuses),
   receivedAt: z.string().describe('When the request arrived. Delays start at this time.'),
   closedAt: z.string().optional().describe('When the chain ended. Absent while the chain is open.'),
+  rule: ranRule,
 };
 const links = z.object({
   chain: z.string(),

@@ -6,10 +6,15 @@ import { z } from 'zod';
 import { maxDelaySeconds } from '../chain/chain.js';
 import { label } from './notify.js';
 
+/** A token of a rule works for lists of actions and for events. An event token works only for events. */
+export const tokenPurposes = ['rule', 'event'] as const;
+export type TokenPurpose = (typeof tokenPurposes)[number];
+
 /** After a rotation, the older tokens expire at the end of the grace period. */
 export const tokenSchema = z
   .object({
     tokenId: z.string(),
+    purpose: z.enum(tokenPurposes).describe('`rule`: works for lists of actions and for events. `event`: works only for events.'),
     state: z.enum(['active', 'expired', 'revoked']),
     createdAt: z.iso.datetime(),
     expiresAt: z.iso.datetime().optional(),
@@ -29,11 +34,14 @@ export const rotatedTokenResponse = z
   .meta({ id: 'RotatedToken' });
 
 /** Each role includes the permissions of the roles before it. */
-export const roles = ['read', 'steer', 'manage'] as const;
+export const roles = ['read', 'steer', 'author', 'manage'] as const;
 export type Role = (typeof roles)[number];
 const role = z
   .enum(roles)
-  .describe('`read` reads chains and refused requests. `steer` also steers and resends. `manage` also changes settings.');
+  .describe(
+    '`read` reads chains, rules and refused requests. `steer` also steers and resends. `author` also writes and publishes rules, ' +
+      'and makes their tokens. `manage` also changes settings.',
+  );
 
 export const keySchema = z
   .object({
@@ -84,21 +92,26 @@ const checksumLength = 6; // digits of base 62, which are enough for 32 bits
 export const mostRules = 1000; // every process keeps all rules and their tokens in memory
 export const mostKeys = 100;
 
-/** Creates a rule token, company key or admin token: its prefix, then 178 random bits and a CRC-32, in base 62. */
-export function makeCredential(prefix: 'rlt_' | 'rlk_' | 'rla_'): string {
+/** Creates a rule token, event token, company key or admin token: its prefix, then 178 random bits and a CRC-32, in base 62. */
+export function makeCredential(prefix: 'rlt_' | 'rle_' | 'rlk_' | 'rla_'): string {
   const secret = prefix + randomText(secretLength);
   return secret + checksum(secret);
 }
 
-const ourPrefix = /^rl[tka]_/;
+const ourPrefix = /^rl[teka]_/;
 
 /** @returns undefined if a person used a credential as an id: the log must not contain credentials. */
 export function loggableId(id: string | undefined): string | undefined {
   return id !== undefined && ourPrefix.test(id) ? undefined : id;
 }
 
-/** Whether the token comes from an earlier system. Such a token does not have the prefix of the relay. */
-export const isTakenOver = (token: string): boolean => !token.startsWith('rlt_');
+/** Masks credentials in a path: an event token is the last part of its path, and people paste tokens in wrong places. */
+export function withoutCredentials(path: string): string {
+  return path.replace(/^(\/+co\/+[^/]*\/+events\/+[^/]*\/).+/, '$1***').replaceAll(/rl[teka]_\w+/g, '***');
+}
+
+/** Whether the token comes from an earlier system. Such a token does not have a prefix of the relay. */
+export const isTakenOver = (token: string): boolean => !/^rl[te]_/.test(token);
 
 /** Whether a text has our prefix, but a wrong checksum or length. A text without the prefix may be an older system's token. */
 export function isMistyped(text: string): boolean {

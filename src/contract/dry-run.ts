@@ -54,6 +54,9 @@ const issuesSchema = acceptedSchema.shape.warnings.unwrap();
 const issues = z.array(issuesSchema);
 const anyObject = z.record(z.string(), z.unknown());
 
+/** `now`: the outcome of each action if it were due now. */
+export const rehearsed = ['now', ...scenarios] as const;
+
 export const composeRequest = z
   .strictObject({
     elements: z
@@ -61,7 +64,12 @@ export const composeRequest = z
       .max(maxActions, {
         error: ({ input }) => `has ${Array.isArray(input) ? input.length : 0} actions; at most ${maxActions} are allowed`,
       })
+      .optional()
       .describe('The actions, with the variables of the webhook and without tokens.'),
+    contents: anyObject.optional().describe('The contents of a rule, instead of `elements`.'),
+    relayId: z.string().max(32).optional().describe('The rule of `contents`.'),
+    event: anyObject.optional().describe('The event for `contents`. Without it: the last event that the rule got.'),
+    eventId: z.string().max(64).optional().describe('A stored event of the rule, instead of `event`.'),
     variables: z
       .record(z.string().max(100), z.string().max(10_000))
       .default({})
@@ -85,10 +93,32 @@ export const composeRequest = z
         'Simulates how the chain runs over time. `nobody-found`: the assignment stays a draft. `nobody-accepts`: the assignment is sent ' +
           'and stays in this state. `platform-down`: the platform does not answer for an hour.',
       ),
+    scenarios: z
+      .array(z.enum(rehearsed))
+      .max(rehearsed.length)
+      .optional()
+      .describe('Simulates several scenarios at once. `now`: without a scenario. The answer has `rehearsals`.'),
+  })
+  .refine(({ elements, contents }) => (elements === undefined) !== (contents === undefined), {
+    path: ['elements'],
+    error: 'is required, unless you send contents',
+  })
+  .refine(({ contents, relayId }) => contents === undefined || relayId !== undefined, {
+    path: ['relayId'],
+    error: 'is required with contents',
   })
   .meta({ id: 'Compose' });
 
 const seconds = z.number().describe('Seconds after the event.').optional();
+
+const composedActions = z.array(
+  dryRunSchema.shape.actions.element.extend({
+    afterSeconds: seconds.describe('In a scenario: the seconds until the action ends. Absent for a held action.'),
+    attempts: z.int().optional().describe('In a scenario: the number of attempts at the action.'),
+    toldAfterSeconds: seconds.describe('In a scenario: the seconds until people get the notice about this action.'),
+  }),
+);
+const remark = optionalText.describe('What the scenario shows about the whole chain.');
 
 export const composedSchema = z
   .object({
@@ -101,17 +131,17 @@ export const composedSchema = z
     timestamps: z
       .array(issuesSchema.extend({ written: z.boolean().describe('`true` if `detail` is the timestamp, not a mistake.') }))
       .describe("Each `cfValue`, written in its `cfTargetDateFormat` and in the company's time zone."),
-    actions: z
-      .array(
-        dryRunSchema.shape.actions.element.extend({
-          afterSeconds: seconds.describe('In a scenario: the seconds until the action ends. Absent for a held action.'),
-          attempts: z.int().optional().describe('In a scenario: the number of attempts at the action.'),
-          toldAfterSeconds: seconds.describe('In a scenario: the seconds until people get the notice about this action.'),
-        }),
-      )
+    actions: composedActions.optional().describe('The outcome of each action. Absent if there are problems.'),
+    remark,
+    rehearsals: z
+      .array(z.object({ scenario: z.enum(rehearsed), actions: composedActions, remark }))
       .optional()
-      .describe('The outcome of each action. Absent if there are problems.'),
-    remark: optionalText.describe('What the scenario shows about the whole chain.'),
+      .describe('The outcome of each action in each of the `scenarios`. Absent if there are problems.'),
+    applies: z.boolean().optional().describe('For `contents`: whether `when` holds for the event.'),
+    reason: optionalText.describe('For `contents`: why `when` does not hold.'),
+    assignment: anyObject.optional().describe('The assignment that the relay read or was given.'),
+    event: anyObject.optional().describe('For `contents`: the event that the relay used.'),
+    eventId: optionalText.describe('For `contents`: the id of the event, if it is a stored one.'),
   })
   .meta({ id: 'Composed' });
 export type Composed = z.infer<typeof composedSchema>;

@@ -6,7 +6,7 @@
  */
 
 import { defineQuery, defineSignal } from '@temporalio/workflow';
-import type { ActionError, ActionStatus, Steered } from '../chain/action-status.js';
+import type { ActionError, ActionStatus, LateValues, Steered } from '../chain/action-status.js';
 import { type SteeringVerb, steeringVerbs } from '../chain/allowed-verbs.js';
 import { maxDelaySeconds } from '../chain/chain.js';
 import type { Fields } from '../chain/fields.js';
@@ -64,6 +64,9 @@ export const statusQuery = defineQuery<ChainView>('status');
 /** All edits of an action's fields so far; null if the action was never edited. */
 export const changesQuery = defineQuery<Fields | null, [unknown]>('changes');
 
+/** The late values of an action, and its edits. An activity asks if its input has no room, or after a reset of the workflow. */
+export const lateQuery = defineQuery<Pick<ActionStatus, 'late' | 'mends'> | null, [unknown]>('late');
+
 export const progressQuery = defineQuery<BulkProgress>('progress');
 
 type ReportedNotice = Pick<ChainNotice, 'kind' | 'index'>;
@@ -106,6 +109,9 @@ const maybe = (is: Is): Is => {
 const listOf = (is: Is): Is => {
   return (value) => Array.isArray(value) && value.every(is);
 };
+const mapOf = (is: Is): Is => {
+  return (value) => typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(is);
+};
 const oneOf = (known: readonly unknown[]): Is => {
   return (value) => known.includes(value);
 };
@@ -143,6 +149,7 @@ const isActionStatus = shape<ActionStatus>({
   mends: maybe(listOf(Number.isSafeInteger)),
   steered: maybe(listOf(shape<Steered>({ at: isText, by: isText, verb: oneOf(steeringVerbs), fields: maybe(listOf(isText)) }))),
   kept: () => true, // every value is allowed
+  late: maybe(shape<LateValues>({ values: mapOf(isText), recipients: maybe(listOf(isText)) })),
 });
 
 function isListOf<Item>(list: unknown, is: (item: unknown) => item is Item): list is Item[] {

@@ -38,6 +38,19 @@ export const problemTypes = {
     'Nothing has run. /1/delayInSeconds must be a whole number of seconds, such as "1800"',
     [{ pointer: '/1/delayInSeconds', detail: 'must be a whole number of seconds, such as "1800"' }],
   ]),
+  'not-an-object': type(400, 'Not an event', [
+    'The body is JSON, but not an object, so it is no event. Nothing has run. The relay stores the request.',
+    'Send one event as a JSON object to `/co/{companyId}/events/{relayId}`. Send a list of actions to `/co/{companyId}/relay`.',
+    'The body must be a JSON object.',
+  ]),
+  'event-refused': type(400, 'Event refused', [
+    'The contents of the rule refuse the event: a required value is missing, an expression fails on this event, or an action ' +
+      'that the relay made from it is invalid. Nothing has run. The relay stores the event.',
+    'Read `errors`. Correct the event or the contents of the rule, then send the event again: ' +
+      '`npx relay rejected list <companyId>`.',
+    'Nothing has run. /variables/assignment_id has no value in the event: workorder.id',
+    [{ pointer: '/variables/assignment_id', detail: 'has no value in the event: workorder.id' }],
+  ]),
   'idempotency-key': type(400, 'Unusable idempotency key', [
     'The key is empty or longer than 255 characters, or `Idempotency-Key` and `webhook-id` differ. Nothing has run.',
     'Send one of the two headers, with 1 to 255 characters. Send the same key when you repeat the same request.',
@@ -140,6 +153,17 @@ export const problemTypes = {
     'Choose another name, or delete the key with this name.',
     'Company acme already has a key "dashboard".',
   ]),
+  'draft-changed': type(409, 'Draft changed', [
+    'Somebody else has saved the draft since you read it. Nothing was changed. `conflict` has the stored draft and your contents.',
+    'Compare the two in `conflict`. Then send the contents again, with the `revision` of the stored draft.',
+    'The draft of rule 4711 has revision 8, not 7: key ada saved it at 2026-07-01T12:00:00.000Z.',
+  ]),
+  unpublishable: type(409, 'Contents with mistakes', [
+    'The draft or version has mistakes, or the rule has no draft. Nothing was changed.',
+    'Correct every place that `errors` names, save the draft, then repeat the request.',
+    'Nothing was changed. /actions/1/delayInSeconds must be a whole number of seconds, such as "1800"',
+    [{ pointer: '/actions/1/delayInSeconds', detail: 'must be a whole number of seconds, such as "1800"' }],
+  ]),
   'limit-reached': type(409, 'Limit reached', [
     'The company has the maximum number of rules, keys, or unconfirmed contacts. Nothing was created.',
     'Delete a rule, key or contact that is no longer used. An admin token may add further contacts.',
@@ -147,10 +171,10 @@ export const problemTypes = {
   ]),
   'not-confirmed': type(409, 'Not confirmed', [
     'The refused request came with a revoked or rotated token, or without the right signature, so somebody else may have ' +
-      'written it: a person must read its actions first. Or the outcome of the last attempt of an action is unknown: editing ' +
-      'it could cause a second effect. Nothing has run.',
-    'For a refused request, read the actions in `errors`. To run all these actions, send the body `{"confirm": true}`. For ' +
-      'an action, check what the last try did, then send `"confirmUnknown": true` together with `fields`.',
+      'written it: a person must read its actions first. Or an event would run its actions again. Or the outcome of the last ' +
+      'attempt of an action is unknown: editing it could cause a second effect. Nothing has run.',
+    'For a refused request or an event, read the actions in `errors`. To run all these actions, add `"confirm": true` to the ' +
+      'body. For an action, check what the last try did, then send `"confirmUnknown": true` together with `fields`.',
     'Nothing has run. This request came with a token that was revoked (signature: wrong): somebody else may have written its ' +
       'actions. Read them in errors; to send all of them, repeat this with {"confirm": true}.',
     [{ pointer: '/0', detail: '{"action":"sendEmails","relayId":"4711","emails":["ada@example.com"],"subject":"Hello"}' }],
@@ -188,6 +212,17 @@ export const problemTypes = {
     'A rule of the refused request is disabled or deleted, so the request cannot be sent again. Nothing has run.',
     'Enable the rule that `detail` names, then send the request again.',
     'Nothing has run: rule 4711 is disabled.',
+  ]),
+  'rule-without-contents': type(409, 'Rule without contents', [
+    'The rule has no published version, so the relay does not know what to do with an event. Nothing has run. The relay stores ' +
+      'the event.',
+    'Publish a version of the rule, then send the stored event again. For lists of actions, use `/co/{companyId}/relay`.',
+    'Rule 4711 has no published version. Nothing has run.',
+  ]),
+  'lists-refused': type(409, 'Lists of actions refused', [
+    'The rule accepts only events: its door has `refuseLists`. Nothing has run. The relay stores the request.',
+    'Send events to `/co/{companyId}/events/{relayId}`, or allow lists in the settings of the rule.',
+    'Rule 4711 accepts only events, no lists of actions. Nothing has run.',
   ]),
   'body-too-large': type(413, 'Body too large', [
     'The body is too large. Nothing was done. If a token in a chain is right, the relay stores the first 256 KiB.',

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { Issue } from '../chain/request.js';
 import { type ProblemSlug, problemTypes } from './problem-types.js';
+import { type DraftConflict, draftConflictSchema } from './rule-contents.js';
 import { encrypted } from './secrets.js';
 
 const issueSchema = z.object({
@@ -17,6 +18,7 @@ export const problemSchema = z
     status: z.int(),
     detail: z.string().describe('The mistake in this request, its place, and the next step.'),
     errors: z.array(issueSchema).optional().describe('All mistakes in the body of the request.'),
+    conflict: draftConflictSchema.optional().describe('For `draft-changed`: the stored draft, and the contents in the request.'),
   })
   .meta({ id: 'Problem' });
 
@@ -38,6 +40,7 @@ export class Problem extends Error {
     readonly detail: string,
     readonly more: {
       errors?: readonly Issue[];
+      conflict?: DraftConflict;
       headers?: Readonly<Record<string, string>>;
       bound?: string;
       refusal?: Refusal;
@@ -51,8 +54,8 @@ export class Problem extends Error {
 }
 
 export function problemResponse({ status, slug, title, detail, more }: Problem): Response {
-  const { errors, headers } = more;
-  return new Response(JSON.stringify({ type: `/problems/${slug}`, title, status, detail, errors }), {
+  const { errors, conflict, headers } = more;
+  return new Response(JSON.stringify({ type: `/problems/${slug}`, title, status, detail, errors, conflict }), {
     status,
     headers: {
       'Cache-Control': 'no-store',
@@ -80,6 +83,9 @@ export const rejectionReasons = [
   'body-too-large',
   'unsupported-body', // unknown charset or content encoding
   'wrong-token', // only some tokens of the request are right
+  'event-unreadable', // the body is no JSON object, or two programs could read it differently
+  'event-refused', // the rule's contents refuse the event, or there are none
+  'lists-refused', // the rule accepts events only
 ] as const;
 export type RejectionReason = (typeof rejectionReasons)[number];
 
@@ -162,6 +168,10 @@ export const resendRequest = z
       .max(1000)
       .default([])
       .describe('The places of the actions in the `proposal` that the relay must not send.'),
+    event: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('Only for an event: the corrected event. Without it, the event runs as it came.'),
   })
   .meta({ id: 'Resend' });
 
@@ -182,6 +192,7 @@ const keptBody = z.object({
     })
     .optional()
     .describe('The place of the mistake in the body.'),
+  isEvent: z.literal(true).optional().describe('The body came as an event of a rule, not as a list of actions.'),
 });
 export type KeptBody = z.infer<typeof keptBody>;
 
@@ -193,9 +204,9 @@ export type ProposedAction = z.infer<typeof proposedAction>;
 
 export const wholeRejectedSchema = rejectedSchema.extend({
   elements: encrypted(z.array(z.record(z.string(), z.unknown()))).describe(
-    'The received actions, without tokens. Empty if the body could not be read.',
+    'The received actions, without tokens. Empty for an event, and for a body that could not be read.',
   ),
-  body: encrypted(keptBody).optional().describe('The received body, if it could not be read as actions.'),
+  body: encrypted(keptBody).optional().describe('The received body, if it is an event or could not be read as actions.'),
   proposal: encrypted(z.array(proposedAction)).optional().describe('The actions that an unreadable body probably means.'),
 });
 export type RejectedRequest = z.infer<typeof wholeRejectedSchema>;

@@ -15,6 +15,8 @@ export const ruleSchema = z
     onUnknown: onUnknownSchema,
     notify: notifySchema.optional(),
     setByCompany: setByCompanySchema,
+    published: z.int().optional().describe('The version that new events run. Absent if the rule has no published contents.'),
+    shadow: z.int().optional().describe('The version that is tried on each new event, without effect.'),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })

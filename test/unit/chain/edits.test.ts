@@ -31,7 +31,7 @@ describe('an edit', () => {
       { recipient: 'b@x.example', sent: false },
     ];
     const before = { ...status, mends: [1], kept: 'data', deliveries: [sent, missed] };
-    const expected = { comment: 'c', assignmentId: '9', mends: [1, 4], kept: undefined, deliveries: [sent] };
+    const expected = { comment: 'c', assignmentId: '9', mends: [1, 4], kept: undefined, late: undefined, deliveries: [sent] };
     assert.deepEqual(afterEdit(before, edit(4), { ...action, comment: 'c', assignmentId: '9' }), expected);
   });
 

@@ -6,6 +6,7 @@ import { type Fields, mergeFields } from '../../../src/chain/fields.js';
 import { mendAction, newRecipients } from '../../../src/chain/mend.js';
 import { readRequest } from '../../../src/chain/request.js';
 import { fieldsOf } from '../../../src/chain/sent.js';
+import { eventAction } from '../../chain/event-actions.js';
 
 const send = { action: 'platform_sendAssignment', relayId: '7', platformAssignmentId: '1001' };
 const mail = { action: 'sendEmails', relayId: '7', emails: ['a@x.org'], subject: 's', body: 'b', bodyHtml: 'h' };
@@ -178,4 +179,52 @@ it('new recipients are addresses that the action did not have, in any spelling',
 describe('mergeFields', () => {
   it('replaces, adds and removes', () =>
     assert.deepEqual(mergeFields({ a: '1', b: '2' }, { a: null, b: '3', c: '4' }), { b: '3', c: '4' }));
+});
+
+describe('an edit of an action that was made from an event', () => {
+  const [{ relayId: _, ...one }, { relayId: __, ...letter }] = [ticket, mail];
+  const late = { ...one, platformAssignmentId: '1', cfName: 'F $${x}', cfValue: 'is ${assignment.title}' };
+  const mended = (action: ReturnType<typeof eventAction>, changes: Fields) => {
+    const read = mendAction(action, changes);
+    return read.ok ? read.action : read.problems;
+  };
+
+  it('keeps the late texts that it does not change, the expression, and data that looks like a variable', () => {
+    const action = eventAction({ ...late, actionCondition: 'status==draft', if: 'event.n > 3' }, { index: 2 });
+    const changed = mended(action, { externalSystemTicketId: 'T-2', actionCondition: 'status==sent' });
+    assert(!Array.isArray(changed) && changed.action === 'ticket_updateUDF');
+    assert.deepEqual([changed.ticketId, changed.field, changed.late], ['T-2', 'F ${x}', action.late]);
+    assert.deepEqual(changed.condition?.opaque, {
+      condition: { path: ['status'], operator: '==', value: 'sent' },
+      if: { text: 'event.n > 3', event: { n: 4 } },
+      late: true,
+    });
+    assert.deepEqual([changed.index, changed.unfilled, changed.sent], [2, [], action.sent]);
+  });
+
+  it('ends a late text that it changes; what is left of the condition is a plain one', () => {
+    const action = eventAction({ ...late, actionCondition: 'status==draft' });
+    const changed = mended(action, { cfValue: 'is ${anything}' });
+    assert(!Array.isArray(changed) && changed.action === 'ticket_updateUDF');
+    assert.deepEqual([changed.value, changed.late], ['is ${anything}', undefined]);
+    assert.deepEqual(changed.condition, { path: ['status'], operator: '==', value: 'draft' });
+    assert.equal((mended(eventAction(late), { cfValue: 'v' }) as { condition?: unknown }).condition, undefined);
+  });
+
+  it('may repeat a late text, but not change the text around a reference', () => {
+    const action = eventAction(late);
+    const same = mended(action, { cfValue: 'is ${assignment.title}', cfName: 'G' });
+    assert.deepEqual((same as { late?: unknown }).late, action.late);
+    const detail = 'must have the value itself in place of ${assignment.title}';
+    assert.deepEqual(mended(action, { cfValue: 'was ${assignment.title}' }), [{ pointer: '/cfValue', detail }]);
+  });
+
+  it('must replace each value that the event does not have', () => {
+    const action = eventAction({ ...letter, subject: 'About ${event.note}' });
+    const missing = [{ pointer: '/subject', detail: 'contains ${event.note}, which has no value' }];
+    assert.deepEqual(mended(action, { body: 'other' }), missing);
+    assert.deepEqual(mended(action, { subject: 'Still about ${event.note}' }), missing);
+    const changed = mended(action, { subject: 'About ${x}' });
+    assert.deepEqual((changed as { subject?: string }).subject, 'About ${x}');
+  });
 });

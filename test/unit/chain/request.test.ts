@@ -14,7 +14,7 @@ const said = (remarks: { pointer: string; detail: string }[]) => remarks.map(({ 
 
 function accepted(request: ReadRequest) {
   assert.ok(request.ok, JSON.stringify(request));
-  return { actions: request.actions, warnings: said(request.warnings) };
+  return { actions: request.actions, warnings: said(request.warnings), mistakes: said(request.mistakes) };
 }
 
 function refused(request: ReadRequest): string[] {
@@ -542,4 +542,44 @@ describe('a text that is far too long', () => {
         [what === 'addresses' ? 'must have at most N characters altogether' : 'must have at most N characters'],
       );
     });
+});
+
+describe('actions that the relay made from an event', () => {
+  const texts = { subject: '${note} ${title} ${late}', body: '${title}', comment: '${note}' };
+  const elements = [
+    { ...mail, ...texts },
+    { ...send, platformAssignmentId: '${title}', delayInSeconds: '${note}' },
+  ];
+
+  it('have variables only by the names of values that are missing; everything else is data', () => {
+    const { actions, mistakes, warnings } = accepted(readRequest(elements, { unfilled: ['note'] }));
+    assert.deepEqual(mistakes, [
+      '/0/subject: contains ${note}, which has no value',
+      '/1/delayInSeconds: is "${note}", not substituted',
+    ]);
+    assert.equal(warnings.length, 2);
+    const [first, second] = actions;
+    assert.equal(first?.action === 'sendEmails' && first.body, '${title}');
+    assert.equal(first?.invalidData, 'subject contains ${note}, which has no value');
+    assert.deepEqual([second?.assignmentId, second?.sent?.delayInSeconds], ['${title}', '${note}']);
+  });
+
+  it('are not judged by fields whose values come later', () => {
+    const late = [
+      { ...mail, emails: ['${late}'], subject: '${late}' },
+      { ...send, sendRadius: '${late}', groupId: '${late}' },
+    ];
+    const read = accepted(readRequest(late, { unfilled: [], unread: ['late'] }));
+    assert.deepEqual([read.mistakes, read.warnings], [[], []]);
+    assert.deepEqual(
+      read.actions.map(({ invalidData }) => invalidData),
+      [undefined, undefined],
+    );
+  });
+
+  it('keep every character', () => {
+    const value = '\ue000{a} ${\ue001} $${x}';
+    const [action] = accepted(readRequest([{ ...mail, body: value }], { unfilled: [] })).actions;
+    assert.equal(action?.action === 'sendEmails' && action.body, value);
+  });
 });

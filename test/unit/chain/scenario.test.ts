@@ -3,10 +3,14 @@ import { describe, it } from 'node:test';
 import widenThenAlert from '../../../examples/widen-then-alert.json' with { type: 'json' };
 import { readRequest } from '../../../src/chain/request.js';
 import { type Played, playThrough, remarkOn, type Scenario } from '../../../src/chain/scenario.js';
+import { forecastCondition } from '../../../src/rules/opaque.js';
 
 const send = { action: 'platform_sendAssignment', platformAssignmentId: '1', groupId: '501' };
 const mail = { action: 'sendEmails', emails: ['a@b.example'], subject: 's', body: 'b', bodyHtml: 'h' };
 const ifDraft = { actionCondition: 'status==draft', platformAssignmentId: '1' };
+
+const evaluate: Parameters<typeof playThrough>[2]['evaluate'] = (action, assignment, afterSeconds) =>
+  forecastCondition(action, assignment, new Date(afterSeconds * 1000));
 
 function played(
   elements: object[],
@@ -16,7 +20,7 @@ function played(
   const read = readRequest(elements.map((element) => ({ relayId: '1', relayAccessToken: '', ...element })));
   assert.ok(read.ok, JSON.stringify(read));
   const facts = { rule: { enabled: true, onFailure: more.onFailure ?? 'hold' }, obstacle: more.obstacle } as const;
-  const world = { scenario, assignment: { status: 'draft', zip: '1' }, retryBudgetSeconds: more.budget ?? 600 };
+  const world = { scenario, assignment: { status: 'draft', zip: '1' }, retryBudgetSeconds: more.budget ?? 600, evaluate };
   const result = playThrough(
     read.actions,
     read.actions.map(() => facts),

@@ -1,0 +1,149 @@
+/** The events of a rule with contents: the door that they come through, the answers, and how the API shows them. */
+
+import { z } from 'zod';
+import { acceptedSchema } from './chain-resource.js';
+import { encrypted, secret } from './secrets.js';
+
+/** The maximum size of an event's body, in bytes. */
+export const mostEventBytes = 256 * 1024;
+/** How long events are kept, if the rule does not say otherwise. */
+export const defaultEventDays = 30;
+
+const headerName = z
+  .string()
+  .regex(/^[A-Za-z0-9-]{1,64}$/, 'must be the name of a header')
+  .transform((name) => name.toLowerCase());
+
+/** An empty key would accept the signatures of everybody. */
+const keyPatterns = { text: /./, 'sha256-of-text': /./, base64: /^[A-Za-z0-9+/_-]{2,}={0,2}$/, hex: /^([0-9A-Fa-f]{2})+$/ };
+
+export const signatureSchema = z
+  .discriminatedUnion('scheme', [
+    z.strictObject({
+      scheme: z.literal('standard-webhooks'),
+      key: secret(
+        z
+          .string()
+          .max(4096)
+          .regex(/^(whsec_)?[A-Za-z0-9+/]{16,}={0,2}$/, 'must be `whsec_` and a key in base64'),
+      ).describe('`whsec_` and the key in base64.'),
+    }),
+    z
+      .strictObject({
+        scheme: z.literal('hmac'),
+        header: headerName.describe('The header with the signature, such as `x-hub-signature`.'),
+        algorithm: z.enum(['sha256', 'sha1']).default('sha256'),
+        encoding: z.enum(['hex', 'base64']).default('hex'),
+        prefix: z.string().max(32).default('').describe('The text before the signature in the header, such as `sha256=`.'),
+        signed: z
+          .enum(['body', 'timestamp-body', 'timestamp.body'])
+          .default('body')
+          .describe('What is signed: the raw body, or the timestamp and the body, without or with a dot between them.'),
+        timestampHeader: headerName.optional().describe('Required if a timestamp is signed.'),
+        key: secret(z.string().min(1).max(4096)),
+        keyForm: z
+          .enum(['text', 'base64', 'hex', 'sha256-of-text'])
+          .default('text')
+          .describe('How to make the key of the HMAC from `key`. ConnectWise uses `sha256-of-text`.'),
+      })
+      .refine(({ signed, timestampHeader }) => (signed !== 'body') === (timestampHeader !== undefined), {
+        path: ['timestampHeader'],
+        error: 'is required if a timestamp is signed, and only then',
+      })
+      .refine(({ key, keyForm }) => keyPatterns[keyForm].test(key), {
+        path: ['key'],
+        error: 'does not have the form in keyForm',
+      }),
+  ])
+  .meta({ id: 'EventSignature' });
+export type EventSignature = z.infer<typeof signatureSchema>;
+
+export const doorSchema = z
+  .strictObject({
+    signature: signatureSchema.optional().describe("The sender's signature. With it, an event needs no token."),
+    dedupeBy: z
+      .string()
+      .max(500)
+      .optional()
+      .describe('A path into the event, such as `event.id`. A second event with the same value there runs nothing.'),
+    refuseLists: z.boolean().default(false).describe('Whether the rule refuses lists of actions at `/relay`.'),
+    eventDays: z.int().min(0).max(400).default(defaultEventDays).describe('How many days events are kept. 0: not at all.'),
+  })
+  .meta({ id: 'EventDoor' });
+export type EventDoor = z.infer<typeof doorSchema>;
+/** A missing `signature` stays as it is. `null` removes it. */
+export const doorRequest = doorSchema.extend({ signature: signatureSchema.nullish() }).meta({ id: 'NewEventDoor' });
+
+export const eventTokensResponse = z
+  .object({
+    tokenId: z.string(),
+    eventToken: z.string().describe('The token. Only this answer shows it. It works only for events.'),
+    url: z.url().describe('The address for a sender that can send no header. It contains the token.'),
+  })
+  .meta({ id: 'RotatedEventToken' });
+
+const facts = {
+  eventId: z.string(),
+  version: z.int().describe('The version of the rule that ran, or that did not apply.'),
+};
+export const acceptedEventSchema = acceptedSchema.extend({ ...facts, applies: z.literal(true) }).meta({ id: 'AcceptedEvent' });
+export type AcceptedEvent = z.infer<typeof acceptedEventSchema>;
+export const notApplicableSchema = z
+  .object({ ...facts, applies: z.literal(false), reason: z.string().describe('Why `when` does not hold.') })
+  .meta({ id: 'NotApplicableEvent' });
+export type NotApplicableEvent = z.infer<typeof notApplicableSchema>;
+
+export const eventOutcomes = [
+  'chain', // the event started a chain
+  'not-applicable', // `when` does not hold
+  'refused', // see the refused request with `rejectedId`
+] as const;
+export type EventOutcome = (typeof eventOutcomes)[number];
+
+export const eventSchema = z
+  .object({
+    eventId: z.string(),
+    relayId: z.string(),
+    receivedAt: z.iso.datetime(),
+    bytes: z.int(),
+    outcome: z.enum(eventOutcomes),
+    version: z.int(),
+    chainId: z.string().optional(),
+    rejectedId: z.string().optional(),
+    reason: encrypted(z.string()).optional().describe('Why the event was not applicable or was refused.'),
+    dedupe: encrypted(z.string()).optional().describe('The idempotency key of the event.'),
+    resentFrom: z.string().optional().describe('The event that a person sent again.'),
+    shadow: z
+      .object({ version: z.int(), outcome: z.string() })
+      .optional()
+      .describe('What the shadow version would have done, as in `Tried`.'),
+  })
+  .meta({ id: 'RuleEvent' });
+export type RuleEvent = z.infer<typeof eventSchema>;
+
+/** `body` is the event as it came, as JSON text. */
+export const storedEventSchema = eventSchema.extend({ body: encrypted(z.string()), hash: z.string() });
+export type StoredEvent = z.infer<typeof storedEventSchema>;
+
+export const wholeEventSchema = eventSchema
+  .extend({
+    event: z.record(z.string(), z.unknown()),
+    variables: z.record(z.string(), z.string()).describe('The values of the variables, by the version that ran.'),
+  })
+  .meta({ id: 'WholeRuleEvent' });
+
+export const eventsResponse = z.object({
+  events: z.array(eventSchema).describe('The newest first.'),
+  nextCursor: z.string().optional(),
+  shadowCounts: z.record(z.string(), z.int()).optional().describe('The outcomes of the shadow version so far, counted.'),
+});
+
+export const resendEventRequest = z
+  .strictObject({
+    version: z
+      .enum(['same', 'published'])
+      .default('published')
+      .describe('The version to run: the one that the event ran, or the published one.'),
+    confirm: z.boolean().default(false).describe('`true` confirms that the actions run again. Without it, nothing runs.'),
+  })
+  .meta({ id: 'ResendEvent' });

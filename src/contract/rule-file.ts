@@ -1,0 +1,96 @@
+/** A rule as a YAML file: its fields, its test cases, and its JSON Schema, with which editors complete and check the file. */
+
+import { z } from 'zod';
+import { actionDefinitions } from '../chain/actions.js';
+import { relayIdPattern, relayIdRule } from '../chain/chain.js';
+import { commonFields, maxActions } from '../chain/request.js';
+import { label } from './notify.js';
+import { contentsSchema, maxExpression } from './rule-contents.js';
+
+const anyObject = z.record(z.string(), z.unknown());
+
+/** The fields of an expected action that are not fields of the request. */
+const expectations = {
+  runs: z.boolean().optional().describe('Whether the action runs: its `if` and its `actionCondition` hold.'),
+  needsAttention: z
+    .union([z.boolean(), z.string()])
+    .optional()
+    .describe('Whether the action needs attention, or a part of the reason.'),
+};
+
+const outcomes = ['applies', 'refused', 'actions'] as const;
+const caseFields = z.strictObject({
+  name: z.string().min(1).optional(),
+  event: z.union([anyObject, z.string()]).describe('The event, or the path of a file with the event as JSON.'),
+  assignment: anyObject.optional().describe('The assignment on the platform when the actions run.'),
+  now: z.iso.datetime({ offset: true }).optional().describe('When the event comes. An action runs after its delay.'),
+  applies: z.literal(false).optional().describe('The rule does not apply, because `when` does not hold.'),
+  refused: z
+    .union([z.literal(true), z.string()])
+    .optional()
+    .describe('The event is refused. A text is a part of the reason.'),
+  actions: z
+    .array(z.looseObject(expectations))
+    .optional()
+    .describe('All actions of the event in their order. Only the fields here are compared.'),
+});
+export const caseSchema = caseFields.refine(
+  (fields) => outcomes.filter((outcome) => fields[outcome] !== undefined).length === 1,
+  'must have one of applies, refused and actions',
+);
+export type RuleCase = z.infer<typeof caseSchema>;
+
+/** Fields beside the fields of the contents. */
+const aboutRule = {
+  relayId: z
+    .string()
+    .regex(relayIdPattern, relayIdRule)
+    .optional()
+    .describe('The id of the rule. The first push of a new rule adds it.'),
+  name: label.describe('The name of the rule. It is used when a push creates the rule.'),
+  version: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('The published version that the file came from. A push is refused if a newer version is published.'),
+};
+export const ruleFileSchema = z.object({ ...aboutRule, cases: z.array(caseSchema).default([]) });
+
+const { relayId: _, relayAccessToken: __, action: ___, ...commonOptions } = commonFields;
+const condition = z.string().min(1).max(maxExpression).optional();
+
+/** JSON Schema, draft 7, which every editor knows. A text may be written without quotes, as a number, `true` or `false`. */
+export function ruleFileJsonSchema() {
+  const expression = condition.describe('A CEL expression. The action runs only if `if` and `actionCondition` hold.');
+  const { platformAssignmentId: assignment } = commonOptions;
+  const needed = assignment.unwrap().describe(assignment.description ?? '');
+  const actions = actionDefinitions.map(({ name, description, needsAssignment, fields }) => {
+    const platformAssignmentId = needsAssignment ? needed : assignment;
+    const common = { action: z.literal(name), ...commonOptions, platformAssignmentId, if: expression };
+    return z.strictObject({ ...common, ...fields }).meta({ title: name, description });
+  });
+  const fields = Object.assign({}, commonOptions, ...actionDefinitions.map(({ fields }) => fields));
+  const nullish = Object.entries(z.object({ action: commonFields.action, ...fields }).shape).map(([name, type]) => [
+    name,
+    z.nullish(type),
+  ]);
+  const expected = z.strictObject({ ...expectations, ...Object.fromEntries(nullish) });
+  const file = z.strictObject({
+    ...aboutRule,
+    ...contentsSchema.shape,
+    actions: z
+      .array(z.union(actions))
+      .min(1)
+      .max(maxActions)
+      .describe(contentsSchema.shape.actions.description ?? ''),
+    cases: z.array(caseFields.extend({ actions: z.array(expected).optional() })).optional(),
+  });
+  return z.toJSONSchema(file.meta({ title: 'A rule of the relay' }), {
+    target: 'draft-7',
+    io: 'input',
+    override({ jsonSchema, path }) {
+      const isText = jsonSchema.type === 'string' && !jsonSchema.enum && jsonSchema.const === undefined;
+      if (isText && path.at(-1) !== 'propertyNames') Object.assign(jsonSchema, { type: ['string', 'number', 'boolean'] });
+    },
+  });
+}
