@@ -1,0 +1,134 @@
+/** Compares two versions, and the actions that two versions make from one event: action by action, field by field. */
+
+import { isDeepStrictEqual } from 'node:util';
+import type { ChainAction } from '../chain/chain.js';
+import type { Fields } from '../chain/fields.js';
+import { fieldsOf } from '../chain/sent.js';
+import type { Contents, ContentsDiff, Tried, TriedOutcome } from '../contract/rule-contents.js';
+import type { Rendered } from './render.js';
+
+type Change = ContentsDiff['variables'][number];
+export type TryResult = Pick<Tried['events'][number], 'outcome' | 'reason' | 'differences'>;
+
+const mostDifferences = 20;
+
+export function diffContents(before: Contents, after: Contents): ContentsDiff {
+  const { field: _, ...when } = changesIn({ when: before.when }, { when: after.when })[0] ?? {};
+  const variables = changesIn(before.variables, after.variables);
+  const actions = alignedPairs(before.actions, after.actions).flatMap(({ before: from, after: to }) => {
+    const [old, now] = [from === undefined ? {} : before.actions[from], to === undefined ? {} : after.actions[to]];
+    const changes = changesIn(old ?? {}, now ?? {});
+    if (changes.length === 0) return [];
+    const places = { ...(from !== undefined && { before: from }), ...(to !== undefined && { after: to }) };
+    return [{ ...places, action: String({ ...old, ...now }.action), changes }];
+  });
+  const isWhen = Object.keys(when).length > 0;
+  const same = !isWhen && variables.length === 0 && actions.length === 0;
+  return { same, ...(isWhen && { when }), variables, actions };
+}
+
+/** @param published - what the published version makes of the event; undefined if there is no published version. */
+export function compareOutcomes(published: Rendered | undefined, tried: Rendered): TryResult {
+  if (tried.kind === 'refused') return { outcome: 'would-be-refused', reason: textOf(tried.problems) };
+  if (tried.kind === 'not-applicable')
+    return { outcome: published?.kind === 'chain' ? 'no-longer-applies' : 'not-applicable', reason: tried.reason };
+  const held = tried.actions.find(({ cannotSchedule, invalidData }) => cannotSchedule ?? invalidData);
+  const attention = held && `action ${held.index}: ${held.cannotSchedule ?? held.invalidData}`;
+  const outcomeOr = (outcome: TriedOutcome): TryResult =>
+    attention === undefined ? { outcome } : { outcome: 'needs-attention', reason: attention };
+  if (published?.kind !== 'chain') return outcomeOr('applies-now');
+  const differences = differencesIn(published.actions.map(shownFields), tried.actions.map(shownFields));
+  if (differences.length === 0) return { outcome: 'same' };
+  return { ...outcomeOr('different'), differences: differences.slice(0, mostDifferences) };
+}
+
+const textOf = (problems: readonly { pointer: string; detail: string }[]) =>
+  problems
+    .slice(0, 5)
+    .map(({ pointer, detail }) => `${pointer} ${detail}`.trim())
+    .join('; ');
+
+function shownFields(action: ChainAction): Fields {
+  const { relayId: _, ...fields } = fieldsOf(action);
+  const { cannotSchedule, invalidData, condition } = action;
+  const mistakes = cannotSchedule ?? invalidData;
+  return {
+    ...fields,
+    ...(condition?.opaque?.if && { if: condition.opaque.if.text }),
+    ...(mistakes !== undefined && { 'needs attention': mistakes }),
+  };
+}
+
+function differencesIn(before: readonly Fields[], after: readonly Fields[]): NonNullable<TryResult['differences']> {
+  if (isDeepStrictEqual(before, after)) return [];
+  return alignedPairs(before, after).flatMap((pair) => {
+    const action = pair.after ?? pair.before ?? 0;
+    const [old, now] = [before[pair.before ?? -1], after[pair.after ?? -1]];
+    const changes = old && now ? changesIn(old, now) : changesIn({ action: old?.action }, { action: now?.action });
+    return changes.map((change) => ({ action, ...change }));
+  });
+}
+
+function changesIn(before: Fields, after: Fields): Change[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names.flatMap((field) => {
+    const [old, now] = [before[field], after[field]];
+    if (isDeepStrictEqual(old, now)) return [];
+    return [{ field, ...(old !== undefined && { before: old }), ...(now !== undefined && { after: now }) }];
+  });
+}
+
+interface Pair {
+  before?: number;
+  after?: number;
+}
+
+/** Pairs the actions that belong together, in order, so that the pairs have as many equal fields as possible. */
+function alignedPairs(before: readonly Fields[], after: readonly Fields[]): Pair[] {
+  // Most actions are equal in both. Only the others, between the equal ones at both ends, need the slow search.
+  const shorter = Math.min(before.length, after.length);
+  const isSame = (from: number, to: number) => isDeepStrictEqual(before[from], after[to]);
+  let head = 0;
+  while (head < shorter && isSame(head, head)) head++;
+  let tail = 0;
+  while (tail < shorter - head && isSame(before.length - 1 - tail, after.length - 1 - tail)) tail++;
+  const pairAt = (from: number, to: number): Pair => ({ before: from, after: to });
+  const between = searchedPairs(before.slice(head, before.length - tail), after.slice(head, after.length - tail));
+  return [
+    ...Array.from({ length: head }, (_, place) => pairAt(place, place)),
+    ...between.map((pair) => ({
+      ...(pair.before !== undefined && { before: pair.before + head }),
+      ...(pair.after !== undefined && { after: pair.after + head }),
+    })),
+    ...Array.from({ length: tail }, (_, place) => pairAt(before.length - tail + place, after.length - tail + place)),
+  ];
+}
+
+function searchedPairs(before: readonly Fields[], after: readonly Fields[]): Pair[] {
+  const width = after.length + 1;
+  const score = (from: number, to: number) => likeness(before[from] ?? {}, after[to] ?? {});
+  const scores = before.map((_, from) => after.map((_, to) => score(from, to)));
+  const best = new Array<number>((before.length + 1) * width).fill(0); // the best sum of likeness from these places on
+  const at = (from: number, to: number) => best[from * width + to] ?? 0;
+  const paired = (from: number, to: number) => (scores[from]?.[to] ?? 0) + at(from + 1, to + 1);
+  for (let from = before.length - 1; from >= 0; from--)
+    for (let to = after.length - 1; to >= 0; to--)
+      best[from * width + to] = Math.max(paired(from, to), at(from + 1, to), at(from, to + 1));
+  const pairs: Pair[] = [];
+  let [from, to] = [0, 0];
+  while (from < before.length || to < after.length) {
+    const isPair =
+      from < before.length && to < after.length && (scores[from]?.[to] ?? 0) > 0 && paired(from, to) === at(from, to);
+    if (isPair) pairs.push({ before: from++, after: to++ });
+    else if (from < before.length && (to === after.length || at(from + 1, to) >= at(from, to + 1)))
+      pairs.push({ before: from++ });
+    else pairs.push({ after: to++ });
+  }
+  return pairs;
+}
+
+/** 0 for different actions. Otherwise the number of equal fields, with the field `action`. */
+function likeness(one: Fields, other: Fields): number {
+  if (one.action !== other.action) return 0;
+  return Object.keys(one).filter((field) => isDeepStrictEqual(one[field], other[field])).length;
+}

@@ -1,0 +1,193 @@
+/** The contents of a rule: checked when they are saved, and parsed once, so that an event needs no parsing. */
+
+import { parseCondition, pathPattern } from '../chain/condition.js';
+import type { Fields } from '../chain/fields.js';
+import { warningsOfKind } from '../chain/kinds.js';
+import { type Issue, isNearMiss, jsonPointer, markBesides, maxConditionLength, mostBytes, readMarked } from '../chain/request.js';
+import { cutShort } from '../chain/text.js';
+import type { Company } from '../contract/company.js';
+import { type Contents, contentsSchema } from '../contract/rule-contents.js';
+import { allNames, type Expression, type Name, parseExpression } from './expression.js';
+import { parseTemplate, type Reference, type Template } from './references.js';
+
+export interface CompiledAction {
+  /** The fields of the request. Lists of texts are lists of templates; what is no text stays as it is. */
+  fields: [name: string, value: Template | Template[] | { other: unknown }][];
+  references: Reference[]; // each name once
+  if?: Expression;
+  /** The `actionCondition` up to its operator, if a reference follows. With `isQuoted`, quotes surround the rest. */
+  comparison?: { start: string; isQuoted: boolean };
+  asksAssignment: boolean; // in `if` or in a reference
+}
+
+export interface CompiledContents {
+  contents: Contents;
+  text: string; // the contents as JSON
+  actions: CompiledAction[];
+  problems: Issue[];
+}
+
+/** These fields decide when and whether the action runs, so they must be known at once. */
+const knownAtOnce = ['action', 'platformAssignmentId', 'delayInSeconds', 'actionCondition', 'incomingValue', 'comment'];
+const ownFields = ['relayId', 'relayAccessToken'];
+const broken = 'mistake'; // the name of a reference in place of a text with a mistake
+
+const compiled = new WeakMap<Contents, CompiledContents>();
+
+/** @param contents - already checked. The result is cached as long as the object exists. */
+export function compileContents(contents: Contents): CompiledContents {
+  const known = compiled.get(contents) ?? compile(contents);
+  compiled.set(contents, known);
+  return known;
+}
+
+export type CheckedContents =
+  | { ok: true; contents: Contents; warnings: Issue[] }
+  | { ok: false; problems: Issue[]; warnings: Issue[] };
+
+/** Finds every mistake of a request with these actions. The pointers point into the contents. */
+export function checkContents(
+  given: unknown,
+  { relayId, platform }: { relayId: string; platform?: Company['platform'] },
+): CheckedContents {
+  const parsed = contentsSchema.safeParse(given);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(({ path, message }) => ({ pointer: jsonPointer(path), detail: message }));
+    return { ok: false, problems, warnings: [] };
+  }
+  const { data: contents } = parsed;
+  const { text, actions, problems } = compileContents(contents);
+  if (new TextEncoder().encode(text).length > mostBytes)
+    return { ok: false, problems: [{ pointer: '', detail: `must have at most ${mostBytes / 1024} KiB` }], warnings: [] };
+  const mark = markBesides(text);
+  const elements = actions.map((action) => elementOf(action, { relayId, mark, write: ({ name }) => `\${${name}}` }));
+  const unread = [broken, ...actions.flatMap(({ references }) => references.map(({ name }) => name))];
+  const read = readMarked(elements, { unfilled: [], unread }, mark);
+  const wrong = [...(read.ok ? [] : read.problems), ...read.mistakes].map(inContents);
+  const all = [...problems, ...wrong];
+  const warnings = [
+    ...(read.ok ? [...read.warnings, ...warningsOfKind(platform, read.actions)].map(inContents) : []),
+    ...unusedVariables(contents, actions),
+    ...actions.flatMap(oddities),
+  ].filter(({ pointer }) => !all.some((problem) => problem.pointer === pointer));
+  return all.length > 0 ? { ok: false, problems: all, warnings } : { ok: true, contents, warnings };
+}
+
+export const inContents = ({ pointer, detail }: Issue): Issue => ({ pointer: pointer && `/actions${pointer}`, detail });
+
+/** Marks each `$` that could be taken for the beginning of a reference, also together with the text that follows. */
+export const marked = (data: string, mark: string) => data.replaceAll(/\$(?=\{|$)/g, mark);
+
+/** @param write - writes a reference. @param mark - see `marked`. */
+export function elementOf(
+  { fields }: CompiledAction,
+  {
+    relayId,
+    mark,
+    write,
+  }: { relayId: string; mark: string; write: (reference: Reference, field: string, template: Template) => string },
+): Fields {
+  const own = { relayId, relayAccessToken: '' }; // the schema demands a token
+  return { ...own, ...Object.fromEntries(fields.map(([name, value]) => [name, textsOf(name, value)])) };
+
+  function textsOf(field: string, value: CompiledAction['fields'][number][1]): unknown {
+    if ('other' in value) return value.other;
+    return isList(value) ? value.map((template) => written(template, field)) : written(value, field);
+  }
+
+  function written(template: Template, field: string): string {
+    const texts = template.map((part) =>
+      typeof part === 'string' ? part.replaceAll('${', `${mark}{`) : write(part, field, template),
+    );
+    return texts.join('');
+  }
+}
+
+export const isList = (value: Template | Template[]): value is Template[] => Array.isArray(value[0]);
+
+function compile(contents: Contents): CompiledContents {
+  const problems: Issue[] = [];
+  const { when, variables } = contents;
+  if (when !== undefined) expression(when, ['event'], '/when', problems);
+  for (const [name, { path }] of Object.entries(variables)) {
+    const at = jsonPointer(['variables', name]);
+    if (['event', 'assignment'].includes(name)) problems.push({ pointer: at, detail: 'cannot be the name of a variable' });
+    if (!pathPattern.test(path))
+      problems.push({ pointer: `${at}/path`, detail: 'must be a path into the event, such as workorder.id or items[0].id' });
+  }
+  const actions = contents.actions.map((action, index) => compileAction(action, index, Object.keys(variables), problems));
+  return { contents, text: JSON.stringify(contents), actions, problems };
+}
+
+function compileAction(action: Fields, index: number, variables: readonly string[], problems: Issue[]): CompiledAction {
+  const problem = (field: string, detail: string) => problems.push({ pointer: jsonPointer(['actions', index, field]), detail });
+  const references = new Map<string, Reference>();
+  const fields = Object.entries(action).flatMap(([name, value]): CompiledAction['fields'] => {
+    if (name === 'if') return [];
+    if (ownFields.includes(name)) {
+      problem(name, 'must be left out: the relay adds the rule');
+      return [];
+    }
+    if (typeof value === 'string') return [[name, template(name, value)]];
+    const isTexts = Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string');
+    return [[name, isTexts ? value.map((text) => template(name, text)) : { other: value }]];
+  });
+  const { if: text, actionCondition } = action;
+  if (text !== undefined && typeof text !== 'string') problem('if', 'must be a string');
+  const condition = typeof text === 'string' ? expression(text, allNames, `/actions/${index}/if`, problems) : undefined;
+  const all = [...references.values()];
+  const asksAssignment = condition?.names.has('assignment') === true || all.some(({ from }) => from === 'assignment');
+  if (asksAssignment && action.platformAssignmentId === undefined)
+    problem('platformAssignmentId', 'is required where if or a text asks about the assignment');
+  const comparison = typeof actionCondition === 'string' ? comparisonOf(actionCondition) : undefined;
+  return { fields, references: all, asksAssignment, ...(condition && { if: condition }), ...(comparison && { comparison }) };
+
+  function template(field: string, written: string): Template {
+    const parsed = parseTemplate(written);
+    const found = parsed.ok ? parsed.template.filter((part) => typeof part !== 'string') : [];
+    const wrong = parsed.ok ? found.map((reference) => mistakeIn(reference, field)).find(Boolean) : parsed.error;
+    if (wrong !== undefined || !parsed.ok) {
+      problem(field, wrong ?? '');
+      return [{ name: broken, from: 'variable', path: broken }];
+    }
+    for (const reference of found) references.set(reference.name, reference);
+    return parsed.template;
+  }
+
+  function mistakeIn({ name, from }: Reference, field: string): string | undefined {
+    const shown = `contains \${${cutShort(name, 80)}}`;
+    if (from === 'assignment' && knownAtOnce.includes(field)) return `${shown}, but must be known when the event arrives`;
+    if (from !== 'variable' || variables.includes(name)) return undefined;
+    const meant = variables.find((variable) => isNearMiss(name, variable));
+    return `${shown}, which is no variable of this rule${meant ? `; did you mean \${${meant}}?` : ''}`;
+  }
+
+  /** Values in a condition are data: a quotation mark or an operator in them has no meaning. */
+  function comparisonOf(condition: string): CompiledAction['comparison'] {
+    if (!condition.includes('${') || condition.length > maxConditionLength) return undefined;
+    const { error } = parseCondition(condition);
+    if (error !== undefined) problem('actionCondition', error);
+    const end = condition.search(/[=!]=/) + 2;
+    return { start: condition.slice(0, end), isQuoted: /^\s*(["']).*\1\s*$/s.test(condition.slice(end)) };
+  }
+}
+
+function expression(text: string, allowed: readonly Name[], pointer: string, problems: Issue[]): Expression | undefined {
+  const parsed = parseExpression(text, allowed);
+  if (parsed.ok) return parsed.expression;
+  const place = parsed.at === undefined ? '' : ` (at character ${parsed.at + 1})`;
+  problems.push({ pointer, detail: `${parsed.error}${place}` });
+  return undefined;
+}
+
+function unusedVariables({ variables }: Contents, actions: readonly CompiledAction[]): Issue[] {
+  const used = new Set(actions.flatMap(({ references }) => references.map(({ name }) => name)));
+  const unused = Object.entries(variables).filter(([name, { missing }]) => !used.has(name) && missing !== 'refuse');
+  return unused.map(([name]) => ({ pointer: jsonPointer(['variables', name]), detail: 'is not used' }));
+}
+
+function oddities({ fields, if: condition }: CompiledAction, index: number): Issue[] {
+  const isMissing = condition?.names.has('incomingValue') && !fields.some(([name]) => name === 'incomingValue');
+  const detail = 'asks for incomingValue, which the action does not have';
+  return isMissing ? [{ pointer: `/actions/${index}/if`, detail }] : [];
+}

@@ -1,0 +1,417 @@
+/**
+ * CEL expressions: `when` of a rule, and `if` of an action. An expression is parsed and checked when it is saved. Each evaluation is
+ * limited in time and memory, because a company writes the expression and a stranger writes the event.
+ */
+
+import { createContext, Script } from 'node:vm';
+import { type CelInput, type CelResult, celEnv, celList, celMap, isCelError, parse, plan, unparse } from '@bufbuild/cel';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { ownProperty, pathText } from '../chain/condition.js';
+import { isObject } from '../chain/fields.js';
+import { cutShort } from '../chain/text.js';
+import { maxExpression } from '../contract/rule-contents.js';
+import { beginEvaluation, functions, typeWord, wordOf } from './functions.js';
+
+export const allNames = ['event', 'assignment', 'incomingValue', 'now'] as const;
+export type Name = (typeof allNames)[number];
+type Path = (string | number)[];
+
+export interface Expression {
+  text: string;
+  names: ReadonlySet<Name>;
+  /** The parts of the event that the expression reads. An empty path is the whole event. */
+  eventPaths: Path[];
+}
+
+/** `at` is an offset in the text. */
+export type ParsedExpression = { ok: true; expression: Expression } | { ok: false; error: string; at?: number };
+
+export interface Values {
+  event?: unknown;
+  assignment?: unknown;
+  incomingValue?: string | undefined;
+  now?: Date;
+}
+
+/** `reason` names the values that decided: `event.status was "sent"`. */
+export type Evaluated = { ok: true; holds: boolean; reason: string } | { ok: false; error: string };
+
+type Tree = ReturnType<typeof parse>;
+type Node = NonNullable<Tree['expr']>;
+
+/** An expression that is ready to be evaluated. */
+interface Compiled extends Expression {
+  tree: Tree;
+  run: (values: Record<string, CelInput>) => CelResult;
+  paths: { name: Name; path: Path }[];
+  isCheap: boolean; // takes less time than a time limit would cost
+}
+
+/** A mistake in an expression. */
+class Mistake extends Error {
+  constructor(
+    message: string,
+    readonly at?: number,
+  ) {
+    super(message);
+  }
+}
+
+const environment = celEnv({ funcs: functions });
+const limitMs = 50; // for one evaluation
+const maxBrackets = 30; // brackets that are open at once
+const maxNested = 2; // macros within macros
+
+/** @param allowed - the names that the expression may use. */
+export function parseExpression(text: string, allowed: readonly Name[] = allNames): ParsedExpression {
+  const compiled = compile(text);
+  if (compiled instanceof Mistake) {
+    const { message, at } = compiled;
+    return { ok: false, error: message, ...(at !== undefined && { at }) };
+  }
+  const other = [...compiled.names].find((name) => !allowed.includes(name));
+  if (other === undefined) return { ok: true, expression: compiled };
+  const rule = `${other} cannot be used here, only ${allowed.join(', ')}`;
+  return { ok: false, error: rule, at: Math.max(0, text.search(new RegExp(`\\b${other}\\b`))) };
+}
+
+/** Never throws. A hostile expression ends after 50 ms. */
+export function evaluateExpression(text: string, values: Values): Evaluated {
+  const compiled = compile(text);
+  if (compiled instanceof Mistake) return { ok: false, error: compiled.message };
+  const { names, paths } = compiled;
+  try {
+    const named = (name: 'event' | 'assignment') =>
+      celOf(
+        partsOf(
+          values[name],
+          paths.flatMap((one) => (one.name === name ? [one.path] : [])),
+        ),
+      );
+    const run = () =>
+      compiled.run({
+        ...(names.has('event') && { event: named('event') }),
+        ...(names.has('assignment') && { assignment: named('assignment') }),
+        ...(names.has('incomingValue') && { incomingValue: values.incomingValue ?? null }),
+        ...(names.has('now') && { now: timestampFromDate(values.now ?? new Date()) }),
+      });
+    const result = compiled.isCheap ? run() : limited(run);
+    if (isCelError(result)) return { ok: false, error: explained(compiled, result) };
+    if (typeof result !== 'boolean') return { ok: false, error: `must be true or false, but is ${wordOf(result)}` };
+    return { ok: true, holds: result, reason: reasonOf(compiled, values, result) };
+  } catch (error) {
+    return { ok: false, error: error instanceof RangeError ? 'the values are nested too deeply' : errorText(error) };
+  }
+}
+
+/** The parts of the event that the expression reads, at their places. */
+export function eventParts({ eventPaths }: Expression, event: unknown): unknown {
+  return partsOf(event, eventPaths);
+}
+
+function partsOf(value: unknown, paths: readonly Path[]): unknown {
+  if (paths.some((path) => path.length === 0) || typeof value !== 'object' || value === null) return value;
+  const below = new Map<string | number, Path[]>();
+  for (const [step = '', ...rest] of paths) below.set(step, [...(below.get(step) ?? []), rest]);
+  const parts = [...below].flatMap(([step, rest]) => {
+    const part = ownProperty(value, step);
+    return part === undefined ? [] : [[step, partsOf(part, rest)] as const];
+  });
+  if (!Array.isArray(value)) return Object.fromEntries(parts);
+  const end = Math.max(-1, ...parts.map(([step]) => Number(step)));
+  return Object.assign(new Array<unknown>(end + 1).fill(null), Object.fromEntries(parts));
+}
+
+/** Whole numbers become CEL's `int`, other numbers `double`. So `event.n == 1` and `event.n + 1 == 2` mean what people expect. */
+function celOf(value: unknown): CelInput {
+  if (Array.isArray(value)) return celList(value.map(celOf));
+  if (isObject(value)) return celMap(new Map(Object.entries(value).map(([key, inner]) => [key, celOf(inner)])));
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
+  return typeof value === 'string' || typeof value === 'boolean' ? value : null;
+}
+
+let job: () => CelResult = () => null;
+const script = new Script('run()');
+let context: ReturnType<typeof createContext> | undefined;
+
+/** Stops after `limitMs`. On a busy machine the time may pass without work: then tries again, up to five times. */
+function limited(run: () => CelResult): CelResult {
+  context ??= createContext({ run: () => job() });
+  job = run;
+  for (let tries = 1; ; tries++) {
+    const before = process.cpuUsage();
+    beginEvaluation();
+    try {
+      return script.runInContext(context, { timeout: limitMs });
+    } catch (error) {
+      // The error comes from another realm, so it is no `Error` of this one.
+      if (!isObject(error) || error.code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
+      const { user, system } = process.cpuUsage(before);
+      if (user + system > (limitMs * 1000) / 2 || tries === 5) throw new Error(`takes longer than ${limitMs} ms`);
+    }
+  }
+}
+
+const errorText = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+const known = new Map<string, Compiled>(); // a cache, because each event evaluates the same few expressions
+
+function compile(text: string): Compiled | Mistake {
+  const found = known.get(text);
+  if (found) return found;
+  try {
+    const compiled = check(text);
+    if (known.size >= 1000) known.clear();
+    known.set(text, compiled);
+    return compiled;
+  } catch (error) {
+    if (error instanceof Mistake) return error;
+    return new Mistake(error instanceof RangeError ? 'is nested too deeply' : errorText(error));
+  }
+}
+
+function check(text: string): Compiled {
+  if (text.trim() === '') throw new Mistake('is blank');
+  if (text.length > maxExpression) throw new Mistake(`must have at most ${maxExpression} characters`);
+  const reference = text.indexOf('${');
+  if (reference >= 0) throw new Mistake('must not contain ${…}. Write event.<path>', reference);
+  let open = 0;
+  for (let at = 0; at < text.length; at++) {
+    open += '([{'.includes(text.charAt(at)) ? 1 : ')]}'.includes(text.charAt(at)) ? -1 : 0;
+    if (open > maxBrackets) throw new Mistake(`has more than ${maxBrackets} open brackets`, at);
+  }
+  const tree = treeOf(text);
+  if (!tree.expr) throw new Mistake('is blank');
+  const checked = new Checked(tree);
+  const type = checked.typeOf(tree.expr, new Map(), 0);
+  if (type !== 'dyn' && type !== 'bool') throw new Mistake(`must be true or false, but is ${typeWord(type)}`, 0);
+  const { paths, isCheap } = checked;
+  const eventPaths = paths.flatMap(({ name, path }) => (name === 'event' ? [path] : []));
+  const names = new Set(paths.map(({ name }) => name));
+  return { text, names, eventPaths, tree, paths, isCheap, run: plan(environment, tree) };
+}
+
+function treeOf(text: string): Tree {
+  try {
+    return parse(text);
+  } catch (error) {
+    const [, line = '', column = '', message = ''] = /^<input>:(\d+):(\d+): (.*)$/s.exec(String((error as Error).message)) ?? [];
+    if (!line) throw error;
+    const lines = text.split('\n').slice(0, Number(line) - 1);
+    const at = lines.reduce((sum, { length }) => sum + length + 1, 0) + Number(column) - 1;
+    throw new Mistake(mistakeAt(text, at, message), at);
+  }
+}
+
+function mistakeAt(text: string, at: number, message: string): string {
+  const rest = text.slice(at);
+  const operator = /^(?:[=!<>]=|&&|\|\||[<>+*/%?-])/.exec(rest)?.[0];
+  if (rest.trim() === '') return 'ends too early';
+  if (operator) return `has no complete value after ${operator}`;
+  if (/^[=&|]/.test(rest)) return `has ${rest[0]} where ${rest[0] === '=' ? '==' : rest[0]?.repeat(2)} is needed`;
+  if (/^['"]/.test(rest)) return 'has a text without its end, or a text in a wrong place';
+  if (/^[([{]/.test(rest)) return `has a mistake in the brackets that ${rest[0]} opens`;
+  if (/^\p{L}/u.test(rest) && rest.charCodeAt(0) > 127) return 'has a letter that needs quotes: write event["größe"]';
+  if (message.includes('reserved')) return 'has a reserved word as a name: write event["in"]';
+  return `has ${cutShort(rest.split(/\s/)[0] ?? '', 20)} in a wrong place`;
+}
+
+const macros = ['exists', 'all', 'exists_one', 'existsOne', 'filter', 'map'];
+const cheapCalls = ['_&&_', '_||_', '!_', '_<_', '_<=_', '_>_', '_>=_', '_[_]', '_?_:_', 'startsWith', 'endsWith'];
+const numbers = ['int', 'uint', 'double'];
+const isOneOf = (allowed: readonly string[], type: string) => type === 'dyn' || allowed.includes(type);
+
+/** Finds the types and names in an expression. A type is a name of CEL, or `dyn` if it is known only at the evaluation. */
+class Checked {
+  readonly paths: { name: Name; path: Path }[] = [];
+  isCheap = true;
+
+  constructor(private readonly tree: Tree) {}
+
+  private mistake(node: Node, detail: string): Mistake {
+    return new Mistake(detail, this.tree.sourceInfo?.positions[String(node.id)]);
+  }
+
+  /** @param scope - the types of the names that macros define. */
+  typeOf(node: Node, scope: ReadonlyMap<string, string>, nested: number): string {
+    const typeOf = (inner: Node | undefined) => (inner ? this.typeOf(inner, scope, nested) : 'dyn');
+    const path = this.pathOf(node, scope);
+    if (path) {
+      this.paths.push(path);
+      if (path.name === 'event' || path.name === 'assignment') return testsPresence(node) ? 'bool' : 'dyn';
+      if (path.path.length > 0) throw this.mistake(node, `${path.name} has no properties`);
+      return path.name === 'now' ? 'google.protobuf.Timestamp' : 'string';
+    }
+    const { case: kind, value } = node.exprKind;
+    switch (kind) {
+      case 'constExpr':
+        return this.typeOfConstant(node, value.constantKind.case);
+      case 'identExpr': {
+        const type = scope.get(value.name);
+        if (type !== undefined) return type;
+        throw this.mistake(node, this.unknownName(node, value.name));
+      }
+      case 'selectExpr': {
+        const type = typeOf(value.operand);
+        if (!isOneOf(['map'], type)) throw this.mistake(node, `${typeWord(type)} has no property ${value.field}`);
+        return value.testOnly ? 'bool' : 'dyn';
+      }
+      case 'listExpr':
+        value.elements.forEach(typeOf);
+        return 'list';
+      case 'structExpr':
+        if (value.messageName) throw this.mistake(node, `${value.messageName} is no function`);
+        for (const entry of value.entries) {
+          if (entry.keyKind.case === 'mapKey') typeOf(entry.keyKind.value);
+          typeOf(entry.value);
+        }
+        return 'map';
+      case 'callExpr':
+        return this.typeOfCall(
+          node,
+          value.function,
+          [...(value.target ? [value.target] : []), ...value.args],
+          !!value.target,
+          typeOf,
+        );
+      case 'comprehensionExpr': {
+        this.isCheap = false;
+        if (nested === maxNested) throw this.mistake(node, `has more than ${maxNested} macros within one another`);
+        const range = typeOf(value.iterRange);
+        if (!isOneOf(['list', 'map'], range)) throw this.mistake(node, `needs a list or an object, not ${typeWord(range)}`);
+        const within = new Map([...scope, [value.iterVar, 'dyn'], [value.accuVar, typeOf(value.accuInit)]]);
+        for (const part of [value.loopCondition, value.loopStep]) if (part) this.typeOf(part, within, nested + 1);
+        return value.result ? this.typeOf(value.result, within, nested) : 'dyn';
+      }
+      default:
+        throw this.mistake(node, 'is not supported');
+    }
+  }
+
+  private typeOfConstant(node: Node, kind = ''): string {
+    if (kind === 'bytesValue') throw this.mistake(node, 'bytes are not supported');
+    return kind === 'int64Value' ? 'int' : kind === 'nullValue' ? 'null_type' : kind.replace(/(64)?Value$/, '');
+  }
+
+  private typeOfCall(node: Node, name: string, args: Node[], isMethod: boolean, typeOf: (node: Node) => string): string {
+    const types = args.map(typeOf);
+    const shown = name.replaceAll(/[_@]/g, '');
+    const [one = 'dyn', other = 'dyn', last = 'dyn'] = types;
+    const isConstant = (inner: Node | undefined) => inner?.exprKind.case === 'constExpr';
+    const isList = args[1]?.exprKind.case === 'listExpr' && args[1].exprKind.value.elements.every(isConstant);
+    this.isCheap &&= name === '@in' ? isList : cheapCalls.includes(name) || (/^_[!=]=_$/.test(name) && args.some(isConstant));
+    if (name === '_[_]') return 'dyn';
+    if (name === '@not_strictly_false') return 'bool';
+    const logical = ['_&&_', '_||_'].includes(name) ? types : name === '_?_:_' ? [one] : [];
+    const wrong = logical.find((type) => !isOneOf(['bool'], type));
+    if (wrong !== undefined)
+      throw this.mistake(node, `${shown === '?:' ? '?' : shown} needs true or false, not ${typeWord(wrong)}`);
+    if (logical.length > 1) return 'bool';
+    if (name === '_?_:_') return other === last ? other : 'dyn';
+    if (['_==_', '_!=_'].includes(name) && !types.some((type) => ['dyn', 'null_type'].includes(type))) {
+      const isNumeric = types.every((type) => numbers.includes(type));
+      if (one !== other && !isNumeric)
+        throw this.mistake(node, `${shown} compares ${typeWord(one)} with ${typeWord(other)}, which are never equal`);
+    }
+    const overloads = [...(environment.funcs.find(name) ?? [])].filter(({ target }) => (target !== undefined) === isMethod);
+    if (overloads.length === 0 || name.includes('bytes')) {
+      const example = name === 'has' ? 'has(event.priority)' : 'event.items.exists(item, item.id == 1)';
+      const isMacro = name === 'has' || macros.includes(name);
+      throw this.mistake(node, isMacro ? `${name} is written like ${example}` : `${shown} is not a known function`);
+    }
+    const fitting = overloads.filter(({ target, arguments: params }) => {
+      const all = [...(target ? [target] : []), ...params];
+      return (
+        all.length === types.length &&
+        all.every((param, place) => isOneOf([param.name, ...(param.name === 'dyn' ? types : [])], types[place] ?? ''))
+      );
+    });
+    if (fitting.length === 0)
+      throw this.mistake(node, `${shown} does not work on ${types.map(typeWord).join(' and ') || 'nothing'}`);
+    this.checkPattern(node, name, args[1]);
+    const results = new Set(fitting.map(({ result }) => result.name));
+    return results.size === 1 ? ([...results][0] ?? 'dyn') : 'dyn';
+  }
+
+  /** A fixed pattern of `matches` is tried when the expression is saved. */
+  private checkPattern(node: Node, name: string, pattern: Node | undefined): void {
+    if (name !== 'matches' || pattern?.exprKind.case !== 'constExpr') return;
+    const { constantKind } = pattern.exprKind.value;
+    if (constantKind.case !== 'stringValue') return;
+    const tried = environment.funcs.find('matches');
+    const result = tried ? limited(() => tried.call(0, '', [constantKind.value]) ?? null) : null;
+    if (isCelError(result)) throw this.mistake(node, `matches has a wrong pattern: ${result.message}`);
+  }
+
+  private unknownName(node: Node, name: string): string {
+    const at = this.tree.sourceInfo?.positions[String(node.id)] ?? 0;
+    const rule = `${name} is not a known name: write ${allNames.join(', ')}`;
+    return at > 0 ? `${rule}. A text needs quotes, and so does a key with a hyphen: event["${name}"]` : rule;
+  }
+
+  /** The path from `event`, `assignment`, `incomingValue` or `now`. */
+  private pathOf(node: Node, scope: ReadonlyMap<string, string>): { name: Name; path: Path } | undefined {
+    const { case: kind, value } = node.exprKind;
+    if (kind === 'identExpr') {
+      const name = scope.has(value.name) ? undefined : allNames.find((name) => name === value.name);
+      return name && { name, path: [] };
+    }
+    if (kind === 'selectExpr' && value.operand) {
+      const before = this.pathOf(value.operand, scope);
+      return before && { ...before, path: [...before.path, value.field] };
+    }
+    if (kind !== 'callExpr' || value.function !== '_[_]') return undefined;
+    const [operand, index] = value.args;
+    const constant = index?.exprKind.case === 'constExpr' ? index.exprKind.value.constantKind : undefined;
+    const before = operand && constant && this.pathOf(operand, scope);
+    if (!before || (constant.case !== 'stringValue' && constant.case !== 'int64Value')) return undefined;
+    return { ...before, path: [...before.path, constant.case === 'int64Value' ? Number(constant.value) : constant.value] };
+  }
+}
+
+const testsPresence = ({ exprKind }: Node) => exprKind.case === 'selectExpr' && exprKind.value.testOnly;
+
+/** Says in plain words why an evaluation failed. */
+function explained({ tree, paths }: Compiled, { message, exprId }: { message: string; exprId: bigint | undefined }): string {
+  const node = exprId === undefined ? undefined : nodeOf(tree.expr, exprId);
+  const written = node && cutShort(unparse({ ...tree, expr: node }), 80);
+  const [, field] = /^field not found: (.*)$/s.exec(message) ?? [];
+  const [, index] = /^index (-?\d+) out of bounds/.exec(message) ?? [];
+  const step = field ?? (index === undefined ? undefined : Number(index));
+  if (step !== undefined) {
+    const isSelect = node?.exprKind.case === 'selectExpr' && node.exprKind.value.field === step;
+    const { name, path = [] } = paths.find(({ path }) => path.includes(step)) ?? {};
+    const place = isSelect ? written : name ? pathText([name, ...path.slice(0, path.indexOf(step) + 1)]) : pathText([step]);
+    return `${place}: no such ${typeof step === 'number' ? 'element' : 'property'}`;
+  }
+  const [, name, types = ''] = /^found no matching overload for '?(\S+?)'? applied to '(.*)'$/s.exec(message) ?? [];
+  const words = types.match(/[\w.]*\w/g)?.map(typeWord) ?? [];
+  const at = written ? `${written}: ` : '';
+  if (name) return `${at}${name.replaceAll(/[_@]/g, '')} does not work on ${words.join(' and ')}`;
+  const [, wanted = '', got] = /^type mismatch: (?:expected )?(\w+)(?:, got| vs) (\S+)/.exec(message) ?? [];
+  if (got) return `${at}${wanted === 'bool' ? 'needs true or false' : 'needs a list or an object'}, not ${typeWord(got)}`;
+  return `${at}${message.startsWith('Failed to parse timestamp') ? 'is no time such as 2026-07-01T12:00:00Z' : cutShort(message)}`;
+}
+
+function nodeOf(from: unknown, id: bigint): Node | undefined {
+  if (typeof from !== 'object' || from === null) return undefined;
+  if ('exprKind' in from && 'id' in from && from.id === id) return from as Node;
+  for (const inner of Object.values(from)) {
+    const found = nodeOf(inner, id);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+const mostShown = 4; // values in a reason
+
+function reasonOf({ paths }: Compiled, values: Values, holds: boolean): string {
+  const shown = new Map(paths.map(({ name, path }) => [pathText([name, ...path]), path.reduce(ownProperty, values[name])]));
+  const facts = [...shown].slice(0, mostShown).map(([place, value]) => {
+    if (value === undefined) return `${place}: no such property`;
+    if (value instanceof Date) return `${place} was ${value.toISOString()}`;
+    if (typeof value === 'object' && value !== null) return `${place} was ${Array.isArray(value) ? 'a list' : 'an object'}`;
+    return `${place} was ${JSON.stringify(typeof value === 'string' ? cutShort(value, 120) : value)}`;
+  });
+  return facts.length === 0 ? `is always ${holds}` : facts.join(', ') + (shown.size > mostShown ? ', …' : '');
+}

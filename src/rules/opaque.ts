@@ -1,0 +1,53 @@
+/** Evaluates what must hold before an action runs: its `actionCondition`, and its `if`. */
+
+import type { ChainAction } from '../chain/chain.js';
+import { asksIncomingValue, type Condition, evaluateCondition, type Opaque, type Verdict } from '../chain/condition.js';
+import type { Facts } from '../chain/forecast.js';
+import { cutShort, type Parsed } from '../chain/text.js';
+import { evaluateExpression, parseExpression } from './expression.js';
+
+interface Subjects {
+  assignment?: Record<string, unknown> | undefined;
+  incomingValue?: string | undefined;
+  now: Date;
+}
+
+/** The parts of a condition. A condition of a list has only one part. */
+export function partsOf(condition: Condition): Opaque {
+  return condition.opaque ?? { condition };
+}
+
+/** Whether the evaluation needs the assignment. */
+export function asksAssignment({ condition, if: expression }: Opaque): boolean {
+  if (condition && !asksIncomingValue(condition)) return true;
+  const parsed = expression && parseExpression(expression.text, ifNames);
+  return parsed?.ok === true && parsed.expression.names.has('assignment');
+}
+
+const ifNames = ['event', 'assignment', 'incomingValue', 'now'] as const;
+
+/** Stops at the first part that does not hold. @returns an error if the expression cannot be evaluated with this data. */
+export function evaluateParts(
+  { condition, if: expression }: Opaque,
+  { assignment, incomingValue, now }: Subjects,
+): Parsed<{ verdict: Verdict }> {
+  const subject = condition && asksIncomingValue(condition) ? { incomingValue } : assignment;
+  const verdict = condition ? evaluateCondition(condition, subject) : { holds: true, reason: '', missing: false };
+  if (!verdict.holds || !expression) return { ok: true, verdict };
+  const { text, event } = expression;
+  const seen = evaluateExpression(text, { event, assignment, incomingValue, now });
+  if (!seen.ok) return { ok: false, error: `if cannot be evaluated: ${cutShort(seen.error, 500)}` };
+  const { holds, reason } = seen;
+  return { ok: true, verdict: { ...verdict, holds, reason: [verdict.reason, reason].filter(Boolean).join('; ') } };
+}
+
+/** The result of the action's condition for a forecast. */
+export function forecastCondition(
+  { condition, incomingValue }: Pick<ChainAction, 'condition' | 'incomingValue'>,
+  assignment: Record<string, unknown> | undefined,
+  now: Date,
+): Facts['condition'] {
+  const seen = condition && evaluateParts(partsOf(condition), { assignment, incomingValue, now });
+  if (!seen) return undefined;
+  return seen.ok ? { holds: seen.verdict.holds, reason: seen.verdict.reason } : { error: seen.error, retryable: false };
+}
