@@ -91,7 +91,8 @@ export const rulesIn = (database: Database, pepper: Pepper) => ({
       if (!stored) return undefined;
       const changed = change(stored);
       await noteContacts(queries, companyId, { before: stored.notify, after: changed.notify }, actor);
-      const rule = await rules.update(queries, changed, { companyId, relayId });
+      const { published, shadow } = stored;
+      const rule = await rules.update(queries, { ...changed, published, shadow }, { companyId, relayId });
       const details = { relayId, changed: changedFields(stored, rule) };
       await recordChange(queries, { actor, action: 'rule.update', companyId, details });
       return rule;

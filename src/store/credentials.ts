@@ -3,8 +3,17 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Actor } from '../contract/audit.js';
-import type { NewKey, Token } from '../contract/credential.js';
-import { adminTokenSchema, hashOf, keySchema, makeCredential, makeId, mostKeys, tokenSchema } from '../contract/credential.js';
+import type { NewKey, Token, TokenPurpose } from '../contract/credential.js';
+import {
+  adminTokenSchema,
+  hashOf,
+  keySchema,
+  makeCredential,
+  makeId,
+  mostKeys,
+  tokenPurposes,
+  tokenSchema,
+} from '../contract/credential.js';
 import { deleteNamed, recordChange, recordEvent } from './audit.js';
 import { type Database, exists, type Queries, Table } from './database.js';
 import { type HashWith, hashTables, type Pepper, PepperError } from './pepper.js';
@@ -15,7 +24,7 @@ export type Credentials = { relayId: string; relayAccessToken: string };
 /** The reason for refusing credentials. The caller never sees this reason. */
 export type Refusal =
   | 'unknown' // no such company or rule
-  | 'wrong' // the text was never a token of this rule
+  | 'wrong' // the text was never a token of this rule, or is an event token in a list of actions
   | 'revoked'
   | 'expired' // the token was rotated, and its grace period has ended
   | 'disabled'; // the token is right, but the rule is disabled
@@ -46,14 +55,23 @@ const rememberedTokens = 20; // a rule keeps this many expired or revoked tokens
 
 export const tokensIn = (database: Database, settings: Settings, pepper: Pepper) => ({
   /** Refuses an empty list. Before every refusal, reads changes of other processes, so the duration reveals nothing. */
-  authenticate: async (companyId: string, credentials: readonly Credentials[]): Promise<Authentication> => {
-    const first = authenticate(database, pepper, await settings.of(companyId), credentials);
+  authenticate: async (
+    companyId: string,
+    credentials: readonly Credentials[],
+    purposes: readonly TokenPurpose[] = ['rule'],
+  ): Promise<Authentication> => {
+    const first = authenticate(database, pepper, await settings.of(companyId), credentials, purposes);
     if (first.ok) return first;
     await settings.refresh();
-    return authenticate(database, pepper, await settings.of(companyId), credentials);
+    return authenticate(database, pepper, await settings.of(companyId), credentials, purposes);
   },
 
-  /** Recognizes the company's tokens in texts. @param fresh - if true, first reads changes of other processes. */
+  /** Like `authenticate`, for an event of one rule: also accepts an event token of this rule. */
+  authenticateEvent(companyId: string, relayId: string, token: string): Promise<Authentication> {
+    return this.authenticate(companyId, [{ relayId, relayAccessToken: token }], tokenPurposes);
+  },
+
+  /** Recognizes the company's tokens in texts, except event tokens. @param fresh - if true, first reads changes of other processes. */
   recognizer: async (companyId: string, fresh: boolean): Promise<Recognizer> => {
     if (fresh) await settings.refresh();
     const known = await settings.of(companyId);
@@ -66,19 +84,24 @@ export const tokensIn = (database: Database, settings: Settings, pepper: Pepper)
     return tokensWithState.select(database, `${ofRule} ORDER BY seq DESC`, [companyId, relayId]);
   },
 
-  /** Creates a token. Older tokens expire after `graceSeconds`; null keeps their expiry. @returns undefined for an unknown rule. */
-  rotate: (companyId: string, relayId: string, graceSeconds: number | null, actor: Actor) =>
+  /**
+   * Creates a token. Older tokens of the same purpose expire after `graceSeconds`; null keeps their expiry.
+   * @returns undefined for an unknown rule
+   */
+  rotate: (companyId: string, relayId: string, graceSeconds: number | null, actor: Actor, purpose: TokenPurpose = 'rule') =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, `rules WHERE ${ofRule} FOR UPDATE`, [companyId, relayId]))) return undefined;
       // LEAST ignores NULL. This statement never makes a token expire later.
       const end = 'LEAST(expires_at, now() + make_interval(secs => $3::int))';
-      await queries.query(`UPDATE tokens SET expires_at = ${end} WHERE ${ofRule}`, [companyId, relayId, graceSeconds]);
-      const relayAccessToken = makeCredential('rlt_');
-      const tokenId = await addToken(queries, pepper, { companyId, relayId, relayAccessToken });
-      const forget = `DELETE FROM tokens WHERE token_id IN (
-        SELECT token_id FROM tokens WHERE ${ofRule} AND ${state} <> 'active' ORDER BY seq DESC OFFSET $3::int)`;
-      await queries.query(forget, [companyId, relayId, rememberedTokens]);
-      await recordChange(queries, { actor, action: 'token.rotate', companyId, details: { relayId, tokenId, graceSeconds } });
+      const expire = `UPDATE tokens SET expires_at = ${end} WHERE ${ofRule} AND purpose = $4`;
+      await queries.query(expire, [companyId, relayId, graceSeconds, purpose]);
+      const relayAccessToken = makeCredential(purpose === 'event' ? 'rle_' : 'rlt_');
+      const tokenId = await addToken(queries, pepper, { companyId, relayId, relayAccessToken }, purpose);
+      const forget = `DELETE FROM tokens WHERE token_id IN (SELECT token_id FROM tokens
+        WHERE ${ofRule} AND purpose = $4 AND ${state} <> 'active' ORDER BY seq DESC OFFSET $3::int)`;
+      await queries.query(forget, [companyId, relayId, rememberedTokens, purpose]);
+      const details = { relayId, tokenId, graceSeconds, ...(purpose === 'event' && { purpose }) };
+      await recordChange(queries, { actor, action: 'token.rotate', companyId, details });
       return { tokenId, relayAccessToken };
     }),
 
@@ -99,12 +122,14 @@ function authenticate(
   pepper: Pepper,
   settings: CompanySettings | undefined,
   credentials: readonly Credentials[],
+  purposes: readonly TokenPurpose[],
 ): Authentication {
   const { companyId, webhookSecret } = settings?.company ?? {};
   const used = new Set<TokenHash>();
   const refusals = credentials.map(({ relayId, relayAccessToken }) => {
     const rule = settings?.rules.get(relayId);
-    const tokens = settings?.tokens.filter((token) => token.relayId === relayId) ?? [];
+    const isAccepted = (token: TokenHash) => token.relayId === relayId && purposes.includes(token.purpose);
+    const tokens = settings?.tokens.filter(isAccepted) ?? [];
     const hashWith = pepper.hashesOf(relayAccessToken);
     const token = matching(tokens, hashWith);
     if (!rule) return 'unknown';
@@ -140,6 +165,7 @@ function recognized(known: CompanySettings | undefined, pepper: Pepper, text: st
   if (!byHash) {
     byHash = new Map();
     for (const token of tokens) {
+      if (token.purpose === 'event') continue;
       const key = `${token.pepperId} ${token.hash.toString('hex')}`;
       byHash.set(key, [...(byHash.get(key) ?? []), token]);
     }
@@ -152,10 +178,14 @@ function recognized(known: CompanySettings | undefined, pepper: Pepper, text: st
   });
 }
 
-export async function addToken(queries: Queries, pepper: Pepper, given: Credentials & { companyId: string }) {
-  const { relayAccessToken, ...rule } = given;
+export async function addToken(
+  queries: Queries,
+  pepper: Pepper,
+  { relayAccessToken, ...rule }: Credentials & { companyId: string },
+  purpose: TokenPurpose = 'rule',
+) {
   const tokenId = makeId();
-  await tokens.insert(queries, { tokenId, ...rule, ...pepper.stored(relayAccessToken) });
+  await tokens.insert(queries, { tokenId, purpose, ...rule, ...pepper.stored(relayAccessToken) });
   return tokenId;
 }
 

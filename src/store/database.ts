@@ -29,7 +29,7 @@ export async function read<Row extends z.ZodType>(queries: Queries, row: Row, te
 }
 
 export const rowSchema = z.record(z.string(), z.unknown());
-type StoredRow = z.infer<typeof rowSchema>;
+export type StoredRow = z.infer<typeof rowSchema>;
 
 function asNoun(row: Record<string, unknown>): Record<string, unknown> {
   const given = Object.entries(row).filter(([, value]) => value !== null);
@@ -65,22 +65,29 @@ const recordOf = (values: object) =>
 export class Table<Noun extends z.ZodObject> {
   readonly columns: string; // `company_id AS "companyId", name`
   readonly #fields: readonly string[]; // fields that are encrypted, or have encrypted parts
+  readonly #rowId: readonly string[];
 
-  /** @param rowId - the field that identifies a row within a company; absent if the id is not known before the insert. */
+  /** @param rowId - the fields that identify a row within a company; absent if the id is not known before the insert. */
   constructor(
     readonly name: string,
     private readonly noun: Noun,
-    private readonly rowId?: string,
+    ...rowId: string[]
   ) {
+    this.#rowId = rowId;
     this.#fields = encryptedFields(noun);
     const fields = Object.keys(noun.shape);
-    const toDecrypt = this.#fields.length > 0 ? ['companyId', 'encryptionKey'] : [];
+    const toDecrypt = this.#fields.length > 0 ? ['companyId', 'encryptionKey', ...rowId] : [];
     this.columns = [...new Set([...fields, ...toDecrypt])].map(selected).join(', ');
   }
 
   /** @param where - the SQL after WHERE, such as `company_id = $1 ORDER BY name`. */
-  select(queries: Queries, where: string, parameters: readonly Parameter[]): Promise<z.infer<Noun>[]> {
-    return this.#read(queries, `SELECT ${this.columns} FROM ${this.name} WHERE ${where}`, parameters);
+  async select(queries: Queries, where: string, parameters: readonly Parameter[]): Promise<z.infer<Noun>[]> {
+    return (await this.selectRaw(queries, where, parameters)).map((row) => this.parse(queries, row));
+  }
+
+  /** Like `select`, but does not decrypt the rows. `parse` reads such a row, also in another thread. */
+  selectRaw(queries: Queries, where: string, parameters: readonly Parameter[]): Promise<StoredRow[]> {
+    return read(queries, rowSchema, `SELECT ${this.columns} FROM ${this.name} WHERE ${where}`, parameters);
   }
 
   async #read(queries: Queries, text: string, parameters: readonly Parameter[]): Promise<z.infer<Noun>[]> {
@@ -88,7 +95,7 @@ export class Table<Noun extends z.ZodObject> {
   }
 
   /** @throws DecryptionError */
-  parse({ keyring }: Queries, row: StoredRow): z.infer<Noun> {
+  parse({ keyring }: Pick<Queries, 'keyring'>, row: StoredRow): z.infer<Noun> {
     return this.noun.parse(this.#decrypted(keyring, row));
   }
 
@@ -115,7 +122,7 @@ export class Table<Noun extends z.ZodObject> {
   /** The encryption context: company, table, field, row. */
   #place(row: StoredRow, at: string): string {
     const table = this.name.replace(/.* /s, '');
-    return [row.companyId, table, at, this.rowId && row[this.rowId]].join('\n');
+    return [row.companyId, table, at, ...(this.#rowId.length > 0 ? this.#rowId.map((field) => row[field]) : [''])].join('\n');
   }
 
   async find(queries: Queries, where: string, parameters: readonly Parameter[]): Promise<z.infer<Noun> | undefined> {
@@ -149,6 +156,17 @@ export class Table<Noun extends z.ZodObject> {
     return (await this.write(queries, statement, [recordOf(stored)]))[0];
   }
 
+  /** Inserts the rows in this order, if they do not exist yet and fulfil a condition on the row `given`. */
+  async insertAll(queries: Queries, rows: readonly StoredRow[], where: string): Promise<void> {
+    const stored = rows.map((row) => this.#encrypted(queries, row));
+    const columns = [...new Set(stored.flatMap(Object.keys))].map(columnOf).join(', ');
+    const records = `[${stored.map(recordOf).join()}]`;
+    const statement = `INSERT INTO ${this.name} (${columns})
+      SELECT ${columns} FROM json_populate_recordset(NULL::${this.name}, $1::text::json) WITH ORDINALITY AS given
+      WHERE ${where} ORDER BY ordinality ON CONFLICT DO NOTHING`;
+    await queries.query(statement, [records]);
+  }
+
   /** Overwrites a locked row. If `values` lacks a field, the field becomes NULL. @param ids - the columns that identify the row. */
   async update(queries: Queries, values: object, ids: Record<string, string>): Promise<z.infer<Noun>> {
     const fields = Object.keys(this.noun.shape).filter((field) => !(field in ids) && !times.includes(field));
@@ -176,7 +194,7 @@ export class Table<Noun extends z.ZodObject> {
 
   /** Encrypts rows that have an older known key or no key. Skips locked rows. @returns the number of rows, and the errors. */
   async encryptAgain(queries: Queries, { ids, currentId }: Keyring, most: number) {
-    const named = ['companyId', 'encryptionKey', ...(this.rowId ? [this.rowId] : []), ...this.#fields];
+    const named = ['companyId', 'encryptionKey', ...this.#rowId, ...this.#fields];
     const select = `SELECT ctid::text, ${named.map(selected).join(', ')} FROM ${this.name}
       WHERE encryption_key IS NULL OR encryption_key = ANY ($1::text[]) LIMIT $2::int FOR UPDATE SKIP LOCKED`;
     const rows = await read(queries, rowSchema, select, [ids.filter((id) => id !== currentId), most]);
@@ -189,8 +207,8 @@ export class Table<Noun extends z.ZodObject> {
       } catch (error) {
         if (!(error instanceof DecryptionError)) throw error;
         const ofCompany = row.companyId === undefined ? '' : ` of company ${row.companyId}`;
-        const place = [`a row of ${this.name}${ofCompany}`, this.rowId && `${row[this.rowId]}`];
-        unreadable.push(`${place.filter(Boolean).join(', ')}: ${error.message}`);
+        const place = [`a row of ${this.name}${ofCompany}`, ...this.#rowId.map((field) => String(row[field]))];
+        unreadable.push(`${place.join(', ')}: ${error.message}`);
       }
     }
     return { rows: rows.length - unreadable.length, unreadable };

@@ -2,17 +2,21 @@
 
 import type { Actor } from '../contract/audit.js';
 import type { EncryptionStatus } from '../contract/encryption.js';
-import { events, recordEvent } from './audit.js';
+import { events as audit, recordEvent } from './audit.js';
 import { causes } from './causes.js';
 import { companies, pauses, rules } from './companies.js';
 import { unconfirmed } from './contacts.js';
 import { type Database, exists } from './database.js';
+import { doors } from './doors.js';
+import { storedEvents } from './events.js';
 import { notices } from './notices.js';
 import { whole } from './rejected.js';
 import { serviceKeys } from './service-keys.js';
+import { drafts, versions } from './versions.js';
 
 /** All tables with encrypted fields. The rotation begins with the most urgent tables. */
-const tables = [companies, rules, serviceKeys, pauses, whole, causes, unconfirmed, notices, events];
+const settings = [companies, rules, doors, versions];
+const tables = [...settings, serviceKeys, pauses, whole, causes, unconfirmed, notices, drafts, storedEvents, audit];
 
 export const encryptionIn = (database: Database) => {
   const { ids = [], currentId } = database.keyring ?? {};
@@ -29,8 +33,9 @@ export const encryptionIn = (database: Database) => {
 
     /** Whether some settings are still unencrypted. Faster than `status`, which counts all rows. */
     hasPlainSettings: async () => {
-      const inClear = (table: string) => exists(database, `${table} WHERE encryption_key IS NULL LIMIT 1`, []);
-      return (await inClear('companies')) || inClear('rules');
+      for (const { name } of settings)
+        if (await exists(database, `${name} WHERE encryption_key IS NULL LIMIT 1`, [])) return true;
+      return false;
     },
 
     /** Encrypts at most `most` rows with the current key. @returns their number, the unreadable rows and the status. */

@@ -195,6 +195,42 @@ const statementsOf: Record<string, readonly string[]> = {
        used integer NOT NULL DEFAULT 0, PRIMARY KEY (account, slot))`,
   ],
   'words-of-causes': ['ALTER TABLE causes ADD COLUMN title text, ADD COLUMN remedy text'],
+  versions: [
+    // The type text, not json: PostgreSQL cannot strip nulls from JSON with the character U+0000 (see settings.ts).
+    `CREATE TABLE rule_versions (
+       company_id text COLLATE "C" NOT NULL, relay_id text COLLATE "C" NOT NULL, version integer NOT NULL,
+       seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+       contents text NOT NULL, bytes integer NOT NULL, note text, encryption_key text, from_version integer,
+       published_at timestamptz NOT NULL DEFAULT now(), published_by text NOT NULL,
+       PRIMARY KEY (company_id, relay_id, version), FOREIGN KEY (company_id, relay_id) REFERENCES rules ON DELETE CASCADE
+     )`,
+    `CREATE TABLE rule_drafts (
+       company_id text COLLATE "C" NOT NULL, relay_id text COLLATE "C" NOT NULL, revision integer NOT NULL,
+       contents text, encryption_key text, updated_at timestamptz NOT NULL DEFAULT now(), updated_by text,
+       PRIMARY KEY (company_id, relay_id), FOREIGN KEY (company_id, relay_id) REFERENCES rules ON DELETE CASCADE
+     )`,
+    'ALTER TABLE rules ADD COLUMN published integer, ADD COLUMN shadow integer',
+  ],
+  events: [
+    "ALTER TABLE tokens ADD COLUMN purpose text NOT NULL DEFAULT 'rule'",
+    `CREATE TABLE rule_doors (
+       company_id text COLLATE "C" NOT NULL, relay_id text COLLATE "C" NOT NULL,
+       door jsonb NOT NULL, encryption_key text, updated_at timestamptz NOT NULL DEFAULT now(),
+       PRIMARY KEY (company_id, relay_id), FOREIGN KEY (company_id, relay_id) REFERENCES rules ON DELETE CASCADE
+     )`,
+    // `hash`: of the body, for repeated events. `dedupe_hash`: of `dedupe`, which is encrypted.
+    `CREATE TABLE events (
+       company_id text COLLATE "C" NOT NULL, relay_id text COLLATE "C" NOT NULL, event_id text COLLATE "C" NOT NULL,
+       seq bigint GENERATED ALWAYS AS IDENTITY, received_at timestamptz NOT NULL,
+       bytes integer NOT NULL, body text NOT NULL, hash text NOT NULL, dedupe text, dedupe_hash text, encryption_key text,
+       outcome text NOT NULL, version integer NOT NULL, chain_id text, rejected_id text, reason text,
+       resent_from text, shadow jsonb,
+       PRIMARY KEY (company_id, event_id), FOREIGN KEY (company_id, relay_id) REFERENCES rules ON DELETE CASCADE
+     )`,
+    'CREATE INDEX events_of_rule ON events (company_id, relay_id, seq) INCLUDE (bytes, received_at)',
+    'CREATE INDEX events_by_dedupe ON events (company_id, relay_id, dedupe_hash) WHERE dedupe_hash IS NOT NULL',
+    'CREATE INDEX events_by_key ON events (encryption_key)',
+  ],
 };
 
 export interface Migration {

@@ -7,8 +7,13 @@ import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { isOn, type Pause } from '../chain/pause.js';
 import { type Company, companySchema, pauseSchema } from '../contract/company.js';
+import { tokenPurposes } from '../contract/credential.js';
 import { type Rule, ruleSchema } from '../contract/rule.js';
-import { type Database, read, rowSchema, Table } from './database.js';
+import { type Contents, contentsSchema } from '../contract/rule-contents.js';
+import type { EventDoor } from '../contract/rule-event.js';
+import { encrypted } from '../contract/secrets.js';
+import { type Database, read, rowSchema, type StoredRow, Table } from './database.js';
+import { doors, usualDoor } from './doors.js';
 
 const withoutTimes = { createdAt: true, updatedAt: true } as const;
 const time = z.string().transform((text) => new Date(text).toISOString()); // a time as PostgreSQL writes it in JSON
@@ -18,6 +23,7 @@ const pauseRow = pauseSchema.extend({ since: time, until: time.optional() });
 const tokenRow = z.object({
   tokenId: z.string(),
   relayId: z.string(),
+  purpose: z.enum(tokenPurposes),
   /** PostgreSQL writes bytes in JSON as `\x` and hexadecimal digits. */
   hash: z.string().transform((text) => Buffer.from(text.slice(2), 'hex')),
   pepperId: z.string().optional(),
@@ -32,6 +38,40 @@ const rulesNow = new Table('rules', ruleRow, 'relayId');
 const tokensNow = new Table('tokens', tokenRow);
 const pausesNow = new Table('(SELECT * FROM pauses WHERE until IS NULL OR until > now()) AS pauses', pauseRow);
 
+/** The contents as JSON text. `seq` identifies a version for ever, also if a rule is deleted and created again. */
+const contentsRow = z.object({
+  seq: z.coerce.string(),
+  version: z.int(),
+  publishedAt: z.iso.datetime(),
+  contents: encrypted(z.string()),
+});
+const contentsNow = new Table('rule_versions', contentsRow, 'relayId', 'version');
+const usedVersion = z.object({ relayId: z.string(), version: z.int(), seq: z.coerce.string() });
+const usedVersions = `(SELECT json_agg(row_to_json(listed))
+    FROM (SELECT relay_id AS "relayId", version, rule_versions.seq FROM rules JOIN rule_versions USING (company_id, relay_id)
+      WHERE company_id = settings_changes.company_id AND version IN (published, shadow)) AS listed)`;
+
+/** The contents of a version. Most processes never use them, so they are parsed at their first use. */
+export class PublishedContents {
+  #contents: Contents | undefined;
+
+  constructor(
+    readonly seq: string,
+    readonly version: number,
+    readonly publishedAt: string,
+    private text: string,
+  ) {}
+
+  get contents(): Contents {
+    this.#contents ??= contentsSchema.parse(JSON.parse(this.text));
+    this.text = '';
+    return this.#contents;
+  }
+}
+
+const publishedContents = ({ seq, version, publishedAt, contents }: z.infer<typeof contentsRow>) =>
+  new PublishedContents(seq, version, publishedAt, contents);
+
 const rows = z.array(rowSchema).default([]);
 const changeRow = z.object({
   companyId: z.string(),
@@ -40,11 +80,16 @@ const changeRow = z.object({
   rules: rows,
   tokens: rows,
   pauses: rows,
+  doors: rows,
+  versions: z.array(usedVersion).default([]),
 });
+type Change = z.infer<typeof changeRow>;
 
 export interface CompanySettings {
   company: Company;
-  rules: ReadonlyMap<string, Rule>;
+  rules: ReadonlyMap<string, Rule & { door: EventDoor }>;
+  /** By `relayId`. */
+  contents: ReadonlyMap<string, { published?: PublishedContents; shadow?: PublishedContents }>;
   tokens: readonly TokenHash[];
   pauses: readonly Pause[]; // current pauses
 }
@@ -52,6 +97,7 @@ export interface CompanySettings {
 const readEveryMs = 1000;
 const confirmEveryMs = 100; // the minimum time between two queries of `refresh`, for any number of callers
 const longestAgeMs = 2000;
+const contentsAtOnce = 100; // the maximum number of versions that one query reads
 
 const list = ({ name, columns }: { name: string; columns: string }) =>
   `(SELECT json_agg(json_strip_nulls(row_to_json(listed)))
@@ -59,7 +105,7 @@ const list = ({ name, columns }: { name: string; columns: string }) =>
 
 /** Reads changes since the last read. If a restored database has an older revision, reads all companies. */
 const select = `SELECT company_id AS "companyId", revision, ${list(companiesNow)} AS companies, ${list(rulesNow)} AS rules,
-  ${list(tokensNow)} AS tokens, ${list(pausesNow)} AS pauses
+  ${list(tokensNow)} AS tokens, ${list(pausesNow)} AS pauses, ${list(doors)} AS doors, ${usedVersions} AS versions
   FROM settings_changes
   WHERE revision > (SELECT CASE WHEN revision < $1::int THEN 0 ELSE $1::int END FROM settings_revision) ORDER BY revision`;
 
@@ -118,9 +164,14 @@ export class Settings {
     const begun = performance.now();
     this.#begunAt = begun;
     const changes = await read(this.database, changeRow, select, [this.#revision]);
-    if (changes.some(({ revision }) => revision <= this.#revision)) this.#companies.clear();
+    const isRestored = changes.some(({ revision }) => revision <= this.#revision);
+    const contents = await this.#contentsOf(
+      changes,
+      isRestored ? [] : changes.map(({ companyId }) => this.#companies.get(companyId)),
+    );
+    if (isRestored) this.#companies.clear();
     for (const change of changes) {
-      const settings = this.#settingsOf(change);
+      const settings = this.#settingsOf(change, contents);
       if (settings) this.#companies.set(change.companyId, settings);
       else this.#companies.delete(change.companyId);
       this.#revision = change.revision;
@@ -128,14 +179,52 @@ export class Settings {
     this.#readAt = begun;
   }
 
-  #settingsOf({ companies, rules, tokens, pauses }: z.infer<typeof changeRow>) {
+  /** The contents of all versions in use: those that this process already knows, and for the others, the rows of the database. */
+  async #contentsOf(changes: readonly Change[], known: readonly (CompanySettings | { unreadable: unknown } | undefined)[]) {
+    const contents = new Map<string, PublishedContents | StoredRow>();
+    for (const company of known)
+      if (company && 'contents' in company)
+        for (const { published, shadow } of company.contents.values())
+          for (const version of [published, shadow]) if (version) contents.set(version.seq, version);
+    const missing = changes.flatMap(({ versions }) => versions.map(({ seq }) => seq)).filter((seq) => !contents.has(seq));
+    while (missing.length > 0) {
+      const some = missing.splice(0, contentsAtOnce);
+      const loaded = await contentsNow.selectRaw(this.database, 'seq = ANY ($1::text[]::bigint[])', [some]);
+      for (const row of loaded) contents.set(String(row.seq), row);
+    }
+    return contents;
+  }
+
+  #settingsOf(
+    { companies, rules, tokens, pauses, doors: ofRules, versions }: Change,
+    loaded: ReadonlyMap<string, PublishedContents | StoredRow>,
+  ): CompanySettings | { unreadable: unknown } | undefined {
     const { database } = this;
     const [company] = companies;
     if (!company) return undefined;
     try {
+      const doorOf = new Map(ofRules.map((row) => doors.parse(database, row)).map(({ relayId, door }) => [relayId, door]));
+      const rulesById = new Map(
+        rules
+          .map((row) => rulesNow.parse(database, row))
+          .map((rule) => [rule.relayId, { ...rule, door: doorOf.get(rule.relayId) ?? usualDoor }]),
+      );
+      const contents = new Map<string, { published?: PublishedContents; shadow?: PublishedContents }>();
+      for (const { relayId, version, seq } of versions) {
+        const found = loaded.get(seq);
+        const rule = rulesById.get(relayId);
+        if (!found || !rule) continue;
+        const used = found instanceof PublishedContents ? found : publishedContents(contentsNow.parse(database, found));
+        contents.set(relayId, {
+          ...contents.get(relayId),
+          ...(rule.published === version && { published: used }),
+          ...(rule.shadow === version && { shadow: used }),
+        });
+      }
       return {
         company: companiesNow.parse(database, company),
-        rules: new Map(rules.map((row) => rulesNow.parse(database, row)).map((rule) => [rule.relayId, rule])),
+        rules: rulesById,
+        contents,
         tokens: tokens.map((row) => tokensNow.parse(database, row)),
         pauses: pauses.map((row) => pausesNow.parse(database, row)),
       };

@@ -7,7 +7,9 @@ import { companiesIn, pausesIn, rulesIn } from './companies.js';
 import { contactsIn } from './contacts.js';
 import { adminTokensIn, keysIn, tokensIn } from './credentials.js';
 import type { Database } from './database.js';
+import { doorsIn } from './doors.js';
 import { encryptionIn } from './encryption.js';
+import { Events } from './events.js';
 import { leasesIn } from './leases.js';
 import { noticesIn } from './notices.js';
 import { Pepper, pepperHashes } from './pepper.js';
@@ -15,6 +17,7 @@ import { rejectedRequestsIn } from './rejected.js';
 import { sessionsIn } from './sessions.js';
 import { Settings } from './settings.js';
 import { Usage } from './usage.js';
+import { versionsIn } from './versions.js';
 
 export type Store = ReturnType<typeof createStore>;
 
@@ -24,7 +27,8 @@ export interface Secrets {
   secret?: string;
 }
 
-export function createStore(connected: Database, { keyring, secret }: Secrets = {}) {
+/** @param lostEvent - called for each event whose copy is lost. */
+export function createStore(connected: Database, { keyring, secret }: Secrets = {}, lostEvent?: () => void) {
   const opened: Database = {
     ...connected,
     keyring,
@@ -33,12 +37,15 @@ export function createStore(connected: Database, { keyring, secret }: Secrets = 
   const pepper = new Pepper(secret);
   const settings = new Settings(opened);
   const usage = new Usage(opened);
+  const events = new Events(opened, lostEvent);
   /** After each transaction, this database marks the settings in memory as outdated. */
   const database: Database = { ...opened, transaction: (work) => opened.transaction(work).finally(() => settings.outdate()) };
   return {
     settings,
     companies: companiesIn(database),
-    rules: rulesIn(database, pepper),
+    rules: { ...rulesIn(database, pepper), ...doorsIn(database) },
+    versions: versionsIn(database),
+    events,
     tokens: tokensIn(database, settings, pepper),
     keys: keysIn(database, pepper),
     adminTokens: adminTokensIn(database, pepper),
@@ -60,6 +67,7 @@ export function createStore(connected: Database, { keyring, secret }: Secrets = 
     async close() {
       settings.close();
       await usage.close();
+      await events.close();
       await opened.close();
     },
   };

@@ -5,9 +5,12 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Company } from '../../../src/contract/company.js';
 import { Keyring } from '../../../src/contract/encryption.js';
+import type { Contents } from '../../../src/contract/rule-contents.js';
+import type { EventDoor } from '../../../src/contract/rule-event.js';
 import type { NewRule } from '../../../src/store/companies.js';
 import type { Database } from '../../../src/store/database.js';
 import { openEmbedded } from '../../../src/store/embedded.js';
+import type { NewEvent } from '../../../src/store/events.js';
 import type { NewRejectedRequest } from '../../../src/store/rejected.js';
 import { createStore, type Secrets, type Store } from '../../../src/store/store.js';
 import { testDatabases } from '../../store/databases.js';
@@ -62,6 +65,19 @@ const refused = (companyId: string): NewRejectedRequest => ({
 });
 const words = { message: 'no mailbox kim@people.example here', title: 'kim@people.example has no mailbox', remedy: 's3cret' };
 const cause = { causeId: 'c', reason: 'MailError', ...words };
+const written = {
+  contents: { variables: {}, actions: [{ action: 'sendEmails', emails: ['max@people.example'], body: 's3cret-words' }] },
+  note: 'ask ned@people.example',
+  door: {
+    signature: { scheme: 'standard-webhooks', key: 'whsec_s3cretAndTwentyFourLetters' },
+    refuseLists: false,
+    eventDays: 30,
+  },
+} satisfies { contents: Contents; note: string; door: EventDoor };
+const event: Omit<NewEvent, 'companyId' | 'eventId'> = {
+  ...{ relayId: '4711', receivedAt: new Date().toISOString(), bytes: 9, outcome: 'not-applicable', version: 1, hash: 'h' },
+  ...{ body: '{"to": "ole@people.example"}', reason: 'ole@people.example', dedupe: 'pat@people.example' },
+};
 const hidden = /people\.example|s3cret|c3Nj/;
 
 /** Fills in every confidential value of a company. @returns the id of the refused request. */
@@ -71,6 +87,12 @@ async function fill(store: Store, companyId: string): Promise<string> {
   await store.pauses.begin(companyId, { what: 'mail', reason: 'ask jan@people.example' }, admin);
   const actor = { kind: 'link', companyId, contact: 'lou@people.example' } as const;
   await store.audit.record({ actor, action: 'chain.retry', companyId, details: { chainId: 'c', index: 0 } });
+  const { contents, note, door } = written;
+  await store.versions.saveDraft(companyId, '4711', { revision: 0, contents }, admin);
+  await store.versions.publish(companyId, '4711', { revision: 1, contents, note }, admin);
+  await store.rules.setDoor(companyId, '4711', () => door, admin);
+  store.events.add({ ...event, companyId, eventId: `e of ${companyId}` });
+  await store.events.flush();
   await store.causes.hold({ companyId, ...cause }, { chainId: 'c', index: 0, relayId: '4711', since: new Date().toISOString() });
   return (await store.rejected.keep(refused(companyId)))?.rejectedId ?? assert.fail();
 }
@@ -95,13 +117,24 @@ async function readAll(store: Store, companyId: string, rejectedId: string) {
   assert.deepEqual(request, { rejectedId, receivedAt: receivedAt.toISOString(), repeats: 0, ...kept });
   assert.deepEqual(listed[0]?.problem, kept.problem);
   assert.equal((await store.rejected.waiting(companyId))[0]?.message, kept.problem.detail);
+  const version = await store.versions.get(companyId, '4711', 1);
+  assert.deepEqual([version?.contents, version?.note], [written.contents, written.note]);
+  assert.deepEqual((await store.versions.draft(companyId, '4711'))?.contents, written.contents);
+  assert.deepEqual(inMemory.contents.get('4711')?.published?.contents, written.contents);
+  for (const door of [await store.rules.getDoor(companyId, '4711'), inMemory.rules.get('4711')?.door])
+    assert.deepEqual(door, written.door);
+  const eventId = `e of ${companyId}`;
+  assert.deepEqual(await store.events.get(companyId, '4711', eventId), { ...event, eventId });
+  assert.equal(audit.find(({ action }) => action === 'rule.publish')?.details.reason, written.note);
   const actor = audit.find(({ action }) => action === 'chain.retry')?.actor;
   assert.deepEqual(actor, { kind: 'link', companyId, contact: 'lou@people.example' });
   assert.equal(audit.find(({ action }) => action === 'company.pause')?.details.reason, 'ask jan@people.example');
 }
 
 async function dump(database: Database): Promise<string> {
-  const tables = ['companies', 'rules', 'pauses', 'rejected_requests', 'causes', 'audit', 'tokens', 'company_keys'];
+  const tables = ['companies', 'rules', 'pauses', 'rejected_requests', 'causes', 'audit', 'tokens', 'company_keys'].concat([
+    ...['rule_versions', 'rule_drafts', 'rule_doors', 'events'],
+  ]);
   const rows = await Promise.all(tables.map((table) => database.query(`SELECT row_to_json(t)::text AS text FROM ${table} t`)));
   return JSON.stringify(rows);
 }
@@ -214,13 +247,13 @@ describe('the embedded store', () => {
       const during = createStore(await openEmbedded(directory), keys(second, first));
       const { keys: known, left, rows } = await during.encryption.status();
       assert.deepEqual(known, ['second', 'first']);
-      assert.equal(left, 4 * 7);
+      assert.equal(left, 4 * 12);
       assert.deepEqual(rows.slice(0, 2), [
         { table: 'companies', rows: 1 },
         { table: 'companies', keyId: 'first', rows: 3 },
       ]);
       const begun = await during.encryption.rotate(3, admin);
-      assert.deepEqual([begun.rotated, begun.left, begun.unreadable], [3, 25, []]);
+      assert.deepEqual([begun.rotated, begun.left, begun.unreadable], [3, 45, []]);
       await during.close();
 
       const again = createStore(await openEmbedded(directory), keys(second, first));

@@ -129,6 +129,16 @@ for (const { name, open, skip } of testDatabases) {
         const dana = { kind: 'key', keyId: key.keyId, name: 'console', companyId: 'whole', role: 'manage' } as const;
         const notify = { emails: ['a@x.example'] };
         await store.companies.put('whole', () => ({ companyId: 'whole', name: 'whole', timeZone: 'UTC', notify }), dana);
+        const { relayId } = made;
+        const contents = { variables: {}, actions: [{ action: 'sendEmails' }] };
+        await store.versions.saveDraft('whole', relayId, { revision: 0, contents }, admin);
+        await store.versions.publish('whole', relayId, { revision: 1, contents, note: 'x' }, admin);
+        await store.rules.setDoor('whole', relayId, (door) => ({ ...door, dedupeBy: 'id' }), admin);
+        await store.tokens.rotate('whole', relayId, 0, admin, 'event');
+        const received = { relayId, eventId: 'e', receivedAt: new Date().toISOString(), bytes: 2, body: '{}', hash: 'h' };
+        const event = { ...received, companyId: 'whole', outcome: 'chain', version: 1 } as const;
+        store.events.add(event);
+        await store.events.flush();
         const ofCompany = `SELECT table_name AS "tableName" FROM information_schema.columns WHERE column_name = 'company_id'`;
         const tables = (await read(database, z.object({ tableName: z.string() }), ofCompany))
           .map(({ tableName }) => tableName)
@@ -142,6 +152,8 @@ for (const { name, open, skip } of testDatabases) {
         };
         assert.deepEqual(await filled(), [...tables, 'sessions'].sort());
         assert.equal(await store.companies.delete('whole', admin), true);
+        store.events.add({ ...event, eventId: 'late' });
+        await store.events.flush();
         assert.deepEqual(await filled(), ['audit', 'settings_changes']);
       });
     });
@@ -284,6 +296,11 @@ for (const { name, open, skip } of testDatabases) {
           asked.length = 0;
           await counted.tokens.authenticate(companyId, credentials);
           assert.equal(asked.length, queries);
+          const [{ relayId, relayAccessToken: token }] = credentials;
+          await counted.settings.refresh();
+          asked.length = 0;
+          await counted.tokens.authenticateEvent(companyId, relayId, token);
+          assert.equal(asked.length, relayId === '1' && token === relayAccessToken && companyId === 'queries' ? 0 : 1);
         }
       });
 
@@ -350,6 +367,47 @@ for (const { name, open, skip } of testDatabases) {
         });
         assert.ok((await failing.tokens.authenticate('unnoted', [{ relayId: made.relayId, relayAccessToken }])).ok);
         await setImmediate();
+      });
+
+      it('of events are refused for lists, and are rotated and revoked by themselves', async () => {
+        await company('events');
+        const { tokenId, relayAccessToken } = await rule('events', { relayId: '1' });
+        await rule('events', { relayId: '2' });
+        const first = (await store.tokens.rotate('events', '1', 3600, admin, 'event')) ?? assert.fail();
+        const second = (await store.tokens.rotate('events', '1', 0, admin, 'event')) ?? assert.fail();
+        assert.match(second.relayAccessToken, /^rle_[0-9A-Za-z]{36}$/);
+        const list = (await store.tokens.list('events', '1')) ?? [];
+        assert.deepEqual(
+          list.map(({ purpose, state }) => [purpose, state]),
+          [
+            ['event', 'active'],
+            ['event', 'expired'],
+            ['rule', 'active'],
+          ],
+        );
+        const asList = (token: string) => store.tokens.authenticate('events', [{ relayId: '1', relayAccessToken: token }]);
+        assert.deepEqual(await asList(second.relayAccessToken), { ok: false, refusals: ['wrong'] });
+        assert.deepEqual(await asList(relayAccessToken), { ok: true, tokenIds: [tokenId] });
+        const asEvent = (relayId: string, token: string) => store.tokens.authenticateEvent('events', relayId, token);
+        assert.deepEqual(await asEvent('1', relayAccessToken), { ok: true, tokenIds: [tokenId] });
+        assert.deepEqual(await asEvent('1', second.relayAccessToken), { ok: true, tokenIds: [second.tokenId] });
+        for (const [relayId, token, refusal] of [
+          ['1', first.relayAccessToken, 'expired'],
+          ['1', 'x', 'wrong'],
+          ['2', second.relayAccessToken, 'wrong'],
+          ['3', second.relayAccessToken, 'unknown'],
+        ] as const)
+          assert.deepEqual(await asEvent(relayId, token), { ok: false, refusals: [refusal] });
+        const known = await store.tokens.recognizer('events', true);
+        assert.deepEqual([known.of(second.relayAccessToken).length, known.of(relayAccessToken).length], [0, 1]);
+        await store.tokens.rotate('events', '1', 0, admin);
+        assert.ok((await asEvent('1', second.relayAccessToken)).ok);
+        assert.deepEqual(await asEvent('1', relayAccessToken), { ok: false, refusals: ['expired'] });
+        await store.tokens.revoke('events', '1', second.tokenId, admin);
+        assert.deepEqual(await asEvent('1', second.relayAccessToken), { ok: false, refusals: ['revoked'] });
+        await store.rules.update('events', '1', (stored) => ({ ...stored, enabled: false }), admin);
+        const third = (await store.tokens.rotate('events', '1', 0, admin, 'event')) ?? assert.fail();
+        assert.deepEqual(await asEvent('1', third.relayAccessToken), { ok: false, refusals: ['disabled'] });
       });
 
       it('never get more time once they expire, and the last 20 dead ones are remembered', async () => {

@@ -1,0 +1,243 @@
+/**
+ * Copies of the events of rules with contents. This process collects new events in memory, and adds them to the database once a
+ * second, so that no request waits for the database. A crash loses the copies of a second, but no chain.
+ */
+
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { defaultEventDays, type EventOutcome, eventSchema, type StoredEvent, storedEventSchema } from '../contract/rule-event.js';
+import { AwayError } from '../service/config.js';
+import { type Database, type PageRequest, type Parameter, type Queries, read, Table } from './database.js';
+
+const listed = new Table('events', eventSchema, 'eventId');
+const answeredEvent = storedEventSchema.omit({ body: true });
+const answered = new Table('events', answeredEvent, 'eventId');
+/** With bodies. A worker thread can decrypt the rows of `lastRows` with `parse({ keyring }, row)`. */
+export const storedEvents = new Table('events', storedEventSchema, 'eventId');
+
+export type NewEvent = StoredEvent & { companyId: string };
+/** What became of an event, without its body. */
+export type AnsweredEvent = z.infer<typeof answeredEvent>;
+
+const flushEveryMs = 1000;
+const purgeEveryMs = 3_600_000;
+const batch = { events: 200, bytes: 2 * 1024 * 1024 }; // the maximum size of one INSERT
+const unsettledBounds = { events: 5000, bytes: 32 * 1024 * 1024 };
+/** The maximum number and size of the events of a rule. The oldest events go first. */
+export const keptOfRule = { events: 10_000, bytes: 64 * 1024 * 1024 };
+/** The events of `last` together have at most this size. */
+const lastBytes = 32 * 1024 * 1024;
+
+const ofRule = 'company_id = $1 AND relay_id = $2';
+const days = `COALESCE((door ->> 'eventDays')::int, ${defaultEventDays})`;
+const rulesWithDays = `(SELECT rules.company_id, rules.relay_id, ${days} AS days
+  FROM rules LEFT JOIN rule_doors USING (company_id, relay_id)) AS rules_with_days`;
+/** Whether the rule still exists and keeps events. Locks the company first, as its deletion does, which prevents deadlocks. */
+const isKept = `EXISTS (SELECT 1 FROM companies WHERE companies.company_id = given.company_id FOR KEY SHARE) AND EXISTS (SELECT 1 FROM ${rulesWithDays}
+  WHERE rules_with_days.company_id = given.company_id AND rules_with_days.relay_id = given.relay_id AND days > 0)`;
+const rulesWithOld = `SELECT company_id AS "companyId", relay_id AS "relayId" FROM ${rulesWithDays}
+  WHERE now() - days * interval '1 day' > (SELECT received_at FROM events
+    WHERE events.company_id = rules_with_days.company_id AND events.relay_id = rules_with_days.relay_id ORDER BY seq LIMIT 1)`;
+const ruleRow = z.object({ companyId: z.string(), relayId: z.string() });
+const purge = `DELETE FROM events WHERE ${ofRule} AND seq <= (
+  SELECT max(seq) FROM (
+    SELECT seq, received_at, row_number() OVER newer AS place, sum(bytes) OVER newer AS size
+    FROM events WHERE ${ofRule} WINDOW newer AS (ORDER BY seq DESC)) AS counted
+  WHERE place > ${keptOfRule.events} OR size > ${keptOfRule.bytes}
+    OR received_at < now() - (SELECT days FROM ${rulesWithDays} WHERE ${ofRule}) * interval '1 day')`;
+
+/** Deletes the events of a rule that are too old or too many. */
+export async function purgeEvents(queries: Queries, companyId: string, relayId: string): Promise<void> {
+  await queries.query(purge, [companyId, relayId]);
+}
+
+/** The index needs a hash, because `dedupe` is encrypted. */
+const hashOfKey = (companyId: string, relayId: string, dedupe: string) =>
+  hash('sha256', JSON.stringify([companyId, relayId, dedupe]));
+
+export interface EventFilter {
+  outcome?: EventOutcome | undefined;
+  since?: string | undefined; // ISO 8601
+  until?: string | undefined;
+}
+
+/** Chooses the last events of a rule, or those with these ids. */
+export interface LastEvents {
+  limit?: number | undefined;
+  since?: string | undefined; // ISO 8601
+  until?: string | undefined;
+  ids?: readonly string[] | undefined;
+}
+const mostLast = 1000;
+
+export class Events {
+  /** Events that are not in the database yet, the oldest first. */
+  #unsettled: NewEvent[] = [];
+  #bytes = 0;
+  /** What this process has written for each rule since the last purge. */
+  readonly #grown = new Map<string, { companyId: string; relayId: string; events: number; bytes: number }>();
+  #purgeAt = Date.now() + purgeEveryMs;
+  #hasPurged = false;
+  #flushing: Promise<void> = Promise.resolve();
+  #isFlushing = false;
+  readonly #timer: NodeJS.Timeout;
+
+  /** @param onLost - called for each event whose copy is lost. */
+  constructor(
+    private readonly database: Database,
+    private readonly onLost: () => void = () => {},
+  ) {
+    this.#timer = setInterval(() => this.#flushSoon(), flushEveryMs).unref();
+  }
+
+  /** Never waits and never fails. If too many events wait for the database, the copy is lost. */
+  add(event: NewEvent): void {
+    const { bytes } = event;
+    if (this.#unsettled.length >= unsettledBounds.events || this.#bytes + bytes > unsettledBounds.bytes) {
+      this.onLost();
+      return;
+    }
+    this.#unsettled.push(event);
+    this.#bytes += bytes;
+    if (this.#unsettled.length % batch.events === 0) this.#flushSoon();
+  }
+
+  #flushSoon(): void {
+    const isDue = this.#unsettled.length > 0 || Date.now() > this.#purgeAt;
+    if (!isDue || this.#isFlushing) return;
+    this.#isFlushing = true;
+    this.flush()
+      .catch(() => {}) // The next attempt is a second later.
+      .finally(() => {
+        this.#isFlushing = false;
+      });
+  }
+
+  /** Writes the events that were added until now to the database. @throws if the database does not answer. */
+  async flush(): Promise<void> {
+    const flushed = this.#flushing.then(() => this.#flush());
+    this.#flushing = flushed.catch(() => {});
+    return flushed;
+  }
+
+  async #flush(): Promise<void> {
+    for (let left = this.#unsettled.length; left > 0; ) {
+      const written = firstBatch(this.#unsettled);
+      await this.#write(written);
+      this.#settle(written);
+      left -= written.length;
+    }
+    await this.#purge();
+  }
+
+  async #write(events: readonly NewEvent[]): Promise<void> {
+    const rows = events.map((event) => {
+      const { companyId, relayId, dedupe } = event;
+      return { ...event, ...(dedupe !== undefined && { dedupeHash: hashOfKey(companyId, relayId, dedupe) }) };
+    });
+    try {
+      await storedEvents.insertAll(this.database, rows, isKept);
+    } catch (error) {
+      if (error instanceof AwayError) throw error;
+      // One event with a character that PostgreSQL refuses must not stop the others.
+      if (events.length === 1) this.onLost();
+      else for (const event of events) await this.#write([event]);
+    }
+  }
+
+  #settle(written: readonly NewEvent[]): void {
+    this.#unsettled.splice(0, written.length);
+    for (const event of written) {
+      const { companyId, relayId, bytes } = event;
+      this.#bytes -= bytes;
+      const rule = JSON.stringify([companyId, relayId]);
+      const grown = this.#grown.get(rule) ?? { companyId, relayId, events: 0, bytes: 0 };
+      this.#grown.set(rule, { ...grown, events: grown.events + 1, bytes: grown.bytes + bytes });
+    }
+  }
+
+  /** Purges each rule after a quarter of its bounds, and all rules after the first events, and then once an hour. */
+  async #purge(): Promise<void> {
+    const isHourly = Date.now() > this.#purgeAt || (!this.#hasPurged && this.#grown.size > 0);
+    const isGrown = ({ events, bytes }: { events: number; bytes: number }) =>
+      events > keptOfRule.events / 4 || bytes > keptOfRule.bytes / 4;
+    const old = isHourly ? await read(this.database, ruleRow, rulesWithOld) : [];
+    for (const { companyId, relayId } of [...old, ...[...this.#grown.values()].filter((rule) => isHourly || isGrown(rule))]) {
+      await purgeEvents(this.database, companyId, relayId);
+      this.#grown.delete(JSON.stringify([companyId, relayId]));
+    }
+    if (!isHourly) return;
+    this.#purgeAt = Date.now() + purgeEveryMs;
+    this.#hasPurged = true;
+  }
+
+  /** The newest first. */
+  async list(companyId: string, relayId: string, request: PageRequest, { outcome, since, until }: EventFilter = {}) {
+    await this.flush();
+    const where = `${ofRule} AND ($3::text IS NULL OR outcome = $3)
+      AND ($4::text IS NULL OR received_at >= $4::text::timestamptz) AND ($5::text IS NULL OR received_at < $5::text::timestamptz)`;
+    const parameters = [companyId, relayId, outcome ?? null, since ?? null, until ?? null];
+    return listed.page(this.database, where, parameters, 'seq DESC', request);
+  }
+
+  async get(companyId: string, relayId: string, eventId: string): Promise<StoredEvent | undefined> {
+    await this.flush();
+    return storedEvents.find(this.database, `${ofRule} AND event_id = $3`, [companyId, relayId, eventId]);
+  }
+
+  /** The newest first, at most 1,000 events and 32 MiB. */
+  async last(companyId: string, relayId: string, chosen: LastEvents): Promise<StoredEvent[]> {
+    const rows = await this.lastRows(companyId, relayId, chosen);
+    return rows.map((row) => storedEvents.parse(this.database, row));
+  }
+
+  /** Like `last`, but the rows are not decrypted: `storedEvents.parse` decrypts them, also in another thread. */
+  async lastRows(companyId: string, relayId: string, { limit = mostLast, since, until, ids }: LastEvents) {
+    await this.flush();
+    const chosen = `${ofRule} AND ($3::text IS NULL OR received_at >= $3::text::timestamptz)
+      AND ($4::text IS NULL OR received_at < $4::text::timestamptz) AND ($5::text[] IS NULL OR event_id = ANY ($5::text[]))`;
+    const where = `company_id = $1 AND seq IN (
+      SELECT seq FROM (SELECT seq, sum(bytes) OVER (ORDER BY seq DESC) AS size FROM events WHERE ${chosen}
+        ORDER BY seq DESC LIMIT $6::int) AS newest WHERE size <= ${lastBytes}) ORDER BY seq DESC`;
+    const parameters: Parameter[] = [companyId, relayId, since ?? null, until ?? null, ids ?? null, Math.min(limit, mostLast)];
+    return storedEvents.selectRaw(this.database, where, parameters);
+  }
+
+  /** The first event of the rule with this key and body that was not applicable, also if it is not in the database yet. */
+  async findAnswer(companyId: string, relayId: string, dedupe: string, hash: string): Promise<AnsweredEvent | undefined> {
+    const isAnswer = (event: NewEvent) =>
+      event.outcome === 'not-applicable' &&
+      event.hash === hash &&
+      event.dedupe === dedupe &&
+      event.relayId === relayId &&
+      event.companyId === companyId;
+    const waiting = this.#unsettled.find(isAnswer);
+    const where = `${ofRule} AND dedupe_hash = $3 AND hash = $4 AND outcome = 'not-applicable' ORDER BY seq LIMIT 1`;
+    const key = hashOfKey(companyId, relayId, dedupe);
+    return (await answered.find(this.database, where, [companyId, relayId, key, hash])) ?? waiting;
+  }
+
+  /** Counts the outcomes of a shadow version. */
+  async shadowCounts(companyId: string, relayId: string, version: number): Promise<Record<string, number>> {
+    await this.flush();
+    const count = `SELECT shadow ->> 'outcome' AS outcome, count(*)::int AS events FROM events
+      WHERE ${ofRule} AND (shadow ->> 'version')::int = $3::int GROUP BY 1 ORDER BY 1`;
+    const counted = z.object({ outcome: z.string(), events: z.int() });
+    const rows = await read(this.database, counted, count, [companyId, relayId, version]);
+    return Object.fromEntries(rows.map(({ outcome, events }) => [outcome, events]));
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.flush().catch(() => {});
+  }
+}
+
+function firstBatch(events: readonly NewEvent[]): NewEvent[] {
+  let bytes = 0;
+  const tooMany = events.findIndex((event, place) => {
+    bytes += event.bytes;
+    return place > 0 && (place >= batch.events || bytes > batch.bytes);
+  });
+  return events.slice(0, tooMany < 0 ? events.length : tooMany);
+}

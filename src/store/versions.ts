@@ -1,0 +1,157 @@
+/** The draft and the versions of a rule's contents. A version never changes. Publishing and going back make a new version. */
+
+import { z } from 'zod';
+import { type Actor, actorName } from '../contract/audit.js';
+import type { StoredRule } from '../contract/rule.js';
+import {
+  type Contents,
+  contentsSchema,
+  type Draft,
+  draftSchema,
+  keptVersions,
+  mostContentsBytes,
+  mostContentsOfCompany,
+  type Version,
+  versionSchema,
+  type WholeVersion,
+} from '../contract/rule-contents.js';
+import { encrypted } from '../contract/secrets.js';
+import { recordChange } from './audit.js';
+import { rules } from './companies.js';
+import { type Database, exists, type PageRequest, type Queries, read, Table } from './database.js';
+
+/** The contents are stored as JSON text. */
+const text = encrypted(z.string());
+const draftRow = draftSchema.extend({ contents: text.optional() });
+export const drafts = new Table('rule_drafts', draftRow, 'relayId');
+const listed = new Table('rule_versions', versionSchema, 'relayId', 'version');
+export const versions = new Table('rule_versions', versionSchema.extend({ contents: text }), 'relayId', 'version');
+
+const named = 'company_id = $1 AND relay_id = $2';
+const contentsOf = (json: string): unknown => JSON.parse(json);
+const shown = ({ contents, ...draft }: z.infer<typeof draftRow> = { revision: 0 }): Draft =>
+  draftSchema.parse({ ...draft, ...(contents !== undefined && { contents: contentsOf(contents) }) });
+
+/** `created` is false if exactly these contents are published already. */
+export type Publication = { version: Version; created: boolean };
+
+export const versionsIn = (database: Database) => ({
+  /** @returns undefined if there is no such rule. */
+  draft: async (companyId: string, relayId: string): Promise<Draft | undefined> => {
+    const stored = await drafts.find(database, named, [companyId, relayId]);
+    if (!stored && !(await exists(database, `rules WHERE ${named}`, [companyId, relayId]))) return undefined;
+    return shown(stored);
+  },
+
+  /** If `revision` is not the stored revision, saves nothing and returns the stored draft. @returns undefined for an unknown rule */
+  saveDraft: (
+    companyId: string,
+    relayId: string,
+    { revision, contents }: { revision: number; contents: Record<string, unknown> },
+    actor: Actor,
+  ) =>
+    database.transaction(async (queries): Promise<{ saved: boolean; draft: Draft } | undefined> => {
+      const ids = { companyId, relayId };
+      if (!(await exists(queries, `rules WHERE ${named} FOR KEY SHARE`, [companyId, relayId]))) return undefined;
+      // Insert an empty row first: if two requests save the first draft, the second request waits.
+      await drafts.insert(queries, { ...ids, revision: 0 });
+      const stored = await drafts.find(queries, `${named} FOR UPDATE`, [companyId, relayId]);
+      if (stored?.revision !== revision) return { saved: false, draft: shown(stored) };
+      const saved = { revision: revision + 1, contents: JSON.stringify(contents), updatedBy: actorName(actor) };
+      return { saved: true, draft: shown(await drafts.update(queries, saved, ids)) };
+    }),
+
+  /**
+   * Publishes the draft with this revision. `contents`: the draft's contents, checked and with defaults. `as: 'shadow'` makes the
+   * version the shadow of the rule. @returns undefined for an unknown rule
+   */
+  publish: (
+    companyId: string,
+    relayId: string,
+    { revision, ...given }: { revision: number; contents: Contents; note?: string | undefined; as?: 'published' | 'shadow' },
+    actor: Actor,
+  ) =>
+    database.transaction(async (queries): Promise<Publication | { conflict: Draft } | 'too large' | undefined> => {
+      const rule = await rules.find(queries, `${named} FOR UPDATE`, [companyId, relayId]);
+      if (!rule) return undefined;
+      const draft = await drafts.find(queries, named, [companyId, relayId]);
+      if ((draft?.revision ?? 0) !== revision) return { conflict: shown(draft) };
+      return add(queries, rule, given, actor);
+    }),
+
+  /** Publishes an old version as a new version. @returns undefined for an unknown rule or version */
+  goBack: (companyId: string, relayId: string, version: number, note: string | undefined, actor: Actor) =>
+    database.transaction(async (queries): Promise<Publication | 'too large' | undefined> => {
+      const rule = await rules.find(queries, `${named} FOR UPDATE`, [companyId, relayId]);
+      const old = await versions.find(queries, `${named} AND version = $3::int`, [companyId, relayId, version]);
+      if (!rule || !old) return undefined;
+      return add(queries, rule, { contents: contentsSchema.parse(contentsOf(old.contents)), note, fromVersion: version }, actor);
+    }),
+
+  list: (companyId: string, relayId: string, request: PageRequest) =>
+    listed.page(database, named, [companyId, relayId], 'version DESC', request),
+
+  get: async (companyId: string, relayId: string, version: number): Promise<WholeVersion | undefined> => {
+    const found = await versions.find(database, `${named} AND version = $3::int`, [companyId, relayId, version]);
+    return found && { ...found, contents: contentsSchema.parse(contentsOf(found.contents)) };
+  },
+
+  /** @param version - null for no shadow. @returns false for an unknown rule or version */
+  setShadow: (companyId: string, relayId: string, version: number | null, actor: Actor) =>
+    database.transaction(async (queries): Promise<boolean | 'too large'> => {
+      const rule = await rules.find(queries, `${named} FOR UPDATE`, [companyId, relayId]);
+      if (!rule) return false;
+      const ofVersion = `SELECT bytes FROM rule_versions WHERE ${named} AND version = $3::int`;
+      const [found] = await read(queries, z.object({ bytes: z.int() }), ofVersion, [companyId, relayId, version]);
+      if (version !== null && !found) return false;
+      if (version === (rule.shadow ?? null)) return true;
+      if (found && !(await hasRoom(queries, rule, found.bytes))) return 'too large';
+      await point(queries, rule, 'shadow', version);
+      await recordChange(queries, { actor, action: 'rule.shadow', companyId, details: { relayId, version } });
+      return true;
+    }),
+});
+
+type Pointer = 'published' | 'shadow';
+
+const sizeOfOthers = `SELECT COALESCE(sum(bytes), 0)::int AS bytes FROM rules JOIN rule_versions USING (company_id, relay_id)
+  WHERE company_id = $1 AND relay_id <> $2 AND version IN (published, shadow)`;
+const deleteOldest = `DELETE FROM rule_versions USING rules WHERE rule_versions.company_id = $1 AND rule_versions.relay_id = $2
+  AND rules.company_id = $1 AND rules.relay_id = $2 AND version <= $3::int AND (version IN (published, shadow)) IS NOT TRUE`;
+
+/** Whether all processes may keep these contents in memory, beside the contents of the company's other rules. */
+async function hasRoom(queries: Queries, { companyId, relayId }: StoredRule, bytes: number): Promise<boolean> {
+  const [others] = await read(queries, z.object({ bytes: z.int() }), sizeOfOthers, [companyId, relayId]);
+  return (others?.bytes ?? 0) + bytes <= mostContentsOfCompany;
+}
+
+async function point(queries: Queries, { companyId, relayId }: StoredRule, to: Pointer, version: number | null): Promise<void> {
+  await queries.query(`UPDATE rules SET ${to} = $3::int, updated_at = now() WHERE ${named}`, [companyId, relayId, version]);
+}
+
+async function add(
+  queries: Queries,
+  rule: StoredRule,
+  given: { contents: Contents; note?: string | undefined; fromVersion?: number; as?: Pointer },
+  actor: Actor,
+): Promise<Publication | 'too large'> {
+  const { companyId, relayId } = rule;
+  const { note, fromVersion, as = 'published' } = given;
+  const ids = [companyId, relayId];
+  const contents = JSON.stringify(given.contents);
+  const current = await versions.find(queries, `${named} AND version = $3::int`, [...ids, rule[as] ?? null]);
+  if (current?.contents === contents) return { version: versionSchema.parse(current), created: false };
+  const bytes = Buffer.byteLength(contents);
+  if (bytes > mostContentsBytes || !(await hasRoom(queries, rule, bytes))) return 'too large';
+  const highest = `SELECT COALESCE(max(version), 0) AS version FROM rule_versions WHERE ${named}`;
+  const [{ version: last } = { version: 0 }] = await read(queries, z.object({ version: z.int() }), highest, ids);
+  const version = last + 1;
+  const row = { companyId, relayId, version, contents, bytes, note, fromVersion, publishedBy: actorName(actor) };
+  const made = versionSchema.parse(await versions.insert(queries, row));
+  await point(queries, rule, as, version);
+  await queries.query(deleteOldest, [...ids, version - keptVersions]);
+  const action = fromVersion === undefined ? 'rule.publish' : 'rule.go-back';
+  const details = { relayId, version, fromVersion, ...(as === 'shadow' && { as }), reason: note };
+  await recordChange(queries, { actor, action, companyId, details });
+  return { version: made, created: true };
+}
