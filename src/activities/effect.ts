@@ -26,6 +26,7 @@ export interface Deps extends DeliveryDeps {
   connectors: Connectors;
   inFlight: InFlight;
   tracing?: Tracing; // absent if tracing is off
+  recipientsPerDay: number; // the daily limit of e-mail recipients for companies without their own limit
   /** After a failure, failures with the same reason within this time share one notice. With 0, each failure has its own notice. */
   noticeDigestSeconds: number;
 }

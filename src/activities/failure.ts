@@ -50,8 +50,12 @@ const perhapsDone = {
 };
 
 /** The failure of an action that needs corrected data or settings before another attempt can help. */
-export function mistake(type: 'DataMistake' | 'ConfigurationMistake', message: string): ApplicationFailure {
-  return finalFailure(type, message, { attempt: activityInfo().attempt });
+export function mistake(
+  type: 'DataMistake' | 'ConfigurationMistake',
+  message: string,
+  words: Pick<FailureDetails, 'title' | 'remedy'> = {},
+): ApplicationFailure {
+  return finalFailure(type, message, { ...words, attempt: activityInfo().attempt });
 }
 
 /** The failure of an attempt that tried nothing, and does not count. docs/operating.md explains what follows for each type. */

@@ -8,6 +8,7 @@ import {
   changesQuery,
   fieldsOf,
   isMend,
+  lateQuery,
   type Mend,
   type NumberedMend,
   readSignal,
@@ -44,6 +45,11 @@ export function takeSteering(sequences: Sequences, { passOn, redo }: Others): vo
   const changesTo = (index: unknown) =>
     typeof index === 'number' && states.has(index) && states.of(index).mends ? mends.changesTo(index) : null;
   setHandler(changesQuery, changesTo, { description: 'The edited fields of an action. Input: its index' });
+  const lateOf = (index: unknown) => {
+    const { late, mends } = typeof index === 'number' && states.has(index) ? states.of(index) : {};
+    return late ? { late, mends } : null;
+  };
+  setHandler(lateQuery, lateOf, { description: 'The late values of an action. Input: its index' });
   const resume = (argument: unknown) => engine.arrive(() => sequences.resume(fieldsOf(argument).overdue === 'now'));
   setHandler(resumeSignal, resume, { description: 'From the relay: a pause has ended.' });
   for (const name of steeringNames) {

@@ -15,6 +15,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { type Chain, chainWorkflowId } from '../../src/chain/chain.js';
 import { startTemporal } from '../../src/sandbox/temporal.js';
 import { checkSettings } from '../../src/temporal/check-settings.js';
+import { startOfEvent } from './event-chains.js';
 import { add, isRecorded, unrecordedPatches } from './histories.js';
 import { resetToFirst } from './resets.js';
 import { adminToken, email, eventually, replayable, send, startStack, Unmet, udf } from './stack.js';
@@ -510,6 +511,32 @@ records(['stopped', 'stopped-delayed-action'], async (save) => {
   await company.ended(chainId);
   await save('stopped', workflowId);
   await save('stopped-delayed-action', `${workflowId}:2`);
+});
+
+records(['of-event', 'of-event-delayed-action', 'of-event-reset'], async (save) => {
+  const company = await stack.company();
+  const id = await stack.assignment({ title: 'a', ownerEmail: 'a@example.com, b@example.com' });
+  const about = { platformAssignmentId: id, cfValue: 'is ${assignment.title}', if: 'event.n > 3 && assignment.status != "gone"' };
+  await stack.breakPlatform({ status: 400, path: 'tickets' });
+  const { chainId, workflowId } = await startOfEvent(stack, company, [
+    udf('T', about),
+    email(['${assignment.ownerEmail}'], { platformAssignmentId: id, body: '${assignment.title}' }),
+    udf('T', { ...about, if: 'event.n > 4' }),
+    udf('T', { ...about, delayInSeconds: '1' }),
+  ]);
+  await company.action(chainId, 0, 'needs-attention');
+  await company.action(chainId, 3, 'needs-attention');
+  await company.steer(chainId, 'mend', 0, { fields: { cfName: 'G' } });
+  await company.until(chainId, ({ actions }) => actions[0]?.mends?.length === 1, 'the edit');
+  await company.action(chainId, 0, 'needs-attention');
+  await stack.heal();
+  for (const index of [0, 3]) await company.steer(chainId, 'retry', index);
+  await company.ended(chainId);
+  await save('of-event', workflowId);
+  await save('of-event-delayed-action', `${workflowId}:3`);
+  await resetToFirst(stack.client, workflowId);
+  await company.ended(chainId);
+  await save('of-event-reset', workflowId);
 });
 
 records(['instant'], async (save) => {

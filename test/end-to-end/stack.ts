@@ -56,6 +56,7 @@ export interface StackOptions {
   uses?: Partial<Record<Use, number>>; // per minute and key; absent: no limit; {}: the defaults
   noticeDigestSeconds?: number;
   noticeBudget?: NoticeBudget;
+  recipientsPerDay?: number;
   tracing?: (log: Log) => Promise<Tracing | undefined>;
 }
 
@@ -70,6 +71,7 @@ export async function startStack({
   uses = endlessUses,
   noticeDigestSeconds = 60,
   noticeBudget = { notices: 1000, seconds: 600 },
+  recipientsPerDay = 50_000,
   keyring: givenKeyring = standardKeyring,
   secret,
   webUi = 'http://127.0.0.1:8233',
@@ -129,6 +131,7 @@ export async function startStack({
       namespace: 'default',
       noticeDigestSeconds,
       noticeBudget,
+      recipientsPerDay,
     });
   let worker = await start();
   closers.add('the worker', () => worker.stop());

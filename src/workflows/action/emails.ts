@@ -5,7 +5,7 @@ import { attemptsLeft, outcomeOf, type Tried, type Try } from '../../chain/attem
 import type { SendEmails } from '../../chain/chain.js';
 import { recipientsOfTry } from '../../chain/emails.js';
 import { wasTried } from '../../chain/outcome.js';
-import { isInline } from '../../chain/room.js';
+import { areInline, isInline } from '../../chain/room.js';
 import { cutShort } from '../../chain/text.js';
 import { readFailure } from '../../contract/failures.js';
 import type { Act } from './act.js';
@@ -15,9 +15,11 @@ import type { Act } from './act.js';
  * one recipient only, because a long outage must not fill the history. The activity ids are part of the replay contract.
  */
 export async function sendEmails(act: Act, how: Try, action: SendEmails): Promise<Tried> {
-  const { subject, body, bodyHtml, recipients } = action;
   const { status } = act;
-  const content = isInline(action, recipients.length) ? { subject, body, bodyHtml } : undefined;
+  const { values, recipients = action.recipients } = status.late ?? {};
+  const { subject, body, bodyHtml, late } = action;
+  const content = !late && isInline(action, recipients.length) ? { subject, body, bodyHtml } : undefined;
+  const known = values && areInline(values, recipients.length) ? values : undefined;
   const attempts = attemptsLeft(act.chain.retryBudgetSeconds, how);
   const deliveries = new Map(status.deliveries?.map((delivery) => [delivery.recipient, delivery]));
   const results: Tried[] = [];
@@ -36,10 +38,11 @@ export async function sendEmails(act: Act, how: Try, action: SendEmails): Promis
     const note = (error?: string, unknown?: boolean) =>
       deliveries.set(recipient, { recipient, sent: error === undefined, error, unknown });
     const name = `sendEmail/${recipients.indexOf(recipient)}`;
-    const activities = act.ordinary(name, `to ${recipient}`, attempts, how.made);
+    const to = late?.emails ? `recipient ${recipients.indexOf(recipient) + 1}` : recipient; // A summary has no late values.
+    const activities = act.ordinary(name, `to ${to}`, attempts, how.made);
     let kept: unknown;
     try {
-      const result = await act.begin(() => activities.sendEmail({ ...act.ref, recipient, ...content }));
+      const result = await act.begin(() => activities.sendEmail({ ...act.ref, values: known, recipient, ...content }));
       results.push(result);
       kept = result.kept;
       note(result.skipped);

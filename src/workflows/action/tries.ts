@@ -3,12 +3,15 @@
  * tried as a local activity, for up to `longestLocalMs` (see `Engine.local`).
  */
 
+import { workflowInfo } from '@temporalio/workflow';
+import type { LateValues } from '../../chain/action-status.js';
 import { attemptsLeft, dataMistake, retryWait, type Tried, type Try } from '../../chain/attempt.js';
-import { asksIncomingValue, conditionText, evaluateCondition } from '../../chain/condition.js';
+import { asksIncomingValue, conditionText, evaluateCondition, type Verdict } from '../../chain/condition.js';
 import { summaryOf } from '../../chain/web-ui.js';
 import {
   type Activities,
   type Call,
+  conditionInput,
   type EffectInput,
   type EffectResult,
   effectActivities,
@@ -24,18 +27,19 @@ import { sendEmails } from './emails.js';
 export async function tryAction(act: Act, how: Try): Promise<Tried> {
   const { action, engine } = act;
   const mayTryLocally = () => !how.own && engine.mayTryLocally;
-  const { condition, assignmentId = '', incomingValue } = action;
+  const { condition } = action;
   if (action.cannotSchedule) return dataMistake(action.cannotSchedule);
   if (condition) {
-    const input = { ...act.ref, assignmentId, condition, ...(condition.opaque !== undefined && { incomingValue }) };
+    const input = conditionInput(act.ref, action, condition, workflowInfo().firstExecutionRunId);
     const call = ({ checkCondition }: Activities) => checkCondition(input);
     const asks = `${conditionText(condition)}?`;
     const local = mayTryLocally() && (() => act.local(act.summary(asks), call));
-    const asked = asksIncomingValue(condition)
+    const asked: FailedAttempt | { value: Verdict & { late?: LateValues } } = asksIncomingValue(condition)
       ? { value: evaluateCondition(condition, action) }
       : await localFirst(act, how, { name: 'checkCondition', call, asks, local });
     if ('failure' in asked) return asked;
     if (!asked.value.holds) return { attempts: 0, skipped: asked.value.reason };
+    if (asked.value.late) act.update({ late: asked.value.late });
   }
   if (action.invalidData) return dataMistake(action.invalidData);
   if (action.action === 'sendEmails') return sendEmails(act, how, action);
@@ -63,7 +67,7 @@ async function inRow(act: Act, input: EffectInput, call: Call<EffectResult>): Pr
     const asksFirst = action.condition || action.cannotSchedule || action.invalidData || mends;
     if (action.action === 'sendEmails' || asksFirst || act.shared.decisions.has(action.index)) break;
     const { index, relayId } = action;
-    row.push(effectInput({ ...input, relayId, index, mends: undefined, kept: undefined }, action));
+    row.push(effectInput({ ...input, relayId, index, mends: undefined, kept: undefined, values: undefined }, action));
   }
   if (row.length === 1) return act.local(act.summary(), call);
   return act.local(summaryOf(row.map(({ action }) => action)), async ({ doEffects }) => {

@@ -4,6 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { startOfEvent } from '../../end-to-end/event-chains.js';
 import { type Action, email, eventually, send, startStack, Unmet, udf } from '../../end-to-end/stack.js';
 
 const stack = await startStack();
@@ -12,6 +13,10 @@ const stack = await startStack();
 const chains = 5;
 
 describe('a chain that goes well costs exactly', () => {
+  const always = { actionCondition: 'status!=closed' };
+  const soon = { delayInSeconds: '2' };
+  const ofEvent = { if: 'assignment.status != "closed" && event.n > 3' };
+  /** A chain of an event costs the same as the chain of a list with an `actionCondition`, which is the row before it. */
   const shapes: [string, (assignment: string) => Action[], { events: number; tasks: number }][] = [
     ['three sends', (id) => [send(id), send(id), send(id)], { events: 6, tasks: 1 }],
     [
@@ -25,11 +30,38 @@ describe('a chain that goes well costs exactly', () => {
       { events: 26, tasks: 5 },
     ],
     ['one e-mail', () => [email(['a@b.example'])], { events: 11, tasks: 2 }],
+    [
+      'a ticket of an event',
+      (id) => [udf('T', { platformAssignmentId: id, cfValue: '${assignment.title}', ...always, ...ofEvent })],
+      { events: 7, tasks: 1 },
+    ],
+    [
+      'two sends and a delayed ticket, with conditions',
+      (id) => [send(id, always), send(id), udf('T', { platformAssignmentId: id, ...always, ...soon })],
+      { events: 28, tasks: 5 },
+    ],
+    [
+      'two sends and a delayed ticket, of an event',
+      (id) => [send(id, ofEvent), send(id), udf('T', { platformAssignmentId: id, cfValue: '${assignment.title}', ...soon })],
+      { events: 28, tasks: 5 },
+    ],
+    [
+      'an e-mail with a condition',
+      (id) => [email(['a@b.example'], { platformAssignmentId: id, ...always })],
+      { events: 12, tasks: 2 },
+    ],
+    [
+      'an e-mail of an event',
+      (id) => [email(['${assignment.ownerEmail}'], { platformAssignmentId: id, body: '${assignment.title}', ...ofEvent })],
+      { events: 12, tasks: 2 },
+    ],
   ];
   for (const [name, actions, cost] of shapes) {
     const costOf = async () => {
       const company = await stack.company();
-      const { chainId, workflowId } = await company.start(actions(await stack.assignment()));
+      const elements = actions(await stack.assignment({ ownerEmail: 'a@b.example' }));
+      const isOfEvent = name.endsWith('of an event');
+      const { chainId, workflowId } = await (isOfEvent ? startOfEvent(stack, company, elements) : company.start(elements));
       // A query while it runs could cost a workflow task of its own.
       await stack.client.workflow.getHandle(workflowId).result();
       const chain = await company.read(chainId);

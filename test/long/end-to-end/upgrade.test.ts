@@ -14,6 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
+import type { ChainResource } from '../../../src/contract/chain-resource.js';
 import type { Rule } from '../../../src/contract/rule.js';
 import { startMailCatcher } from '../../../src/sandbox/mail/catcher.js';
 import { startPlatform } from '../../../src/sandbox/platform/platform.js';
@@ -22,6 +23,7 @@ import { freePort } from '../../../src/service/server.js';
 import { bundlePath } from '../../../src/worker/bundle.js';
 import { callsTo } from '../../end-to-end/deployment.js';
 import { buildEarlier } from '../../end-to-end/earlier.js';
+import { startOfEvent } from '../../end-to-end/event-chains.js';
 import { read, recordedNames } from '../../end-to-end/histories.js';
 import { type Process, sandbox, startProcess } from '../../end-to-end/process.js';
 import { resetToFirst } from '../../end-to-end/resets.js';
@@ -179,6 +181,36 @@ const shapes: Shape[] = [
 ];
 
 /**
+ * Chains of an event, which a release without rules with contents cannot run: it holds their actions, and says that its workers are
+ * too old. By the version of the last such release.
+ */
+const withoutContents = '0.1.0';
+interface ShapeOfEvent extends Shape {
+  /** What the earlier worker is asked to do. */
+  meet(subject: Subject): Promise<unknown>;
+}
+const title = { platformAssignmentId: known, cfValue: '${assignment.title}' };
+const shapesOfEvent: ShapeOfEvent[] = [
+  {
+    name: 'scheduled-of-event',
+    actions: [udf('T', { ...title, ...later })],
+    until: (s) => s.is(0, 'scheduled'),
+    meet: (s) => s.steer('runNow', 0),
+    finish: (s) => s.steer('retry', 0),
+    states: ['done'],
+  },
+  {
+    name: 'held-of-event',
+    trouble: (s) => s.breakPlatform({ status: 400, path: 'tickets' }),
+    actions: [udf('T', title), udf('T')],
+    until: (s) => s.is(0, 'needs-attention'),
+    meet: retriedOnHealedPlatform,
+    finish: (s) => s.steer('retry', 0),
+    states: ['done', 'done'],
+  },
+];
+
+/**
  * By version: a shape of chain for which the current worker writes a history that this release cannot replay. Its last action is
  * held. A release that is not listed can replay all shapes.
  */
@@ -189,6 +221,7 @@ interface World {
   adminToken: string;
   mailUrl: string;
   client: Client;
+  taskQueue: string;
 }
 type Subject = Awaited<ReturnType<typeof subjectOf>>;
 
@@ -197,7 +230,7 @@ const ask = (method: string, url: string, body?: unknown, headers = {}) =>
   fetch(url, { method, headers: { ...json, ...headers }, ...(body !== undefined && { body: JSON.stringify(body) }) });
 
 /** A company with its own rule and platform, and a chain of this shape. */
-async function subjectOf(shape: Shape, { api, adminToken, mailUrl, client }: World) {
+async function subjectOf(shape: Shape, { api, adminToken, mailUrl, client, taskQueue }: World) {
   const platform = await startPlatform({ host: '127.0.0.1', port: 0 });
   closing.push(() => platform.close());
   const makeAssignment = (id: string) => ask('POST', `${platform.url}/control/assignments`, { id });
@@ -233,7 +266,8 @@ async function subjectOf(shape: Shape, { api, adminToken, mailUrl, client }: Wor
     },
     async begin() {
       await shape.trouble?.(this);
-      ({ chainId, workflowId } = await at.start(shape.actions));
+      const start = () => startOfEvent({ client, taskQueue }, { companyId, relayId }, shape.actions);
+      ({ chainId, workflowId } = await ('meet' in shape ? start() : at.start(shape.actions)));
       try {
         await shape.until(this);
       } catch (error) {
@@ -242,6 +276,13 @@ async function subjectOf(shape: Shape, { api, adminToken, mailUrl, client }: Wor
           cause: error,
         });
       }
+    },
+    /** An earlier worker holds the action, and has no effect. */
+    async isOutdated() {
+      const outdated = ({ actions: [action] }: ChainResource) =>
+        action?.state === 'needs-attention' && /update its workers, then retry/.test(action.error?.message ?? '');
+      await at.until(chainId, outdated, 'the action to wait for newer workers');
+      assert(!platform.state.tickets.has('T'));
     },
     /** Brings it to its end, which must be that of its shape. */
     async finish() {
@@ -316,6 +357,7 @@ async function upgradeFrom(tag: string): Promise<void> {
     adminToken: randomUUID(),
     mailUrl: mail.uiUrl,
     client: new Client({ connection }),
+    taskQueue,
   };
 
   async function start(main: 'api' | 'worker', databaseUrl: string, dist?: string): Promise<Process> {
@@ -359,10 +401,13 @@ async function upgradeFrom(tag: string): Promise<void> {
       },
       world,
     ));
+  const newer = tag.slice(1) === withoutContents ? shapesOfEvent : [];
+  const ofEvent = await Promise.all(newer.map(async (shape) => ({ ...shape, subject: await subjectOf(shape, world) })));
   await end([founder]);
   // An earlier version refuses a later schema: a downgrade restores the backup.
   const backup = await createDatabase(database.url);
   closing.push(() => backup.drop());
+  const subjects = (some: readonly { subject: Subject }[]) => some.map(({ subject }) => subject);
   const all = (subjects: Subject[], act: (subject: Subject) => Promise<unknown>) => Promise.all(subjects.map(act));
 
   it('chains continue beside the current worker, and without the earlier one', async () => {
@@ -374,12 +419,15 @@ async function upgradeFrom(tag: string): Promise<void> {
     await end([earlierWorker]);
     await all(without, (subject) => subject.finish());
     await all(beyond ? [...back, beyond] : back, (subject) => subject.begin());
+    await all(subjects(ofEvent), (subject) => subject.begin());
     await end(current);
   });
 
   it('a downgrade continues all chains that the earlier version can replay; the others wait, and say why', async () => {
     const earlierBoth = await startBoth(backup.url, earlierDist);
     await all(back, (subject) => subject.finish());
+    await Promise.all(ofEvent.map(({ meet, subject }) => meet(subject)));
+    await all(subjects(ofEvent), (subject) => subject.isOutdated());
     if (touched && beyond) {
       await beyond.workflow().signal('skip', [touched.states.length - 1]);
       await eventually('a failed workflow task', async () => {
@@ -394,6 +442,7 @@ async function upgradeFrom(tag: string): Promise<void> {
 
     const current = await startBoth(database.url);
     await beyond?.finish();
+    await all(subjects(ofEvent), (subject) => subject.finish());
     await eventually('everything to be closed', async () => {
       const query = `TaskQueue = '${taskQueue}' AND ExecutionStatus = 'Running'`;
       const open = [];

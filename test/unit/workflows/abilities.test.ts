@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { ChainAction } from '../../../src/chain/chain.js';
 import type { Condition } from '../../../src/chain/condition.js';
 import { readReport } from '../../../src/contract/messages.js';
-import { chainOf, Driven, done, failed, fired, signal } from '../../workflows/activations.js';
+import { eventAction } from '../../chain/event-actions.js';
+import { chainOf, Driven, done, failed, fired, payload, signal } from '../../workflows/activations.js';
 
 const began = Date.parse('2026-07-01T12:00:00Z');
 const at = (seconds: number) => new Date(began + seconds * 1000).toISOString();
@@ -99,13 +101,138 @@ describe('an activity that refuses the local try', () => {
 
 describe('a condition that the workflow cannot read', () => {
   it('is evaluated by an activity, and shown in its words', async () => {
-    const condition = { path: [], operator: '==' as const, value: 'the job is urgent', opaque: { cel: 'urgent > 3' } };
+    const condition = {
+      path: [],
+      operator: '==' as const,
+      value: 'the job is urgent',
+      opaque: { if: { text: 'event.priority > 3', event: { priority: 4 } } },
+    };
     const driven = await Driven.start('RuleChain', chainOf({ condition, incomingValue: 'high' }));
     const { condition: given, incomingValue } = inputOf(driven, 'checkCondition');
     assert.deepEqual([given, incomingValue], [condition, 'high']);
     await driven.activate([done(driven.last, { holds: false, reason: 'urgent was 2', missing: false, tookMs: 5 })]);
     const { actions } = await driven.view();
     assert.deepEqual([actions[0]?.state, actions[0]?.reason], ['skipped', 'urgent was 2']);
+  });
+});
+
+describe('late texts', () => {
+  const fields = { action: 'ticket_updateUDF', externalSystemTicketId: 'T', cfName: 'F', platformAssignmentId: '1' };
+  const udf = eventAction({ ...fields, cfValue: 'is ${assignment.title}' });
+  const late = { values: { title: 'x' } };
+  const holds = { holds: true, reason: '', missing: false, tookMs: 5 };
+  const asked = { paths: ['title'], firstRunId: '' };
+  const question = (driven: Driven) => {
+    const { late: given } = inputOf(driven, 'checkCondition') as { late?: typeof asked };
+    return given && { ...given, firstRunId: '' };
+  };
+
+  it('are read once for each key: every try has the values, and an edit reads them again', async () => {
+    const driven = await Driven.start('RuleChain', chainOf(udf));
+    assert.deepEqual([driven.last.type, driven.last.isLocal, question(driven)], ['checkCondition', true, asked]);
+    await driven.activate([done(driven.last, { ...holds, late })]);
+    const { values, action } = inputOf(driven, 'updateUdf') as { values?: unknown; action: ChainAction };
+    assert.deepEqual([values, action.late, action.sent], [late.values, udf.late, udf.sent]);
+    const failAndRetry = async () => {
+      await driven.activate([failed(driven.last, 'TicketingError', { retryable: false, tookMs: 5 })]);
+      await driven.activate([done(driven.last, policy)]);
+    };
+    await failAndRetry();
+    await driven.activate([signal('retry', [0])]);
+    assert.deepEqual([driven.last.type, question(driven), inputOf(driven).values], ['checkCondition', undefined, undefined]);
+    await driven.activate([done(driven.last, holds)]);
+    assert.deepEqual(inputOf(driven, 'updateUdf').values, late.values);
+    await failAndRetry();
+    await driven.activate([signal('mend', [0, { cfName: 'G' }])]);
+    await driven.activate([done(driven.last, { mended: { field: 'G' }, same: Object.keys(udf), tookMs: 5 })]);
+    assert.deepEqual([driven.last.type, question(driven)], ['checkCondition', asked]);
+    await driven.activate([done(driven.last, { ...holds, late: { values: { title: 'y' } } })]);
+    assert.deepEqual([inputOf(driven, 'updateUdf').values, inputOf(driven, 'updateUdf').mends], [{ title: 'y' }, 1]);
+    await driven.activate([done(driven.last)]);
+    assert.equal(driven.end?.failure, undefined);
+  });
+
+  it('wait unharmed if they meet an earlier worker, and a retry by a newer worker reads them', async () => {
+    const driven = await Driven.start('RuleChain', chainOf(udf));
+    // In version 0.1.0, `checkCondition` refuses every opaque condition before it does anything.
+    await driven.activate([failed(driven.last, 'ConfigurationMistake', { retryable: false, tookMs: 1 })]);
+    await driven.activate([done(driven.last, policy)]);
+    assert.deepEqual(await driven.states(), ['needs-attention']);
+    assert(!driven.scheduled.some(({ type }) => type === 'updateUdf'));
+    await driven.activate([signal('retry', [0])]);
+    assert.deepEqual([driven.last.type, question(driven)], ['checkCondition', asked]);
+    await driven.activate([done(driven.last, { ...holds, late })]);
+    await driven.activate([done(driven.last)]);
+    assert.equal((await driven.view()).status, 'completed');
+  });
+
+  it('are not read for an action whose data is wrong', async () => {
+    const driven = await Driven.start('RuleChain', chainOf({ ...udf, invalidData: 'cfName is blank' }));
+    assert.equal(question(driven), undefined);
+    await driven.activate([done(driven.last, holds)]);
+    assert.equal(driven.last.type, 'readPolicy');
+  });
+
+  it('give the same commands as a condition', async () => {
+    const condition: Condition = { path: ['status'], operator: '==', value: 'draft' };
+    const mail = { action: 'sendEmails', subject: 's', body: 'b', bodyHtml: 'h', platformAssignmentId: '1' };
+    const commandsOf = async (first: ChainAction, second: ChainAction) => {
+      const driven = await Driven.start('RuleChain', chainOf({ ...first, index: 0 }, { ...second, index: 1 }));
+      for (let open = true; open; ) {
+        const { type, seq } = driven.last;
+        const answer = { late: { values: { title: 'x', owner: 'a@x.org' }, recipients: ['a@x.org'] } };
+        await driven.activate([done(driven.last, type === 'checkCondition' ? { ...holds, ...answer } : undefined)]);
+        open = driven.last.seq !== seq;
+      }
+      assert.equal((await driven.view()).status, 'completed');
+      return driven.kinds;
+    };
+    const plain = await commandsOf({ ...udf, late: undefined, condition } as never, {
+      ...eventAction({ ...mail, emails: ['a@x.org'] }),
+      condition,
+    });
+    assert.deepEqual(await commandsOf(udf, eventAction({ ...mail, emails: ['${assignment.owner}'] })), plain);
+  });
+
+  it('are reported by a delayed action to its chain, which reuses them', async () => {
+    const child = await Driven.start('DelayedAction', chainOf({ ...udf, delaySeconds: 60 }));
+    await child.activate([fired(child.timer(/due/))], { after: 60_000 });
+    await child.activate([done(child.last, { ...holds, late })]);
+    await child.activate([failed(child.last, 'TicketingError', { retryable: false, tookMs: 5 })]);
+    await child.activate([done(child.last, policy)]);
+    const [, report] = passedOn(child).findLast(([name]) => name === 'report') ?? [];
+    const { actions } = readReport(report, () => true) ?? assert.fail('the chain cannot read the report');
+    assert.deepEqual(actions[0]?.late, late);
+
+    const driven = await Driven.start('RuleChain', chainOf({ ...udf, delaySeconds: 60 }));
+    const ended = [{ ...actions[0], state: 'failed' }];
+    await driven.activate([{ resolveChildWorkflowExecutionStart: { seq: 1, succeeded: { runId: 'r' } } }]);
+    await driven.activate([{ resolveChildWorkflowExecution: { seq: 1, result: { completed: { result: payload(ended) } } } }]);
+    await driven.activate([signal('retry', [0])]);
+    assert.deepEqual([driven.last.type, question(driven)], ['checkCondition', undefined]);
+    await driven.activate([done(driven.last, holds)]);
+    assert.deepEqual(inputOf(driven, 'updateUdf').values, late.values);
+  });
+
+  it('in the recipients: each recipient gets its own activity, and no summary names the recipient', async () => {
+    const mail = { action: 'sendEmails', subject: 's ${assignment.title}', body: 'b', bodyHtml: 'h', platformAssignmentId: '1' };
+    const driven = await Driven.start('RuleChain', chainOf(eventAction({ ...mail, emails: ['${assignment.owner}'] })));
+    const recipients = ['a@x.org', 'b@x.org'];
+    const values = { title: 'x', owner: recipients.join() };
+    await driven.activate([done(driven.last, { ...holds, late: { values, recipients } })]);
+    const sent = driven.scheduled.filter(({ type }) => type === 'sendEmail');
+    const inputs = sent.map(({ input }) => input[0] as { recipient: string; values?: unknown; subject?: string });
+    assert.deepEqual(
+      inputs.map(({ recipient }) => recipient),
+      recipients,
+    );
+    assert.deepEqual([inputs[0]?.values, inputs[0]?.subject], [values, undefined]);
+    const summaries = driven.commands.map(({ userMetadata }) => Buffer.from(userMetadata?.summary?.data ?? []).toString());
+    assert(
+      summaries.some((summary) => summary.includes('to recipient 2')),
+      summaries.join(),
+    );
+    assert(!summaries.some((summary) => summary.includes('@')), summaries.join());
   });
 });
 

@@ -282,10 +282,14 @@ class World {
         if (fails) outcomes[count - 1] = { failure };
         return done(scheduled, outcomes);
       }
-      case 'checkCondition':
+      case 'checkCondition': {
+        const [{ late: question }] = scheduled.input as [{ late?: { emails?: unknown } }];
+        const recipients = ['c@x.example', 'd@x.example', 'e@x.example'].slice(this.below(3));
+        const late = question && { values: { title: 'x' }, ...(question.emails !== undefined && { recipients }) };
         return fails
           ? failed(scheduled, kind, { ...details, ...more })
-          : done(scheduled, { holds: this.below(3) > 0, reason: 'no', tookMs });
+          : done(scheduled, { holds: this.below(3) > 0, reason: 'no', tookMs, late });
+      }
       case 'readPolicy':
         return fails && this.below(3) === 0
           ? failed(scheduled, 'NotTried', details)
@@ -346,6 +350,12 @@ const email = {
   body: 'b',
   bodyHtml: 'h',
 } as const;
+const late = ['is ', 'title', ''];
+const ofEvent = {
+  assignmentId: '1',
+  unfilled: [],
+  condition: { path: [], operator: '==', value: 'the assignment has the values', opaque: { late: true } },
+} as const;
 const asked = { assignmentId: '1', condition: { path: ['status'], operator: '==', value: 'draft' } } as const;
 
 describe(`commands of a replay (seed ${seed()})`, () => {
@@ -370,6 +380,7 @@ async function compare(type: string, seed: number): Promise<void> {
   const actions = Array.from({ length }, () => ({
     ...(below(4) === 0 ? email : {}),
     ...(below(5) === 0 ? asked : {}),
+    ...(below(4) === 0 ? { ...ofEvent, late: below(2) === 0 ? { emails: [late] } : { body: late, cfValue: late } } : {}),
     ...(below(3) === 0 || type === 'DelayedAction' ? { delaySeconds: type === 'DelayedAction' ? 10 : [10, 20][below(2)] } : {}),
     sent: {},
   }));

@@ -1,0 +1,108 @@
+/** Reads the values of late texts for an action, and fills them in. The workflow keeps the values for every later try. */
+
+import { activityInfo } from '@temporalio/activity';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { LateValues } from '../chain/action-status.js';
+import { maxRecipients } from '../chain/actions.js';
+import { readRecipients } from '../chain/address.js';
+import type { ChainAction } from '../chain/chain.js';
+import { filledText, type LateQuestion, mostLateCharacters, readValues, unread } from '../chain/late.js';
+import { withLate } from '../chain/late-action.js';
+import { counted } from '../chain/text.js';
+import type { ActionRef } from '../contract/activities.js';
+import type { Company } from '../contract/company.js';
+import { lateQuery } from '../contract/messages.js';
+import { Rejection } from '../contract/problem.js';
+import { admitRecipients } from '../temporal/recipients.js';
+import type { Deps } from './effect.js';
+import { mistake, notTried, useOrdinary } from './failure.js';
+
+const answerTimeoutMs = 5_000;
+const mostRuns = 20; // the number of earlier runs of a workflow that are asked
+
+/** Checks and counts new recipients, too. @throws ApplicationFailure DataMistake; ConfigurationMistake above the daily limit */
+export async function readLate(
+  deps: Pick<Deps, 'store' | 'recipientsPerDay'>,
+  { companyId }: Pick<Company, 'companyId'>,
+  { paths, emails }: LateQuestion,
+  assignment: unknown,
+): Promise<LateValues> {
+  const read = readValues(paths, assignment);
+  if (!read.ok) throw mistake('DataMistake', read.error);
+  const { values } = read;
+  const recipients = emails && readRecipients(emails.map((text) => filledText('emails', text, values))).recipients;
+  const late = { values, ...(recipients && { recipients }) };
+  const { length } = JSON.stringify(late);
+  if (length > mostLateCharacters) {
+    const size = `${length} characters, but at most ${mostLateCharacters} are allowed`;
+    throw mistake('DataMistake', `the values of the assignment are too long: ${paths.join(', ')} have ${size}`);
+  }
+  if (emails && recipients) {
+    // The API has counted the recipients that it could read without the assignment.
+    const known = readRecipients(emails.map(unread)).recipients;
+    await admit(deps, companyId, recipients, known.length);
+  }
+  return late;
+}
+
+async function admit(
+  { store, recipientsPerDay }: Pick<Deps, 'store' | 'recipientsPerDay'>,
+  companyId: string,
+  recipients: string[],
+  known: number,
+): Promise<void> {
+  const { length } = recipients;
+  if (length === 0) throw mistake('DataMistake', 'emails has no valid e-mail address: every recipient is blank or invalid');
+  if (length > maxRecipients)
+    throw mistake('DataMistake', `emails has ${counted(length, 'recipient')}; at most ${maxRecipients} an action are allowed`);
+  // Ignore an error: if the database does not answer, the limit uses the counts of this process.
+  await store.usage.settle([companyId]).catch(() => {});
+  try {
+    const [issue] = await admitRecipients(store, recipientsPerDay)(companyId, recipients, length - known);
+    if (issue) throw mistake('DataMistake', `emails ${issue.detail}`);
+  } catch (error) {
+    if (!(error instanceof Rejection)) throw error;
+    const remedy = 'Retry it tomorrow (UTC), or raise the limit of the company';
+    throw mistake('ConfigurationMistake', error.detail, { title: 'The company has reached its daily limit', remedy });
+  }
+}
+
+/**
+ * After a reset, the values that an earlier run of the workflow read for the same idempotency key, so that a second try has the
+ * same contents. @throws ApplicationFailure `UseOrdinary` from a local activity, `NotTried` if an earlier run does not answer
+ */
+export async function valuesBeforeReset(
+  { client }: { client: Client },
+  { index, mends }: ActionRef,
+  { firstRunId }: { firstRunId: string },
+): Promise<LateValues | undefined> {
+  const { workflowExecution: { workflowId, runId } = { workflowId: '', runId: '' }, isLocal } = activityInfo();
+  if (runId === firstRunId) return undefined;
+  if (isLocal) throw useOrdinary('the workflow was reset, and an earlier run may have read the values', true);
+  const look = async () => {
+    let left = mostRuns;
+    for await (const earlier of client.workflow.list({ query: `WorkflowId = '${workflowId}'` })) {
+      if (earlier.runId === runId) continue;
+      const query = client.workflow.getHandle(workflowId, earlier.runId).query(lateQuery, index);
+      const kept = await query.catch((error: unknown) => {
+        if (error instanceof WorkflowNotFoundError) return undefined; // its retention is over
+        throw error;
+      });
+      if (kept?.late && kept.mends?.length === mends) return kept.late;
+      left -= 1;
+      if (left === 0) break;
+    }
+    return undefined;
+  };
+  return client.withDeadline(Date.now() + answerTimeoutMs, look).catch(() => {
+    throw notTried('NotTried', 'Temporal does not return the values of the assignment: see `relay health`');
+  });
+}
+
+/** @returns the action with its values. @throws ApplicationFailure DataMistake */
+export function filled<Action extends ChainAction>(action: Action, values: LateValues['values'] | undefined): Action {
+  if (!action.late) return action;
+  const read = withLate(action, values ?? {});
+  if (!read.ok) throw mistake('DataMistake', read.error);
+  return read.action as Action;
+}
