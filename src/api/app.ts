@@ -15,6 +15,7 @@ import { contactRoutes } from './contacts.js';
 import { docsRoutes } from './docs.js';
 import { type Ask, eventRoutes } from './events.js';
 import { reportFailures } from './failed-authentications.js';
+import { Guesses } from './guesses.js';
 import { holdRoutes, sayOnPage } from './hold.js';
 import { limitFailures, noteBounds } from './limits.js';
 import { auditRoutes, encryptionRoutes, operatingRoutes } from './operating.js';
@@ -25,6 +26,11 @@ import { Rejections } from './rejections.js';
 import { relayRoute } from './relay.js';
 import { logRequests, traceRequests } from './request-log.js';
 import { type ApiOptions, appOf, type Route, routeFor } from './route.js';
+import { ruleEventListRoutes } from './rule-event-list.js';
+import { ruleEventRoutes } from './rule-events.js';
+import { fromListsRoute } from './rule-from-lists.js';
+import { ruleTrialRoutes } from './rule-trials.js';
+import { ruleVersionRoutes } from './rule-versions.js';
 import { ruleRoutes } from './rules.js';
 import { sayOnSignInPage, sessionRoutes } from './session.js';
 import { webUiRoutes } from './web-ui.js';
@@ -67,13 +73,19 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options), a
   const rejections = new Rejections({ ...options, notices: ruleNotices(client, log) });
   options.closers?.add('the refused requests', () => rejections.settled());
   const quotas = new Quotas(options);
+  const door = { rejections, quotas, guesses: new Guesses(log) };
   const asked = [
-    relayRoute(options, rejections, quotas, callers),
+    relayRoute(options, door, callers),
+    ...ruleEventRoutes(options, door),
     ...rejectedRoutes(options, rejections, quotas),
     ...composeRoutes(options), // These come first. Otherwise the chain routes would read `compose` as an id.
     ...chainRoutes(options, quotas),
     ...causeRoutes(options, rejections),
     ...adminRoutes(options),
+    ...ruleVersionRoutes(options),
+    ...ruleTrialRoutes(options),
+    ...ruleEventListRoutes(options, quotas),
+    fromListsRoute(options),
     ...operatingRoutes(options),
     ...codecRoutes(options),
     ...sessionRoutes(callers, options.limits),

@@ -8,7 +8,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { deleteCookie, getCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
 import type { Links } from '../chain/chain.js';
 import type { Caller } from '../contract/audit.js';
-import { hashOf, isMistyped, roles } from '../contract/credential.js';
+import { hashOf, isMistyped, type Role, roles } from '../contract/credential.js';
 import { deriveKey } from '../contract/encryption.js';
 import { Problem, type Refusal } from '../contract/problem.js';
 import { isLocal } from '../service/client-address.js';
@@ -30,6 +30,7 @@ export type Access =
   | 'public'
   | 'relay tokens'
   | 'admin or company key'
+  | 'admin or author key'
   | 'admin or manage key'
   | 'admin'
   | 'admin or this machine';
@@ -52,11 +53,16 @@ export function createGuard(callers: Pick<Callers, 'of'>): Guard {
 }
 
 function assertAllowed({ name, role }: Extract<Caller, { kind: 'key' }>, access: Access, method: string): void {
-  const needed = access !== 'admin or company key' ? 'manage' : method === 'GET' || method === 'HEAD' ? 'read' : 'steer';
-  const isOpen = access === 'admin or company key' || access === 'admin or manage key';
-  if (isOpen && roles.indexOf(role) >= roles.indexOf(needed)) return;
-  const wanted = !isOpen ? 'an admin token' : `a key with the role ${needed}, or an admin token`;
+  const needed = roleFor(access, method);
+  if (needed && roles.indexOf(role) >= roles.indexOf(needed)) return;
+  const wanted = !needed ? 'an admin token' : `a key with the role ${needed}, or an admin token`;
   throw new Problem('forbidden', `The key ${name} has the role ${role}: this needs ${wanted}.`);
+}
+
+/** The lowest role of a company key with access; undefined if no key has access. */
+function roleFor(access: Access, method: string): Role | undefined {
+  if (access === 'admin or company key') return method === 'GET' || method === 'HEAD' ? 'read' : 'steer';
+  return access === 'admin or author key' ? 'author' : access === 'admin or manage key' ? 'manage' : undefined;
 }
 
 export const sessionCookie = 'relay-session';

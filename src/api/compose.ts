@@ -1,5 +1,6 @@
 /** `/co/{companyId}/chains/compose`: validates a draft of a chain and shows what it would do. Sends and stores nothing. */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { fieldValue } from '../chain/actions.js';
 import { type ChainAction, chainWorkflowId } from '../chain/chain.js';
@@ -12,9 +13,13 @@ import { fieldsOf } from '../chain/sent.js';
 import { fillIn, sampleOf, valuesFrom, variables, variablesIn } from '../chain/variables.js';
 import type { Company } from '../contract/company.js';
 import { type Composed, type Composer, composedSchema, composeRequest, composerSchema } from '../contract/dry-run.js';
+import { parseEvent } from '../door/event.js';
+import { checkContents } from '../rules/contents.js';
+import { forecastCondition } from '../rules/opaque.js';
+import { renderEvent } from '../rules/render.js';
 import type { CompanySettings } from '../store/settings.js';
 import { readAccepted } from '../temporal/mend.js';
-import { type AssignmentReader, assignmentReader, dryRun } from './dry-run.js';
+import { type AssignmentReader, assignmentReader, type DryRunRequest, dryRun } from './dry-run.js';
 import { readTexts } from './input.js';
 import { found } from './problems.js';
 import { actionRequests, examples } from './relay-request.js';
@@ -60,8 +65,9 @@ export function composeRoutes(options: ApiOptions): Route[] {
     route.company('POST /co/:companyId/chains/compose', 'composeChain', 'Try a chain without running it', {
       use: 'reads',
       description:
-        'Validates the actions like a request, but without tokens, and with sample values for the variables of the webhook. The answer ' +
-        'lists the mistakes and the result of each action. Nothing is sent or stored.',
+        'Validates the actions like a request, but without tokens, and with sample values for the variables of the webhook. Or ' +
+        'makes the actions from the `contents` of a rule and an event. The answer lists the mistakes and the result of each ' +
+        'action. Nothing is sent or stored.',
       rawBody: composeRequest,
       answers: { 200: ['The mistakes, or the outcome of each action.', composedSchema] },
       problems: ['invalid-body', 'not-found', 'temporal-unavailable'],
@@ -74,38 +80,130 @@ export function composeRoutes(options: ApiOptions): Route[] {
   ];
 }
 
-async function compose(options: ApiOptions, { company, rules }: CompanySettings, asked: Asked): Promise<Composed> {
-  const { companyId, timeZone } = company;
-  const { assignment, scenario } = asked;
+/** The chain to rehearse. Without `actions`, the answer says only why nothing would run. */
+interface Draft {
+  told: Omit<Composed, 'problems' | 'warnings' | 'actions'>;
+  problems: Issue[];
+  warnings: Issue[];
+  actions?: ChainAction[];
+}
+
+async function compose(options: ApiOptions, settings: CompanySettings, asked: Asked): Promise<Composed> {
+  const { company, rules } = settings;
+  const { relayId, contents, elements = [] } = asked;
+  const isContents = relayId !== undefined && contents !== undefined;
+  const draft = await (isContents
+    ? fromContents(options, settings, { ...asked, relayId, contents })
+    : fromElements(options, company, { ...asked, elements }));
+  const { told, actions } = draft;
+  const unable = placed(warningsOfKind(company.platform, actions ?? []), isContents);
+  const warnings = [...draft.warnings, ...unable.filter((one) => !draft.warnings.some((other) => isDeepStrictEqual(one, other)))];
+  const problems = [...draft.problems, ...unknownRules(rules, actions ?? [])];
+  if (problems.length > 0 || !actions) return { problems, warnings, ...told };
+
+  const assignmentOf = assignmentSource(options, company, asked.assignment);
+  const request = { companyId: company.companyId, actions, warnings, valuesShown: true, assignmentOf };
+  const played = await rehearse(options, request, asked.scenario);
+  const rehearsals = [];
+  for (const scenario of asked.scenarios ?? [])
+    rehearsals.push({ scenario, ...(await rehearse(options, request, scenario === 'now' ? undefined : scenario)) });
+  const [id] = actions.flatMap(({ assignmentId }) => assignmentId ?? []);
+  const read = id === undefined ? undefined : await assignmentOf(id);
+  const assignment = read && 'assignment' in read ? read.assignment : undefined;
+  return { problems, warnings, ...told, ...played, rehearsals: asked.scenarios && rehearsals, assignment };
+}
+
+async function fromElements(options: ApiOptions, company: Company, asked: Asked & { elements: Fields[] }): Promise<Draft> {
+  const { assignment } = asked;
   const elements = asked.elements.map(({ relayAccessToken: _, ...element }) => element);
-  const past = assignment && 'chainId' in assignment ? await pastEvent(options, companyId, assignment.chainId, elements) : {};
+  const past =
+    assignment && 'chainId' in assignment ? await pastEvent(options, company.companyId, assignment.chainId, elements) : {};
   const named = assignment && 'id' in assignment ? { assignment_id: assignment.id } : {};
   const given: Record<string, string> = { ...past, ...named, ...asked.variables };
   const filling = (name: string) => (Object.hasOwn(given, name) ? given[name] : sampleOf(name));
   const filled = fillIn(elements, filling);
   const names = variablesIn(JSON.stringify(elements));
-  const ofAll = {
+  const told = {
     hints: hintsOn(elements),
     variables: Object.fromEntries(names.map((name) => [name, filling(name) ?? ''])),
-    timestamps: filled.flatMap((element, index) => timestampOf(element, index, timeZone)),
+    timestamps: filled.flatMap((element, index) => timestampOf(element, index, company.timeZone)),
   };
   // The schema requires a token, but this route needs none.
   const read = readRequest(filled.map((element) => ({ ...element, relayAccessToken: '' })));
-  if (!read.ok) return { problems: read.problems, warnings: read.mistakes, ...ofAll };
-  const { actions } = read;
-  const warnings = [...read.warnings, ...warningsOfKind(company.platform, actions)];
-  const problems = unknownRules(rules, actions);
-  if (problems.length > 0) return { problems, warnings, ...ofAll };
+  if (!read.ok) return { told, problems: read.problems, warnings: read.mistakes };
+  return { told, problems: [], warnings: read.warnings, actions: read.actions };
+}
 
-  const assignmentOf = assignmentSource(options, company, assignment);
+/** Makes the chain as the rule would make it from the event. The places of mistakes are places in the contents. */
+async function fromContents(
+  options: ApiOptions,
+  { company, rules }: CompanySettings,
+  asked: Asked & { contents: Fields; relayId: string },
+): Promise<Draft> {
+  const { relayId, assignment } = asked;
+  found(rules.get(relayId), `rule ${relayId} of company ${company.companyId}`);
+  const { eventId, event } = await eventFor(options, company.companyId, asked);
+  const told = { hints: [], variables: {}, timestamps: [], event, eventId };
+  const checked = checkContents(asked.contents, { relayId, platform: company.platform });
+  if (!checked.ok) return { told, problems: checked.problems, warnings: checked.warnings };
+  const rendered = renderEvent(checked.contents, relayId, event);
+  if (rendered.kind === 'not-applicable')
+    return { told: { ...told, applies: false, reason: rendered.reason }, problems: [], warnings: checked.warnings };
+  if (rendered.kind === 'refused') return { told, problems: rendered.problems, warnings: checked.warnings };
+  const id = assignment && 'id' in assignment ? assignment.id : undefined;
+  const actions = rendered.actions.map((action) => (id === undefined ? action : { ...action, assignmentId: id }));
+  const timestamps = actions.map(fieldsOf).flatMap((element, index) => timestampOf(element, index, company.timeZone));
+  return {
+    told: {
+      ...told,
+      applies: true,
+      hints: placed(hintsOn(withKnownVariables(checked.contents.actions)), true),
+      variables: rendered.variables,
+      timestamps: placed(timestamps, true),
+    },
+    problems: [],
+    warnings: [...checked.warnings, ...rendered.warnings],
+    actions,
+  };
+}
+
+/** The event in the request, a stored event, or the last event of the rule. */
+async function eventFor({ store }: ApiOptions, companyId: string, asked: Asked & { relayId: string }) {
+  const { relayId, event, eventId } = asked;
+  if (event !== undefined) return { event };
+  const [last] = eventId === undefined ? (await store.events.list(companyId, relayId, { limit: 1 })).items : [];
+  const wanted = eventId ?? last?.eventId;
+  const stored = wanted === undefined ? undefined : await store.events.get(companyId, relayId, wanted);
+  if (eventId !== undefined) found(stored, `event ${eventId} of rule ${relayId}`);
+  return stored ? { event: parseEvent(stored.body), eventId: stored.eventId } : { event: {} };
+}
+
+/** Writes each reference as a variable of the platform, so that the hints do not call it unknown. */
+function withKnownVariables(actions: readonly Fields[]): Fields[] {
+  return JSON.parse(JSON.stringify(actions).replaceAll(/\$?\$\{[^{}"]*\}/g, '${assignment_id}'));
+}
+
+/** Turns the place of an action into its place in the contents. */
+function placed<Found extends Issue>(issues: readonly Found[], isContents: boolean): Found[] {
+  return issues.map((issue) => (isContents ? { ...issue, pointer: `/actions${issue.pointer}` } : issue));
+}
+
+type Rehearsed = Pick<Composed, 'remark'> & { actions: NonNullable<Composed['actions']> };
+
+async function rehearse(
+  options: ApiOptions,
+  request: DryRunRequest & { assignmentOf: AssignmentReader },
+  scenario: Asked['scenario'],
+): Promise<Rehearsed> {
+  if (!scenario) return { actions: (await dryRun(options, request)).actions };
+  const { actions, assignmentOf } = request;
   let played: Played[] = [];
   let remark: string | undefined;
-  const request = { companyId, actions, warnings, valuesShown: true, assignmentOf };
-  if (!scenario) return { problems: [], warnings, ...ofAll, actions: (await dryRun(options, request)).actions };
   const [id] = actions.flatMap(({ assignmentId }) => assignmentId ?? []);
   const answer = id === undefined ? undefined : await assignmentOf(id);
   const known = answer && 'assignment' in answer ? answer.assignment : { status: 'draft' };
   const { retryBudgetSeconds } = options;
+  const began = Date.now();
   const told = await dryRun(options, {
     ...request,
     async assignmentOf(id) {
@@ -113,14 +211,16 @@ async function compose(options: ApiOptions, { company, rules }: CompanySettings,
       return 'error' in answer && !answer.retryable ? answer : { assignment: known };
     },
     forecast(actions, facts) {
-      played = playThrough(actions, facts, { scenario, assignment: known, retryBudgetSeconds });
+      const evaluate = (action: ChainAction, assignment: Record<string, unknown>, afterSeconds: number) =>
+        forecastCondition(action, assignment, new Date(began + afterSeconds * 1000));
+      played = playThrough(actions, facts, { scenario, assignment: known, retryBudgetSeconds, evaluate });
       remark = remarkOn(scenario, actions, played);
       return played;
     },
   });
   // Leave out the current results of the conditions, because the scenario has its own results for the conditions.
   const results = told.actions.map(({ condition: _, ...action }, place) => ({ ...action, ...played[place] }));
-  return { problems: [], warnings, ...ofAll, actions: results, remark };
+  return { actions: results, remark };
 }
 
 function unknownRules(rules: CompanySettings['rules'], actions: readonly ChainAction[]): Issue[] {

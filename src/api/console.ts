@@ -22,7 +22,8 @@ const assets = new Map(
     return type === undefined ? [] : [[name, { type, gzipped: gzipSync(readFileSync(directory + name)) }] as const];
   }),
 );
-const assetOf = (kind: string) => [...assets.keys()].find((name) => name.endsWith(`.${kind}`)) ?? '';
+/** @param name - of the file before its hash: `main` is the first script, other scripts are loaded when a page needs them. */
+const assetOf = (name: 'main' | 'style') => [...assets.keys()].find((file) => file.startsWith(`${name}-`)) ?? '';
 
 const addresses: [path: string, id: string, summary: string][] = [
   ['/companies', 'getCompaniesPage', 'Open the page where operators choose a company'],
@@ -77,8 +78,8 @@ const policy =
 function sendConsole(c: Context) {
   c.header('Content-Security-Policy', policy);
   c.header('Referrer-Policy', 'same-origin'); // With `no-referrer`, browsers would hide the origin of a form.
-  const head = html`<link rel="stylesheet" href="/assets/${assetOf('css')}">
-<script type="module" src="/assets/${assetOf('js')}"></script>`;
+  const head = html`<link rel="stylesheet" href="/assets/${assetOf('style')}">
+<script type="module" src="/assets/${assetOf('main')}"></script>`;
   const main = html`<noscript>The console needs JavaScript. Without it, use the <code>relay</code> command
 or the <a href="/docs">API</a>.</noscript>`;
   return c.html(wholePage({ title: 'Relay', main }, head));

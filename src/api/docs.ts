@@ -3,6 +3,7 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { type ProblemSlug, problemTypeList, problemTypes } from '../contract/problem-types.js';
+import { ruleFileJsonSchema } from '../contract/rule-file.js';
 import type { Access } from './bearer-authentication.js';
 import {
   type DescribedAnswer,
@@ -28,6 +29,11 @@ export function docsRoutes({ links }: Pick<ApiOptions, 'links'>, others: readonl
       answers: { 200: ['OpenAPI 3.1.', z.looseObject({ openapi: z.string() })] },
       handle: (c) => c.json(document),
     }),
+    route.anyone('GET /schemas/rule.json', 'getRuleFileSchema', 'Read the JSON Schema of rules as files', {
+      description: 'With it, an editor completes the fields of a YAML file that `relay rules pull` wrote.',
+      answers: { 200: ['JSON Schema, draft 7.', z.looseObject({ $schema: z.string() })] },
+      handle: (c) => c.json(ruleSchema),
+    }),
     route.anyone('GET /docs', 'getDocs', 'Read the documentation of the API', {
       answers: page,
       handle: (c) => sendPage(c, docsPage(document, all)),
@@ -40,6 +46,7 @@ export function docsRoutes({ links }: Pick<ApiOptions, 'links'>, others: readonl
       },
     }),
   ];
+  const ruleSchema = ruleFileJsonSchema();
   const all = [...others, ...routes];
   const document = openApi(links.api, all);
   return routes;
@@ -85,6 +92,8 @@ const accessTexts: Record<Access, string> = {
     'Needs relayId and relayAccessToken in every action. ' +
     'A dry run shows more with the admin token or a key of the company as Authorization: Bearer …',
   'admin or company key': 'Needs the admin token or a key of the company as Authorization: Bearer …',
+  'admin or author key':
+    'Needs the admin token, or a key of the company with the role `author` or `manage`, as Authorization: Bearer …',
   'admin or manage key': 'Needs the admin token, or a key of the company with the role `manage`, as Authorization: Bearer …',
   admin: 'Needs the admin token as Authorization: Bearer …',
   'admin or this machine': 'Needs the admin token as Authorization: Bearer …, except from the same machine.',

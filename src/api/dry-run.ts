@@ -5,22 +5,25 @@
 
 import { actionDefinitions } from '../chain/actions.js';
 import { actionFacts, type ChainAction, connectorOf, connectorsOf, dueAt } from '../chain/chain.js';
-import { asksIncomingValue, conditionText, evaluateCondition } from '../chain/condition.js';
+import { conditionText } from '../chain/condition.js';
 import type { ActionDefinition } from '../chain/define-action.js';
 import { type Facts, type Forecast, forecastChain } from '../chain/forecast.js';
 import { unableToSend } from '../chain/kinds.js';
+import { lateQuestion, readValues } from '../chain/late.js';
+import { withLate } from '../chain/late-action.js';
 import { type Pause, pauseOf, pauseText } from '../chain/pause.js';
 import type { Issue } from '../chain/request.js';
 import { timesIn } from '../chain/timestamp/local.js';
 import { ConnectorError } from '../connectors/call.js';
 import type { Company } from '../contract/company.js';
 import type { DryRun } from '../contract/dry-run.js';
+import { asksAssignment, forecastCondition, partsOf } from '../rules/opaque.js';
 import { found } from './problems.js';
 import type { ApiOptions } from './route.js';
 
 type Connectors = ApiOptions['connectors'];
 
-interface DryRunRequest {
+export interface DryRunRequest {
   companyId: string;
   actions: readonly ChainAction[];
   warnings: Issue[];
@@ -51,7 +54,7 @@ export async function dryRun(
   for (const action of actions) {
     const rule = rules[relayIds.indexOf(action.relayId)];
     const condition = await evaluate(action, assignmentOf, valuesShown);
-    const preview = previewOf(action, company, connectors);
+    const preview = await previewWithValues(action, company, connectors, assignmentOf, valuesShown);
     const missing = preview.obstacle === undefined && (await missingAssignment(action, condition, assignmentOf, valuesShown));
     looks.push({ action, rule, condition, ...preview, ...(missing && { obstacle: missing }) });
   }
@@ -100,18 +103,20 @@ export function assignmentReader(connectors: Connectors, company: Company): Assi
   };
 }
 
+const hiddenMistake = 'the data of the assignment cannot be used; use the admin token or a company key to see why';
 const hiddenError = 'the assignment could not be read from the platform; use the admin token or a company key to see why';
 
 async function evaluate(action: ChainAction, assignmentOf: AssignmentReader, valuesShown: boolean): Promise<Facts['condition']> {
   const { condition, assignmentId } = action;
   if (!condition || action.cannotSchedule !== undefined) return undefined;
-  const ofRequest = asksIncomingValue(condition);
-  const answer = ofRequest ? { assignment: action } : assignmentId !== undefined && (await assignmentOf(assignmentId));
+  const ofRequest = !asksAssignment(partsOf(condition));
+  const answer = ofRequest ? { assignment: undefined } : assignmentId !== undefined && (await assignmentOf(assignmentId));
   if (!answer) return undefined;
   if ('error' in answer) return valuesShown ? answer : { ...answer, error: hiddenError };
-  const { holds, reason } = evaluateCondition(condition, answer.assignment);
+  const seen = forecastCondition(action, answer.assignment, new Date());
   // Senders may see the values of their own request.
-  return valuesShown || ofRequest ? { holds, reason } : { holds };
+  if (!seen || valuesShown || ofRequest) return seen;
+  return 'error' in seen ? { ...seen, error: hiddenMistake } : { holds: seen.holds };
 }
 
 /** Returns an obstacle if the platform does not have the assignment. An outage is no obstacle, because the relay would retry. */
@@ -128,6 +133,26 @@ async function missingAssignment(
   return valuesShown ? answer.error : hiddenError;
 }
 
+/** The preview of an action with its late values. Senders see the references in place of the values. */
+async function previewWithValues(
+  action: ChainAction,
+  company: Company,
+  connectors: Connectors,
+  assignmentOf: AssignmentReader,
+  valuesShown: boolean,
+): Promise<ReturnType<typeof previewOf>> {
+  const preview = previewOf(action, company, connectors);
+  const question = lateQuestion(action);
+  if (!question || !preview.effect || action.assignmentId === undefined) return preview;
+  const answer = await assignmentOf(action.assignmentId);
+  if ('error' in answer) return preview; // The condition of an action with late texts says why.
+  const read = readValues(question.paths, answer.assignment);
+  const whole = read.ok ? withLate(action, read.values) : read;
+  const filled = whole.ok ? previewOf(whole.action, company, connectors) : { ...preview, obstacle: whole.error };
+  if (valuesShown) return filled;
+  return filled.obstacle === undefined ? preview : { ...preview, obstacle: hiddenMistake };
+}
+
 /** @returns the effect of the action. `obstacle`: why the effect is not possible, such as a missing system in the settings */
 function previewOf(
   action: ChainAction,
@@ -138,11 +163,11 @@ function previewOf(
   if (!definition || action.invalidData !== undefined) return {};
   try {
     const connector = connectorOf[action.action];
-    const unable = action.action === 'platform_sendAssignment' && unableToSend(company.platform, action);
+    const unable = action.action === 'platform_sendAssignment' && !action.late && unableToSend(company.platform, action);
     if (unable) return { obstacle: unable };
     if (connector === 'platform') connectors.platformOf(company);
     if (connector === 'ticketing') connectors.ticketingOf(company);
-    return definition.preview(action, company.timeZone);
+    return action.late ? { effect: definition.effect.parse(action) } : definition.preview(action, company.timeZone);
   } catch (error) {
     if (error instanceof ConnectorError) return { obstacle: inWords(error) };
     throw error;

@@ -28,6 +28,7 @@ const description = `The relay takes an ordered list of actions from a webhook a
 and a condition. If an action fails, the relay sends notices.
 
 The POST of a chain needs no header to authenticate: every action has the \`relayId\` and \`relayAccessToken\` of its rule.
+The POST of an event needs a token of its rule, or the signature of its sender.
 Most other requests need \`Authorization: Bearer …\` with the admin token. Often, a key of the company is enough.
 
 Errors are problem documents (RFC 9457, \`application/problem+json\`). Their \`type\` is the path of a page that says what to do.
@@ -38,6 +39,7 @@ const sessionTag: [string, string] = ['Session', 'Sign in with a browser.'];
 /** Tags by a segment of the path. The last segment with an entry decides. Without such a segment, the tag is `service`. */
 const tags: Record<string, [name: string, description: string]> = {
   relay: ['Relay', 'Webhooks send their chains here.'],
+  events: ['Events', 'Events of rules, and the stream of changes of a company.'],
   chains: ['Chains', 'Chains, their state, and decisions about them.'],
   causes: ['Causes', 'Why chains need attention, and who works on it.'],
   rejected: [
@@ -77,9 +79,12 @@ const pathParameters: Record<string, z.ZodType> = {
   link: z.string().describe('The last part of the link in the notice.'),
   causeId: z.string().describe('The id of the cause.'),
   rejectedId: z.string().describe('The id of the refused request.'),
+  token: z.string().describe('The event token of the rule. The relay never logs it.'),
   tokenId: z.string().describe('The id of the token, not its secret.'),
   keyId: z.string().describe('The id of the key, not its secret.'),
   adminTokenId: z.string().describe('The id of the token, not its secret.'),
+  version: z.int().min(1).describe('The number of the version.'),
+  eventId: z.string().describe('The id of the event.'),
   page: z.string().describe('The name of the page.'),
   item: z.string().describe('The id of the item on the page.'),
   file: z.string().describe('The name of the file.'),
@@ -121,6 +126,7 @@ const securities: Record<Access, Record<string, []>[]> = {
   public: [],
   'relay tokens': [{}, { adminToken: [] }, { companyKey: [] }, { session: [] }],
   'admin or company key': [{ adminToken: [] }, { companyKey: [] }, { session: [] }],
+  'admin or author key': [{ adminToken: [] }, { companyKey: [] }, { session: [] }],
   'admin or manage key': [{ adminToken: [] }, { companyKey: [] }, { session: [] }],
   admin: [{ adminToken: [] }, { session: [] }],
   'admin or this machine': [{}, { adminToken: [] }, { session: [] }],

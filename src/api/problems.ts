@@ -4,6 +4,7 @@ import { isGrpcServiceError, ServiceError } from '@temporalio/client';
 import type { Context, Env, Hono, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed } from 'hono/method-not-allowed';
+import { withoutCredentials } from '../contract/credential.js';
 import { DecryptionError } from '../contract/encryption.js';
 import { Problem, problemResponse } from '../contract/problem.js';
 import { AwayError } from '../service/config.js';
@@ -16,7 +17,7 @@ export function answerProblems<E extends Env>(app: Hono<E>, report: (error: Erro
     return problemResponse(new Problem('method-not-allowed', detail, { headers }));
   };
   app.use('*', refuseNul, methodNotAllowed({ app, onMethodNotAllowed }));
-  app.notFound((c) => problemResponse(notFound(`resource at ${c.req.path}`)));
+  app.notFound((c) => problemResponse(notFound(`resource at ${withoutCredentials(c.req.path)}`)));
   app.onError((error) => {
     const { problem, isExpected } = problemOf(error);
     if (!isExpected) report(error);

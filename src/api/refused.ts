@@ -44,7 +44,7 @@ export async function keepRefused(options: Options, problem: Problem, asked: Ask
   const isStranger = problem.status === 401; // The relay knows the sender, but answers as to a stranger.
   if (isStranger && asked.reading.ok && asked.reading.looseness()) return keepBroken(options, problem, asked);
   const request = ofActions(problem, asked);
-  if (isStranger) rejections.keepAfter(request);
+  if (isStranger) rejections.keepAfter(request, async () => request);
   else await rejections.keepFirst(request);
 }
 
@@ -116,7 +116,7 @@ async function keepBroken({ store, log, guesses, rejections }: Options, problem:
     mistakes: [{ pointer: '', detail }],
     ruleOf: () => relayIds[0] ?? '',
   };
-  if (isUnauthorized || reason !== reasonOf(flaw)) rejections.keepAfter(request);
+  if (isUnauthorized || reason !== reasonOf(flaw)) rejections.keepAfter(request, async () => request);
   else await rejections.keepFirst(request);
 }
 

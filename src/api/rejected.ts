@@ -2,6 +2,7 @@
 
 import { mergeFields } from '../chain/fields.js';
 import { jsonPointer } from '../chain/request.js';
+import { cutShort } from '../chain/text.js';
 import { acceptedSchema } from '../contract/chain-resource.js';
 import {
   needsConfirmation,
@@ -12,6 +13,8 @@ import {
   resendRequest,
   wholeRejectedSchema,
 } from '../contract/problem.js';
+import { acceptedEventSchema, notApplicableSchema } from '../contract/rule-event.js';
+import { readEventText } from '../door/event.js';
 import { hashRequest, startChain } from '../temporal/start.js';
 import { linksFor } from './bearer-authentication.js';
 import { invalid, numberCursor, pageQuery, readTexts } from './input.js';
@@ -23,12 +26,18 @@ import { acceptedAnswer, answerStarted, replayedHeaders, startProblems } from '.
 import { textOf } from './relay-authentication.js';
 import { readActions } from './relay-request.js';
 import { type ApiOptions, type Route, route } from './route.js';
+import { answerEvent, dedupe, runEvent, withoutContents } from './rule-events.js';
 
 export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quotas: Quotas): Route[] {
   const { store, links, limits, log } = options;
   const find = async (companyId: string, rejectedId: string): Promise<RejectedRequest> => {
     await rejections.settled(companyId);
     return found(await store.rejected.get(companyId, rejectedId), `rejected request ${rejectedId} of company ${companyId}`);
+  };
+  const noteResent: typeof store.rejected.noteResent = (resent, actor) => {
+    const { companyId, rejectedId, chainId } = resent;
+    const failed = (err: unknown) => log.error({ err, companyId, rejectedId, chainId }, 'a resend could not be recorded');
+    return store.rejected.noteResent(resent, actor).catch(failed);
   };
   return [
     route.company('GET /co/:companyId/rejected', 'listRejected', 'List the refused requests of a company', {
@@ -49,15 +58,22 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
     route.company('POST /co/:companyId/rejected/:rejectedId/resend', 'resendRejected', 'Send a refused request again', {
       description:
         'Needs no tokens. Delays start now. `actions` edits the request first. The relay validates the result like any request. If the ' +
-        'body could not be read, `proposed` sends the actions of its `proposal`. If the request came with a revoked or rotated token, ' +
-        'or without a right signature, add `confirm`. Without `confirm`, the answer shows the actions.',
+        'body could not be read, `proposed` sends the actions of its `proposal`. An event runs through the published version of its ' +
+        'rule; `event` replaces it first. If the request came with a revoked or rotated token, or without a right signature, add ' +
+        '`confirm`. Without `confirm`, the answer shows the actions or the event.',
       rawBody: resendRequest,
       answers: {
-        202: acceptedAnswer,
-        200: ['The sender has already sent the request again. This is the first answer.', acceptedSchema, replayedHeaders],
+        202: [acceptedAnswer[0], acceptedEventSchema.or(acceptedSchema), replayedHeaders],
+        200: [
+          'The sender has already sent the request again. This is the first answer. Or the event is not applicable.',
+          acceptedEventSchema.or(acceptedSchema).or(notApplicableSchema),
+          replayedHeaders,
+        ],
       },
       problems: [
         ...startProblems,
+        'event-refused',
+        'rule-without-contents',
         'not-confirmed',
         'already-resent',
         'already-dropped',
@@ -71,6 +87,13 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
         const request = await find(companyId, rejectedId);
         return withinLimit(c, limits, companyId, async () => {
           assertUndecided(request);
+          if (request.body?.isEvent) {
+            const ran = await runEvent(options, quotas, await eventOf(options, companyId, request, asked));
+            const { chainId } = ran.started?.chain ?? {};
+            if (chainId !== undefined) await noteResent({ companyId, rejectedId, chainId }, actor);
+            return answerEvent(c, ran, linksFor(actor, links));
+          }
+          if (asked.event) throw invalid([{ pointer: '/event', detail: 'is only for requests that came as an event' }]);
           const sent = sentOf(request, asked);
           const changed = sent.map(({ element }) => element);
           if (!asked.confirm && needsConfirmation(request)) throw notConfirmed({ ...request, elements: changed });
@@ -93,9 +116,7 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
           const { chainId } = started.chain;
           const { proposed, leaveOut, actions: changes } = asked;
           const how = proposed ? { proposed, leftOut: leaveOut.length > 0 ? leaveOut : undefined } : {};
-          await store.rejected
-            .noteResent({ companyId, rejectedId, chainId, mended: placesOf(changes), ...how }, actor)
-            .catch((err: unknown) => log.error({ err, companyId, rejectedId, chainId }, 'a resend could not be recorded'));
+          await noteResent({ companyId, rejectedId, chainId, mended: placesOf(changes), ...how }, actor);
           return answerStarted(c, started, warnings, linksFor(actor, links));
         });
       },
@@ -118,18 +139,47 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
 }
 
 /** The problem asks for `confirm` and shows the actions, because a stranger may have written the request. */
-function notConfirmed({ reason, signature, elements }: RejectedRequest): Problem {
+function notConfirmed({ reason, signature, elements, body }: RejectedRequest): Problem {
   const ended = reason === 'token-revoked' ? 'revoked' : 'rotated';
   const why = reason === 'signature' ? 'without the signature of the company' : `with a token that was ${ended}`;
   const detail =
     `Nothing has run. This request came ${why} (signature: ${signature ?? 'not known'}): somebody else may have written its actions. ` +
     'Read them in errors; to send all of them, repeat this with {"confirm": true}.';
-  const errors = elements.map((element, index) => ({ pointer: `/${index}`, detail: JSON.stringify(element) }));
+  const ofEvent = body?.isEvent ? [{ pointer: '', detail: cutShort(body.text, 10_000) }] : [];
+  const errors = [...ofEvent, ...elements.map((element, index) => ({ pointer: `/${index}`, detail: JSON.stringify(element) }))];
   return new Problem('not-confirmed', detail, { errors });
 }
 
+/** Reads the event of a request. @throws Problem not-confirmed, invalid-body, rule-disabled; Rejection rule-without-contents */
+async function eventOf({ store }: ApiOptions, companyId: string, request: RejectedRequest, asked: Resend) {
+  const { relayIds, body } = request;
+  const [relayId = ''] = relayIds;
+  const { event: edited, confirm, proposed, actions } = asked;
+  if (proposed || Object.keys(actions).length > 0) {
+    const detail = 'is not for an event: correct the event itself, in `event`';
+    throw invalid([{ pointer: proposed ? '/proposed' : '/actions', detail }]);
+  }
+  if (!confirm && needsConfirmation(request)) throw notConfirmed(request);
+  const settings = await store.settings.of(companyId);
+  const rule = settings?.rules.get(relayId);
+  if (!rule?.enabled)
+    throw new Problem('rule-disabled', `Nothing has run: rule ${relayId} ${rule ? 'is disabled' : 'does not exist any more'}.`);
+  const version = settings?.contents.get(relayId)?.published;
+  if (!version) throw withoutContents(relayId);
+  const came = body?.text ?? '';
+  const text = edited ? JSON.stringify(edited) : came;
+  const event = body?.cut && !edited ? undefined : readEventText(text);
+  if (!event) {
+    const detail = 'is required: the body of this request cannot be read as an event. Send the corrected event';
+    throw invalid([{ pointer: '/event', detail }]);
+  }
+  // Without a header, the key is a value of the event. So a repetition by the sender gets the same answer.
+  const { key } = dedupe(request.idempotencyKey, rule.door, event);
+  return { companyId, relayId, version, text, event, came, key: keyOf({ ...request, idempotencyKey: key }) };
+}
+
 /** @throws Problem already-resent, already-dropped */
-function assertUndecided({ chainId, resentAt, droppedAt, droppedBy }: RejectedRequest): void {
+export function assertUndecided({ chainId, resentAt, droppedAt, droppedBy }: RejectedRequest): void {
   if (chainId !== undefined) throw new Problem('already-resent', `This request was sent again at ${resentAt}: chain ${chainId}.`);
   if (droppedAt !== undefined) throw new Problem('already-dropped', `This request was dropped at ${droppedAt} by ${droppedBy}.`);
 }
@@ -185,7 +235,11 @@ function placesOf(changes: Resend['actions']): string[] | undefined {
 }
 
 /** Returns the sender's idempotency key, so that a repetition starts no second chain; another key if it is missing or reused. */
-function keyOf({ rejectedId, reason, idempotencyKey }: RejectedRequest): string {
+export function keyOf({
+  rejectedId,
+  reason,
+  idempotencyKey,
+}: Pick<RejectedRequest, 'rejectedId' | 'reason'> & { idempotencyKey?: string | undefined }): string {
   // Senders cannot use this key, because a header cannot contain a line break.
   const own = `rejected\n${rejectedId}`;
   return reason === 'idempotency-key-reused' ? own : (idempotencyKey ?? own);

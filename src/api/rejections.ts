@@ -16,6 +16,9 @@ export type RefusedRequest = Omit<NewRejectedRequest, 'receivedAt'> & {
   ruleOf(index: number): string;
 };
 
+/** What is known of a request before it is made ready to store. */
+type Known = Pick<RefusedRequest, 'companyId' | 'reason' | 'signature'>;
+
 interface RejectionsOptions extends Pick<ApiOptions, 'taskQueue' | 'log'> {
   store: { rejected: Pick<Store['rejected'], 'keep'> };
   notices: Pick<RuleNotices, 'start'>;
@@ -40,20 +43,26 @@ export class Rejections {
 
   constructor(private readonly options: RejectionsOptions) {}
 
-  /** Stores the request before its answer. If there is no room, only counts the request. @throws Problem 503 if storing fails */
-  async keepFirst(request: RefusedRequest): Promise<void> {
+  /**
+   * Stores the request before its answer. If there is no room, only counts the request.
+   * @returns the stored request that counts this one. @throws Problem 503 if storing fails
+   */
+  async keepFirst(request: RefusedRequest): Promise<Keeping | undefined> {
     const { log } = this.options;
     const { companyId, reason } = request;
     // This queue needs no limit, because the server limits its connections.
-    await this.#enqueue(request, 'first', async () => {}).catch((error: unknown) => {
+    return this.#enqueue(request, 'first', async () => request).catch((error: unknown) => {
       log.error({ err: error, companyId, reason }, 'a refused request could not be stored');
       const lost = 'The request was refused and cannot be stored at the moment. Nothing has run. Send it again.';
       throw new Problem('database-unavailable', lost);
     });
   }
 
-  /** Stores the request after its answer, so that the duration of a 401 does not reveal whether the sender is known. */
-  keepAfter(request: RefusedRequest): void {
+  /**
+   * Stores the request after its answer, so that the duration of a 401 does not reveal whether the sender is known.
+   * @param whole - makes the request after the answer
+   */
+  keepAfter(request: Known, whole: () => Promise<RefusedRequest>): void {
     const { log, metrics } = this.options;
     const { companyId, reason } = request;
     const waiting = this.#queues.get(`${companyId} after`)?.waiting ?? 0;
@@ -63,25 +72,25 @@ export class Rejections {
       this.#say(request);
       return;
     }
-    this.#enqueue(request, 'after', () => setTimeout(answerMs)).catch((error: unknown) =>
+    this.#enqueue(request, 'after', () => setTimeout(answerMs).then(whole)).catch((error: unknown) =>
       log.error({ err: error, companyId, reason }, 'a refused request could not be stored'),
     );
   }
 
-  #say({ companyId, reason }: RefusedRequest): void {
+  #say({ companyId, reason }: Known): void {
     const words = 'too many requests were refused: not all are stored, relay_refused_requests_total counts them';
     if (this.#said.take(`${companyId} ${reason}`)) this.options.log.warn({ companyId, reason }, words);
   }
 
   /** Stores the requests of a company one after the other. */
-  #enqueue(request: RefusedRequest, when: 'first' | 'after', ready: () => Promise<void>): Promise<void> {
-    const name = `${request.companyId} ${when}`;
+  #enqueue({ companyId }: Known, when: 'first' | 'after', whole: () => Promise<RefusedRequest>): Promise<Keeping | undefined> {
+    const name = `${companyId} ${when}`;
     const queue = this.#queues.get(name) ?? { waiting: 0, last: Promise.resolve() };
     const receivedAt = new Date();
     queue.waiting += 1;
     this.#queues.set(name, queue);
-    const kept = Promise.all([queue.last, ready()])
-      .then(() => this.#keep(request, receivedAt))
+    const kept = Promise.all([whole(), queue.last])
+      .then(([request]) => this.#keep(request, receivedAt))
       .finally(() => {
         queue.waiting -= 1;
         if (queue.waiting === 0) this.#queues.delete(name);
@@ -96,7 +105,7 @@ export class Rejections {
     await Promise.all(queues.map(([, queue]) => queue.last));
   }
 
-  async #keep({ mistakes, ruleOf, ...request }: RefusedRequest, receivedAt: Date): Promise<void> {
+  async #keep({ mistakes, ruleOf, ...request }: RefusedRequest, receivedAt: Date): Promise<Keeping | undefined> {
     const { store, metrics } = this.options;
     const { companyId, reason, relayIds } = request;
     const name = `${companyId} ${relayIds[0]} ${reason}`;
@@ -104,19 +113,20 @@ export class Rejections {
     if (full && performance.now() < full.until) {
       full.notKept += 1;
       metrics.refused.inc({ reason, result: 'dropped' });
-      return;
+      return undefined;
     }
     this.#full.delete(name);
     const keeping = await store.rejected.keep({ ...request, receivedAt }, full?.notKept);
-    if (!keeping) return;
+    if (!keeping) return undefined;
     metrics.refused.inc({ reason, result: keeping.kept ? (keeping.repeated ? 'repeated' : 'kept') : 'dropped' });
-    if (keeping.repeated) return;
+    if (keeping.repeated) return keeping;
     if (!keeping.kept) {
       if (this.#full.size > 10_000) this.#full.clear();
       this.#full.set(name, { until: performance.now() + fullMs, notKept: 0 });
-      this.#say({ mistakes, ruleOf, ...request });
+      this.#say(request);
     }
     this.#tell({ mistakes, ruleOf, ...request }, keeping, receivedAt.toISOString());
+    return keeping;
   }
 
   #tell({ companyId, reason, mistake, mistakes, ruleOf }: RefusedRequest, keeping: Keeping, at: string): void {

@@ -51,7 +51,8 @@ export const examples = {
 };
 
 const idempotencyHeader = z.string().min(1).max(255).optional();
-const signed = 'Required, together with `webhook-id`, if the company has a `webhookSecret`. See Standard Webhooks.';
+const signed =
+  'Required, together with `webhook-id`, if the company has a `webhookSecret`, or the rule of an event requires Standard Webhooks.';
 const signatureHeader = z.string().optional().describe(signed);
 
 const headers = z.object({
@@ -72,6 +73,16 @@ const query = z.object({
 });
 
 export const chainRequest = { query, headers, rawBody, examples };
+
+/** The schemas are only for the OpenAPI document. */
+export const eventRequest = {
+  headers: headers.extend({
+    'X-Relay-Token': z.string().optional().describe('A token of the rule. It can also be the bearer token in `Authorization`.'),
+  }),
+  rawBody: z
+    .record(z.string(), z.unknown())
+    .meta({ id: 'Event', description: 'Any JSON object, such as the webhook of a platform.' }),
+};
 
 /** @throws Problem 400, also for a misspelt `dryRun`: otherwise the relay would run the chain */
 export function asksDryRun(c: Context): boolean {
@@ -115,6 +126,8 @@ export async function receive(c: Context): Promise<Received> {
   return { ...headers, bytes: new Uint8Array(Buffer.concat(chunks).subarray(0, mostBytes)).buffer, whole: size <= mostBytes };
 }
 
+export const largest = `A body may have at most ${mostBytes / 1024} KiB.`;
+
 /** Makes the answer to a body that is not a list of actions. Senders without a valid token get this answer, too. */
 export function refusal(
   reading: Extract<Reading, { ok: false }>,
@@ -125,7 +138,7 @@ export function refusal(
   if (flaw.kind === 'too-large') {
     // The relay does not read the rest of the body, so the connection must close.
     const headers: Record<string, string> = whole ? {} : { Connection: 'close' };
-    return new Problem('body-too-large', `A body may have at most ${mostBytes / 1024} KiB.`, { headers });
+    return new Problem('body-too-large', largest, { headers });
   }
   const says = flawWords(flaw, masked);
   const detail = `The body cannot be read: ${says}. ${flawAdvice(flaw)}`;

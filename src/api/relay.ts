@@ -2,7 +2,7 @@
 
 import type { Context } from 'hono';
 import { z } from 'zod';
-import { chainLinks, chainUrl, chainWorkflowId, dueAt, type Links } from '../chain/chain.js';
+import { type ChainAction, chainLinks, chainUrl, chainWorkflowId, dueAt, type Links } from '../chain/chain.js';
 import type { Issue } from '../chain/request.js';
 import { type Accepted, acceptedSchema } from '../contract/chain-resource.js';
 import { dryRunSchema } from '../contract/dry-run.js';
@@ -12,7 +12,7 @@ import { tokensIn } from '../door/tokens.js';
 import { hashRequest, type StartedChain, startChain } from '../temporal/start.js';
 import { type Callers, linksFor } from './bearer-authentication.js';
 import { dryRun } from './dry-run.js';
-import { Guesses } from './guesses.js';
+import type { Guesses } from './guesses.js';
 import { withinLimit } from './limits.js';
 import type { Quotas } from './quotas.js';
 import { type Asked, keepRefused } from './refused.js';
@@ -40,10 +40,17 @@ export const startProblems = [
   'temporal-unavailable',
 ] as const;
 
+/** What both doors share: a guess at one door also delays answers at the other. */
+export interface Door {
+  rejections: Rejections;
+  quotas: Quotas;
+  guesses: Guesses;
+}
+
 /** @param callers - finds the caller by the company key or admin token in the request */
-export function relayRoute(options: ApiOptions, rejections: Rejections, quotas: Quotas, callers: Pick<Callers, 'of'>): Route {
-  const { limits, links, log } = options;
-  const known = { ...options, guesses: new Guesses(log), rejections };
+export function relayRoute(options: ApiOptions, { rejections, quotas, guesses }: Door, callers: Pick<Callers, 'of'>): Route {
+  const { limits, links } = options;
+  const known = { ...options, guesses, rejections };
   return route.sender('POST /co/:companyId/relay', 'submitChain', 'Submit a chain of actions', {
     description:
       'Runs the actions in array order. Delayed actions run when they are due. The answer comes after the chain is stored durably. ' +
@@ -58,7 +65,7 @@ export function relayRoute(options: ApiOptions, rejections: Rejections, quotas: 
         replayedHeaders,
       ],
     },
-    problems: [...startProblems, 'not-an-array', 'idempotency-key', 'database-unavailable', 'unreadable'],
+    problems: [...startProblems, 'not-an-array', 'idempotency-key', 'lists-refused', 'database-unavailable', 'unreadable'],
     boundsBody: true,
     async handle(c, { companyId }) {
       const dry = asksDryRun(c);
@@ -76,6 +83,7 @@ export function relayRoute(options: ApiOptions, rejections: Rejections, quotas: 
         return await withinLimit(c, limits, companyId, async () => {
           if (mistake !== undefined) throw new Rejection('idempotency-key', 'idempotency-key', mistake);
           const { actions, warnings: found } = readActions(elements);
+          await assertLists(options, companyId, actions);
           const unable = await quotas.checkActions(companyId, actions);
           const warnings = [...(reading.ok ? reading.warnings : []), ...found, ...unable];
           if (dry) {
@@ -112,11 +120,26 @@ function assertStrict(asked: Asked): void {
   throw refusal({ ok: false, flaw, text: reading.text, cut: false }, received, asked.tokens);
 }
 
+/** @throws Rejection lists-refused */
+async function assertLists({ store }: Pick<ApiOptions, 'store'>, companyId: string, actions: readonly ChainAction[]) {
+  const settings = await store.settings.of(companyId);
+  const refusing = actions.filter(({ relayId }) => settings?.rules.get(relayId)?.door?.refuseLists);
+  if (refusing.length === 0) return;
+  const errors = refusing.map(({ index }) => ({ pointer: `/${index}/relayId`, detail: 'names a rule that accepts only events' }));
+  const detail = `Rule ${refusing[0]?.relayId} accepts only events, no lists of actions. Nothing has run.`;
+  throw new Rejection('lists-refused', 'lists-refused', detail, { errors });
+}
+
 /** Answers 202 for a new chain. For a repeated request, answers 200 with the first answer. */
-export function answerStarted(c: Context, { chain, replayed }: StartedChain, warnings: Issue[], links: Links): Response {
+export function answerStarted(c: Context, started: StartedChain, warnings: Issue[], links: Links): Response {
+  return c.json(acceptedOf(c, started, warnings, links), started.replayed ? 200 : 202);
+}
+
+/** Sets the headers of the answer, too. */
+export function acceptedOf(c: Context, { chain, replayed }: StartedChain, warnings: Issue[], links: Links): Accepted {
   c.header('Location', chainUrl('', chain));
   if (replayed) c.header('Idempotency-Replayed', 'true');
-  const accepted: Accepted = {
+  return {
     chainId: chain.chainId,
     workflowId: chainWorkflowId(chain),
     receivedAt: chain.receivedAt,
@@ -129,5 +152,4 @@ export function answerStarted(c: Context, { chain, replayed }: StartedChain, war
     warnings,
     links: chainLinks(links, chain),
   };
-  return c.json(accepted, replayed ? 200 : 202);
 }

@@ -59,7 +59,7 @@ interface Description<Path, Who, Query, Body> {
   /** The handler itself limits the body, because it also reads the start of a body that is too large. */
   boundsBody?: true;
   examples?: Record<string, { summary: string; value: unknown }>;
-  /** The rate limit for keys. Default for `manager` routes: `reads` for GET, otherwise `steering`. */
+  /** The rate limit for keys. Default for `author` and `manager` routes: `reads` for GET, otherwise `steering`. */
   use?: Use;
   /** The answers by HTTP status. */
   answers: Record<number, Answer>;
@@ -96,9 +96,9 @@ export const steeringProblems = ['invalid-body', 'already-ended', 'not-steerable
 
 /** These paths need credentials even if no route matches. Strangers therefore do not learn which routes exist. */
 const guarded = {
-  '/admin/companies/:companyId/*': 'admin or manage key',
+  '/admin/companies/:companyId/*': 'admin or company key', // the route itself may need a higher role
   // This path names no company. So this guard accepts a key only if the guard of the line above has already accepted it.
-  '/admin/*': 'admin or manage key',
+  '/admin/*': 'admin or company key',
   '/chains/*': 'admin',
   '/codec/*': 'admin',
   '/co/:companyId/chains/*': 'admin or company key',
@@ -111,6 +111,7 @@ export const route = {
   anyone: routeFor('public'),
   sender: routeFor('relay tokens'),
   company: routeFor('admin or company key'),
+  author: routeFor('admin or author key'),
   manager: routeFor('admin or manage key'),
   admin: routeFor('admin'),
 };
@@ -128,7 +129,8 @@ export function routeFor<Who extends Access>(access: Who) {
   ): Route => {
     const [method = '', path = ''] = endpoint.split(' ');
     const { query, body, handle } = description;
-    const managing = access === 'admin or manage key' ? (method === 'GET' ? 'reads' : 'steering') : undefined;
+    const isManaging = access === 'admin or manage key' || access === 'admin or author key';
+    const managing = isManaging ? (method === 'GET' ? 'reads' : 'steering') : undefined;
     return {
       ...description,
       use: description.use ?? managing,

@@ -15,7 +15,7 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
   const known = <Thing>(thing: Thing, companyId: string, relayId: string) =>
     found(thing, `rule ${relayId} of company ${companyId}`);
   return [
-    route.manager('POST /admin/companies/:companyId/rules', 'createRule', 'Create a rule', {
+    route.author('POST /admin/companies/:companyId/rules', 'createRule', 'Create a rule', {
       description:
         'Only this answer shows the token. To keep a `relayId` and a `relayAccessToken` that webhooks already use, send both in this request.',
       rawBody: newRuleRequest,
@@ -36,7 +36,7 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
         });
       },
     }),
-    route.manager('GET /admin/companies/:companyId/rules', 'listRules', 'List the rules of a company', {
+    route.author('GET /admin/companies/:companyId/rules', 'listRules', 'List the rules of a company', {
       query: pageQuery(numberCursor),
       answers: { 200: ['The rules, the oldest first.', rulesResponse] },
       async handle(c, { companyId, query }) {
@@ -45,7 +45,7 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
         return c.json({ rules: items.map(shown), nextCursor });
       },
     }),
-    route.manager('GET /admin/companies/:companyId/rules/:relayId', 'getRule', 'Read a rule', {
+    route.author('GET /admin/companies/:companyId/rules/:relayId', 'getRule', 'Read a rule', {
       answers: { 200: ['The rule.', ruleSchema] },
       handle: async (c, { companyId, relayId: id }) => c.json(shown(known(await rules.get(companyId, id), companyId, id))),
     }),
@@ -74,11 +74,11 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
         return c.body(null, 204);
       },
     }),
-    route.manager('GET /admin/companies/:companyId/rules/:relayId/tokens', 'listTokens', 'List the tokens of a rule', {
+    route.author('GET /admin/companies/:companyId/rules/:relayId/tokens', 'listTokens', 'List the tokens of a rule', {
       answers: { 200: ['The tokens without their secrets, the newest first.', tokensResponse] },
       handle: async (c, { companyId, relayId: id }) => c.json({ tokens: known(await tokens.list(companyId, id), companyId, id) }),
     }),
-    route.manager('POST /admin/companies/:companyId/rules/:relayId/tokens', 'rotateToken', 'Rotate the token', {
+    route.author('POST /admin/companies/:companyId/rules/:relayId/tokens', 'rotateToken', 'Rotate the token', {
       description:
         'Creates a new token, which only this answer shows. The older tokens expire after `graceSeconds`, by default immediately. If ' +
         '`graceSeconds` is `null`, their expiry does not change.',

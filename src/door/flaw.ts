@@ -9,6 +9,7 @@ export type FlawKind =
   | 'field-twice'
   | 'empty'
   | 'not-actions' // JSON, but not a list of objects
+  | 'not-an-object' // JSON, but no event
   | 'too-large'
   | 'charset'
   | 'content-encoding';
@@ -55,25 +56,29 @@ const words: Record<FlawKind, { says(field: string, at: string): string; advice:
     advice: 'Compare opening and closing brackets in the template of the webhook.',
   },
   'after-end': {
-    says: (_field, at) => `the list of actions has ended, and ${at} follows`,
+    says: (_field, at) => `the JSON has ended, and ${at} follows`,
     advice: 'Remove everything after the last bracket from the template of the webhook.',
   },
   depth: {
     says: () => `the body is nested deeper than ${maxDepth} levels`,
-    advice: 'An action needs no more than two levels. Check the template of the webhook.',
+    advice: 'Send fewer levels of arrays and objects. Check the template of the webhook.',
   },
   character: {
     says: (field) => `${field} contains a name or character that cannot be stored`,
     advice: 'Check the variables that the template of the webhook uses there.',
   },
   'field-twice': {
-    says: (field) => `the field ${field} is twice in one action; a pasted value may have added the second one`,
+    says: (field) => `the field ${field} is twice in one object; a pasted value may have added the second one`,
     advice: inTemplate,
   },
-  empty: { says: () => 'the body is empty', advice: 'Put the list of actions into the template of the webhook.' },
+  empty: { says: () => 'the body is empty', advice: 'Put JSON into the template of the webhook.' },
   'not-actions': {
     says: () => 'the body is JSON, but it is no list of actions',
     advice: 'Send an array, also for a single action: [{"action": …}].',
+  },
+  'not-an-object': {
+    says: () => 'the body is JSON, but it is no object',
+    advice: 'Send one event as a JSON object: {"status": …}. A list of actions belongs to /relay.',
   },
   'too-large': {
     says: () => `the body is larger than ${mostBytes / 1024} KiB`,

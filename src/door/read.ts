@@ -20,23 +20,39 @@ export interface Unread {
 }
 
 /** The fast path for plain JSON. If this function returns undefined, `readClosely` must read the body. */
-export function readPlain({ contentType, contentEncoding, bytes, whole }: Received): Reading | undefined {
-  if (!whole || contentEncoding !== undefined || !isPlainJsonType(contentType)) return undefined;
-  const body = readJsonText(bytes);
-  return body.ok ? asActions(body.text, body.value, []) : undefined;
+export function readPlain(received: Received): Reading | undefined {
+  const body = readPlainJson(received);
+  return body?.ok ? asActions(body.text, body.value, []) : undefined;
 }
 
 export async function readClosely(received: Received): Promise<Reading> {
+  const body = await readJson(received);
+  return body.ok ? asActions(body.text, body.value, body.warnings) : body;
+}
+
+/** A body as JSON. `text` is the JSON that was read, after repairs. */
+export type ReadJson =
+  | { ok: true; text: string; value: unknown; warnings: Issue[] }
+  | ({ ok: false; flaw: Flaw } & Pick<Unread, 'text' | 'cut'>);
+
+/** The fast path of `readJson`. */
+export function readPlainJson({ contentType, contentEncoding, bytes, whole }: Received): ReadJson | undefined {
+  if (!whole || contentEncoding !== undefined || !isPlainJsonType(contentType)) return undefined;
+  const body = readJsonText(bytes);
+  return body.ok ? { ...body, warnings: [] } : undefined;
+}
+
+export async function readJson(received: Received): Promise<ReadJson> {
   const { text, warnings, unread } = await decode(received);
   if (unread) return { ok: false, flaw: { kind: unread }, text, cut: unread === 'too-large' || unread === 'cut-off' };
   const parsed = parseText(text);
-  if (parsed.ok) return asActions(text, parsed.value, warnings);
+  if (parsed.ok) return { ok: true, text, value: parsed.value, warnings };
   if (text.trim() === '') return { ok: false, flaw: { kind: 'empty' }, text, cut: false };
   const walked = walk(text);
   if (!walked.ok) return { ok: false, flaw: walked.broken, text, cut: false };
   const repaired = parseText(walked.repaired);
   if (!repaired.ok) return { ok: false, flaw: { kind: 'character' }, text, cut: false };
-  return asActions(walked.repaired, repaired.value, [...warnings, ...repairs(text, walked)]);
+  return { ok: true, text: walked.repaired, value: repaired.value, warnings: [...warnings, ...repairs(text, walked)] };
 }
 
 function repairs(text: string, { controls, commas }: { controls: readonly number[]; commas: readonly number[] }): Issue[] {

@@ -64,8 +64,8 @@ export function placeIn(text: string, offset: number): { line: number; column: n
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
-/** Finds a name that one object has twice (`JSON.parse` keeps the last field), and the name `__proto__`. */
-function nameError(text: string): Looseness | undefined {
+/** Finds a name that one object has twice (`JSON.parse` keeps the last field), and by default the name `__proto__`. */
+export function nameError(text: string, mayBeProto = false): Looseness | undefined {
   const open: (Set<string> | undefined)[] = [];
   let last = '';
   let offset = 0;
@@ -75,7 +75,7 @@ function nameError(text: string): Looseness | undefined {
     else if (token === '}' || token === ']') open.pop();
     else if (token === ':') {
       const name: string = JSON.parse(last);
-      if (name === '__proto__') return { kind: 'character', error: 'has a field named "__proto__"', offset };
+      if (name === '__proto__' && !mayBeProto) return { kind: 'character', error: 'has a field named "__proto__"', offset };
       const names = open.at(-1) ?? new Set();
       if (names.has(name)) {
         const field = name.slice(0, 80);

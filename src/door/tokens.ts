@@ -17,7 +17,7 @@ interface Found {
 /** The characters around the `:` or `=` after a field's name, also characters that are escaped twice or percent-encoded. */
 const filler = String.raw`(?:["'\s\\]|%22|%20|%5C|&quot;)*`;
 const named = new RegExp(`([A-Za-z][\\w-]{11,20})${filler}(?:[:=]|%3A|%3D)${filler}`, 'gi');
-const made = /rl[tka]_[0-9A-Za-z]{8,}/g;
+const made = /rl[teka]_[0-9A-Za-z]{8,}/g;
 const quoted = /((?:[^"\\\r\n]|\\.)*)"\s*[,}\]]/y;
 const run = /[^"'\\\r\n,}\]&%<]*/y;
 const unquoted = /[^"'\\\s,}\]&%<]*/y;

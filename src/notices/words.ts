@@ -136,6 +136,19 @@ const refusals: Record<RejectionReason, [why: string, remedy: string]> = {
     'Compare relayId and relayAccessToken of each action with its rule. If both are right in the template of the webhook, a value ' +
       'that the platform inserted has added an action.',
   ],
+  'event-unreadable': [
+    'the event cannot be read',
+    'Open the page of the request, which shows the body and the mistake. Correct the template of the webhook. Then let the platform ' +
+      'send the event again, or resend the request with the corrected event.',
+  ],
+  'event-refused': [
+    'the rule refuses the event',
+    'Correct the contents of the rule and publish them, or correct the event. Then send the event again.',
+  ],
+  'lists-refused': [
+    'the rule accepts events only',
+    'Make the webhook send its event to the address for events of the rule, or allow lists of actions in the settings of the rule.',
+  ],
   'open-chains': ['too many open chains', `Retry, skip or cancel the chains that are held. ${moreLimits}`],
 };
 
@@ -149,7 +162,8 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
   const command = (verb: string) => relay(`rejected ${verb} ${companyId} ${rejectedId}`, context);
   const resend = ['To run this request now (its delays start when you send it):', command('resend')];
   const look = ['Check what the request would do before you trust it:', command('show')];
-  const broken = ['To see the mistake in the body, and the proposed actions:', command('show')];
+  const proposal = reason === 'event-unreadable' ? '' : ', and the proposed actions';
+  const broken = [`To see the mistake in the body${proposal}:`, command('show')];
   return {
     headline: notKept === undefined ? `Refused: ${why}` : `Refused and not kept: ${why}`,
     sentence:

@@ -79,7 +79,8 @@ export async function openParts<TemporalConnection extends Connection | NativeCo
   const { RELAY_ENCRYPTION_KEYS: keyring, RELAY_SECRET: secret } = config;
   const tracing = await startTracing(log);
   closers.add('the traces', () => tracing?.close());
-  const store = createStore(database, { keyring, secret });
+  const metrics = new Metrics(sdkMetrics);
+  const store = createStore(database, { keyring, secret }, () => metrics.lostEvents.inc());
   closers.add('the store', () => store.close());
   const refused = await again(() => store.pepperHashes(), { log, stop });
   const otherSecret = 'they were hashed with another RELAY_SECRET: set that secret, or rotate them';
@@ -96,7 +97,7 @@ export async function openParts<TemporalConnection extends Connection | NativeCo
   return {
     log,
     stop,
-    metrics: new Metrics(sdkMetrics),
+    metrics,
     tracing,
     database,
     keyring,
@@ -112,6 +113,7 @@ export async function openParts<TemporalConnection extends Connection | NativeCo
     metricsToken: config.RELAY_METRICS_TOKEN,
     retryBudgetSeconds: config.RELAY_RETRY_BUDGET_SECONDS,
     attentionWindowSeconds: config.RELAY_ATTENTION_WINDOW_SECONDS,
+    recipientsPerDay: config.RELAY_RECIPIENTS_PER_DAY,
     noticeDigestSeconds: config.RELAY_NOTICE_DIGEST_SECONDS,
     noticeBudget: { notices: config.RELAY_NOTICES_PER_TEN_MINUTES, seconds: 600 },
   };

@@ -69,6 +69,11 @@ export class Metrics {
     ['method', 'route', 'status'],
   );
   readonly accepted = this.#counter('relay_accepted_requests_total', 'Requests that were accepted as new chains.');
+  readonly events = this.#counter(
+    'relay_rule_events_total',
+    'Events of rules with contents by outcome: chain, repeated (answered as before), not-applicable or refused.',
+    ['outcome'],
+  );
   readonly refused = this.#counter(
     'relay_refused_requests_total',
     'Refused requests of known senders by reason and result: kept, or dropped because there were too many.',
@@ -88,6 +93,10 @@ export class Metrics {
     'relay_activities_total',
     'Attempts at activities by result: ok, skipped, or the type of the failure.',
     ['activity', 'result'],
+  );
+  readonly lostEvents = this.#counter(
+    'relay_lost_event_copies_total',
+    'Events that ran, but whose copy is lost, because too many copies waited for the database, or it refused a copy.',
   );
   /** Has buckets up to three days, which is the default attention window. */
   readonly effectDelay = this.#histogram(

@@ -5,7 +5,7 @@ import type { Client } from '@temporalio/client';
 import { z } from 'zod';
 import { chainLinks, chainOfWorkflow, type Links, relayIdPattern, relayIdRule } from '../chain/chain.js';
 import { chainStatuses } from '../chain/outcome.js';
-import type { ChainCounts, ChainList, ListedChain } from '../contract/chain-resource.js';
+import { type ChainCounts, type ChainList, type ListedChain, listedChainSchema } from '../contract/chain-resource.js';
 import { DecryptionError } from '../contract/encryption.js';
 import { Problem } from '../contract/problem.js';
 import { readPayload } from '../service/payloads.js';
@@ -165,7 +165,11 @@ const searchAttributesSchema = z.object({
   RelayFailureTypes: z.array(z.string()).optional(),
   RelayPaused: z.boolean().optional(),
 });
-const memoSchema = z.object({ receivedAt: z.string().optional(), summary: z.string().optional() });
+const memoSchema = z.object({
+  receivedAt: z.string().optional(),
+  summary: z.string().optional(),
+  rule: listedChainSchema.shape.rule,
+});
 
 /** Reads the company from the workflow id, because people can start chains by hand. Undefined if the run is not a chain. */
 async function listed(client: Client, run: Run, links: Links): Promise<ListedChain | undefined> {
@@ -173,7 +177,11 @@ async function listed(client: Client, run: Run, links: Links): Promise<ListedCha
   const chain = chainOfWorkflow(execution?.workflowId ?? '');
   if (chain === undefined) return undefined;
   const known = searchAttributesSchema.parse(await read(client, searchAttributes?.indexedFields));
-  const { receivedAt = isoTime(startTime) ?? '', summary } = memoSchema.parse(
+  const {
+    receivedAt = isoTime(startTime) ?? '',
+    summary,
+    rule,
+  } = memoSchema.parse(
     await read(client, memo?.fields, execution?.workflowId).catch((error: unknown) => {
       if (!(error instanceof DecryptionError)) throw error;
       return { summary: `cannot be read: ${error.message}` }; // One unreadable chain must not hide the others.
@@ -185,6 +193,7 @@ async function listed(client: Client, run: Run, links: Links): Promise<ListedCha
     status: !closeTime && known.RelayNeedsAttention ? 'needs-attention' : statusOf(status ?? 0),
     receivedAt,
     closedAt: isoTime(closeTime),
+    rule,
     assignmentIds: known.RelayAssignmentIds,
     relayIds: known.RelayRuleIds,
     failureTypes: known.RelayFailureTypes,

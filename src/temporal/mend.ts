@@ -124,7 +124,8 @@ export async function assertMendable(
   async function obstacles(mended: ChainAction): Promise<Issue[]> {
     const company = await store.companies.get(companyId);
     const definition: ActionDefinition | undefined = actionDefinitions.find(({ name }) => name === mended.action);
-    const preview = company && definition?.preview(mended, company.timeZone);
+    // Without the values of its late texts, the action has no preview.
+    const preview = company && !mended.late && definition?.preview(mended, company.timeZone);
     return preview && 'obstacle' in preview ? [{ pointer: '', detail: preview.obstacle }] : [];
   }
 }

@@ -29,6 +29,7 @@ const startMemoSchema = z.object({
   receivedAt: z.string(),
   tokenIds: z.array(z.string()).optional(),
   warnings: chainSchema.shape.warnings,
+  rule: chainSchema.shape.rule,
 });
 
 /** @returns undefined if the company has no such chain. */
@@ -50,6 +51,7 @@ export async function readChain(client: Client, links: Links, companyId: string,
     closedAt: description.closeTime?.toISOString(),
     tokenIds: memo.data?.tokenIds,
     warnings: memo.data?.warnings,
+    rule: memo.data?.rule,
     actions,
     ignored: view.ignored,
     historyFull: view.historyFull,

@@ -1,4 +1,4 @@
-/** Checks the domains and the daily limit of recipients, for requests and edits. */
+/** Checks the domains and the daily limit of recipients, for requests, edits, and recipients from the assignment. */
 
 import { isOfDomains } from '../chain/address.js';
 import type { Issue } from '../chain/request.js';
@@ -11,17 +11,20 @@ interface RecipientStore {
   usage: Pick<Store['usage'], 'of' | 'add'>;
 }
 
-/** Checks and counts recipients that an edit adds. @returns the problems. @throws Rejection 429 above the daily limit. */
-export type AdmitRecipients = (companyId: string, recipients: readonly string[]) => Promise<Issue[]>;
+/**
+ * Checks and counts recipients that come after the request, such as those that an edit adds. @param count - how many of these
+ * recipients are not counted yet; by default all. @returns the problems. @throws Rejection 429 above the daily limit.
+ */
+export type AdmitRecipients = (companyId: string, recipients: readonly string[], count?: number) => Promise<Issue[]>;
 
 /** @param standard - the daily limit of a company without its own limit. */
 export function admitRecipients(store: RecipientStore, standard: number): AdmitRecipients {
-  return async (companyId, recipients) => {
+  return async (companyId, recipients, count = recipients.length) => {
     const { company } = (await store.settings.of(companyId)) ?? {};
     const detail = outside(recipients, company?.mail?.recipientDomains);
     if (detail !== undefined) return [{ pointer: '/emails', detail }];
-    assertLeft(store, companyId, recipients.length, company?.limits?.recipientsPerDay ?? standard);
-    store.usage.add(companyId, { actions: 0, recipients: recipients.length });
+    assertLeft(store, companyId, count, company?.limits?.recipientsPerDay ?? standard);
+    store.usage.add(companyId, { actions: 0, recipients: count });
     return [];
   };
 }

@@ -9,9 +9,11 @@ import { type Chain, chainWorkflowId } from '../chain/chain.js';
 import type { Issue } from '../chain/request.js';
 import { cutShort } from '../chain/text.js';
 import { chainDetails, chainSummary } from '../chain/web-ui.js';
+import { type ChainResource, chainSchema } from '../contract/chain-resource.js';
 import { Problem, Rejection } from '../contract/problem.js';
 import { searchAttributesOf } from '../contract/search-attributes.js';
 import type { RuleChain } from '../workflows/rule-chain.js';
+import { readInput } from './read.js';
 
 export interface StartOptions extends Pick<Chain, 'retryBudgetSeconds' | 'attentionWindowSeconds'> {
   client: Client;
@@ -20,15 +22,22 @@ export interface StartOptions extends Pick<Chain, 'retryBudgetSeconds' | 'attent
   log: Logger;
 }
 
+/** The rule and version that made the actions from an event. Absent for a list of actions. */
+type RanRule = NonNullable<ChainResource['rule']>;
+
 /** `tokenIds` are the tokens of the request. A request that a person has resent has none. */
 type AcceptedRequest = Pick<Chain, 'companyId' | 'actions' | 'traceparent'> & {
-  idempotencyKey?: string;
+  idempotencyKey?: string | undefined;
   hash: string;
-  tokenIds?: string[];
+  tokenIds?: string[] | undefined;
   warnings?: readonly Issue[];
+  rule?: RanRule;
 };
-/** `replayed` means that an earlier request had the same key and the same body. Then `chain` is the earlier chain. */
-export type StartedChain = { chain: Chain; replayed: boolean };
+/**
+ * `replayed` means that an earlier request had the same key and the same body. Then `chain` is the earlier chain. For an event, the
+ * earlier chain may have run another version, so `first` has its rule and warnings.
+ */
+export type StartedChain = { chain: Chain; replayed: boolean; first?: { rule: RanRule; warnings: Issue[] } };
 
 /** The error detail if the start is not confirmed: the chain exists, does not exist, or may exist. */
 const notStarted = {
@@ -39,7 +48,13 @@ const notStarted = {
     'Send the request again, with the same idempotency key.',
 };
 
-const memoSchema = z.object({ receivedAt: z.string(), hash: z.string(), request: z.string() });
+const memoSchema = z.object({
+  receivedAt: z.string(),
+  hash: z.string(),
+  request: z.string(),
+  rule: chainSchema.shape.rule,
+  warnings: chainSchema.shape.warnings,
+});
 
 const mostTokens = 20; // the maximum number of token ids in the memo
 const mostWarnings = 20; // the maximum number of warnings in the memo
@@ -58,7 +73,7 @@ let startsUnderWay = 0;
  */
 export async function startChain(options: StartOptions, accepted: AcceptedRequest): Promise<StartedChain> {
   const { client, log, retryBudgetSeconds, attentionWindowSeconds } = options;
-  const { companyId, actions, idempotencyKey, hash, traceparent } = accepted;
+  const { companyId, actions, idempotencyKey, hash, traceparent, rule } = accepted;
   const tokenIds = accepted.tokenIds?.slice(0, mostTokens);
   const warnings = accepted.warnings
     ?.slice(0, mostWarnings)
@@ -92,6 +107,7 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
           summary,
           ...(tokenIds && { tokenIds }),
           ...(warnings?.length && { warnings }),
+          ...(rule && { rule }),
         },
         typedSearchAttributes: searchAttributesOf(chain, actions),
         staticSummary: summary,
@@ -105,9 +121,7 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
     const found = await findStarted(client, workflowId, startedAt + answerTimeoutMs);
     if (typeof found === 'object') {
       if (found.request === request) return { chain, replayed: false };
-      if (found.hash === hash) return { chain: { ...chain, receivedAt: found.receivedAt }, replayed: true };
-      const detail = 'This idempotency key was used before with another body. Use a new key for a new request.';
-      throw new Rejection('idempotency-key-reused', 'idempotency-key-reused', detail);
+      return earlierChain(client, chain, found, hash);
     }
     log.error({ err: error, workflowId }, 'Temporal did not accept a chain');
     const there = error instanceof WorkflowExecutionAlreadyStartedError ? 'some' : found;
@@ -119,17 +133,59 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
 
 async function findStarted(client: Client, workflowId: string, deadline: number) {
   try {
-    const { memo } = await client.withDeadline(deadline, () => client.workflow.getHandle(workflowId).describe());
-    return memoSchema.safeParse(memo).data ?? 'unknown';
+    const { memo, runId } = await client.withDeadline(deadline, () => client.workflow.getHandle(workflowId).describe());
+    const { data } = memoSchema.safeParse(memo);
+    return data ? { ...data, runId } : 'unknown';
   } catch (error) {
     return error instanceof WorkflowNotFoundError ? 'none' : 'unknown';
   }
 }
 
+type FoundChain = Exclude<Awaited<ReturnType<typeof findStarted>>, string>;
+
+/** @throws Rejection idempotency-key-reused; Problem temporal-unavailable */
+async function earlierChain(client: Client, chain: Chain, found: FoundChain, hash: string): Promise<StartedChain> {
+  if (found.hash !== hash) {
+    const detail = 'This idempotency key was used before with another body. Use a new key for a new request.';
+    throw new Rejection('idempotency-key-reused', 'idempotency-key-reused', detail);
+  }
+  const { receivedAt, rule, warnings = [], runId } = found;
+  if (!rule) return { chain: { ...chain, receivedAt }, replayed: true };
+  const read = () => readInput(client, { workflowId: chainWorkflowId(chain), runId });
+  const { actions } = await client.withDeadline(Date.now() + startTimeoutMs, read).catch(() => {
+    throw new Problem('temporal-unavailable', notStarted.some);
+  });
+  return { chain: { ...chain, receivedAt, actions }, replayed: true, first: { rule, warnings } };
+}
+
+/**
+ * Finds the chain that an earlier event with the same key has started.
+ * @throws Rejection idempotency-key-reused; Problem temporal-unavailable
+ */
+export async function findChain(
+  { client, retryBudgetSeconds, attentionWindowSeconds }: StartOptions,
+  { companyId, rule, idempotencyKey, hash }: { companyId: string; rule: RanRule; idempotencyKey: string; hash: string },
+): Promise<StartedChain | undefined> {
+  const chainId = keyedChainId({ companyId, actions: [], rule }, idempotencyKey);
+  const chain = { companyId, chainId, receivedAt: '', actions: [], retryBudgetSeconds, attentionWindowSeconds };
+  const found = await findStarted(client, chainWorkflowId(chain), Date.now() + startTimeoutMs);
+  if (found === 'unknown') throw new Problem('temporal-unavailable', notStarted.unknown);
+  return found === 'none' ? undefined : earlierChain(client, chain, found, hash);
+}
+
 /** The id also depends on the rules, so that a sender with tokens of other rules cannot use up the key. */
-export function keyedChainId({ companyId, actions }: Pick<AcceptedRequest, 'companyId' | 'actions'>, key: string): string {
-  const rules = [...new Set(actions.map(({ relayId }) => relayId))].sort();
+export function keyedChainId(
+  { companyId, actions, rule }: Pick<AcceptedRequest, 'companyId' | 'actions' | 'rule'>,
+  key: string,
+): string {
+  // A rule in place of the list of rules: so an event and a list never have the same id.
+  const rules = rule?.relayId ?? [...new Set(actions.map(({ relayId }) => relayId))].sort();
   return hash('sha256', JSON.stringify([companyId, rules, key])).slice(0, 32);
+}
+
+/** Hashes the text of an event, never what a version makes of it. */
+export function hashEvent(text: string): string {
+  return hash('sha256', text);
 }
 
 /** Hashes a request without its tokens. The order of the fields does not change the hash. */

@@ -14,7 +14,7 @@ export const adminToken = 'the-admin-token';
 
 export async function wholeApi(more: Partial<ApiOptions> = {}) {
   const lines: string[] = [];
-  const store = createStore(await openEmptied());
+  const store = createStore(await openEmptied(), { ...(more.keyring && { keyring: more.keyring }) });
   const connectors = createConnectors({ allowPrivateNetworks: false, mailFrom: 'relay@relay.example' });
   const log = createLog('info', { write: (line) => lines.push(line) });
   const options: ApiOptions = {

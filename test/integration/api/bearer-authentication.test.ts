@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Hono } from 'hono';
+import { z } from 'zod';
 import { createApi } from '../../../src/api/app.js';
 import { Callers, createGuard } from '../../../src/api/bearer-authentication.js';
 import { answerProblems } from '../../../src/api/problems.js';
 import { appOf, routeFor } from '../../../src/api/route.js';
-import { makeCredential } from '../../../src/contract/credential.js';
+import { makeCredential, roles } from '../../../src/contract/credential.js';
 import { adminToken, wholeApi } from '../../api/whole-api.js';
 
 it('a route that is open to this machine needs the admin token from elsewhere, and through a proxy on this machine', async () => {
@@ -36,6 +37,38 @@ it('a route that is open to this machine needs the admin token from elsewhere, a
   ] as const) {
     const asked = await app.request('/metrics', { headers }, { incoming: { socket: { remoteAddress } } });
     assert.equal(asked.status, status, `${remoteAddress} ${JSON.stringify(headers)}`);
+  }
+});
+
+it('each access needs its role; the guard of a path lets a key pass to the check of the route', async () => {
+  const guard = createGuard({
+    of: async (c) => ({
+      ...{ kind: 'key', companyId: 'acme', keyId: 'k', name: 'a key' },
+      role: z.enum(roles).parse(c.req.header('role')),
+    }),
+  });
+  const at = '/admin/companies/:companyId';
+  const routes = ['admin or company key', 'admin or author key', 'admin or manage key', 'admin'] as const;
+  const made = routes.flatMap((access, place) =>
+    (['GET', 'POST'] as const).map((method) =>
+      routeFor(access)(`${method} ${at}/${place}`, 'x', 'x', { answers: {}, handle: (c) => c.text('ok') }),
+    ),
+  );
+  const app = answerProblems(new Hono(), assert.fail).route('/', appOf(made, guard));
+  for (const [method, place, allowed] of [
+    ['GET', 0, roles],
+    ['POST', 0, ['steer', 'author', 'manage']],
+    ['GET', 1, ['author', 'manage']],
+    ['POST', 1, ['author', 'manage']],
+    ['GET', 2, ['manage']],
+    ['POST', 2, ['manage']],
+    ['GET', 3, []],
+    ['POST', 3, []],
+  ] as const) {
+    const asked = roles.map((role) => app.request(`/admin/companies/acme/${place}`, { method, headers: { role } }));
+    const statuses = (await Promise.all(asked)).map(({ status }) => status);
+    const wanted = roles.map((role) => ((allowed as readonly string[]).includes(role) ? 200 : 403));
+    assert.deepEqual(statuses, wanted, `${method} ${routes[place]}`);
   }
 });
 

@@ -168,6 +168,92 @@ describe('composing a chain', () => {
     assert.deepEqual(actions?.[0]?.effect, { ticketId: 'T', field: 'In', value: 'a\nb' });
   });
 
+  describe('the contents of a rule', () => {
+    const mail = {
+      action: 'sendEmails',
+      emails: ['${event.manager}'],
+      subject: '${note}',
+      body: '${note}',
+      bodyHtml: '<p>${note}</p>',
+    };
+    const contents = {
+      when: 'event.status == "created"',
+      variables: { assignment: { path: 'workorder.id' }, note: { path: 'note' } },
+      actions: [
+        { action: 'platform_sendAssignment', platformAssignmentId: '${event.workorder.id}', sendRadius: '5' },
+        { ...mail, platformAssignmentId: '${event.workorder.id}', delayInSeconds: '1800', if: 'assignment.status == "draft"' },
+      ],
+    };
+    const variables = { note: { path: 'note' } };
+    const event = { status: 'created', workorder: { id: 1001 }, manager: 'ada@example.com', note: 'Ladder & gloves' };
+    const rehearsed = async (more: object) => {
+      const asked = { contents: { ...contents, variables }, relayId: '1', ...more };
+      const { status, json, text } = await api.ask('POST', path, key, asked);
+      assert.equal(status, 200, text);
+      return composedSchema.parse(json);
+    };
+
+    it('are rehearsed with an event, in several scenarios at once', async () => {
+      const told = await rehearsed({ event, ...facts, scenarios: ['now', 'nobody-found', 'nobody-accepts'] });
+      assert.deepEqual([told.problems, told.applies, told.variables], [[], true, { note: 'Ladder & gloves' }]);
+      assert.deepEqual(
+        told.actions?.map(({ outcome, assignmentId }) => [outcome, assignmentId]),
+        [
+          ['runs', '1001'],
+          ['runs', '1001'],
+        ],
+      );
+      assert.match(JSON.stringify(told.actions?.[1]?.effect), /<p>Ladder &amp; gloves<\/p>/);
+      assert.deepEqual(
+        told.rehearsals?.map(({ scenario, actions }) => [scenario, actions.map(({ outcome }) => outcome)]),
+        [
+          ['now', ['runs', 'runs']],
+          ['nobody-found', ['runs', 'runs']],
+          ['nobody-accepts', ['runs', 'skipped']],
+        ],
+      );
+      assert.equal(told.rehearsals?.[1]?.actions[1]?.afterSeconds, 1800);
+    });
+
+    it('do not apply to an event, or refuse it, or have mistakes', async () => {
+      const other = await rehearsed({ event: { ...event, status: 'cancelled' } });
+      assert.deepEqual([other.applies, other.problems, other.actions], [false, [], undefined]);
+      assert.match(other.reason ?? '', /cancelled/);
+      const refuse = { note: { path: 'remark', missing: 'refuse' } };
+      const refused = await rehearsed({ event, contents: { ...contents, variables: refuse } });
+      assert.deepEqual(
+        refused.problems.map(({ pointer }) => pointer),
+        ['/variables/note'],
+      );
+      const wrong = await rehearsed({ event, contents });
+      assert.deepEqual(
+        wrong.problems.map(({ pointer }) => pointer),
+        ['/variables/assignment'],
+      );
+      const odd = await rehearsed({ event, contents: { variables, actions: [{ ...mail, subject: 'a $${ b' }] } });
+      assert.deepEqual([odd.problems, odd.hints, odd.actions?.length], [[], [], 1]);
+    });
+
+    it('use a stored event, or the last one', async () => {
+      const none = await rehearsed({});
+      assert.deepEqual([none.event, none.eventId, none.applies], [{}, undefined, undefined]);
+      for (const [eventId, note] of [
+        ['one', 'First'],
+        ['two', 'Second'],
+      ] as const) {
+        const body = JSON.stringify({ ...event, note });
+        const stored = { companyId: 'acme', relayId: '1', eventId, body, bytes: body.length, hash: 'h', version: 1 };
+        api.store.events.add({ ...stored, receivedAt: new Date().toISOString(), outcome: 'not-applicable' });
+      }
+      const last = await rehearsed({});
+      assert.deepEqual([last.eventId, last.variables.note], ['two', 'Second']);
+      assert.deepEqual((await rehearsed({ eventId: 'one' })).variables.note, 'First');
+      const ask = (more: object) => api.ask('POST', path, key, { contents, relayId: '1', ...more });
+      assert.deepEqual([(await ask({ eventId: 'none' })).status, (await ask({ relayId: '404' })).status], [404, 404]);
+      assert.deepEqual([(await ask({ relayId: undefined })).status, (await ask({ elements: [] })).status], [400, 400]);
+    });
+  });
+
   it("works for the key's own company only, and refuses invalid input", async () => {
     assert.equal((await api.ask('POST', path, undefined, { elements: [] })).status, 401);
     assert.equal((await api.ask('POST', '/co/other/chains/compose', key, { elements: [] })).status, 401);

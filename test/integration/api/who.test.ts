@@ -23,52 +23,63 @@ describe('permissions', () => {
   it('depend on the role of a key; a key without a role steers', async () => {
     const old = (await api.ask('POST', '/admin/companies/acme/keys', adminToken, { name: 'old' })).json;
     assert.equal(old.role, 'steer');
-    for (const [method, path, read, steer, manage] of [
-      ['GET', '/co/acme/rejected', 200, 200, 200],
-      ['POST', '/co/acme/chains/none/cancel', 403, 503, 503], // Temporal is not there.
-      ['GET', '/admin/companies/acme', 403, 403, 200],
-      ['GET', '/admin/companies/acme/rules', 403, 403, 200],
-      ['POST', '/admin/companies/acme/rules', 403, 403, 201],
-      ['PATCH', '/admin/companies/acme', 403, 403, 200],
-      ['PUT', '/admin/companies/acme', 403, 403, 403],
-      ['DELETE', '/admin/companies/acme', 403, 403, 403],
-      ['GET', '/admin/companies/other', 401, 401, 401],
-      ['GET', '/admin/companies', 401, 401, 401],
-      ['GET', '/admin/tokens', 401, 401, 401],
-      ['GET', '/chains', 401, 401, 401],
+    for (const [method, path, ...expected] of [
+      ['GET', '/co/acme/rejected', 200, 200, 200, 200],
+      ['POST', '/co/acme/chains/none/cancel', 403, 503, 503, 503], // Temporal is not there.
+      ['GET', '/admin/companies/acme', 403, 403, 403, 200],
+      ['GET', '/admin/companies/acme/rules', 403, 403, 200, 200],
+      ['POST', '/admin/companies/acme/rules', 403, 403, 201, 201],
+      ['PATCH', '/admin/companies/acme', 403, 403, 403, 200],
+      ['PUT', '/admin/companies/acme', 403, 403, 403, 403],
+      ['DELETE', '/admin/companies/acme', 403, 403, 403, 403],
+      ['GET', '/admin/companies/other', 401, 401, 401, 401],
+      ['GET', '/admin/companies', 401, 401, 401, 401],
+      ['GET', '/admin/tokens', 401, 401, 401, 401],
+      ['GET', '/chains', 401, 401, 401, 401],
     ] as const) {
       const body = method === 'GET' ? undefined : { name: 'Acme' };
       const statuses = [];
-      for (const key of [keys.read, keys.steer, keys.manage]) statuses.push((await api.ask(method, path, key, body)).status);
-      assert.deepEqual(statuses, [read, steer, manage], `${method} ${path}`);
+      for (const role of roles) statuses.push((await api.ask(method, path, keys[role], body)).status);
+      assert.deepEqual(statuses, expected, `${method} ${path}`);
     }
     const { json } = await api.ask('GET', '/admin/companies/acme', keys.read);
     assert.match(json.detail, /role read.*role manage/);
   });
 
-  it('let a manage key manage its own company, and nothing else', () => {
+  it('let a manage key manage its own company, an author key write its rules, and nothing else', () => {
     const open = apiRoutes(api).filter(({ access }) => access === 'admin or manage key');
     assert.deepEqual(open.map(({ id }) => id).sort(), [
       'changeCompany',
       'changeRule',
       'checkCompany',
       'createKey',
-      'createRule',
       'deleteKey',
       'deleteRule',
       'endPause',
       'getCompany',
       'getPauses',
-      'getRule',
       'listCompanyAudit',
       'listContacts',
       'listKeys',
-      'listRules',
-      'listTokens',
       'pauseCompany',
       'revokeToken',
-      'rotateToken',
       'testNotices',
+    ]);
+    const written = apiRoutes(api).filter(({ access }) => access === 'admin or author key');
+    assert.deepEqual(written.map(({ id }) => id).sort(), [
+      'createRule',
+      'getRule',
+      'goBack',
+      'listRules',
+      'listTokens',
+      'makeContents',
+      'publishRule',
+      'rotateEventToken',
+      'rotateToken',
+      'saveDraft',
+      'setDoor',
+      'setShadow',
+      'tryRule',
     ]);
   });
 

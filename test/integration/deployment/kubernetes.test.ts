@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import type { Deployment } from 'kubernetes-types/apps/v1.d.ts';
 import type { HorizontalPodAutoscaler } from 'kubernetes-types/autoscaling/v2.d.ts';
 import type { ConfigMap, Container, PodSpec, Secret, Service } from 'kubernetes-types/core/v1.d.ts';
-import type { NetworkPolicy } from 'kubernetes-types/networking/v1.d.ts';
+import type { Ingress, NetworkPolicy } from 'kubernetes-types/networking/v1.d.ts';
 import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.d.ts';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
@@ -30,7 +30,15 @@ const documents = files.flatMap((file) =>
 );
 const all = documents.map(({ object }) => object);
 
-type Kubernetes = ConfigMap | Secret | Deployment | Service | PodDisruptionBudget | HorizontalPodAutoscaler | NetworkPolicy;
+type Kubernetes =
+  | ConfigMap
+  | Secret
+  | Deployment
+  | Service
+  | PodDisruptionBudget
+  | HorizontalPodAutoscaler
+  | Ingress
+  | NetworkPolicy;
 type Manifest = Kubernetes | z.infer<typeof kustomization> | z.infer<typeof scaledObject>;
 
 /** Types that no package has: the parts of Kustomize and of KEDA's `temporal` scaler that are used here. */
@@ -137,12 +145,30 @@ describe('deploy/kubernetes', () => {
       assert.match(errors, error);
   });
 
-  it("is applied whole, except for the secrets and KEDA's part", () => {
+  it("is applied whole, except for the secrets, the ingress and KEDA's part", () => {
     const [{ resources, images } = assert.fail()] = ofKind('Kustomization');
-    const apart = ['kustomization.yaml', 'secret.example.yaml', 'worker-autoscaling.yaml'];
+    const apart = ['kustomization.yaml', 'secret.example.yaml', 'ingress.example.yaml', 'worker-autoscaling.yaml'];
     assert.deepEqual([...resources].sort(), files.filter((file) => !apart.includes(file)).sort());
     for (const deployment of deployments) assert(images.some(({ name }) => name === containerOf(deployment).image));
     for (const { newTag } of images) assert.match(newTag, /^\d/);
+  });
+
+  it('has an ingress to the API, which masks tokens in its log as deploy/nginx.conf does', () => {
+    const [service = assert.fail()] = ofKind('Service');
+    const ports = service.spec?.ports?.map(({ name }) => name) ?? [];
+    const backends = ofKind('Ingress').flatMap(({ spec }) =>
+      (spec?.rules ?? []).flatMap(({ http }) => http?.paths.map(({ backend }) => backend.service) ?? []),
+    );
+    assert.equal(backends.length, 5);
+    for (const backend of backends) {
+      assert.equal(backend?.name, nameOf(service));
+      assert(ports.includes(backend?.port?.name ?? ''));
+    }
+    const written = readFileSync(join(root, 'deploy/nginx.conf'), 'utf8');
+    const [map = assert.fail()] = /^map \$request_uri[\s\S]*?^}/m.exec(written) ?? [];
+    const [format = assert.fail()] = /(?<=^log_format relay ').*(?=';$)/m.exec(written) ?? [];
+    const { data } = ofKind('ConfigMap').find((config) => nameOf(config) === 'ingress-nginx-controller') ?? assert.fail();
+    assert.deepEqual([data?.['http-snippet']?.trim(), data?.['log-format-upstream']], [map, format]);
   });
 
   it('names no namespace: the operator chooses it', () => {

@@ -23,6 +23,7 @@ describe('behind nginx', { skip: nginx === undefined && 'nginx is not installed'
   let whole: Awaited<ReturnType<typeof wholeApi>>;
   let port: number;
   const closers: (() => Promise<void>)[] = [];
+  let logged = () => '';
   /** The requests that reached the relay. */
   let seen: { method?: string; url?: string; headers: IncomingHttpHeaders }[] = [];
   before(async () => {
@@ -41,7 +42,9 @@ describe('behind nginx', { skip: nginx === undefined && 'nginx is not installed'
     );
     port = await freePort('127.0.0.1');
     closers.unshift(() => whole.close(), relay.close);
-    closers.unshift(await startNginx(port, relayPort));
+    const nginx = await startNginx(port, relayPort);
+    logged = nginx.logged;
+    closers.unshift(nginx.stop);
   });
   after(async () => {
     for (const close of closers) await close();
@@ -73,6 +76,27 @@ describe('behind nginx', { skip: nginx === undefined && 'nginx is not installed'
       seen.map(({ url }) => url),
       ['/healthz', '/co/acme/chains'],
     );
+  });
+
+  it('writes no token of a path into its logs', async () => {
+    const token = `rle_${'k3'.repeat(18)}`;
+    const link = 'a-link-of-a-notice';
+    const post = (path: string, length = 2) =>
+      [`POST ${path} HTTP/1.1`, 'Host: relay.example', 'Connection: close', `Content-Length: ${length}`, '', '{}'].join('\r\n');
+    const paths = [
+      ...[`/co/acme/events/4711/${token}`, `/co/acme/events/4711/${token}?recordId=1`, `/co/acme/events/4711/${link}/`],
+      ...[`//co/acme//events/4711//${link}`, `/co/acme/event/4711/${token}`, `/co/acme/chains?key=${token}`, `/hold/${link}?x`],
+    ];
+    for (const path of paths) await send(post(path));
+    // nginx logs these as errors, with their paths.
+    for (const path of paths.slice(0, 3)) assert.deepEqual((await send(post(path, 3_000_000))).statuses, [413]);
+    await send(post('/co/acme/relay', 3_000_000));
+    const lines = await eventually('nginx to log', async () => {
+      const text = logged();
+      return /too large body.*\/co\/acme\/relay/.test(text) && text.includes('/hold/***') ? text : new Unmet(text);
+    });
+    assert(!lines.includes(token) && !lines.includes(link), lines);
+    assert.match(lines, /"POST \/co\/acme\/events\/4711\/\*\*\* HTTP\/1\.1" 401 /);
   });
 
   describe('no spelling of a path avoids that', () => {
@@ -274,12 +298,13 @@ describe('behind nginx', { skip: nginx === undefined && 'nginx is not installed'
   });
 });
 
-/** `deploy/nginx.conf` on local ports, without TLS. @returns a function that stops it. */
-async function startNginx(port: number, relayPort: number): Promise<() => Promise<void>> {
+/** `deploy/nginx.conf` on local ports, without TLS. `logged` returns its access log and error log. */
+async function startNginx(port: number, relayPort: number): Promise<{ stop(): Promise<void>; logged(): string }> {
   const directory = mkdtempSync(join(tmpdir(), 'relay-nginx-'));
   const written = readFileSync(new URL('../../../../deploy/nginx.conf', import.meta.url), 'utf8');
   const ours = written
     .replaceAll(/^ *ssl_.*$/gm, '')
+    .replace('/var/log/nginx/relay.log', `${directory}/access`)
     .replaceAll('listen 443 ssl', `listen 127.0.0.1:${port}`)
     .replaceAll(/_timeout 1[05]s/g, '_timeout 200ms') // Requests that stay open end soon.
     .replace('127.0.0.1:8080', `127.0.0.1:${relayPort}`);
@@ -297,9 +322,12 @@ async function startNginx(port: number, relayPort: number): Promise<() => Promis
     const answer = await fetch(`http://127.0.0.1:${port}/`).catch((error) => new Unmet(String(error)));
     return answer instanceof Unmet ? answer : true;
   });
-  return async () => {
-    child.kill();
-    await ended;
-    rmSync(directory, { recursive: true, force: true });
+  return {
+    logged: () => readFileSync(join(directory, 'access'), 'utf8') + readFileSync(log, 'utf8'),
+    async stop() {
+      child.kill();
+      await ended;
+      rmSync(directory, { recursive: true, force: true });
+    },
   };
 }

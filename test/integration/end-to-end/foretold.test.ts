@@ -11,6 +11,7 @@ import type { ActionState } from '../../../src/chain/outcome.js';
 import { readRequest } from '../../../src/chain/request.js';
 import { playThrough, type Scenario } from '../../../src/chain/scenario.js';
 import type { ChainResource } from '../../../src/contract/chain-resource.js';
+import { forecastCondition } from '../../../src/rules/opaque.js';
 import { type Action, email, eventually, send, startStack, Unmet, udf } from '../../end-to-end/stack.js';
 
 const retryBudgetSeconds = 1;
@@ -150,7 +151,9 @@ for (const scenario of ['nobody-found', 'nobody-accepts', 'platform-down'] as co
         const actions = read(elements.map((element) => ({ ...element, platformAssignmentId: assignment })));
         const facts = actions.map(({ relayId }) => ({ rule: rules[relayId] }));
         const world = { scenario: scenario satisfies Scenario, assignment: { status: 'draft' }, retryBudgetSeconds };
-        const played = playThrough(actions, facts, world);
+        const evaluate = (action: ChainAction, assignment: Record<string, unknown>) =>
+          forecastCondition(action, assignment, new Date());
+        const played = playThrough(actions, facts, { ...world, evaluate });
         /** Only results from before the platform's recovery: a test cannot wait longer. */
         const foretold = played.map(({ outcome, afterSeconds, attempts = 0, toldAfterSeconds }) => {
           if ((afterSeconds ?? toldAfterSeconds ?? 0) < 600)

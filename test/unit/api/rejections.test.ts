@@ -49,6 +49,8 @@ const request = (reason: RejectionReason = 'invalid-chain', more: Partial<Refuse
   ...more,
 });
 
+const keepAfter = (made: Rejections, refused: RefusedRequest) => made.keepAfter(refused, async () => refused);
+
 describe('a refused request', () => {
   it('is reported to each of its rules, five at most', async () => {
     const { rejections: made, noticed } = rejections();
@@ -88,7 +90,7 @@ describe('a refused request', () => {
 
   it('with a dead token is stored after its answer, and causes no query before it', async () => {
     const { rejections: made, kept } = rejections();
-    made.keepAfter(request('token-revoked'));
+    keepAfter(made, request('token-revoked'));
     await Promise.resolve();
     assert.equal(kept.length, 0);
     await made.settled('acme');
@@ -106,8 +108,8 @@ describe('a refused request', () => {
       failing = false;
       throw new Error('the database is down');
     });
-    made.keepAfter(request('token-revoked'));
-    made.keepAfter(request('token-revoked'));
+    keepAfter(made, request('token-revoked'));
+    keepAfter(made, request('token-revoked'));
     await made.settled('acme');
     assert.equal(noticed.length, 1);
     assert.match(lines.join(), /a refused request could not be stored/);
@@ -116,7 +118,7 @@ describe('a refused request', () => {
   it('with a dead token in a flood is counted instead of kept, and logged once; other senders still have room', async () => {
     const { rejections: made, kept, lines, counted } = rejections();
     const flood = async () => {
-      for (let n = 0; n < 250; n += 1) made.keepAfter(request('token-revoked'));
+      for (let n = 0; n < 250; n += 1) keepAfter(made, request('token-revoked'));
       await made.settled('acme');
     };
     await flood();
@@ -166,8 +168,8 @@ describe('a refused request', () => {
       if (given.companyId === 'flooding') return stuck;
       return Promise.resolve(keeping({ rejectedId: `id-${kept.push(given.companyId)}` }));
     });
-    for (let n = 0; n < 500; n += 1) made.keepAfter(request('invalid-chain', { companyId: 'flooding' }));
-    for (const companyId of ['one', 'two', 'two']) made.keepAfter(request('invalid-chain', { companyId }));
+    for (let n = 0; n < 500; n += 1) keepAfter(made, request('invalid-chain', { companyId: 'flooding' }));
+    for (const companyId of ['one', 'two', 'two']) keepAfter(made, request('invalid-chain', { companyId }));
     await made.settled('one');
     await made.settled('two');
     assert.deepEqual(kept.toSorted(), ['one', 'two', 'two']);

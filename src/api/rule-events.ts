@@ -1,0 +1,275 @@
+/** `POST /co/{companyId}/events/{relayId}`: runs an event through the published version of its rule. */
+
+import { setImmediate } from 'node:timers';
+import type { Context } from 'hono';
+import type { ChainAction, Links } from '../chain/chain.js';
+import { pathPattern, propertyOf } from '../chain/condition.js';
+import type { Fields } from '../chain/fields.js';
+import type { Issue } from '../chain/request.js';
+import { makeId } from '../contract/credential.js';
+import { Problem, Rejection } from '../contract/problem.js';
+import type { Contents } from '../contract/rule-contents.js';
+import { acceptedEventSchema, type EventDoor, type NotApplicableEvent, notApplicableSchema } from '../contract/rule-event.js';
+import { readEvent } from '../door/event.js';
+import { compareOutcomes } from '../rules/compare.js';
+import { inContents } from '../rules/contents.js';
+import { type Rendered, renderEvent } from '../rules/render.js';
+import { findChain, hashEvent, type StartedChain, startChain } from '../temporal/start.js';
+import { linksFor } from './bearer-authentication.js';
+import { authenticateEvent, mayBeAuthenticEvent, tokenOf } from './event-authentication.js';
+import { withinLimit } from './limits.js';
+import type { Quotas } from './quotas.js';
+import { type AskedEvent, keepRefusedEvent, unreadable, withoutTokens } from './refused-events.js';
+import { acceptedOf, type Door, replayedHeaders, startProblems } from './relay.js';
+import { asksDryRun, eventRequest, readIdempotencyKey, receive } from './relay-request.js';
+import { type ApiOptions, type Route, route } from './route.js';
+
+/** For this time after a publication, a repeated event may have got its first answer from the version before. */
+const repeatedForMs = 7 * 24 * 3600_000;
+
+/** A value of `dedupeBy` that is longer than an idempotency key may be is hashed. */
+const longestKey = 255;
+
+export const eventAnswers = {
+  202: ['The event applies: its chain is accepted and will run.', acceptedEventSchema, replayedHeaders],
+  200: [
+    'The event does not apply. If the same event came before, this is its first answer again.',
+    notApplicableSchema.or(acceptedEventSchema),
+    replayedHeaders,
+  ],
+} as const satisfies Route['answers'];
+
+export function ruleEventRoutes(options: ApiOptions, door: Door): Route[] {
+  const { limits, links, metrics, store } = options;
+  const known = { ...options, ...door };
+  const description =
+    'Takes any JSON object, such as the webhook of a platform. The published version of the rule decides whether the event applies, ' +
+    'and makes the actions of its chain. A second event with the same key runs nothing: it gets the first answer again, also if ' +
+    'another version is published by then. The key is a header, or the value at the path `dedupeBy` in the settings of the rule.';
+  const more = {
+    ...eventRequest,
+    answers: eventAnswers,
+    problems: [
+      ...startProblems,
+      'not-an-object',
+      'event-refused',
+      'rule-without-contents',
+      'idempotency-key',
+      'invalid-query',
+      'database-unavailable',
+      'unreadable',
+    ],
+    boundsBody: true,
+  } as const;
+
+  async function handle(c: Context, companyId: string, relayId: string, inPath?: string): Promise<Response> {
+    if (asksDryRun(c))
+      throw new Problem('invalid-query', 'An event has no dry run. To try a rule, use its `try`. Nothing has run.');
+    const received = await receive(c);
+    const { idempotencyKey: key, mistake } = readIdempotencyKey(c);
+    const { headers } = c.req.raw;
+    const asked: AskedEvent = { companyId, relayId, ...tokenOf(headers, inPath), headers, received, key };
+    await limits.refuseFailing(c, () => mayBeAuthenticEvent(known, asked));
+    try {
+      const { signature, tokenIds } = await authenticateEvent(known, asked);
+      asked.signature = signature;
+      return await withinLimit(c, limits, companyId, async () => {
+        const reading = await readEvent(received);
+        asked.reading = reading;
+        if (!reading.ok) throw unreadable(reading, asked);
+        if (mistake !== undefined) throw new Rejection('idempotency-key', 'idempotency-key', mistake);
+        const { event, text } = reading;
+        const settings = await store.settings.of(companyId);
+        const deduped = dedupe(key, settings?.rules.get(relayId)?.door, event);
+        asked.key = deduped.key;
+        const published = settings?.contents.get(relayId)?.published;
+        if (!published) throw withoutContents(relayId);
+        asked.version = published.version;
+        const before = await earlierAnswer(options, asked, published.publishedAt, text);
+        if (before) {
+          metrics.events.inc({ outcome: 'repeated' });
+          c.header('Idempotency-Replayed', 'true');
+          return c.json(before);
+        }
+        const warnings = [...reading.warnings, ...deduped.warnings];
+        const traceparent = c.get('traceparent');
+        const of = { companyId, relayId, version: published, text, event, key: deduped.key, tokenIds, warnings, traceparent };
+        const ran = await runEvent(options, door.quotas, of);
+        if (ran.started?.replayed) metrics.events.inc({ outcome: 'repeated' });
+        return answerEvent(c, ran, linksFor(undefined, links));
+      });
+    } catch (error) {
+      if (error instanceof Rejection) {
+        metrics.events.inc({ outcome: 'refused' });
+        await keepRefusedEvent(known, error, asked);
+      }
+      throw error;
+    }
+  }
+
+  return [
+    route.sender('POST /co/:companyId/events/:relayId', 'submitEvent', 'Submit an event to a rule', {
+      ...more,
+      description,
+      handle: (c, { companyId, relayId }) => handle(c, companyId, relayId),
+    }),
+    route.sender(
+      'POST /co/:companyId/events/:relayId/:token',
+      'submitEventByPath',
+      'Submit an event, with its token in the path',
+      {
+        ...more,
+        description: `For senders that can send no header. Only an event token works here. ${description}`,
+        handle: (c, { companyId, relayId, token }) => handle(c, companyId, relayId, token),
+      },
+    ),
+  ];
+}
+
+export function withoutContents(relayId: string): Rejection {
+  const detail = `Rule ${relayId} has no published version. Nothing has run.`;
+  return new Rejection('event-refused', 'rule-without-contents', detail);
+}
+
+/** The idempotency key of an event: from its headers, or else the value at the path `dedupeBy`. */
+export function dedupe(
+  key: string | undefined,
+  door: Pick<EventDoor, 'dedupeBy'> | undefined,
+  event: Fields,
+): { key?: string | undefined; warnings: Issue[] } {
+  const { dedupeBy } = door ?? {};
+  if (key !== undefined || dedupeBy === undefined) return { key, warnings: [] };
+  const value = pathPattern.test(dedupeBy) ? propertyOf(event, dedupeBy) : undefined;
+  const text = typeof value === 'string' ? value : JSON.stringify(value ?? null);
+  if (text.trim() !== '' && text !== 'null') return { key: text.length > longestKey ? hashEvent(text) : text, warnings: [] };
+  const detail = `has no value at ${dedupeBy} (dedupeBy): if the sender repeats this event, it runs again`;
+  return { warnings: [{ pointer: '', detail }] };
+}
+
+/** An event that was not applicable stays so, although a version that was published since may apply. */
+async function earlierAnswer(
+  { store }: Pick<ApiOptions, 'store'>,
+  { companyId, relayId, key }: AskedEvent,
+  publishedAt: string,
+  text: string,
+): Promise<NotApplicableEvent | undefined> {
+  if (key === undefined || Date.now() - Date.parse(publishedAt) > repeatedForMs) return undefined;
+  // Another body under this key is another event, because an event that did not apply uses up no key.
+  const before = await store.events.findAnswer(companyId, relayId, key, hashEvent(text));
+  return before && { eventId: before.eventId, version: before.version, applies: false, reason: before.reason ?? '' };
+}
+
+/** `text` is the event as JSON, `event` is the same event, read. `came`: its text before a person edited it. */
+interface RunningEvent {
+  companyId: string;
+  relayId: string;
+  version: { version: number; contents: Contents };
+  text: string;
+  event: Fields;
+  came?: string;
+  key?: string | undefined;
+  resentFrom?: string;
+  tokenIds?: string[];
+  warnings?: Issue[];
+  traceparent?: string | undefined;
+}
+
+/** `started` is undefined if the event is not applicable. */
+export interface RanEvent {
+  eventId: string;
+  version: number;
+  reason: string;
+  started?: StartedChain;
+  warnings: Issue[];
+}
+
+/**
+ * Runs an event through a version of its rule. Stores the event and its outcome, unless the version refuses it.
+ * @throws Rejection event-refused, idempotency-key-reused, a quota; Problem temporal-unavailable
+ */
+export async function runEvent(options: ApiOptions, quotas: Quotas, running: RunningEvent): Promise<RanEvent> {
+  const { companyId, relayId, version, text, event, came = text, key: idempotencyKey, tokenIds, traceparent } = running;
+  const rule = { relayId, version: version.version, eventId: makeId() };
+  const hash = hashEvent(came);
+  const rendered = renderEvent(version.contents, relayId, event);
+  const able = rendered.kind === 'chain' ? await checked(quotas, companyId, rendered.actions) : { warnings: [] };
+  const problems = rendered.kind === 'refused' ? rendered.problems : able.problems;
+  if (rendered.kind !== 'chain' || problems) {
+    // The published version may be another one than when the event came first.
+    const earlier = idempotencyKey !== undefined && (await findChain(options, { companyId, rule, hash, idempotencyKey }));
+    if (earlier) return ranAs(rule, earlier, []);
+    if (problems) throw refusedEvent(problems);
+  }
+  if (rendered.kind !== 'chain') {
+    const reason = rendered.kind === 'not-applicable' ? rendered.reason : '';
+    record(options, running, rule, rendered, { outcome: 'not-applicable', reason });
+    return { ...rule, reason, warnings: [] };
+  }
+  const { actions } = rendered;
+  const warnings = [...(running.warnings ?? []), ...rendered.warnings, ...able.warnings];
+  const request = { companyId, actions, hash, idempotencyKey, tokenIds, warnings, traceparent, rule };
+  const started = await quotas.within(companyId, actions, () => startChain(options, request));
+  if (!started.replayed) record(options, running, rule, rendered, { outcome: 'chain', chainId: started.chain.chainId });
+  return ranAs(rule, started, warnings);
+}
+
+type Rule = NonNullable<StartedChain['first']>['rule'];
+
+function ranAs(rule: Rule, started: StartedChain, warnings: Issue[]): RanEvent {
+  const { rule: ran, warnings: said } = started.first ?? { rule, warnings };
+  return { eventId: ran.eventId, version: ran.version, reason: '', started, warnings: said };
+}
+
+/** What the company does not allow, or its systems cannot do. The pointers point into the contents. */
+async function checked(
+  quotas: Quotas,
+  companyId: string,
+  actions: ChainAction[],
+): Promise<{ warnings: Issue[]; problems?: Issue[] }> {
+  try {
+    return { warnings: (await quotas.checkActions(companyId, actions)).map(inContents) };
+  } catch (error) {
+    if (!(error instanceof Rejection)) throw error;
+    return { warnings: [], problems: error.mistakes.map(inContents) };
+  }
+}
+
+function refusedEvent(problems: readonly Issue[]): Rejection {
+  const errors = problems.slice(0, 1000);
+  const detail = `Nothing has run. ${errors.map(({ pointer, detail }) => `${pointer || 'the event'} ${detail}`).join('; ')}`;
+  return new Rejection('event-refused', 'event-refused', detail, { errors });
+}
+
+/** Stores the event after its answer, and tries the shadow version on it. Never throws. */
+function record(
+  { store, log, metrics }: ApiOptions,
+  { companyId, relayId, text, event, came = text, key, resentFrom }: RunningEvent,
+  { eventId, version }: Rule,
+  rendered: Rendered,
+  outcome: { outcome: 'chain'; chainId: string } | { outcome: 'not-applicable'; reason: string },
+): void {
+  metrics.events.inc({ outcome: outcome.outcome });
+  const receivedAt = new Date().toISOString();
+  setImmediate(async () => {
+    try {
+      const shadow = (await store.settings.of(companyId))?.contents.get(relayId)?.shadow;
+      const tried = shadow && compareOutcomes(rendered, renderEvent(shadow.contents, relayId, event));
+      store.events.add({
+        ...{ companyId, relayId, eventId, receivedAt, bytes: Buffer.byteLength(text), version, ...outcome },
+        ...(key !== undefined && { dedupe: key }),
+        ...(resentFrom !== undefined && { resentFrom }),
+        ...(tried && { shadow: { version: shadow.version, outcome: tried.outcome } }),
+        ...{ body: withoutTokens(text), hash: hashEvent(came) },
+      });
+    } catch (error) {
+      log.error({ err: error, companyId, relayId, eventId }, 'an event could not be stored');
+    }
+  });
+}
+
+/** Answers 202 for a new chain. Answers 200 for a repeated event, and for an event that is not applicable. */
+export function answerEvent(c: Context, { eventId, version, reason, started, warnings }: RanEvent, links: Links): Response {
+  if (!started) return c.json({ eventId, version, applies: false, reason } satisfies NotApplicableEvent);
+  const accepted = acceptedOf(c, started, warnings, links);
+  return c.json({ eventId, version, applies: true, ...accepted }, started.replayed ? 200 : 202);
+}

@@ -1,0 +1,110 @@
+/**
+ * `POST …/rules/{relayId}/try`: what contents would do with the stored events of a rule, compared with the published version. A
+ * worker thread does the work, so that other requests do not wait. Nothing is sent or stored.
+ */
+
+import { Worker } from 'node:worker_threads';
+import type { z } from 'zod';
+import { Problem } from '../contract/problem.js';
+import { mostTried, type Tried, tryRequest, tryResponse } from '../contract/rule-contents.js';
+import { checkContents } from '../rules/contents.js';
+import { readTexts } from './input.js';
+import { found } from './problems.js';
+import { type ApiOptions, type Route, route } from './route.js';
+import type { TryTask } from './try-thread.js';
+
+/** The thread stops after this time, and answers with the events that it has tried. */
+const mostMs = 15_000;
+/** If a thread does not stop by itself, the relay ends it after this time. */
+const endedMs = 20_000;
+const mostMemoryMb = 512;
+
+const mostWaiting = 4;
+const mostOfCompany = 2; // so that the tries of one company do not block the other companies
+
+export function ruleTrialRoutes({ store, keyring }: Pick<ApiOptions, 'store' | 'keyring'>): Route[] {
+  const turns = new Turns();
+  return [
+    route.author('POST /admin/companies/:companyId/rules/:relayId/try', 'tryRule', 'Try contents on the last events of a rule', {
+      description:
+        'Compares, for each event, the actions of the draft or of a version with the actions of the published version. Nothing is ' +
+        'sent or stored. If the contents have mistakes, no event is tried.',
+      use: 'lists',
+      rawBody: tryRequest,
+      answers: { 200: ['The outcomes, counted, and the first events with a difference.', tryResponse] },
+      problems: ['invalid-body', 'rate-limited'],
+      async handle(c, { companyId, relayId }) {
+        const asked = await readTexts(c, tryRequest);
+        const { company, rules } = found(await store.settings.of(companyId), `company ${companyId}`);
+        const rule = found(rules.get(relayId), `rule ${relayId} of company ${companyId}`);
+        const versionOf = async (version: number) => {
+          const stored = await store.versions.get(companyId, relayId, version);
+          return found(stored, `version ${version} of rule ${relayId} of company ${companyId}`).contents;
+        };
+        const against = asked.against === 'published' ? rule.published : asked.against;
+        const draft = async () => (await store.versions.draft(companyId, relayId))?.contents;
+        const given = asked.contents ?? (await (asked.version === 'draft' ? draft() : versionOf(asked.version)));
+        const checked = checkContents(given, { relayId, platform: company.platform });
+        if (!checked.ok) return c.json({ tried: 0, counts: {}, problems: checked.problems, events: [] });
+        const task = {
+          relayId,
+          contents: checked.contents,
+          against: against === undefined ? undefined : await versionOf(against),
+          domains: company.mail?.recipientDomains,
+          keys: keyring?.text(),
+          mostMs,
+        };
+        const tried = await turns.take(companyId, async () => {
+          return inThread({ ...task, rows: await store.events.lastRows(companyId, relayId, selected(asked.events)) });
+        });
+        return c.json(tried);
+      },
+    }),
+  ];
+}
+
+function selected(asked: z.infer<typeof tryRequest>['events']) {
+  return 'last' in asked ? { limit: asked.last } : { limit: mostTried, ...asked };
+}
+
+/** Runs one task at a time. A few tasks may wait. */
+class Turns {
+  #last: Promise<unknown> = Promise.resolve();
+  readonly #waiting = new Map<string, number>();
+
+  /** @throws Problem 429 if too many tasks wait */
+  async take<Result>(companyId: string, work: () => Promise<Result>): Promise<Result> {
+    const own = this.#waiting.get(companyId) ?? 0;
+    const all = [...this.#waiting.values()].reduce((sum, count) => sum + count, 0);
+    if (own >= mostOfCompany || all >= mostWaiting) {
+      const detail = 'Too many tries are running at this process. Nothing was done. Try again in a few seconds.';
+      throw new Problem('rate-limited', detail, { headers: { 'Retry-After': '5' }, bound: 'tries' });
+    }
+    this.#waiting.set(companyId, own + 1);
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => {});
+    try {
+      return await turn;
+    } finally {
+      const left = (this.#waiting.get(companyId) ?? 1) - 1;
+      if (left > 0) this.#waiting.set(companyId, left);
+      else this.#waiting.delete(companyId);
+    }
+  }
+}
+
+/** A new thread for each try: an expression that uses up time or memory then harms nothing else. */
+async function inThread(task: TryTask): Promise<Tried> {
+  const resourceLimits = { maxOldGenerationSizeMb: mostMemoryMb };
+  const thread = new Worker(new URL('./try-thread.js', import.meta.url), { workerData: task, resourceLimits });
+  const late = setTimeout(() => void thread.terminate(), endedMs);
+  try {
+    return await new Promise<Tried>((resolve, reject) => {
+      thread.once('message', resolve).once('error', reject);
+      thread.once('exit', () => reject(new Error('The thread of a try ended without an answer')));
+    });
+  } finally {
+    clearTimeout(late);
+    void thread.terminate();
+  }
+}
