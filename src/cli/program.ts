@@ -11,6 +11,7 @@ import { companies } from './commands/companies.js';
 import { credentials } from './commands/credentials.js';
 import { operations } from './commands/operations.js';
 import { rejected } from './commands/rejected.js';
+import { events } from './commands/rule-events.js';
 import { rules } from './commands/rules.js';
 import { send } from './commands/send.js';
 import { explain } from './explain.js';
@@ -19,7 +20,7 @@ import { exitCodes, type Terminal, UsageError } from './terminal.js';
 import { render } from './text.js';
 
 /** `relay --help` lists the commands in this order. */
-const commands = [companies, rules, credentials, send, chains, causes, bulk, rejected, operations];
+const commands = [companies, rules, events, credentials, send, chains, causes, bulk, rejected, operations];
 
 /** Makes `relay` with all its commands. No command ends the process. */
 export function program(terminal: Terminal) {

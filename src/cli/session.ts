@@ -83,19 +83,19 @@ export class Session {
   }
 
   /** Writes to standard error, even with `--json`. */
-  note(text: string): void {
-    this.terminal.err(`${render(text, false)}\n`);
+  note(line: Line): void {
+    this.terminal.err(`${render(line, false)}\n`);
   }
 
   table<Item>(items: readonly Item[], columns: Columns<Item>): Line[] {
     return table(items, columns, this.terminal.columns);
   }
 
-  /** Asks for confirmation of an action that cannot be undone. @throws UsageError, NotConfirmed */
-  async confirm(yes: boolean | undefined, question: string): Promise<void> {
+  /** Asks for confirmation. @param why - why the command asks. @throws UsageError, NotConfirmed */
+  async confirm(yes: boolean | undefined, question: string, why = 'This cannot be undone'): Promise<void> {
     if (yes) return;
-    if (!this.terminal.interactive) throw new UsageError('This cannot be undone: confirm it with --yes');
-    const reply = await this.terminal.ask(render(`${question} This cannot be undone. y/N `, false));
+    if (!this.terminal.interactive) throw new UsageError(`${why}: confirm it with --yes`);
+    const reply = await this.terminal.ask(render(`${question} ${why}. y/N `, false));
     if (!isYes(reply)) throw new NotConfirmed('Nothing was done');
   }
 

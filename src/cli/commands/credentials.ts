@@ -23,6 +23,7 @@ const expiresOption = new Option('--expires <time>', 'the time of expiry: 2026-0
 const may: Record<Role, string> = {
   read: 'read the chains of',
   steer: 'read and steer the chains of',
+  author: 'read and steer the chains, and write and publish the rules of',
   manage: 'read and steer the chains, and change the rules, tokens, contacts, pauses and keys of',
 };
 

@@ -1,5 +1,6 @@
 /** `relay rejected`: refused requests that the relay keeps. */
 
+import { isObject } from '../../chain/fields.js';
 import { acceptedSchema } from '../../contract/chain-resource.js';
 import {
   type KeptBody,
@@ -8,10 +9,21 @@ import {
   rejectedListSchema,
   wholeRejectedSchema,
 } from '../../contract/problem.js';
-import { path, Refused } from '../api.js';
+import { notApplicableSchema } from '../../contract/rule-event.js';
+import { parseJson, path, Refused } from '../api.js';
 import { showAccepted } from '../chain-view.js';
 import { problemLines } from '../explain.js';
-import { type Commands, changesOf, command, type Settings, waitOption, withChanges, withParts, yesOption } from '../options.js';
+import {
+  type Commands,
+  changesOf,
+  command,
+  readInput,
+  type Settings,
+  waitOption,
+  withChanges,
+  withParts,
+  yesOption,
+} from '../options.js';
 import { UsageError } from '../terminal.js';
 import { fields } from '../text.js';
 
@@ -51,6 +63,9 @@ export const rejected: Commands = (relay, session) => {
         ...(needsConfirmation(rest)
           ? ['Somebody else may have written these actions. Check every action before you send them.']
           : []),
+        ...(body?.isEvent
+          ? [`To run the event through the published version of its rule: npx relay rejected resend ${companyId} ${rejectedId}`]
+          : []),
         ...(body
           ? [
               ...(proposal ? [`To send the proposal: npx relay rejected resend ${companyId} ${rejectedId} --proposed`] : []),
@@ -71,25 +86,30 @@ export const rejected: Commands = (relay, session) => {
         'first. In a script, use --yes.',
     )
     .option('--proposed', 'for a body that could not be read: send the proposed actions')
+    .option('--event <file>', 'for an event: send the corrected event in this JSON file; - is standard input')
     .option('--leave-out <indexes>', 'do not send the proposed actions with these indexes: 1,2')
     .addOption(waitOption)
     .addOption(yesOption)
-    .action(async (companyId, rejectedId, { wait, yes = false, proposed, leaveOut, ...changes }) => {
+    .action(async (companyId, rejectedId, { wait, yes = false, proposed, leaveOut, event: file, ...changes }) => {
       const mended = byAction(changesOf(changes));
       const actions = Object.keys(mended).length > 0 ? mended : undefined;
       const target = path`/co/${companyId}/rejected/${rejectedId}/resend`;
+      const event = file === undefined ? undefined : parseJson(await readInput(session.terminal, file));
+      if (file !== undefined && !isObject(event)) throw new UsageError(`${file} must be a JSON object`);
       const resend = (confirm: boolean) =>
-        session.api.ask('POST', target, acceptedSchema, {
-          body: { confirm, actions, proposed, leaveOut: leaveOut === undefined ? undefined : placesIn(leaveOut) },
+        session.api.ask('POST', target, resentSchema, {
+          body: { confirm, actions, proposed, leaveOut: leaveOut === undefined ? undefined : placesIn(leaveOut), event },
         });
-      const answer = resend(yes).catch(async (error: unknown) => {
+      const answer = await resend(yes).catch(async (error: unknown) => {
         if (!(error instanceof Refused && error.problem.type === '/problems/not-confirmed')) throw error;
         session.note('Somebody else may have written these actions:');
         for (const { detail } of error.problem.errors ?? []) session.note(detail);
         await session.confirm(yes, 'Send all these actions?');
         return resend(true);
       });
-      return showAccepted(session, companyId, answer, wait);
+      const { body } = answer;
+      if ('chainId' in body) return showAccepted(session, companyId, Promise.resolve({ ...answer, body }), wait);
+      return session.show(Promise.resolve(answer), () => [`Nothing has run: the event does not apply. ${body.reason}`]);
     });
 
   command(rejected, 'drop <companyId> <rejectedId>', 'acme Xk2vQ9sLm4Tz', 'drop a refused request: it will not run').action(
@@ -99,6 +119,8 @@ export const rejected: Commands = (relay, session) => {
     },
   );
 };
+
+const resentSchema = acceptedSchema.or(notApplicableSchema);
 
 /** Shows the line with a mark under the mistake, then the whole body. If the place of the mistake is unknown, shows only the body. */
 function bodyLines({ text, bytes, cut, place }: KeptBody): string[] {

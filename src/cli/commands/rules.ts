@@ -7,6 +7,8 @@ import { path } from '../api.js';
 import { type Commands, command, readSettings, withParts, withSettings, yesOption } from '../options.js';
 import { UsageError } from '../terminal.js';
 import { fields } from '../text.js';
+import { addFileCommands } from './rule-files.js';
+import { addVersionCommands } from './rule-versions.js';
 
 /** The options of both `create` and `set`. */
 function withRule<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
@@ -90,6 +92,9 @@ export const rules: Commands = (relay, session) => {
     .action((companyId, relayId, { yes }) =>
       session.delete(pathOf(companyId, relayId), yes, `rule ${relayId} of company ${companyId} with its tokens`),
     );
+
+  addVersionCommands(rules, session);
+  addFileCommands(rules, session);
 
   function change(body: object) {
     return (companyId: string, relayId: string) => {
