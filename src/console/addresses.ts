@@ -21,7 +21,13 @@ export const pageOf = {
   assignment: (companyId: string, assignmentId: string) => path`/companies/${companyId}/assignments/${assignmentId}`,
   rules: (companyId: string) => path`/companies/${companyId}/rules`,
   rule: (companyId: string, relayId: string) => path`/companies/${companyId}/rules/${relayId}`,
-  compose: (companyId: string, relayId?: string) => path`/companies/${companyId}/compose` + query({ relayId }),
+  /** Where a person edits the draft of the rule. */
+  draft: (companyId: string, relayId: string) => path`/companies/${companyId}/rules/${relayId}/draft`,
+  versions: (companyId: string, relayId: string) => path`/companies/${companyId}/rules/${relayId}/versions`,
+  events: (companyId: string, relayId: string) => path`/companies/${companyId}/rules/${relayId}/events`,
+  event: (companyId: string, relayId: string, eventId: string) =>
+    path`/companies/${companyId}/rules/${relayId}/events/${eventId}`,
+  compose: (companyId: string) => path`/companies/${companyId}/compose`,
   refused: (companyId: string) => path`/companies/${companyId}/refused`,
   refusal: (companyId: string, rejectedId: string) => path`/companies/${companyId}/refused/${rejectedId}`,
   settings: (companyId: string) => path`/companies/${companyId}/settings`,

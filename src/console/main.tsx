@@ -1,5 +1,6 @@
 /** The console: the frame around every page, and the routes. */
 
+import { useSignal } from '@preact/signals';
 import { type ComponentChildren, render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
@@ -17,7 +18,6 @@ import { ComposePage } from './pages/compose.js';
 import { NowPage } from './pages/now.js';
 import { PeoplePage } from './pages/people.js';
 import { RefusalPage, RefusedPage } from './pages/refused.js';
-import { RulePage } from './pages/rule.js';
 import { RulesPage } from './pages/rules.js';
 import { SettingsPage } from './pages/settings.js';
 import { ProblemNote } from './parts.js';
@@ -29,8 +29,29 @@ interface PageOfCompany {
   name?: string;
   list?: () => ComponentChildren;
   item?: (item: string) => ComponentChildren;
+  /** The pages of a part of the item, such as the versions of a rule. */
+  parts?: Record<string, (item: string, id: string | undefined) => ComponentChildren>;
   needs?: Role;
 }
+
+/** @param key - must differ between pages. */
+const later = (key: string, load: () => Promise<ComponentChildren>) => <Later key={key} load={load} />;
+const rule = (relayId: string) =>
+  later(relayId, () => import('./pages/rule.js').then(({ RulePage }) => <RulePage relayId={relayId} />));
+const partsOfRule: PageOfCompany['parts'] = {
+  draft: (relayId) =>
+    may('author') &&
+    later(`draft ${relayId}`, () => import('./pages/draft.js').then(({ DraftPage }) => <DraftPage relayId={relayId} />)),
+  versions: (relayId) =>
+    later(`versions ${relayId}`, () =>
+      import('./pages/versions.js').then(({ VersionsPage }) => <VersionsPage relayId={relayId} />),
+    ),
+  events: (relayId, eventId) =>
+    later(`events ${relayId} ${eventId}`, async () => {
+      const { EventPage, EventsPage } = await import('./pages/rule-events.js');
+      return eventId ? <EventPage relayId={relayId} eventId={eventId} /> : <EventsPage relayId={relayId} />;
+    }),
+};
 
 const pages: Record<string, PageOfCompany> = {
   '': { name: 'Now', list: () => <NowPage /> },
@@ -38,11 +59,24 @@ const pages: Record<string, PageOfCompany> = {
   chains: { name: 'Chains', list: () => <ChainsPage />, item: (chainId) => <ChainPage key={chainId} chainId={chainId} /> },
   assignments: { item: (assignmentId) => <AssignmentPage key={assignmentId} assignmentId={assignmentId} /> },
   refused: { name: 'Refused', list: () => <RefusedPage />, item: (id) => <RefusalPage key={id} rejectedId={id} /> },
-  compose: { name: 'Compose', list: () => <ComposePage />, needs: 'steer' },
-  rules: { name: 'Rules', list: () => <RulesPage />, item: (id) => <RulePage key={id} relayId={id} />, needs: 'manage' },
+  compose: { name: 'Compose', list: () => <ComposePage />, needs: 'author' },
+  rules: { name: 'Rules', list: () => <RulesPage />, item: rule, parts: partsOfRule },
   settings: { name: 'Company', list: () => <SettingsPage />, needs: 'manage' },
   people: { name: 'People and audit', list: () => <PeoplePage />, needs: 'manage' },
 };
+
+/** A page whose script is loaded when somebody opens it. Most visits do not need it. */
+function Later({ load }: { load(): Promise<ComponentChildren> }) {
+  const [loaded, failed] = [useSignal<ComponentChildren>(undefined), useSignal(false)];
+  useEffect(() => {
+    load().then(
+      (page) => (loaded.value = page),
+      () => (failed.value = true),
+    );
+  }, []);
+  if (loaded.value) return loaded.value;
+  return <Page title="Rule">{failed.value ? <p class="note bad">Reload this page: its script was not found.</p> : null}</Page>;
+}
 
 function Console() {
   const { path: here } = useLocation();
@@ -63,7 +97,7 @@ function Console() {
   return (
     <Router>
       <Route path="/companies" component={Companies} />
-      <Route path="/companies/:companyId/:page?/:item?" component={OfCompany} />
+      <Route path="/companies/:companyId/:page?/:item?/:part?/:id?" component={OfCompany} />
       <Route default component={Nowhere} />
     </Router>
   );
@@ -167,16 +201,15 @@ function NoPage() {
   );
 }
 
-function OfCompany({ companyId, page = '', item }: { companyId: string; page?: string; item?: string }) {
+type Place = { companyId: string; page?: string; item?: string; part?: string; id?: string };
+
+function OfCompany(place: Place) {
+  const { companyId } = place;
   const isOwn = isOperator() || session.value?.companyId === companyId;
-  return isOwn ? (
-    <CompanyPages key={companyId} companyId={companyId} page={page} item={item} />
-  ) : (
-    <Framed>{<Elsewhere />}</Framed>
-  );
+  return isOwn ? <CompanyPages key={companyId} {...place} /> : <Framed>{<Elsewhere />}</Framed>;
 }
 
-function CompanyPages({ companyId, page, item }: { companyId: string; page: string; item: string | undefined }) {
+function CompanyPages({ companyId, page = '', item, part, id }: Place) {
   const facts = useResource<CompanyFacts>(path`/co/${companyId}`, seldom);
   const known = facts.data.value;
   if (!known)
@@ -192,13 +225,17 @@ function CompanyPages({ companyId, page, item }: { companyId: string; page: stri
         </Page>
       </Framed>
     );
-  const { list, item: one, needs } = pages[page] ?? {};
-  const shown = item === undefined || item === '' ? list?.() : one?.(item);
+  const { list, item: one, parts, needs } = pages[page] ?? {};
+  const shown = part ? item && parts?.[part]?.(item, id) : item ? one?.(item) : list?.();
   return (
     <CompanyContext.Provider value={{ ...known, refresh: facts.refresh }}>
       <Framed companyId={companyId} name={known.name} webUi={known.webUi}>
         {shown === undefined ? (
           <NoPage />
+        ) : shown === false ? (
+          <Page title="No access">
+            <p>This page needs a key with the role author.</p>
+          </Page>
         ) : needs && !may(needs) ? (
           <Page title="No access">
             <p>This page needs a key with the role {needs}.</p>

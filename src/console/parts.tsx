@@ -9,7 +9,7 @@ import type { Token } from '../contract/credential.js';
 import { Refused } from './api.js';
 import { editText } from './fields.js';
 import { announce, SessionIsOver } from './frame.js';
-import type { Resource } from './resource.js';
+import { type Resource, seldom, useResource } from './resource.js';
 import { CompanyContext, useCompany } from './session.js';
 import { fromNow, localTimes, timeText, wholeTimeText } from './when.js';
 import { stateWords, toneOf } from './words.js';
@@ -81,7 +81,11 @@ export function Failure({ of: { title, remedy, message }, under, usual }: Failur
 }
 
 /** Shows when a key or a token was created, expires, was revoked and was last used. */
-export function Lifetime({ of: { createdAt, expiresAt, revokedAt, lastUsedAt } }: { of: Omit<Token, 'tokenId' | 'state'> }) {
+export function Lifetime({
+  of: { createdAt, expiresAt, revokedAt, lastUsedAt },
+}: {
+  of: Omit<Token, 'tokenId' | 'purpose' | 'state'>;
+}) {
   return (
     <p class="soft small">
       Created <Time at={createdAt} />
@@ -130,6 +134,48 @@ export function Known<Body>({ of, children }: { of: Resource<Body>; children: (b
       {refused?.problem.status !== 401 && <ProblemNote refused={refused} />}
       {body !== undefined ? children(body) : !refused && <p class="soft">Loading…</p>}
     </>
+  );
+}
+
+interface FoldProps {
+  summary: ComponentChildren;
+  look?: string;
+  /** Opens the section, for example because it has a mistake. The section stays open after that. */
+  isNeeded: boolean;
+  children: ComponentChildren;
+}
+
+export function Fold({ summary, look, isNeeded, children }: FoldProps) {
+  const isOpen = useSignal(isNeeded);
+  useEffect(() => {
+    if (isNeeded) isOpen.value = true;
+  }, [isNeeded]);
+  return (
+    <details class={look} open={isOpen.value} onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
+      <summary>{summary}</summary>
+      {children}
+    </details>
+  );
+}
+
+interface AskedProps<Body> {
+  summary: string;
+  path: string;
+  /** The content above the answer. */
+  above?: ComponentChildren;
+  children(body: Body): ComponentChildren;
+}
+
+/** A section that loads its content when the user opens the section. */
+export function Asked<Body>({ summary, path, above, children }: AskedProps<Body>) {
+  const isOpen = useSignal(false);
+  const known = useResource<Body>(isOpen.value ? path : undefined, seldom);
+  return (
+    <details onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
+      <summary>{summary}</summary>
+      {isOpen.value && above}
+      {isOpen.value && <Known of={known}>{children}</Known>}
+    </details>
   );
 }
 
@@ -373,11 +419,17 @@ function Field({ label, hint, problem, children }: FieldProps) {
 type EntryProps = Pick<FieldProps, 'label' | 'hint' | 'problem'>;
 /** The attributes of `<input>` depend on its type, and a plain `Omit` would join all types. */
 type Unlabelled<Props> = Props extends unknown ? Omit<Props, 'label'> : never;
-type InputProps = EntryProps & Unlabelled<ComponentProps<'input'>> & { of?: Signal<string> };
+type Typed = { currentTarget: { value: string } };
+interface Typing {
+  onText?(text: string): void;
+}
+type InputProps = EntryProps & Unlabelled<ComponentProps<'input'>> & Typing & { of?: Signal<string> };
+
+const typing = ({ onText }: Typing) => onText && { onInput: ({ currentTarget }: Typed) => onText(currentTarget.value) };
 
 /** A text field. With `of`, the signal has the text while the user types. */
-export function Entry({ label, hint, problem, of, ...input }: InputProps) {
-  const typed = of && { value: of.value, onInput: (event: Typed) => (of.value = event.currentTarget.value) };
+export function Entry({ label, hint, problem, of, onText, ...input }: InputProps) {
+  const typed = of ? { value: of.value, ...typing({ onText: (text) => (of.value = text) }) } : typing({ onText });
   return (
     <Field label={label} hint={hint} problem={problem}>
       {(ids) => <input {...ids} {...input} {...typed} />}
@@ -385,12 +437,39 @@ export function Entry({ label, hint, problem, of, ...input }: InputProps) {
   );
 }
 
-type Typed = { currentTarget: { value: string } };
+interface SuggestedProps extends EntryProps {
+  name?: string;
+  value: string;
+  offers: readonly (readonly [value: string, words?: string])[];
+  onText(text: string): void;
+  onBlur?(): void;
+}
 
-export function Area({ label, hint, problem, ...area }: EntryProps & Omit<ComponentProps<'textarea'>, 'label'>) {
+/** A text field for which the browser suggests values. */
+export function Suggested({ label, hint, problem, offers, onText, ...input }: SuggestedProps) {
+  const list = useId();
   return (
     <Field label={label} hint={hint} problem={problem}>
-      {(ids) => <textarea {...ids} {...area} />}
+      {(ids) => (
+        <>
+          <input {...ids} {...input} {...typing({ onText })} list={list} autocomplete="off" spellcheck={false} />
+          <datalist id={list}>
+            {offers.map(([value, words]) => (
+              <option key={value} value={value} label={words} />
+            ))}
+          </datalist>
+        </>
+      )}
+    </Field>
+  );
+}
+
+type AreaProps = EntryProps & Omit<ComponentProps<'textarea'>, 'label'> & Typing;
+
+export function Area({ label, hint, problem, onText, ...area }: AreaProps) {
+  return (
+    <Field label={label} hint={hint} problem={problem}>
+      {(ids) => <textarea {...ids} {...area} {...typing({ onText })} />}
     </Field>
   );
 }

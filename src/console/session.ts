@@ -16,7 +16,7 @@ export interface Session {
 
 export const session = signal<Session | undefined>(undefined);
 
-const ranks: Record<Role, number> = { read: 0, steer: 1, manage: 2 };
+const ranks: Record<Role, number> = { read: 0, steer: 1, author: 2, manage: 3 };
 
 export function may(role: Role): boolean {
   const { kind, role: own = 'read' } = session.value ?? { kind: 'key' };

@@ -138,6 +138,9 @@ export const refusalWords: Record<RejectionReason, string> = {
   'body-too-large': 'The request body is too large',
   'unsupported-body': 'The encoding of the request body is not supported',
   'wrong-token': 'An action has a relayId and a token that do not belong together',
+  'event-unreadable': 'The event cannot be read',
+  'event-refused': 'The rule refuses the event',
+  'lists-refused': 'The rule accepts only events, no lists of actions',
 };
 
 export const verbWords: Record<SteeringVerb, string> = {
@@ -203,14 +206,14 @@ export const actionWords: Record<string, string> = {
 };
 
 export const fieldWords: Record<string, string> = {
-  platformAssignmentId: 'Assignment',
+  platformAssignmentId: 'Assignment number',
   delayInSeconds: 'Wait',
-  actionCondition: 'Run only if',
+  actionCondition: 'Only if',
   incomingValue: 'Incoming value',
   comment: 'Note',
   groupId: 'Group',
-  sendToGroups: 'Groups',
-  sendRadius: 'Radius',
+  sendToGroups: 'Groups to send to',
+  sendRadius: 'Within (miles)',
   emails: 'To',
   subject: 'Subject',
   body: 'Text',
@@ -223,14 +226,17 @@ export const fieldWords: Record<string, string> = {
 
 /** Hints for dispatchers. The API's descriptions are for programmers. */
 export const fieldHints: Record<string, string> = {
-  delayInSeconds: 'How many seconds to wait after the event.',
-  actionCondition: 'For example status==draft or status!=accepted. If this field is empty, the action always runs.',
-  incomingValue: 'A value from the event, for a condition such as incomingValue==yes.',
+  platformAssignmentId: 'The number of the assignment that this step is about.',
+  incomingValue: 'A value that the webhook fills in, for a condition on the incoming value.',
   comment: 'Lists and notices show this note.',
-  groupId: 'The relay sends the assignment to this group.',
-  sendToGroups: 'The relay sends the assignment to these groups. Separate the groups with commas.',
-  sendRadius: 'The radius around the assignment, in miles.',
+  sendToGroups: 'Names or numbers, separated by commas. If this field is empty, the platform chooses.',
+  sendRadius: 'For example 25. The distance from the place of the assignment.',
   emails: 'The e-mail addresses of the recipients.',
+  subject: '',
+  body: '',
+  externalSystemTicketId: 'The number of the ticket in the ticket system.',
+  cfName: 'The name of the field, as the ticket system shows it.',
+  cfValue: '',
   cfTargetDateFormat:
     'If the new value is a date or time, enter the format that the ticket system needs, such as yyyy-MM-dd HH:mm.',
 };
@@ -238,15 +244,5 @@ export const fieldHints: Record<string, string> = {
 /** The console shows this question in place of the API's hint. */
 export const reminderWords = 'If no worker is found, nobody gets a message. Add a reminder e-mail?';
 
-/** The names of the values that an action would send. The result of a test shows these names. */
-export const effectWords: Record<string, string> = {
-  groupIds: 'Groups',
-  radiusMiles: 'Radius in miles',
-  recipients: 'To',
-  subject: 'Subject',
-  body: 'Text',
-  bodyHtml: 'Text as HTML',
-  ticketId: 'Ticket',
-  field: 'Ticket field',
-  value: 'New value',
-};
+export const onFailureWords = { hold: 'wait for a decision', continue: 'run the next action' };
+export const onUnknownWords = { resend: 'try again automatically, with the same idempotency key', hold: 'wait for a decision' };

@@ -1,6 +1,7 @@
-/** The draft of a chain. Converts the actions of a request to cards, and cards to a request. */
+/** The draft of a rule. Converts the contents of the API to cards, and cards to contents or to the list of a webhook. */
 
-import type { Fields } from '../../chain/fields.js';
+import { type Fields, isObject } from '../../chain/fields.js';
+import { mailHtml } from './mail-html.js';
 
 export type { Fields };
 
@@ -10,6 +11,18 @@ export interface Card {
   fields: Fields;
 }
 
+export interface Variable {
+  path: string;
+  missing: 'hold' | 'refuse' | 'default';
+  default?: string;
+}
+
+export interface Draft {
+  when?: string;
+  variables: Readonly<Record<string, Variable>>;
+  cards: readonly Card[];
+}
+
 let lastKey = 0;
 
 export function newCard(fields: Fields): Card {
@@ -17,49 +30,47 @@ export function newCard(fields: Fields): Card {
   return { key: lastKey, fields };
 }
 
-/** Makes cards without tokens. A card has a `relayId` only if its rule differs from the rule of the draft. */
-export function cardsOf(elements: readonly Fields[], relayId: string): Card[] {
-  return elements.map(({ relayAccessToken: _token, relayId: own, ...fields }) =>
-    newCard(['', relayId].includes(fieldText(own)) ? fields : { ...fields, relayId: own }),
-  );
+export const emptyDraft: Draft = { variables: {}, cards: [] };
+
+/** Makes a draft without rules and tokens. A text that is made from another text is left out, so that it follows that text. */
+export function draftOf(contents: Fields | undefined): Draft {
+  const { when, variables, actions } = contents ?? {};
+  return {
+    ...(typeof when === 'string' && when !== '' && { when }),
+    variables: isObject(variables)
+      ? Object.fromEntries(Object.entries(variables).map(([name, one]) => [name, variableOf(one)]))
+      : {},
+    cards: (Array.isArray(actions) ? actions.filter(isObject) : []).map((element) => newCard(cardFields(element))),
+  };
 }
 
-/** The rules that differ from the rule of the draft, each with the indexes of its actions. */
-export function otherRules(cards: readonly Card[], relayId: string): Map<string, number[]> {
-  const others = new Map<string, number[]>();
-  for (const [place, { fields }] of cards.entries()) {
-    const own = fieldText(fields.relayId);
-    if (own !== '' && own !== relayId) others.set(own, [...(others.get(own) ?? []), place]);
-  }
-  return others;
+function variableOf(value: unknown): Variable {
+  const { path, missing, default: text } = isObject(value) ? value : {};
+  const kind = missing === 'refuse' || missing === 'default' ? missing : 'hold';
+  return { path: fieldText(path), missing: kind, ...(kind === 'default' && { default: fieldText(text) }) };
 }
 
-/** Replaces each token in the text with an empty string. The text may be invalid JSON. */
-export function withoutTokens(text: string): string {
-  return text.replaceAll(/("relayAccessToken"\s*:\s*)(?:"[^"\n]*"?|[^"\s,}]+"?)/g, '$1""');
+function cardFields({ relayId: _rule, relayAccessToken: _token, ...fields }: Fields): Fields {
+  const { bodyHtml, ...rest } = fields;
+  return bodyHtml !== undefined && bodyHtml === mailHtml(fieldText(rest.body)) ? rest : fields;
 }
 
-/** The actions of the request, without tokens and blank fields. */
-export function elementsOf(cards: readonly Card[], relayId: string): Fields[] {
-  return cards.map(({ fields: { action, relayId: own, ...fields } }) => ({
-    action,
-    relayId: own ?? relayId,
-    ...Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => given(name, value))),
-  }));
+/** The actions, without blank fields. The HTML of a mail is made from its text, if nobody has written it. */
+export function actionsOf(cards: readonly Card[]): Fields[] {
+  return cards.map(({ fields }) => {
+    const made =
+      fields.bodyHtml === undefined && fieldText(fields.body) !== '' ? { bodyHtml: mailHtml(fieldText(fields.body)) } : {};
+    return Object.fromEntries(Object.entries({ ...fields, ...made }).flatMap(([name, value]) => given(name, value)));
+  });
 }
 
-export const tokenPlaceholder = '<RELAY_ACCESS_TOKEN>';
+export function contentsOf({ when, variables, cards }: Draft): Fields {
+  return { ...(when && { when }), variables, actions: actionsOf(cards) };
+}
 
-/** The body for the webhook. Actions of the rule get the token. A missing token becomes a placeholder. */
-export function bodyOf(elements: readonly Fields[], relayId: string, token: string): { body: string; lacksToken: boolean } {
-  const tokens = elements.map(({ relayId: own }) => (own === relayId && token) || tokenPlaceholder);
-  const withTokens = elements.map(({ action, relayId: own, ...fields }, place) => ({
-    action,
-    relayId: own,
-    relayAccessToken: tokens[place],
-    ...fields,
-  }));
-  return { body: JSON.stringify(withTokens, undefined, 2), lacksToken: tokens.includes(tokenPlaceholder) };
+/** The list of actions for a webhook. Without a token, each action has the placeholder. */
+export function listOf(cards: readonly Card[], relayId: string, token = '<RELAY_ACCESS_TOKEN>'): Fields[] {
+  return actionsOf(cards).map(({ action, ...fields }) => ({ action, relayId, relayAccessToken: token, ...fields }));
 }
 
 function given(name: string, value: unknown): [string, unknown][] {
@@ -81,33 +92,25 @@ export function moved(cards: readonly Card[], place: number, by: -1 | 1): Card[]
   return cards.map((card) => (card === one ? other : card === other ? one : card));
 }
 
-/** Parses an array of actions. @returns `error` completes a sentence that begins with `This`, such as `This is not JSON`. */
-export function readElements(text: string): { elements?: Fields[]; error?: string } {
+/** Replaces each token in the text with an empty string. The text may be invalid JSON. */
+export function withoutTokens(text: string): string {
+  return text.replaceAll(/("relayAccessToken"\s*:\s*)(?:"[^"\n]*"?|[^"\s,}]+"?)/g, '$1""');
+}
+
+/** Reads contents, or the list of a webhook. @returns `error` completes a sentence that begins with `This`. */
+export function readContents(text: string): { contents?: Fields; isList?: boolean; error?: string } {
   try {
     const value: unknown = JSON.parse(text);
-    if (!Array.isArray(value)) return { error: 'must be an array of actions: [{"action": …}]' };
-    const place = value.findIndex((element) => typeof element !== 'object' || element === null || Array.isArray(element));
-    return place < 0 ? { elements: value } : { error: `is not valid: element ${place} must be an object` };
+    const contents = Array.isArray(value) ? { actions: value } : value;
+    if (!isObject(contents)) return { error: 'must be an object: {"actions": […]}' };
+    const { when: _when, variables: _variables, actions = [], ...unknown } = contents;
+    const [odd] = Object.keys(unknown);
+    if (odd !== undefined) return { error: `is not valid: a rule has no field ${odd}` };
+    if (!Array.isArray(actions)) return { error: 'must have a list of actions: {"actions": […]}' };
+    const place = actions.findIndex((element) => !isObject(element));
+    if (place >= 0) return { error: `is not valid: element ${place} must be an object` };
+    return { contents, isList: Array.isArray(value) };
   } catch (error) {
     return { error: `is not JSON: ${error instanceof Error ? error.message : ''}` };
   }
-}
-
-/** The delay in seconds. `event` means that a variable sets the delay. `wrong` means that the delay is not a whole number. */
-export type Delay = number | 'event' | 'wrong';
-
-export function delayOf({ delayInSeconds = '' }: Fields): Delay {
-  const text = fieldText(delayInSeconds).trim();
-  return /^\d*$/.test(text) ? Number(text) : text.includes('${') ? 'event' : 'wrong';
-}
-
-/** Groups the indexes of the cards by delay. Immediate actions come first, and unknown delays come last. */
-export function railOf(cards: readonly Card[]): { delay: Delay; places: number[] }[] {
-  const stops = new Map<Delay, number[]>();
-  for (const [place, { fields }] of cards.entries()) {
-    const delay = delayOf(fields);
-    stops.set(delay, [...(stops.get(delay) ?? []), place]);
-  }
-  const order = (delay: Delay) => (typeof delay === 'number' ? delay : Number.MAX_VALUE);
-  return [...stops].map(([delay, places]) => ({ delay, places })).sort((one, other) => order(one.delay) - order(other.delay));
 }

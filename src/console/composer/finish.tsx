@@ -1,39 +1,82 @@
-/** The last part of the composer: shows the address, the token and the body to paste, then waits for the first real event. */
+/** The last part of the composer: the address for the sender, or the body to paste; then it waits for the first real event. */
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { z } from 'zod';
 import type { ChainList } from '../../contract/chain-resource.js';
+import type { rotatedTokenResponse } from '../../contract/credential.js';
 import type { rejectedListSchema } from '../../contract/problem.js';
 import { pageOf, path, query } from '../addresses.js';
+import { ask, type Refused } from '../api.js';
 import { announce } from '../frame.js';
-import { Area, Button, Entry, ProblemNote, Time } from '../parts.js';
+import { Area, Button, Entry, ProblemNote, Time, useDeed } from '../parts.js';
 import { useResource } from '../resource.js';
-import { may, useCompany } from '../session.js';
+import { useCompany } from '../session.js';
 import { newestOf } from '../when.js';
 import { counted } from '../words.js';
-import { bodyOf, type Fields, tokenPlaceholder } from './draft.js';
+import { type Draft, listOf } from './draft.js';
+import type { Way } from './use-rehearsal.js';
 
 interface FinishProps {
-  elements: readonly Fields[];
   relayId: string;
+  draft: Draft;
+  way: Way;
   problems: number;
-  /** Why there is no body to paste. Undefined if there is a body. */
-  obstacle: string | undefined;
+  /** Why the steps could not be checked. */
+  refused: Refused | undefined;
+  published: number | undefined;
 }
 
-export function Finish({ elements, relayId, problems, obstacle }: FinishProps) {
+export function Finish({ way, ...props }: FinishProps) {
   const { companyId } = useCompany();
-  const [isPasted, token] = [useSignal(false), useSignal('')];
-  if (obstacle) return <p class="note bad">{obstacle}</p>;
-  const { body, lacksToken } = bodyOf(elements, relayId, token.value.trim());
+  const { relayId, published } = props;
+  if (way === 'list')
+    return (
+      <>
+        <h2>Copy to the webhook</h2>
+        <AsList {...props} />
+      </>
+    );
+  return (
+    <>
+      <h2>Connect your platform</h2>
+      <p>
+        {published === undefined ? 'Publish the rule first. Then ' : 'If you have not done it yet, '}
+        <a href={`${pageOf.rule(companyId, relayId)}#address`}>make the address for your platform</a> on the rule's page.
+      </p>
+    </>
+  );
+}
+
+function AsList({ relayId, draft, problems, refused }: Omit<FinishProps, 'way'>) {
+  const { companyId } = useCompany();
+  const [isPasted, token, isNew] = [useSignal(false), useSignal(''), useSignal(false)];
+  const making = useDeed();
+  const lists = draft.cards.some(({ fields }) => fields.if !== undefined) || draft.when;
+  if (lists)
+    return (
+      <p class="note bad">
+        A list cannot have all conditions of this rule. Let your platform send the event as it is, or keep one condition in each
+        step: a property of the assignment that is, or is not, one value.
+      </p>
+    );
+  if (problems > 0)
+    return <p class="note bad">The relay would refuse these steps. Correct {counted(problems, 'mistake')} first.</p>;
+  if (refused) return <p class="note bad">The steps are not checked: {refused.problem.detail}</p>;
+  const given = token.value.trim();
+  const body = JSON.stringify(listOf(draft.cards, relayId, given || undefined), undefined, 2);
+  const make = () =>
+    making.run(async () => {
+      const at = path`/admin/companies/${companyId}/rules/${relayId}/tokens`;
+      const made = await ask<z.infer<typeof rotatedTokenResponse>>('POST', at, { graceSeconds: null });
+      [token.value, isNew.value] = [made.relayAccessToken, true];
+    }, 'Token created');
   const copy = async () => {
     await navigator.clipboard.writeText(body);
-    announce(lacksToken ? `Copied without a token. Replace ${tokenPlaceholder} before you save the webhook.` : 'Copied');
+    announce('Copied');
   };
   return (
     <>
-      {problems > 0 && <p class="note bad">The relay would refuse this chain. Fix {counted(problems, 'problem')} first.</p>}
       <ol>
         <li>
           In the settings of the webhook, choose the method POST. Set the address to{' '}
@@ -41,32 +84,35 @@ export function Finish({ elements, relayId, problems, obstacle }: FinishProps) {
           <code>Content-Type: application/json</code>.
         </li>
         <li>
-          <Entry
-            label="The rule's token"
-            hint={`The token replaces ${tokenPlaceholder} in the actions of this rule. This page does not save the token.`}
-            of={token}
-            maxLength={512}
-          />
-          The relay shows a token only once, when a person creates the token.{' '}
-          {may('manage') ? (
-            <>
-              Create a new token on <a href={pageOf.rule(companyId, relayId)}>the rule's page</a>. This page keeps your draft.
-            </>
+          The text needs a token of this rule.
+          <p class="row">
+            <Button
+              class={given ? '' : 'main'}
+              aria-disabled={making.busy || isNew.value}
+              onClick={() => !isNew.value && void make()}
+            >
+              {isNew.value ? 'The new token is in the text' : 'Create a token'}
+            </Button>
+          </p>
+          <ProblemNote refused={making.refused} />
+          {isNew.value ? (
+            <p class="note wait">Copy the text below now. The page cannot show this token again. Older tokens stay valid.</p>
           ) : (
-            'A person with the role “manage” can create a new token on the page of the rule.'
+            <Entry label="Or enter a token that you have kept" of={token} maxLength={512} autocomplete="off" spellcheck={false} />
           )}
         </li>
         <li>
           <Area label="Paste this as the body of the webhook" class="json" rows={12} readOnly spellcheck={false} value={body} />
-          {lacksToken && (
-            <p class="note wait">A token is missing. The relay refuses this body until you replace {tokenPlaceholder}.</p>
-          )}
-          {'clipboard' in navigator && (
-            <p>
-              <Button class={lacksToken ? '' : 'main'} onClick={() => void copy()}>
-                {lacksToken ? 'Copy without a token' : 'Copy the body'}
-              </Button>
-            </p>
+          {given ? (
+            'clipboard' in navigator && (
+              <p>
+                <Button class="main" onClick={() => void copy()}>
+                  Copy the body
+                </Button>
+              </p>
+            )
+          ) : (
+            <p class="note wait">This text is not complete: the token is missing.</p>
           )}
         </li>
       </ol>
@@ -80,7 +126,6 @@ export function Finish({ elements, relayId, problems, obstacle }: FinishProps) {
     </>
   );
 }
-
 const watchful = { shortestMs: 3_000, longestMs: 10_000 };
 
 /** The largest expected difference between the clock of the browser and the clock of the server. */

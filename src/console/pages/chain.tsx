@@ -1,7 +1,5 @@
 /** One chain: its actions in order, with the buttons to decide about them. */
 
-import { useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { cancelRefusal } from '../../chain/allowed-verbs.js';
 import { type Fields, fixedFields } from '../../chain/fields.js';
@@ -11,8 +9,9 @@ import { noticeKindOf } from '../../contract/notices.js';
 import { pageOf, path } from '../addresses.js';
 import { ask } from '../api.js';
 import { announce, Page } from '../frame.js';
-import { DeedButton, Fact, Failure, FieldList, Known, Said, State, Time, UnknownNote, UpToDate } from '../parts.js';
-import { often, type Resource, seldom, useResource } from '../resource.js';
+import { Asked, DeedButton, Fact, Failure, FieldList, Known, Said, State, Time, UnknownNote, UpToDate } from '../parts.js';
+import { often, type Resource, useResource } from '../resource.js';
+import { MakeRule } from '../rule/make-rule.js';
 import { may, ruleName, useCompany } from '../session.js';
 import { Verbs } from '../steer.js';
 import { counted, failureTitle, isFutile, remedyWords, titleOf, toneOf, verbWords } from '../words.js';
@@ -30,7 +29,9 @@ export function ChainPage({ chainId }: { chainId: string }) {
 
 function Chain({ chain, resource }: { chain: ChainResource; resource: Resource<ChainResource> }) {
   const { companyId } = useCompany();
-  const { status, receivedAt, closedAt, actions, ignored = [], partial, historyFull, links, tokenIds } = chain;
+  const { status, receivedAt, closedAt, actions, ignored = [], partial, historyFull, links, tokenIds, rule } = chain;
+  const ofRules = [...new Set(actions.map(({ relayId }) => relayId))];
+  const [relayId] = ofRules;
   useAnnounced(chain);
   const assignments = [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))];
   return (
@@ -48,6 +49,12 @@ function Chain({ chain, resource }: { chain: ChainResource; resource: Resource<C
                 {assignmentId}
               </a>
             ))}
+          </Fact>
+        )}
+        {rule && (
+          <Fact name="From">
+            <a href={pageOf.event(companyId, rule.relayId, rule.eventId)}>an event</a>
+            <a href={pageOf.versions(companyId, rule.relayId)}>version {rule.version}</a>
           </Fact>
         )}
         {tokenIds && <Fact name="Token">{tokenIds.join(', ')}</Fact>}
@@ -87,6 +94,11 @@ function Chain({ chain, resource }: { chain: ChainResource; resource: Resource<C
         ))}
       </ol>
       {may('steer') && !cancelRefusal(chain) && <CancelChain chain={chain} onDone={resource.refresh} />}
+      {may('author') && !rule && relayId !== undefined && ofRules.length === 1 && (
+        <p>
+          <MakeRule relayId={relayId} chainId={chain.chainId} />
+        </p>
+      )}
     </>
   );
 }
@@ -178,18 +190,6 @@ function Action({ chain, action, onDone }: { chain: ChainResource; action: Actio
       ))}
       <Verbs chain={chain} action={action} onDone={onDone} />
     </article>
-  );
-}
-
-/** A section that loads its content when the user opens the section. */
-function Asked<Body>({ summary, path, children }: { summary: string; path: string; children(body: Body): ComponentChildren }) {
-  const isOpen = useSignal(false);
-  const known = useResource<Body>(isOpen.value ? path : undefined, seldom);
-  return (
-    <details onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
-      <summary>{summary}</summary>
-      {isOpen.value && <Known of={known}>{children}</Known>}
-    </details>
   );
 }
 

@@ -64,7 +64,7 @@ function Chains({ filter }: { filter: Filter }) {
                 ) : (
                   <>
                     There are no chains yet. A chain starts when the platform's webhook sends an event.{' '}
-                    {may('steer') && <a href={pageOf.compose(companyId)}>Compose a chain</a>}
+                    {may('author') && <a href={pageOf.compose(companyId)}>Write a rule</a>}
                   </>
                 )}
               </p>

@@ -14,7 +14,8 @@ import { useCompany } from '../session.js';
 const roleWords: Record<Role, string> = {
   read: 'can see chains and refused requests',
   steer: 'can also retry, edit, skip and cancel, and send refused requests',
-  manage: 'can also change settings, rules and keys',
+  author: 'can also write and publish rules, and make their tokens',
+  manage: 'can also change settings and keys, and delete rules',
 };
 const expiries: [days: string, words: string][] = [
   ['0', 'never'],

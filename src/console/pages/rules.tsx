@@ -9,18 +9,17 @@ import { Page } from '../frame.js';
 import { contactsText } from '../notify-fields.js';
 import { Choice, Deed, Entry, Known, Opener, ShownOnce } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
-import { useCompany } from '../session.js';
+import { may, useCompany } from '../session.js';
+import { onFailureWords } from '../words.js';
 
 type Rules = z.infer<typeof rulesResponse>;
 type CreatedRule = z.infer<typeof createdRuleResponse>;
 
-export const onFailureWords = { hold: 'wait for a decision', continue: 'run the next action' };
-export const onUnknownWords = { resend: 'try again automatically, with the same idempotency key', hold: 'wait for a decision' };
-
 export function RulesPage() {
   const company = useCompany();
   const { companyId } = company;
-  const rules = useResource<Rules>(`${path`/admin/companies/${companyId}/rules`}?limit=200`, seldom);
+  const listed = may('author') ? `${path`/admin/companies/${companyId}/rules`}?limit=200` : undefined;
+  const rules = useResource<Rules>(listed, seldom);
   const made = useSignal<CreatedRule | undefined>(undefined);
   const done = () => {
     made.value = undefined;
@@ -28,40 +27,52 @@ export function RulesPage() {
     company.refresh();
   };
   return (
-    <Page title="Rules" about="A rule decides what happens if an action fails, and who gets a notice.">
-      <p>
-        <Opener opens="Create a rule" look="main">
-          {(onClose) => <NewRule onClose={onClose} onMade={(rule) => (made.value = rule)} />}
-        </Opener>
-      </p>
-      <Known of={rules}>
-        {({ rules, nextCursor }) => (
-          <>
-            {rules.length === 0 && <p class="card">There are no rules yet. A webhook needs the id and the token of a rule.</p>}
-            <ul class="plain cards">
-              {rules.map(({ relayId, name, enabled, onFailure, notify }) => (
-                <li key={relayId} class="card">
-                  <h2>
-                    <a href={pageOf.rule(companyId, relayId)}>{name}</a> {!enabled && <span class="badge bad">disabled</span>}
-                  </h2>
-                  <p class="soft small">
-                    <code>{relayId}</code>
-                  </p>
-                  <p>If an action fails: {onFailureWords[onFailure]}.</p>
-                  <p class="soft small">
-                    Notices go to {["the company's contacts", contactsText(notify)].filter(Boolean).join(' and to ')}.
-                  </p>
-                </li>
-              ))}
-            </ul>
-            {nextCursor && (
-              <p class="soft">
-                This list is not complete. The command <code>relay rules list {companyId} --all</code> shows all rules.
-              </p>
-            )}
-          </>
-        )}
-      </Known>
+    <Page title="Rules" about="A rule says what happens when an event arrives, and who gets a notice if a step fails.">
+      {listed ? (
+        <p>
+          <Opener opens="Create a rule" look="main">
+            {(onClose) => <NewRule onClose={onClose} onMade={(rule) => (made.value = rule)} />}
+          </Opener>
+        </p>
+      ) : (
+        <ul class="plain cards">
+          {company.rules.map(({ relayId, name }) => (
+            <li key={relayId} class="card">
+              <a href={pageOf.rule(companyId, relayId)}>{name}</a>
+            </li>
+          ))}
+        </ul>
+      )}
+      {listed && (
+        <Known of={rules}>
+          {({ rules, nextCursor }) => (
+            <>
+              {rules.length === 0 && <p class="card">There are no rules yet. Create a rule, then write its steps.</p>}
+              <ul class="plain cards">
+                {rules.map(({ relayId, name, enabled, onFailure, notify }) => (
+                  <li key={relayId} class="card">
+                    <h2>
+                      <a href={pageOf.rule(companyId, relayId)}>{name}</a> {!enabled && <span class="badge bad">disabled</span>}
+                    </h2>
+                    <p class="soft small">
+                      <code>{relayId}</code>
+                    </p>
+                    <p>If an action fails: {onFailureWords[onFailure]}.</p>
+                    <p class="soft small">
+                      Notices go to {["the company's contacts", contactsText(notify)].filter(Boolean).join(' and to ')}.
+                    </p>
+                  </li>
+                ))}
+              </ul>
+              {nextCursor && (
+                <p class="soft">
+                  This list is not complete. The command <code>relay rules list {companyId} --all</code> shows all rules.
+                </p>
+              )}
+            </>
+          )}
+        </Known>
+      )}
       {made.value && (
         <ShownOnce title={`Token of ${made.value.name}`} secret={made.value.relayAccessToken} onClose={done}>
           <p>

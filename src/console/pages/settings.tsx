@@ -7,14 +7,14 @@ import type { PausesNow, StoredCompany } from '../../contract/company.js';
 import type { noticeTestResponse } from '../../contract/notify.js';
 import { path, query } from '../addresses.js';
 import { ask } from '../api.js';
-import { type CheckAnswer, CheckedLine, Connection, partWords, type SettingsProps } from '../connection.js';
-import { readObject } from '../fields.js';
+import { type CheckAnswer, CheckedLine, Connection, type SettingsProps } from '../connection.js';
 import { changedIn, only, useForm } from '../form.js';
 import { announce, Page } from '../frame.js';
+import { MoreSettings } from '../more-settings.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
-import { Area, Button, Choice, DeedButton, Entry, Fact, fieldsOf, Known, ProblemNote, Submit, Time, useDeed } from '../parts.js';
+import { Button, Choice, DeedButton, Entry, fieldsOf, Known, ProblemNote, Submit, Time, useDeed } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
-import { isOperator, useCompany } from '../session.js';
+import { useCompany } from '../session.js';
 import { counted, pausableWords } from '../words.js';
 
 export function SettingsPage() {
@@ -37,7 +37,7 @@ export function SettingsPage() {
             <NoticeTest at={at} />
             <Connection section="platform" company={known} at={at} onSaved={saved} />
             <Connection section="ticketing" company={known} at={at} onSaved={saved} />
-            <MoreConnections company={known} at={at} onSaved={saved} />
+            <MoreSettings company={known} at={at} onSaved={saved} />
           </>
         )}
       </Known>
@@ -206,95 +206,5 @@ function NoticeTest({ at }: { at: string }) {
         ))}
       </ul>
     </section>
-  );
-}
-
-function MoreConnections({ company, at, onSaved }: SettingsProps) {
-  const { platform, ticketing, mail, limits, webhookSecret } = company;
-  const shown = { mail, limits, webhookSecret };
-  return (
-    <section class="card" aria-labelledby="more">
-      <h2 id="more">More settings</h2>
-      <p class="soft">
-        {isOperator() ? '' : 'Only the operator of the relay can change these settings. '}This page never shows secrets.
-      </p>
-      <dl class="facts tall">
-        {Object.entries(shown).map(([name, value]) => (
-          <Fact key={name} name={partWords[name as keyof typeof partWords]}>
-            {value === undefined ? (
-              <span class="soft">not set</span>
-            ) : (
-              <ul class="plain">
-                {factsIn(value).map(([field, text]) => (
-                  <li key={field}>
-                    {field && <span class="soft">{field}: </span>}
-                    {text}
-                  </li>
-                ))}
-              </ul>
-            )}
-          </Fact>
-        ))}
-      </dl>
-      {isOperator() && (
-        <details>
-          <summary>Edit the connections</summary>
-          <ConnectionsForm sections={{ platform, ticketing, ...shown }} at={at} onSaved={onSaved} />
-        </details>
-      )}
-    </section>
-  );
-}
-
-type Sections = Record<string, unknown>;
-
-interface ConnectionsFormProps extends Omit<SettingsProps, 'company'> {
-  sections: Sections;
-}
-
-/** Edits the connections as the API's JSON. If a secret stays `***`, the API keeps the stored secret. */
-function ConnectionsForm({ sections, at, onSaved }: ConnectionsFormProps) {
-  /** The edited text, and the settings from before the edit. */
-  const typed = useSignal<{ text: string; before: Sections } | undefined>(undefined);
-  const mistake = useSignal('');
-  const { text = JSON.stringify(sections, undefined, 2), before = sections } = typed.value ?? {};
-  const deed = useDeed();
-  const save = async (event: Event) => {
-    event.preventDefault();
-    const read = readObject(text);
-    mistake.value = read ? '' : 'This is not a JSON object';
-    if (!read) return;
-    const names = Object.keys({ ...before, ...read }).filter((name) => !isSame(before[name], read[name]));
-    const given = Object.fromEntries(names.map((name) => [name, read[name] ?? null]));
-    await deed.run(async () => {
-      const { name } = await ask<StoredCompany>('GET', at);
-      onSaved(await ask<StoredCompany>('PUT', at, { ...given, name }));
-      typed.value = undefined;
-    }, 'Saved');
-  };
-  return (
-    <form onSubmit={(event) => void save(event)}>
-      <Area
-        label="Connections as JSON"
-        hint="The sections are platform, ticketing, mail, limits and webhookSecret. To remove a section, delete it here. Leave *** to keep a stored secret."
-        problem={mistake.value}
-        class="json"
-        spellcheck={false}
-        rows={14}
-        value={text}
-        onInput={(event) => (typed.value = { text: event.currentTarget.value, before })}
-      />
-      <Submit {...deed} words="Save connections" />
-    </form>
-  );
-}
-
-const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
-
-/** The path and the text of each field, for example `auth.type` and `bearer`. */
-function factsIn(value: unknown, at = ''): [field: string, text: string][] {
-  if (typeof value !== 'object' || value === null) return [[at, String(value)]];
-  return Object.entries(value).flatMap(([name, inner]) =>
-    Array.isArray(inner) ? [[name, inner.join(', ')] as [string, string]] : factsIn(inner, at ? `${at}.${name}` : name),
   );
 }

@@ -1,12 +1,14 @@
 /**
- * The composer in a real browser: builds the first example of the spec from nothing, by keyboard only; its mistakes, its dry
- * run, its scenarios, and the body to paste, which is then sent. `RELAY_PICTURES=1` takes the pictures of docs/console.md.
+ * The composer in a real browser: writes the first example of the spec from nothing, by keyboard only; its mistakes, its
+ * rehearsal, undo, two tabs, publishing, and the body for senders of lists. `RELAY_PICTURES=1` takes the pictures of
+ * docs/console.md.
  */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import { isDeepStrictEqual } from 'node:util';
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { missingBrowser, obstacles, signIn, startBrowser } from '../../end-to-end/browser.js';
 import { eventually, startStack, Unmet } from '../../end-to-end/stack.js';
 
@@ -18,21 +20,22 @@ const phone: BrowserContextOptions = { viewport: { width: 375, height: 740 }, co
 const [manager, mailText] = ['manager@demo.example', 'Please call somebody.'];
 const ofEvery = { platformAssignmentId: '${assignment_id}' };
 const ifDraft = (delayInSeconds: string) => ({ delayInSeconds, actionCondition: 'status==draft' });
-const send = { action: 'platform_sendAssignment', ...ofEvery, sendToGroups: '501,502' };
+const send = { action: 'platform_sendAssignment', ...ofEvery, sendToGroups: '501, 502' };
 const wanted = [
   { ...send, sendRadius: '5' },
   { ...send, sendRadius: '25', ...ifDraft('1800') },
-  { ...send, sendRadius: '100', ...ifDraft('3600') },
   {
     action: 'sendEmails',
     ...ofEvery,
-    ...ifDraft('5400'),
+    ...ifDraft('3600'),
     emails: [manager],
     subject: 'Nobody has been found for ${assignment_id}',
     body: mailText,
     bodyHtml: `<p>${mailText}</p>`,
   },
 ];
+const assignmentId = { path: 'workorder.id', missing: 'refuse' };
+const contents = { variables: { assignment_id: assignmentId }, actions: wanted };
 
 if (missingBrowser) it('the composer', { skip: missingBrowser }, () => {});
 else describe('the composer', composing);
@@ -40,8 +43,8 @@ else describe('the composer', composing);
 async function composing(): Promise<void> {
   const stack = await startStack({ retryBudgetSeconds: 600 });
   const company = await stack.company({ name: 'Widen, then alert' });
-  const { companyId, relayId, relayAccessToken } = company;
-  const made = await stack.store.keys.create(companyId, 'dana', actor, { role: 'manage' });
+  const { companyId } = company;
+  const made = await stack.store.keys.create(companyId, 'dana', actor, { role: 'author' });
   assert(typeof made === 'object');
   const browser = await startBrowser();
   const home = `/companies/${companyId}`;
@@ -53,6 +56,21 @@ async function composing(): Promise<void> {
     page.on('console', (message) => message.type() === 'error' && said.push(message.text()));
     await signIn(page, stack.links.api, made.key, to);
     return page;
+  };
+  /** A new rule, with the draft if one is given. */
+  const ruleWith = async (draft?: object, name = 'Test rule'): Promise<string> => {
+    const rule = await stack.store.rules.create(companyId, { name, onFailure: 'hold', onUnknown: 'resend' }, actor);
+    assert(typeof rule === 'object');
+    const { relayId } = rule.rule;
+    if (draft) assert.equal((await call('PUT', relayId, '/draft', { revision: 0, contents: draft })).revision, 1);
+    return relayId;
+  };
+  const call = async (method: string, relayId: string, path: string, body?: object) => {
+    const headers = { authorization: `Bearer ${made.key}`, 'content-type': 'application/json' };
+    const url = `${stack.links.api}/admin/companies/${companyId}/rules/${relayId}${path}`;
+    const answer = await fetch(url, { method, headers, body: body && JSON.stringify(body) });
+    assert.ok(answer.ok, await answer.clone().text());
+    return (await answer.json()) as { revision?: number; contents?: object; url?: string; events?: unknown[] };
   };
   const focused = (page: Page) => page.evaluate<string>('document.activeElement.name || document.activeElement.textContent');
   /** Presses Tab until the element has the focus. */
@@ -78,108 +96,101 @@ async function composing(): Promise<void> {
   const isAt = (page: Page, title: string) =>
     eventually(`the focus to be on ${title}`, async () => {
       const label = await page.evaluate<string | null>('document.activeElement.getAttribute("aria-label")');
-      return label === title ? true : new Unmet(label);
+      return label?.startsWith(title) ? true : new Unmet(label);
     });
   const status = (page: Page, words: string | RegExp) => page.getByRole('status').getByText(words).waitFor();
-  const elementsIn = async (page: Page): Promise<Record<string, unknown>[]> =>
-    JSON.parse(await page.getByLabel('Paste this as the body of the webhook').inputValue());
+  const step = (page: Page, number: number) => page.getByRole('article').nth(number - 1);
+  const unfold = (of: Locator) => of.getByRole('heading').getByRole('button').click();
+  const storedIs = (relayId: string, expected: object) =>
+    eventually('the draft to be saved', async () => {
+      const { contents } = await call('GET', relayId, '/draft');
+      return isDeepStrictEqual(contents, expected) || new Unmet(contents);
+    });
 
-  it('builds the first example from nothing by keyboard, and sees it arrive', async () => {
+  it('writes the first example from nothing by keyboard, rehearses and publishes it, and sees it run', async () => {
     const page = await pageOf(home);
     await page.getByRole('link', { name: 'Compose' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Compose', level: 1 }).waitFor();
-    await page.getByText('Add your first action').waitFor();
-    await press(page, /^Add: send the assignment/);
-    await isAt(page, '0 platform_sendAssignment');
-    await write(page, { sendToGroups: '501,502', sendRadius: '5' });
-    await press(page, /^Duplicate/);
-    await isAt(page, '1 platform_sendAssignment');
-    await write(page, { delayInSeconds: 'soon', actionCondition: 'status=draft', sendRadius: '25' });
-    const second = page.getByRole('article').nth(1);
-    await second.getByText('must be a whole number of seconds').waitFor();
-    const delay = second.getByLabel('delayInSeconds');
+    await page.locator('h1:focus', { hasText: 'Compose' }).waitFor();
+    await page.getByLabel('Name').focus();
+    await page.keyboard.type('Find somebody');
+    await press(page, 'Create the rule and write it');
+    await page.getByText('Add your first step').waitFor();
+    await page.locator('h1').focus();
+    await press(page, 'Send the assignment');
+    await isAt(page, 'Step 1: ');
+    await write(page, { delayInSeconds: 'soon', sendToGroups: '501, 502', sendRadius: '5' });
+    await step(page, 1).getByText('This must be a time, such as 30 minutes or 1 h.').waitFor();
+    const delay = step(page, 1).getByLabel('Wait');
     const about = (await delay.getAttribute('aria-describedby'))?.split(' ') ?? [];
-    assert.match((await page.locator(`[id="${about[0]}"]`).textContent()) ?? '', /whole number/);
+    assert.match((await page.locator(`[id="${about[0]}"]`).textContent()) ?? '', /must be a time/);
     assert.equal(await delay.getAttribute('aria-invalid'), 'true');
-    await second.getByText('has a single =').waitFor();
-    await delay.focus();
-    await page.keyboard.press('Control+a');
-    await page.keyboard.type('1800');
-    await write(page, { actionCondition: 'status==draft' });
-    await second.getByText('That is 30 minutes.').waitFor();
-    await second.locator('.error').first().waitFor({ state: 'detached' });
-    await press(page, /^Duplicate/);
-    await isAt(page, '2 platform_sendAssignment');
-    await write(page, { delayInSeconds: '3600', sendRadius: '100' });
+    await delay.fill('');
+    await step(page, 1).locator('.error').first().waitFor({ state: 'detached' });
     await page.getByText('Add a reminder e-mail?').waitFor();
-    await page.getByRole('button', { name: 'Add the reminder e-mail', disabled: false }).waitFor();
-    await press(page, 'Add the reminder e-mail');
-    await isAt(page, '3 sendEmails');
+    await press(page, 'Send the assignment');
+    await isAt(page, 'Step 2: After 30 minutes, if still draft, send to groups 501 and 502');
+    await write(page, { sendRadius: '25' });
+    await press(page, 'Send an e-mail');
+    await isAt(page, 'Step 3: ');
+    await write(page, { delayInSeconds: '1 h', emails: manager, subject: 'Nobody has been found for ' });
+    await press(page, 'Insert a value…');
+    await press(page, /^assignment id/);
+    await eventually('the focus to be back', async () => (await focused(page)) === 'subject' || new Unmet(await focused(page)));
+    await write(page, { body: mailText });
     await page.getByText('Add a reminder e-mail?').waitFor({ state: 'detached' });
-    assert.equal(await page.locator('.error').count(), 0);
-    const [net] = (await elementsIn(page)).slice(-1);
-    assert.deepEqual([net?.actionCondition, net?.delayInSeconds], ['status==draft', '5400']);
-    await press(page, /^Remove/);
-    await page.getByText('Add a reminder e-mail?').waitFor();
-    await press(page, /^Add: send an e-mail/);
-    await isAt(page, '3 sendEmails');
-    await write(page, { ...ifDraft('5400'), emails: manager, subject: 'Nobody has been found for ' });
-    await press(page, 'Insert a variable of the webhook');
-    await press(page, '${assignment_id}');
-    await write(page, { body: mailText, bodyHtml: `<p>${mailText}</p>` });
-    await page.getByText('Add a reminder e-mail?').waitFor({ state: 'detached' });
-
     await page.keyboard.press('Alt+ArrowUp');
-    await status(page, 'Action 3 is now action 2');
-    await eventually('the focus to be back', async () => (await focused(page)) === 'bodyHtml' || new Unmet(await focused(page)));
+    await status(page, 'Step 3 is now step 2');
+    await eventually('the focus to be back', async () => (await focused(page)) === 'body' || new Unmet(await focused(page)));
     await page.keyboard.press('Alt+ArrowDown');
-    await status(page, 'Action 2 is now action 3');
-    const rail = page.getByRole('navigation', { name: 'Timeline of the actions' }).getByRole('listitem');
-    assert.match((await rail.first().textContent()) ?? '', /^Immediately0 platform_sendAssignment/);
+    await status(page, 'Step 2 is now step 3');
 
-    await press(page, 'Run the test');
-    await page.getByText('4 actions: 4 run.', { exact: false }).locator('visible=true').first().waitFor();
-    await tabToScenario(page, 'nobody-accepts');
-    await page.getByText('No worker accepts, and nobody gets a message about it').waitFor();
-    await page.getByRole('article').nth(3).getByText('status was "sent"').waitFor();
-    await tabToScenario(page, 'platform-down');
-    await page
-      .getByRole('article')
+    await page.locator('summary', { hasText: 'Takes from the event' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Place in the event').fill('workorder.id');
+    const stops = page.getByRole('list', { name: 'Timeline of the steps' }).getByRole('listitem');
+    await stops.nth(2).getByText('1:00').waitFor();
+    assert.match((await stops.first().textContent()) ?? '', /^0:00 Send to groups 501 and 502 within 5 miles reaches nobody/);
+    await page.getByLabel('What happens?').selectOption('nobody-accepts');
+    await stops.nth(1).getByText('Status was "sent"').waitFor();
+    await page.getByLabel('What happens?').selectOption('platform-down');
+    await stops
+      .getByText(/People are alerted after/)
       .first()
-      .getByText(/people are alerted after/)
       .waitFor();
     assert.deepEqual(await obstacles(page), []);
+    await page.locator('summary', { hasText: 'Takes from the event' }).click();
+    await unfold(step(page, 3));
     await takePicture(page, 'compose');
+    const relayId = /rules\/(\d+)\/draft$/.exec(page.url())?.[1] ?? '';
+    await page.getByText('Draft saved').waitFor();
+    await storedIs(relayId, contents);
 
-    const body = await elementsIn(page);
-    const placed = { relayId, relayAccessToken: '<RELAY_ACCESS_TOKEN>' };
-    assert.deepEqual(
-      body,
-      wanted.map((element) => ({ ...element, ...placed })),
-    );
-    await press(page, /^I have pasted the body/);
-    await page.getByText(/^Waiting for the (first|next) event/).waitFor();
-    await page.waitForResponse((response) => response.url().includes('/chains?'));
+    await page.getByRole('button', { name: 'Publish…' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('so there is nothing to compare').waitFor();
+    assert.deepEqual(await obstacles(page), []);
+    await press(page, 'Publish');
+    await page.getByText('After 30 minutes, if still draft, send to groups 501 and 502 within 25 miles').waitFor();
+    await page.getByRole('button', { name: 'Make the address…' }).focus();
+    await page.keyboard.press('Enter');
+    await press(page, 'Make');
+    const address = (await page.locator('.secret').textContent()) ?? '';
+    await press(page, 'Done');
     const assignment = await stack.assignment();
-    const text = JSON.stringify(body)
-      .replaceAll('<RELAY_ACCESS_TOKEN>', relayAccessToken)
-      .replaceAll('${assignment_id}', assignment);
-    const url = (await page.getByText('/relay').first().textContent()) ?? '';
-    assert.equal(url, `${stack.links.api}/co/${companyId}/relay`);
-    const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: text });
+    const answer = await fetch(address, { method: 'POST', body: JSON.stringify({ workorder: { id: assignment } }) });
     assert.equal(answer.status, 202, await answer.clone().text());
-    await page.getByRole('link', { name: 'open its chain' }).waitFor();
-    await press(page, 'open its chain');
+    await page.getByRole('link', { name: 'Open the chain' }).click();
+    await page.getByRole('link', { name: 'version 1' }).waitFor();
     await page.getByText('scheduled').first().waitFor();
     await page.context().close();
   });
 
   it('adds a reminder that fits the last change, and only one', async () => {
-    const page = await pageOf(`${home}/compose`);
-    await page.getByRole('button', { name: /^Add: send the assignment/ }).click();
-    const [first, reminder] = [page.getByRole('article').first(), page.getByRole('article').nth(1)];
-    await first.getByLabel('delayInSeconds').fill('1800');
+    const relayId = await ruleWith();
+    const page = await pageOf(`${home}/rules/${relayId}/draft`);
+    await page.getByRole('button', { name: 'Send the assignment' }).click();
+    await step(page, 1).getByLabel('Wait').fill('30 minutes');
     const addIt = page.getByRole('button', { name: 'Add the reminder e-mail' });
     await page.getByRole('button', { name: 'Add the reminder e-mail', disabled: false }).waitFor();
     let answer = () => {};
@@ -188,189 +199,286 @@ async function composing(): Promise<void> {
       await held;
       await route.continue();
     });
-    await first.getByLabel('delayInSeconds').fill('3600');
+    await step(page, 1).getByLabel('Wait').fill('1 h');
     await addIt.click({ force: true });
     await status(page, 'Your last change is not checked yet. Try again in a moment');
-    assert.equal(await reminder.count(), 0);
+    assert.equal(await step(page, 2).count(), 0);
     answer();
     await addIt.dblclick();
     await addIt.waitFor({ state: 'detached' });
-    assert.deepEqual(
-      (await elementsIn(page)).map(({ delayInSeconds }) => delayInSeconds),
-      ['3600', '5400'],
-    );
+    await step(page, 2)
+      .getByText(/^After 1 hour 30 minutes, if still draft, e-mail/)
+      .waitFor();
+    assert.equal(await page.getByRole('article').count(), 2);
     await page.context().close();
   });
 
-  it('validates JSON while it is typed, tries it with a real event, and keeps it for the tab', async () => {
-    await company.start([{ ...wanted[1], platformAssignmentId: await stack.assignment() }]);
-    const page = await pageOf(`${home}/compose?relayId=${relayId}`);
-    await page.getByRole('button', { name: 'JSON', exact: true }).click();
-    const json = page.getByLabel('Chain as JSON');
-    await json.fill('[{"action": ');
-    await page.getByText('is not JSON').waitFor();
+  it('undoes and redoes changes, and keeps them for the next visit', async () => {
+    const relayId = await ruleWith(contents);
+    const page = await pageOf(`${home}/rules/${relayId}/draft`);
+    await unfold(step(page, 1));
+    await step(page, 1).getByLabel('Within (miles)').fill('7');
+    await step(page, 1).getByText('Send to groups 501 and 502 within 7 miles').waitFor();
+    await step(page, 1).getByRole('button', { name: 'Remove step 1' }).click();
+    await status(page, 'Step 1 removed');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await step(page, 3).waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await step(page, 1).getByText('within 5 miles').waitFor();
+    await page.keyboard.press('Control+Shift+z');
+    await step(page, 1).getByText('within 7 miles').waitFor();
+    await page.getByText('Draft saved').waitFor();
+    await page.reload();
+    await step(page, 1).getByText('within 7 miles').waitFor();
+    await page.context().close();
+  });
+
+  it('lets a person choose if two tabs have changed the draft', async () => {
+    for (const [choice, miles] of [
+      ['Keep mine', '9'],
+      ['Use the other', '8'],
+    ] as const) {
+      const relayId = await ruleWith(contents);
+      const page = await pageOf(`${home}/rules/${relayId}/draft`);
+      await unfold(step(page, 1));
+      const other = { ...contents, actions: [{ ...wanted[0], sendRadius: '8' }, ...wanted.slice(1)] };
+      await call('PUT', relayId, '/draft', { revision: 1, contents: other });
+      await step(page, 1).getByLabel('Within (miles)').fill('9');
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('Somebody else has changed this draft').waitFor();
+      await dialog.getByText('within 8 miles').waitFor();
+      await dialog.getByText('within 9 miles').waitFor();
+      assert.deepEqual(await obstacles(page), []);
+      await dialog.getByRole('button', { name: choice }).click();
+      await step(page, 1).getByText(`within ${miles} miles`).waitFor();
+      await page.getByText('Draft saved').waitFor();
+      await storedIs(relayId, { ...other, actions: [{ ...wanted[0], sendRadius: miles }, ...wanted.slice(1)] });
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await step(page, 1)
+        .getByText(`within ${choice === 'Keep mine' ? 8 : 9} miles`)
+        .waitFor();
+      await page.context().close();
+    }
+  });
+
+  it('chooses places and values from the last event, and tries the draft on it', async () => {
+    const relayId = await ruleWith(contents);
+    await call('POST', relayId, '/publish', { revision: 1 });
+    const { url } = await call('POST', relayId, '/event-tokens', {});
+    for (const status of ['created', 'cancelled']) {
+      const workorder = { id: await stack.assignment(), status, priority: 4, manager: { email: 'boss@demo.example' } };
+      const body = JSON.stringify({ workorder });
+      assert.equal(
+        (await eventually('the event to be accepted', () => fetch(String(url), { method: 'POST', body }))).status,
+        202,
+      );
+    }
+    await eventually(
+      'two events',
+      async () => (await call('GET', relayId, '/events')).events?.length === 2 || new Unmet('fewer'),
+    );
+    const page = await pageOf(`${home}/rules/${relayId}/draft`);
+    await page.getByText('For every event').click();
+    await page.getByRole('button', { name: 'Add a condition' }).click();
+    await page.getByLabel('Property').fill('workorder.status');
+    const offered = page.locator('datalist option[value="cancelled"]');
+    await offered.waitFor({ state: 'attached' });
+    await page.getByLabel('Value').fill('created');
+    await unfold(step(page, 3));
+    await step(page, 3).getByLabel('To', { exact: true }).click();
+    await step(page, 3).getByRole('button', { name: 'Insert a value…' }).click();
+    await page.getByLabel('Search').fill('boss');
+    await page.getByRole('button', { name: /the event: workorder.manager.email/ }).click();
+    await step(page, 3).getByText('[workorder manager email]').waitFor();
+    await page.getByText('Draft saved').waitFor();
+    await page.getByRole('button', { name: 'Try on the last events…' }).click();
+    await page.getByText('Of the last 2 events, 1 would').waitFor();
+    await page.getByText('2 events with a difference').click();
+    await page.getByText('no longer run', { exact: true }).waitFor();
+    await page.getByText(/^Step 3, To/).waitFor();
+    assert.deepEqual(await obstacles(page), []);
+    await page.getByRole('dialog').getByRole('button', { name: 'Back' }).click();
+    await page.getByRole('button', { name: 'Publish…' }).click();
+    await page.getByLabel(/^Why/).fill('Only new ones');
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await page.getByText('For each event, if workorder.status is created').waitFor();
+    await page.getByRole('link', { name: 'Versions and differences' }).click();
+    await page.getByText('Only new ones').waitFor();
+    await page.locator('summary', { hasText: 'Differences' }).first().click();
+    await page.getByText('From version 1 to version 2').waitFor();
+    await page.getByText('For each event, if workorder.status is created').waitFor();
+    assert.deepEqual(await obstacles(page), []);
+    await page.getByRole('button', { name: 'Go back to version 1…' }).click();
+    await page.getByText(/^Of the last 2 events/).waitFor();
+    await page.getByRole('button', { name: 'Go back', exact: true }).click();
+    await page.getByText('the same as version 1').waitFor();
+    await page.getByRole('link', { name: 'The rule' }).click();
+    await page.getByText('For every event').waitFor();
+    await page.getByRole('link', { name: 'All events', exact: true }).click();
+    await page.getByRole('row').nth(1).getByRole('link').first().click();
+    await page.getByText('"boss@demo.example"').waitFor();
+    assert.deepEqual(await obstacles(page), []);
+    await page.getByRole('button', { name: 'Send again…' }).click();
+    await page.getByRole('button', { name: 'Send again', exact: true }).click();
+    await page.getByRole('heading', { name: /^Chain / }).waitFor();
+    await page.getByRole('link', { name: 'version 3' }).waitFor();
+    await page.context().close();
+  });
+
+  describe('for senders of lists', () => {
+    const list = (page: Page) => page.getByLabel('A text that you paste into its webhook').check();
+    const body = (page: Page) => page.getByLabel('Paste this as the body of the webhook');
+    const elementsIn = async (page: Page): Promise<Record<string, unknown>[]> => JSON.parse(await body(page).inputValue());
+
+    it('ends with the body, makes its token there, and sees its first event', async () => {
+      const relayId = await ruleWith(contents);
+      const page = await pageOf(`${home}/rules/${relayId}/draft`);
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      await list(page);
+      await page.getByText('This text is not complete: the token is missing.').waitFor();
+      assert.equal(await page.getByRole('button', { name: /^Copy/ }).count(), 0);
+      await page.getByRole('button', { name: 'Create a token' }).click();
+      await page.getByText('The page cannot show this token again').waitFor();
+      await page.getByRole('button', { name: 'Copy the body' }).click();
+      await status(page, 'Copied');
+      const text = await page.evaluate<string>('navigator.clipboard.readText()');
+      const elements = await elementsIn(page);
+      assert.deepEqual(JSON.parse(text), elements);
+      const relayAccessToken = String(elements[0]?.relayAccessToken);
+      assert.match(relayAccessToken, /^rlt_/);
+      assert.deepEqual(
+        elements,
+        wanted.map((element) => ({ ...element, relayId, relayAccessToken })),
+      );
+      assert.deepEqual(await obstacles(page), []);
+      await page.getByRole('button', { name: 'I have pasted the body' }).click();
+      await page.getByText(/^Waiting for the next event/).waitFor();
+      await page.waitForResponse((response) => response.url().includes('/chains?'));
+      const url = (await page.getByText(`/co/${companyId}/relay`).first().textContent()) ?? '';
+      assert.equal(url, `${stack.links.api}/co/${companyId}/relay`);
+      const sent = text.replaceAll('${assignment_id}', await stack.assignment());
+      const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: sent });
+      assert.equal(answer.status, 202, await answer.clone().text());
+      await page.getByRole('link', { name: 'open its chain' }).click();
+      await page.getByText('scheduled').first().waitFor();
+      await page.context().close();
+    });
+
+    it('says which conditions a list cannot have', async () => {
+      const actions = [{ ...wanted[0], if: 'event.n > 3 && assignment.status == "draft"' }];
+      const page = await pageOf(`${home}/rules/${await ruleWith({ ...contents, actions })}/draft`);
+      await list(page);
+      await page.getByText('A list cannot have all conditions of this rule').waitFor();
+      assert.equal(await body(page).count(), 0);
+      await page.context().close();
+    });
+
+    it('makes a rule of ours from the lists that have come', async () => {
+      const relayId = await ruleWith();
+      const token = await stack.store.tokens.rotate(companyId, relayId, null, actor);
+      assert(token);
+      const rule = stack.companyOf({ companyId, relayId, relayAccessToken: token.relayAccessToken });
+      const mail = { action: 'sendEmails', emails: [manager], body: 'B', bodyHtml: '<p>B</p>' };
+      const subjects = ['Visit 4711 is late', 'Visit 4712 is late'];
+      const [first] = await Promise.all(subjects.map((subject) => rule.start([{ ...mail, subject }])));
+      const page = await pageOf(`${home}/chains/${first?.chainId}`);
+      await page.getByRole('button', { name: 'Make this a rule of ours…' }).click();
+      await page.getByText('These values vary').waitFor();
+      assert.deepEqual(await obstacles(page), []);
+      await page.getByRole('button', { name: 'Use as the draft' }).click();
+      await step(page, 1)
+        .getByText(/^E-mail manager@demo.example: “Visit \[.+\] is late”$/)
+        .waitFor();
+      await page.context().close();
+    });
+  });
+
+  describe('as JSON', () => {
+    const show = (page: Page, how: 'Steps' | 'JSON') => page.getByRole('button', { name: how, exact: true }).click();
+    const json = (page: Page) => page.getByLabel('Rule as JSON');
     const udf = {
       action: 'ticket_updateUDF',
       externalSystemTicketId: 'T',
       cfName: 'In',
-      cfValue: '${checked_in_on}',
+      cfValue: '2026-07-01T12:00:00Z',
       cfTargetDateFormat: 'yyyy',
     };
-    await json.fill(
-      JSON.stringify([
-        { ...wanted[1], relayId, relayAccessToken: 'rlt_x' },
-        { ...udf, cfNam: 'x' },
-      ]),
-    );
-    await page.getByText('did you mean cfName').waitFor();
-    await page.getByRole('button', { name: 'Cards', exact: true }).click();
-    const second = page.getByRole('article').nth(1);
-    await second.getByText('did you mean cfName').waitFor();
-    await second.getByText('Example: 2026.').waitFor();
-    await second.getByLabel('cfTargetDateFormat').fill('yyyy-MM');
-    await second.getByText('Example: 2026-07.').waitFor();
-    await second.getByLabel('cfTargetDateFormat').fill('bad');
-    await second.getByText('b at place 1').first().waitFor();
-    await page.reload();
-    await second.getByRole('button', { name: /^Remove/ }).click();
-    await status(page, 'Action 1 removed');
-    await page.getByLabel('Assignment', { exact: true }).selectOption('chainId');
-    await page.getByLabel('Event').locator('option').first().waitFor({ state: 'attached' });
-    await page.getByRole('button', { name: 'Run the test' }).click();
-    await page.getByRole('article').first().getByText('501, 502').waitFor();
-    assert.ok(!(await page.content()).includes('rlt_x'));
+
+    it('checks the text while it is typed, keeps the last valid text, and no tokens', async () => {
+      const relayId = await ruleWith(contents);
+      const page = await pageOf(`${home}/rules/${relayId}/draft`);
+      await show(page, 'JSON');
+      const actions = [wanted[0], { ...udf, cfNam: 'x' }];
+      await json(page).fill(JSON.stringify({ ...contents, actions }));
+      await page.getByText('did you mean cfName').first().waitFor();
+      await json(page).fill('{"actions": [{"action": "sendEmails",}, ]');
+      await page.getByText(/^This is not JSON.*The last valid text stays saved/).waitFor();
+      assert.deepEqual(await obstacles(page), []);
+      await show(page, 'Steps');
+      await unfold(step(page, 2));
+      await step(page, 2).getByText('did you mean cfName').waitFor();
+      await show(page, 'JSON');
+      await json(page).fill(JSON.stringify({ ...contents, actions: [wanted[0], udf] }));
+      await show(page, 'Steps');
+      await unfold(step(page, 2));
+      await step(page, 2).getByText('More').click();
+      await step(page, 2).getByText('for example 2026').waitFor();
+      await step(page, 2).getByLabel('Timestamp format').fill('yyyy-MM');
+      await step(page, 2).getByText('for example 2026-07').waitFor();
+      await step(page, 2).getByLabel('Timestamp format').fill('bad');
+      await step(page, 2).getByText('b at place 1').first().waitFor();
+
+      await show(page, 'JSON');
+      const pasted = [{ ...wanted[0], relayId, relayAccessToken: 'rlt_x' }];
+      await json(page).fill(JSON.stringify(pasted));
+      await page.getByText('The page removed the tokens').waitFor();
+      assert.ok(await page.getByLabel('A text that you paste into its webhook').isChecked());
+      await page.getByText('Draft saved').waitFor();
+      assert.ok(!JSON.stringify(await call('GET', relayId, '/draft')).includes('rlt_x'));
+      await page.context().close();
+    });
+
+    it('shows no body if the check of the steps fails', async () => {
+      const page = await pageOf(`${home}/rules/${await ruleWith(contents)}/draft`);
+      await page.getByLabel('A text that you paste into its webhook').check();
+      await show(page, 'JSON');
+      await page.getByLabel('Paste this as the body of the webhook').waitFor();
+      for (const [actions, words] of [
+        [Array.from({ length: 101 }, () => wanted[2]), 'has 101 actions; at most 100 are allowed'],
+        [[{ ...wanted[2], body: 'x'.repeat(300_000) }], 'at most 256 KiB'],
+      ] as const) {
+        await json(page).fill(JSON.stringify({ actions }));
+        await page.getByText('The steps are not checked').filter({ hasText: words }).waitFor();
+        assert.equal(await page.getByLabel('Paste this as the body of the webhook').count(), 0);
+        await json(page).fill(JSON.stringify(contents));
+        await page.getByLabel('Paste this as the body of the webhook').waitFor();
+      }
+      await page.context().close();
+    });
+  });
+
+  it('rehearses with an assignment as it is now, and says if it is missing', async () => {
+    const page = await pageOf(`${home}/rules/${await ruleWith(contents)}/draft`);
+    const stops = page.getByRole('list', { name: 'Timeline of the steps' }).getByRole('listitem');
+    await stops.nth(2).waitFor();
+    await page.getByLabel('What happens?').selectOption('now');
+    await page.getByText('With an invented assignment').click();
+    for (const [id, words] of [
+      [await stack.assignment({ status: 'sent' }), 'Status was "sent"'],
+      ['2001', 'does not exist'],
+    ] as const) {
+      await page.getByLabel('Assignment number').last().fill(id);
+      await page.keyboard.press('Enter');
+      await stops.getByText(words).first().waitFor();
+    }
+    assert.equal(await stops.getByText('runs', { exact: true }).count(), 0);
     await page.context().close();
   });
 
-  describe('with several rules in the company', async () => {
-    const made = await stack.store.rules.create(
-      companyId,
-      { name: 'Night shift', onFailure: 'hold', onUnknown: 'resend' },
-      actor,
-    );
-    assert(typeof made === 'object');
-    const other = made.rule.relayId;
-    const mail = { action: 'sendEmails', emails: [manager], subject: 'S', body: 'B', bodyHtml: '<p>B</p>' };
-    const rule = (page: Page) => page.getByLabel('Rule', { exact: true });
-    const show = (page: Page, how: 'Cards' | 'JSON') =>
-      page.getByRole('button', { name: how, exact: true }).click({ force: true });
-    const json = (page: Page) => page.getByLabel('Chain as JSON');
-
-    it('keeps the choices while the user fetches a token', async () => {
-      for (const query of ['', `?relayId=${relayId}`]) {
-        const page = await pageOf(`${home}/compose${query}`);
-        await page.getByRole('button', { name: /Send within a radius/ }).click();
-        await rule(page).selectOption(other);
-        await page.getByRole('link', { name: "the rule's page" }).click();
-        await page.getByRole('heading', { name: 'Night shift', level: 1 }).waitFor();
-        await page.goBack();
-        await page.getByRole('article').nth(3).waitFor();
-        assert.equal(await rule(page).inputValue(), other);
-        assert.deepEqual([...new Set((await elementsIn(page)).map((element) => element.relayId))], [other]);
-        await page.context().close();
-      }
-    });
-
-    it('selects the rules that the JSON names, reports unknown ones, and gives each rule only its own token', async () => {
-      const page = await pageOf(`${home}/compose`);
-      await show(page, 'JSON');
-      await json(page).fill(JSON.stringify([{ ...mail, relayId: other }]));
-      assert.equal(await rule(page).inputValue(), other);
-      assert.equal(await page.getByText('Some actions belong to other rules').count(), 0);
-      await json(page).fill(JSON.stringify([other, relayId, '9999999'].map((relayId) => ({ ...mail, relayId }))));
-      const said = page.getByRole('alert').filter({ hasText: 'Some actions belong to other rules' }).getByRole('listitem');
-      await said.nth(1).waitFor();
-      assert.match(
-        (await said.nth(0).textContent()) ?? '',
-        new RegExp(`action 1: rule Widen, then alert \\(${relayId}\\). Enter a token`),
-      );
-      assert.match((await said.nth(1).textContent()) ?? '', /action 2: rule 9999999 does not exist/);
-      await page.getByText('The relay would refuse this chain. Fix 1 problem first').waitFor();
-      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-      await page.getByRole('button', { name: 'Copy without a token' }).click();
-      await status(page, /^Copied without a token/);
-      await page.getByLabel("The rule's token").fill('token-of-the-night');
-      assert.deepEqual(
-        (await elementsIn(page)).map((element) => element.relayAccessToken),
-        ['token-of-the-night', '<RELAY_ACCESS_TOKEN>', '<RELAY_ACCESS_TOKEN>'],
-      );
-      assert.deepEqual(await obstacles(page), []);
-      await show(page, 'Cards');
-      await page.getByRole('article').nth(2).getByText('names 9999999, which is not a rule of this company').waitFor();
-      await page.context().close();
-    });
-
-    it('keeps unreadable JSON as typed, and says what it blocks', async () => {
-      const page = await pageOf(`${home}/compose`);
-      await show(page, 'JSON');
-      await json(page).fill(JSON.stringify([mail]));
-      await page.getByText('A token is missing').waitFor();
-      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-      await page.getByLabel("The rule's token").fill('token');
-      await page.getByRole('button', { name: 'Copy the body' }).click();
-      await status(page, 'Copied');
-      assert.match(await page.evaluate<string>('navigator.clipboard.readText()'), /"relayAccessToken": "token"/);
-      const broken = '[{"action": "sendEmails",}, ]';
-      await json(page).fill(broken);
-      await page.getByText(/^This is not JSON.*Fix the JSON before you test or use the chain/).waitFor();
-      await page.getByText('Then the body to paste is shown here').waitFor();
-      await show(page, 'Cards');
-      await status(page, 'Fix the JSON first, then show the cards');
-      assert.equal(await json(page).inputValue(), broken);
-      await page.reload();
-      assert.equal(await json(page).inputValue(), broken);
-      assert.deepEqual(await obstacles(page), []);
-      await page.getByRole('button', { name: 'Undo: go back to the last valid JSON' }).click();
-      await page.getByRole('article').nth(0).waitFor();
-      assert.equal((await elementsIn(page))[0]?.subject, 'S');
-      await page.context().close();
-    });
-
-    it('shows no body and no old hints if the check of the chain fails', async () => {
-      const page = await pageOf(`${home}/compose`);
-      await show(page, 'JSON');
-      const odd = { ...send, sendRadius: '5' };
-      for (const [written, words] of [
-        [JSON.stringify(Array.from({ length: 101 }, () => mail)), 'has 101 actions; at most 100 are allowed'],
-        [JSON.stringify([mail]).replace('{', '{"__proto__": 1, '), 'has a field named "__proto__"'],
-        [JSON.stringify([{ ...mail, body: 'x'.repeat(300_000) }]), 'at most 256 KiB'],
-      ] as const) {
-        await json(page).fill(JSON.stringify([odd]));
-        await page.getByText('Add a reminder e-mail?').waitFor();
-        await json(page).fill(written);
-        await page.getByText('The relay would refuse this chain').filter({ hasText: words }).waitFor();
-        assert.equal(await page.getByText('Add a reminder e-mail?').count(), 0);
-        assert.equal(await page.getByLabel('Paste this as the body of the webhook').count(), 0);
-      }
-      await page.context().close();
-    });
-
-    it('sees an event that arrives and ends quickly, even beside fifty open chains', async () => {
-      const later = { ...mail, relayId: other, relayAccessToken: made.relayAccessToken, delayInSeconds: '3600' };
-      await Promise.all(Array.from({ length: 50 }, () => company.start([later])));
-      const page = await pageOf(`${home}/compose?relayId=${other}`);
-      await page.getByRole('button', { name: /Send within a radius/ }).click();
-      const answered = page.waitForResponse((response) => response.url().includes('/chains?'));
-      await page.getByRole('button', { name: 'I have pasted the body' }).click();
-      await answered;
-      const { chainId } = await company.start([{ ...later, delayInSeconds: '0' }]);
-      await company.ended(chainId);
-      await page.getByRole('link', { name: 'open its chain' }).waitFor();
-      assert.match((await page.getByRole('link', { name: 'open its chain' }).getAttribute('href')) ?? '', new RegExp(chainId));
-      await page.context().close();
-    });
-  });
-
   it('has no axe violation on a phone in dark mode', async () => {
-    const page = await pageOf(`${home}/compose`, phone);
-    await page.getByRole('button', { name: /Send within a radius/ }).click();
-    await page.getByRole('article').nth(3).waitFor();
-    await page.getByRole('button', { name: 'Run the test' }).click();
-    await page
-      .getByText(/^4 actions: /)
-      .locator('visible=true')
-      .first()
-      .waitFor();
+    const page = await pageOf(`${home}/rules/${await ruleWith(contents)}/draft`, phone);
+    await unfold(step(page, 2));
+    await page.getByRole('list', { name: 'Timeline of the steps' }).getByText('1:00').waitFor();
     assert.deepEqual(await obstacles(page), []);
     const [width, room] = await page.evaluate<[number, number]>('[document.documentElement.scrollWidth, innerWidth]');
     assert.ok(width <= room, `${width} of ${room}`);
@@ -385,16 +493,10 @@ async function composing(): Promise<void> {
       [],
     );
   });
-
-  async function tabToScenario(page: Page, scenario: string): Promise<void> {
-    await page.getByLabel('Scenario').selectOption(scenario);
-    await page.getByRole('button', { name: 'Run the test' }).focus();
-    await page.keyboard.press('Enter');
-  }
 }
 
 async function takePicture(page: Page, name: string): Promise<void> {
   if (!pictures) return;
-  await page.getByRole('heading', { name: 'Actions', exact: true }).scrollIntoViewIfNeeded();
+  await page.getByText('What does your platform send?').scrollIntoViewIfNeeded();
   await page.screenshot({ path: fileURLToPath(new URL(`console-${name}.png`, pictures)) });
 }

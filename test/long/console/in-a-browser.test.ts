@@ -107,7 +107,10 @@ async function lookAround(): Promise<void> {
       ['refusal', `${home}/refused/${refusal?.rejectedId}`, 'did you mean cfValue'],
       ['settings', `${home}/settings`, 'Assignment platform'],
       ['people', `${home}/people`, 'the one who may steer'],
-      ['compose', `${home}/compose`, 'Add your first action'],
+      ['compose', `${home}/compose`, 'A new rule'],
+      ['draft', `${home}/rules/${relayId}/draft`, 'Add your first step'],
+      ['versions', `${home}/rules/${relayId}/versions`, 'Nothing is published yet'],
+      ['events', `${home}/rules/${relayId}/events`, 'No event has arrived'],
       ['nothing', `${home}/nothing`, 'Go to the start page'],
     ];
     const pictured = ['now', 'chain'];
@@ -143,7 +146,7 @@ async function lookAround(): Promise<void> {
     it('says which role the composer needs', async () => {
       const page = await pageOf(keys.read, `${home}/compose`);
       await page.getByRole('heading', { name: 'No access', level: 1 }).waitFor();
-      await reads(page, 'needs a key with the role steer');
+      await reads(page, 'needs a key with the role author');
       assert.deepEqual(await page.getByRole('main').getByRole('button').allTextContents(), []);
       await page.context().close();
     });
@@ -173,7 +176,12 @@ async function lookAround(): Promise<void> {
     await go(page, `${home}/chains/${shown.chains.held}`);
     await reads(page, 'does not exist at the assignment platform');
     assert.deepEqual(await page.getByRole('main').getByRole('button').allTextContents(), []);
-    assert.deepEqual(await page.getByRole('navigation').getByRole('link').allTextContents(), ['Now', 'Chains', 'Refused']);
+    assert.deepEqual(await page.getByRole('navigation').getByRole('link').allTextContents(), [
+      'Now',
+      'Chains',
+      'Refused',
+      'Rules',
+    ]);
     await go(page, `${home}/settings`);
     await reads(page, 'needs a key with the role manage');
     await go(page, '/companies/another');
@@ -435,7 +443,7 @@ async function lookAround(): Promise<void> {
       .getByRole('region', { name: 'The last 7 days' })
       .getByRole('link', { name: /completed$/ })
       .waitFor();
-    await reads(page, /Last event:/);
+    await reads(page, /Last chain:/);
     assert.deepEqual(await obstacles(page), []);
     await page.context().close();
   });
@@ -515,10 +523,10 @@ async function lookAround(): Promise<void> {
     await page.getByRole('button', { name: 'Enable' }).waitFor();
     assert.equal((await company.post([udf('7003')])).status, 401);
     await page.getByLabel('E-mail addresses').fill('nobody');
-    await click(page, 'Save');
+    await click(page, /^Save$/);
     await page.getByRole('alert').getByText('is no e-mail address').first().waitFor();
     await page.getByLabel('E-mail addresses').fill('somebody@demo.example');
-    await click(page, 'Save');
+    await click(page, /^Save$/);
     await page.getByRole('alert').waitFor({ state: 'detached' });
 
     await go(page, `${home}/refused`);
@@ -627,7 +635,7 @@ async function lookAround(): Promise<void> {
     };
     const save = async (page: Page) => {
       const saved = page.waitForResponse((response) => response.request().method() === 'PATCH');
-      await click(page, 'Save');
+      await click(page, /^Save$/);
       assert.equal((await saved).status(), 200);
     };
     /** A page with a clock that can be advanced, so that rare requests happen. */
@@ -831,11 +839,11 @@ async function lookAround(): Promise<void> {
       await page.context().close();
     });
 
-    it("shows a rule's last event beside more than 50 open chains", async () => {
+    it("shows a rule's last chain beside more than 50 open chains", async () => {
       const { many, done } = await heldOnes();
       const page = await pageOf(adminToken, `/companies/${many.companyId}/rules/${many.relayId}`);
       await page
-        .getByText(/Last event:/)
+        .getByText(/Last chain:/)
         .locator(`a[href$="${done}"]`)
         .waitFor({ timeout: 20_000 });
       await page.context().close();
@@ -884,17 +892,18 @@ async function lookAround(): Promise<void> {
       await page.context().close();
     });
 
-    it('offers to compose a chain to those who may', async () => {
+    it('offers to write a rule to those who may', async () => {
       const { companyId } = await stack.company();
       for (const [role, count] of [
         ['read', 0],
-        ['steer', 1],
+        ['steer', 0],
+        ['author', 1],
       ] as const) {
         const made = await stack.store.keys.create(companyId, role, actor, { role });
         assert(typeof made === 'object');
         const page = await pageOf(made.key, `/companies/${companyId}/chains`);
         await reads(page, /There are no chains yet/);
-        assert.equal(await page.getByRole('link', { name: 'Compose a chain' }).count(), count, role);
+        assert.equal(await page.getByRole('link', { name: 'Write a rule' }).count(), count, role);
         await page.context().close();
       }
     });

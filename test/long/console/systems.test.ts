@@ -107,7 +107,8 @@ async function systems(): Promise<void> {
       await shown(simulator, first);
 
       await control('PUT', failure);
-      await page.goto(`${stack.links.api}${home}/compose`);
+      await page.goto(`${stack.links.api}${home}/rules/${company.relayId}/draft`);
+      await page.getByRole('article').getByRole('button').first().click();
       await page.locator(`input[name=${field}]`).fill(second);
       const failed = await post(page, company.relayAccessToken);
       await company.action(failed, 0, 'needs-attention');
@@ -159,10 +160,12 @@ async function systems(): Promise<void> {
     type Company = Awaited<ReturnType<typeof stack.company>>;
 
     /** Makes the chain from nothing, sends its body as the webhook does, and opens the chain that arrives. */
-    const compose = async (page: Page, { companyId, relayAccessToken }: Company): Promise<string> => {
-      await page.goto(`${stack.links.api}/companies/${companyId}/compose`);
-      const does = kind in platformKinds ? /^Add: send the assignment/ : /^Add: update a ticket field/;
+    const compose = async (page: Page, { companyId, relayId, relayAccessToken }: Company): Promise<string> => {
+      await page.goto(`${stack.links.api}/companies/${companyId}/rules/${relayId}/draft`);
+      await page.getByLabel('A text that you paste into its webhook').check();
+      const does = kind in platformKinds ? 'Send the assignment' : 'Update a ticket field';
       await page.getByRole('button', { name: does }).click();
+      await page.getByText('More', { exact: true }).click();
       for (const [input, text] of Object.entries({ ...action, [field]: first }))
         await page.locator(`input[name=${input}]`).fill(text);
       const started = await post(page, relayAccessToken);
@@ -174,7 +177,7 @@ async function systems(): Promise<void> {
 
     /** Sends the body that the composer shows, with the rule's token. */
     const post = async (page: Page, token: string): Promise<string> => {
-      await page.getByLabel("The rule's token").fill(token);
+      await page.getByLabel('Or enter a token that you have kept').fill(token);
       const listed = page.waitForResponse((response) => response.url().includes('/chains?'));
       await page.getByRole('button', { name: 'I have pasted the body' }).click();
       await listed;

@@ -1,51 +1,63 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  bodyOf,
-  cardsOf,
-  delayOf,
-  elementsOf,
+  actionsOf,
+  contentsOf,
+  draftOf,
   fieldText,
+  listOf,
   moved,
   newCard,
-  otherRules,
-  railOf,
-  readElements,
+  readContents,
   withoutTokens,
 } from '../../../src/console/composer/draft.js';
-import { durationText } from '../../../src/console/when.js';
+import { mailHtml } from '../../../src/console/composer/mail-html.js';
 
 describe('a draft', () => {
-  it('is sent without blank fields, and with its rule', () =>
+  it('is saved without blank fields', () =>
     assert.deepEqual(
-      elementsOf(
-        [
-          newCard({ action: 'sendEmails', emails: ['a@b.example', ' ', ''], subject: '', delayInSeconds: 20 }),
-          newCard({ emails: [''] }),
-        ],
-        '7',
-      ),
-      [
-        { action: 'sendEmails', relayId: '7', emails: ['a@b.example'], delayInSeconds: 20 },
-        { action: undefined, relayId: '7' },
-      ],
+      actionsOf([
+        newCard({ action: 'sendEmails', emails: ['a@b.example', ' ', ''], subject: '', delayInSeconds: 20 }),
+        newCard({ emails: [''] }),
+      ]),
+      [{ action: 'sendEmails', emails: ['a@b.example'], delayInSeconds: 20 }, {}],
     ));
 
-  it("has no token, and an action's rule only if it differs", () =>
+  it('has neither rules nor tokens', () => {
+    const contents = { actions: [{ action: 'x', relayId: '7', relayAccessToken: 'secret' }, { relayId: '8' }] };
     assert.deepEqual(
-      cardsOf([{ action: 'x', relayId: '7', relayAccessToken: 'secret' }, { relayId: '8' }], '7').map(({ fields }) => fields),
-      [{ action: 'x' }, { relayId: '8' }],
-    ));
-
-  it('knows which of its actions belong to another rule', () => {
-    const cards = cardsOf([{ relayId: 8 }, { relayId: '7' }, {}, { relayId: '' }, { relayId: '8' }, { relayId: '9' }], '7');
-    assert.deepEqual(
-      [...otherRules(cards, '7')],
-      [
-        ['8', [0, 4]],
-        ['9', [5]],
-      ],
+      draftOf(contents).cards.map(({ fields }) => fields),
+      [{ action: 'x' }, {}],
     );
+  });
+
+  it('comes back from the API as it was sent', () => {
+    const contents = {
+      when: 'event.n > 1',
+      variables: { a: { path: 'x.a', missing: 'hold' }, b: { path: 'b', missing: 'default', default: '' } },
+      actions: [
+        { action: 'sendEmails', body: 'A & B', bodyHtml: '<p>A &amp; B</p>' },
+        { action: 'sendEmails', bodyHtml: '<b>x</b>' },
+      ],
+    };
+    assert.deepEqual(contentsOf(draftOf(contents)), contents);
+    assert.deepEqual(contentsOf(draftOf(undefined)), { variables: {}, actions: [] });
+  });
+
+  it('makes the HTML of a mail from its text, until somebody writes the HTML', () => {
+    const [made, written] = actionsOf([
+      newCard({ body: 'One <${name}>\nTwo\n\nThree' }),
+      newCard({ body: 'x', bodyHtml: '<i>y</i>' }),
+    ]);
+    assert.equal(made?.bodyHtml, '<p>One &lt;${name}&gt;<br>\nTwo</p>\n<p>Three</p>');
+    assert.equal(written?.bodyHtml, '<i>y</i>');
+    assert.deepEqual(draftOf({ actions: [{ body: 'x', bodyHtml: mailHtml('x') }] }).cards[0]?.fields, { body: 'x' });
+  });
+
+  it('becomes the list of a webhook, with its token or a placeholder', () => {
+    const cards = [newCard({ action: 'a', comment: 'x' })];
+    assert.deepEqual(listOf(cards, '7', 'rlt_x'), [{ action: 'a', relayId: '7', relayAccessToken: 'rlt_x', comment: 'x' }]);
+    assert.equal(listOf(cards, '7')[0]?.relayAccessToken, '<RELAY_ACCESS_TOKEN>');
   });
 
   it('is stored without tokens even if it cannot be read', () => {
@@ -57,23 +69,6 @@ describe('a draft', () => {
       assert.equal(withoutTokens(written), kept);
   });
 
-  it('becomes a body that says whether a token is missing', () => {
-    const [own, other] = [
-      { action: 'a', relayId: '7', comment: 'x' },
-      { action: 'a', relayId: '8' },
-    ];
-    const tokens = ({ body }: { body: string }) => JSON.parse(body).map((element: typeof own) => Object.values(element)[2]);
-    for (const [elements, token, expected, lacksToken] of [
-      [[own], 'rlt_x', ['rlt_x'], false],
-      [[own], '', ['<RELAY_ACCESS_TOKEN>'], true],
-      [[own, other], 'rlt_x', ['rlt_x', '<RELAY_ACCESS_TOKEN>'], true],
-    ] as const) {
-      const made = bodyOf(elements, '7', token);
-      assert.deepEqual(tokens(made), expected);
-      assert.equal(made.lacksToken, lacksToken);
-    }
-  });
-
   it('is moved by one place, not beyond its ends', () => {
     const cards = [newCard({}), newCard({}), newCard({})];
     const keys = (list: typeof cards) => list.map(({ key }) => key - (cards[0]?.key ?? 0));
@@ -83,35 +78,21 @@ describe('a draft', () => {
     assert.deepEqual(keys(moved(cards, 2, 1)), [0, 1, 2]);
   });
 
-  it('orders actions on a rail: immediate ones, then by delay, then unknown delays', () => {
-    const delays = ['20', '', '${custom_field_1}', '0', '5', '20', undefined, '30 minutes'];
-    assert.deepEqual(railOf(delays.map((delayInSeconds) => newCard({ delayInSeconds }))), [
-      { delay: 0, places: [1, 3, 6] },
-      { delay: 5, places: [4] },
-      { delay: 20, places: [0, 5] },
-      { delay: 'event', places: [2] },
-      { delay: 'wrong', places: [7] },
-    ]);
-    assert.equal(delayOf({ delayInSeconds: 90 }), 90);
-  });
-
   it('is read from JSON, or the error says why not', () => {
-    assert.deepEqual(readElements('[{"action":"x"}]').elements, [{ action: 'x' }]);
+    assert.deepEqual(readContents('[{"action":"x"}]'), { contents: { actions: [{ action: 'x' }] }, isList: true });
+    assert.deepEqual(readContents('{"when":"true"}'), { contents: { when: 'true' }, isList: false });
     for (const [text, error] of [
-      ['{}', /must be an array/],
+      ['7', /must be an object/],
+      ['{"actions":{}}', /must have a list of actions/],
       ['[1]', /element 0 must be an object/],
+      ['{"action":[]}', /a rule has no field action/],
       ['[', /is not JSON/],
     ] as const)
-      assert.match(readElements(text).error ?? '', error);
+      assert.match(readContents(text).error ?? '', error);
   });
 
   it('shows each field as a text', () => {
     const texts = ['a', 7, ['a', 'b'], { a: 1 }, undefined].map(fieldText);
     assert.deepEqual(texts, ['a', '7', 'a\nb', '{"a":1}', '']);
   });
-});
-
-it('a duration is shown in its two largest units', () => {
-  const texts = [0, 1, 59, 60, 3900, 90_061].map(durationText);
-  assert.deepEqual(texts, ['0 seconds', '1 second', '59 seconds', '1 minute', '1 hour 5 minutes', '1 day 1 hour']);
 });

@@ -1,0 +1,190 @@
+/** The composer writes the draft of a rule: its steps as cards or as JSON, a rehearsal, and the way to publish or to copy it. */
+
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { Composer as Actions } from '../../contract/dry-run.js';
+import type { Version } from '../../contract/rule-contents.js';
+import { announce } from '../frame.js';
+import { Button, ProblemNote } from '../parts.js';
+import { ConflictDialog } from './conflict.js';
+import { EventSide } from './event-side.js';
+import { Finish } from './finish.js';
+import { JsonView } from './json-view.js';
+import { KnowledgeContext } from './knowledge.js';
+import { useLastEvents } from './last-events.js';
+import { inSteps, placeText } from './plain-words.js';
+import { PublishDialog, TryDialog } from './publish.js';
+import { Steps } from './steps.js';
+import { Timeline, useChoices } from './timeline.js';
+import type { Editing } from './use-draft.js';
+import { type ComposeRequest, useRehearsal, type Way } from './use-rehearsal.js';
+
+interface ComposerProps {
+  relayId: string;
+  editing: Editing;
+  actions: Actions;
+  /** The last version, if the rule has one. */
+  published: number | undefined;
+  onPublished(version: Version): void;
+}
+
+const wayWords: Record<Way, string> = {
+  event: 'The event as it is (recommended)',
+  list: 'A text that you paste into its webhook',
+};
+
+export function Composer({ relayId, editing, actions, published, onPublished }: ComposerProps) {
+  const { draft, change } = editing;
+  const way = useWay(relayId);
+  const isJson = useSignal(false);
+  const dialog = useSignal<'try' | 'publish' | 'conflict' | undefined>(undefined);
+  const choices = useChoices();
+  const events = useLastEvents(relayId, choices.eventId.value);
+  const { value: id } = choices.assignmentId;
+  const assignment: ComposeRequest['assignment'] = id ? { id } : { facts: { status: 'draft' } };
+  const play = choices.play.value;
+  const [newest] = events.events;
+  const event = events.chosen ? { eventId: events.chosen.eventId } : newest && { event: newest };
+  const rehearsal = useRehearsal({ relayId, draft, way: way.value, play, assignment, event });
+  const { composed, isOutdated } = rehearsal;
+  const issues = way.value === 'list' ? (composed ?? { problems: [], warnings: [] }) : editing.issues;
+  // A list has the pointers `/0/body`, contents have `/actions/0/body`.
+  const at = (pointer: string) => (way.value === 'list' ? `/actions${pointer}` : pointer);
+  const problems = issues.problems.map((issue) => ({ ...issue, pointer: at(issue.pointer) }));
+  const timestamps = (composed?.timestamps ?? []).map(({ pointer, detail, written }) => ({
+    pointer,
+    detail: written ? `for example ${detail}` : `this format does not work: ${detail}`,
+  }));
+  const hints = [
+    ...issues.warnings.map((issue) => ({ ...issue, pointer: at(issue.pointer) })),
+    ...[...(composed?.hints ?? []), ...timestamps].map((hint) => ({
+      ...hint,
+      pointer: hint.pointer.startsWith('/actions') ? hint.pointer : `/actions${hint.pointer}`,
+    })),
+  ];
+  useEffect(() => {
+    if (editing.conflict) dialog.value = 'conflict';
+  }, [editing.conflict]);
+  const keys = (event: KeyboardEvent) => {
+    const isText = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
+    if (isText || !(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'z') return;
+    event.preventDefault();
+    if (event.shiftKey) editing.redo();
+    else editing.undo();
+  };
+  const close = () => (dialog.value = undefined);
+  const elsewhere = problems.filter(
+    ({ pointer }) => !/^\/(actions\/\d|variables\/|when)/.test(pointer) && draft.cards.length > 0,
+  );
+  return (
+    <KnowledgeContext.Provider
+      value={{
+        way: way.value,
+        events: events.events,
+        assignment: composed?.assignment,
+        composer: actions,
+        draft,
+        onChange: change,
+      }}
+    >
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: only a shortcut for the buttons below */}
+      <div onKeyDown={keys}>
+        <p class="row bar">
+          <Button aria-disabled={!editing.canUndo} onClick={editing.undo}>
+            Undo
+          </Button>
+          <Button aria-disabled={!editing.canRedo} onClick={editing.redo}>
+            Redo
+          </Button>
+          <Button aria-pressed={!isJson.value} onClick={() => (isJson.value = false)}>
+            Steps
+          </Button>
+          <Button aria-pressed={isJson.value} onClick={() => (isJson.value = true)}>
+            JSON
+          </Button>
+          <SaveState editing={editing} onCompare={() => (dialog.value = 'conflict')} />
+          {way.value === 'event' && (
+            <>
+              <Button onClick={() => (dialog.value = 'try')}>Try on the last events…</Button>
+              <Button
+                class="main"
+                aria-disabled={problems.length > 0}
+                onClick={() => {
+                  if (publishable(draft.cards.length, problems.length)) dialog.value = 'publish';
+                }}
+              >
+                Publish…
+              </Button>
+            </>
+          )}
+        </p>
+        <ProblemNote refused={editing.refused} />
+        <fieldset class="row ways">
+          <legend>What does your platform send?</legend>
+          {Object.entries(wayWords).map(([value, words]) => (
+            <label key={value} class="row">
+              <input type="radio" name="way" checked={way.value === value} onChange={() => (way.value = value as Way)} />
+              {words}
+            </label>
+          ))}
+        </fieldset>
+        <div class="composer">
+          <div>
+            {way.value === 'event' && !isJson.value && (
+              <EventSide
+                example={events.chosen ? undefined : events.example}
+                problemAt={(place) =>
+                  problems
+                    .flatMap(({ pointer, detail }) => (pointer === place || pointer.startsWith(`${place}/`) ? [detail] : []))
+                    .join('; ')
+                }
+              />
+            )}
+            {isJson.value ? (
+              <JsonView {...{ draft, problems, change }} onList={() => (way.value = 'list')} />
+            ) : (
+              <Steps {...{ draft, change, actions, problems, hints }} isOutdated={isOutdated} />
+            )}
+            {elsewhere.map(({ pointer, detail }) => (
+              <p key={pointer + detail} class="note bad">
+                {placeText(pointer)} {inSteps(detail)}.
+              </p>
+            ))}
+          </div>
+          {draft.cards.length > 0 && <Timeline {...{ draft, choices, rehearsal }} events={events.listed} />}
+        </div>
+        {draft.cards.length > 0 && (
+          <Finish {...{ relayId, draft, published }} way={way.value} problems={problems.length} refused={rehearsal.refused} />
+        )}
+        {dialog.value === 'try' && <TryDialog {...{ relayId, editing }} onClose={close} />}
+        {dialog.value === 'publish' && <PublishDialog {...{ relayId, editing, onPublished }} onClose={close} />}
+        {dialog.value === 'conflict' && <ConflictDialog editing={editing} onClose={close} />}
+      </div>
+    </KnowledgeContext.Provider>
+  );
+}
+
+function publishable(steps: number, problems: number): boolean {
+  if (steps === 0) announce('Add a step first');
+  else if (problems > 0) announce('Correct the mistakes first');
+  return steps > 0 && problems === 0;
+}
+
+/** Remembers in this browser how the sender of a rule calls the relay. */
+function useWay(relayId: string): Signal<Way> {
+  const place = `relay-way-${relayId}`;
+  const way = useSignal<Way>(localStorage.getItem(place) === 'list' ? 'list' : 'event');
+  useEffect(() => localStorage.setItem(place, way.value), [way.value]);
+  return way;
+}
+
+function SaveState({ editing: { isSaved, conflict, refused, revision }, onCompare }: { editing: Editing; onCompare(): void }) {
+  if (conflict)
+    return (
+      <span class="error">
+        Not saved: somebody else has changed this draft. <Button onClick={onCompare}>Compare…</Button>
+      </span>
+    );
+  const words = !isSaved ? (refused ? 'Not saved yet' : 'Saving…') : revision > 0 ? 'Draft saved' : '';
+  return <span class={refused && !isSaved ? 'error grows' : 'soft grows'}>{words}</span>;
+}

@@ -1,0 +1,193 @@
+/** Conditions as rows of property, comparison and value, and as the texts of the API: `actionCondition`, or CEL in `if` and `when`. */
+
+import { conditionText, parseCondition, pathPattern, pathText } from '../../chain/condition.js';
+import type { Fields } from '../../chain/fields.js';
+
+export type Subject = 'assignment' | 'event' | 'incomingValue';
+export type Value = string | number | boolean;
+export interface Row {
+  of: Subject;
+  /** Such as `location.zip`. Empty for `incomingValue`. */
+  path: string;
+  comparison: Comparison;
+  /** Unused for `exists` and `missing`. */
+  value: Value;
+}
+
+export const comparisonWords = {
+  is: 'is',
+  not: 'is not',
+  more: 'is more than',
+  less: 'is less than',
+  contains: 'contains',
+  exists: 'is there',
+  missing: 'is not there',
+} as const;
+export type Comparison = keyof typeof comparisonWords;
+
+/** `text`: an expression that rows cannot show. */
+export interface Condition {
+  rows: readonly Row[];
+  join: 'and' | 'or';
+  text?: string;
+}
+
+export const noCondition: Condition = { rows: [], join: 'and' };
+
+/** The condition of an action, from its fields `actionCondition` and `if`. */
+export function conditionOf({ actionCondition, if: expression }: Fields): Condition {
+  const plain = typeof actionCondition === 'string' && actionCondition !== '' ? plainRow(actionCondition) : undefined;
+  if (typeof expression !== 'string' || expression === '') return { ...noCondition, rows: plain ? [plain] : [] };
+  const read = readExpression(expression);
+  if (!read || (plain && read.join === 'or')) return { rows: plain ? [plain] : [], join: 'and', text: expression };
+  return plain ? { rows: [plain, ...read.rows], join: 'and' } : read;
+}
+
+/** The fields for the condition. One comparison of the assignment needs no CEL, so a list can have it too. */
+export function fieldsOfCondition({ rows: written, join, text }: Condition): { actionCondition?: string; if?: string } {
+  const rows = written.filter(isWhole);
+  const [only, second] = rows;
+  const isPlain = only && !second && only.of !== 'event' && (only.comparison === 'is' || only.comparison === 'not');
+  const plain = isPlain ? { actionCondition: plainText(only) } : {};
+  if (text !== undefined) return { ...plain, ...(text.trim() !== '' && { if: text }) };
+  if (isPlain || rows.length === 0) return plain;
+  return { if: expressionOf(rows, join) };
+}
+
+/** Whether a person has chosen the property. */
+export const isWhole = ({ of, path }: Row) => of === 'incomingValue' || path.trim() !== '';
+
+function plainRow(text: string): Row | undefined {
+  const { condition } = parseCondition(text);
+  if (!condition) return { of: 'assignment', path: text, comparison: 'is', value: '' };
+  const comparison = condition.operator === '==' ? 'is' : 'not';
+  const isIncoming = condition.path[0] === 'incomingValue';
+  return {
+    of: isIncoming ? 'incomingValue' : 'assignment',
+    path: isIncoming ? '' : pathText(condition.path),
+    comparison,
+    value: condition.value,
+  };
+}
+
+function plainText({ of, path, comparison, value }: Row): string {
+  const text = String(value);
+  const isOdd = text !== text.trim() || text === '' || /&&|\|\||[=!]=|^["']/.test(text);
+  const shown = isOdd ? `"${text}"` : text;
+  const left = of === 'incomingValue' ? 'incomingValue' : path;
+  const { condition } = parseCondition(`${left}${comparison === 'is' ? '==' : '!='}${shown}`);
+  return condition ? conditionText({ ...condition, value: shown }) : `${left}${comparison === 'is' ? '==' : '!='}${shown}`;
+}
+
+/** Words that CEL reserves. After a dot, they are not the name of a property. */
+const reserved =
+  /^(as|break|const|continue|else|false|for|function|if|import|in|let|loop|namespace|null|package|return|true|var|void|while)$/;
+const isName = (step: string) => /^[A-Za-z_]\w*$/.test(step) && !reserved.test(step);
+
+const steps = (path: string): (string | number)[] =>
+  [...path.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([name, place]) => (place === undefined ? name : Number(place)));
+
+/** Writes `location.zip` of the event as `event.location.zip`. */
+function celPath({ of, path }: Pick<Row, 'of' | 'path'>): string {
+  const written = steps(path).map((step) =>
+    typeof step === 'number' ? `[${step}]` : isName(step) ? `.${step}` : `[${JSON.stringify(step)}]`,
+  );
+  return [of, ...written].join('');
+}
+
+function isThere({ of, path }: Row): string {
+  const all = steps(path);
+  const last = all.at(-1) ?? '';
+  const parent = pathText(all.slice(0, -1));
+  if (typeof last === 'number') return `size(${celPath({ of, path: parent })}) > ${last}`;
+  return isName(last) ? `has(${celPath({ of, path })})` : `${JSON.stringify(last)} in ${celPath({ of, path: parent })}`;
+}
+
+/** Writes the rows as CEL, such as `assignment.status == "draft" && event.priority > 3`. */
+export function expressionOf(rows: readonly Row[], join: Condition['join']): string {
+  const terms = rows.map((row) => {
+    const [left, right] = [celPath(row), JSON.stringify(row.value)];
+    if (row.comparison === 'is') return `${left} == ${right}`;
+    if (row.comparison === 'not') return `${left} != ${right}`;
+    if (row.comparison === 'more') return `${left} > ${right}`;
+    if (row.comparison === 'less') return `${left} < ${right}`;
+    if (row.comparison === 'contains') return `${left}.contains(${JSON.stringify(String(row.value))})`;
+    return row.comparison === 'exists' ? isThere(row) : `!(${isThere(row)})`;
+  });
+  return terms.join(join === 'and' ? ' && ' : ' || ');
+}
+
+/** Reads CEL that consists of simple comparisons. Undefined for other CEL. */
+export function readExpression(text: string): Condition | undefined {
+  const [byAnd, byOr] = [split(text, '&&'), split(text, '||')];
+  if (!byAnd || !byOr || (byAnd.length > 1 && byOr.length > 1)) return undefined;
+  const isOr = byOr.length > 1;
+  const rows = (isOr ? byOr : byAnd).map(readTerm);
+  return rows.every((row) => row !== undefined) ? { rows, join: isOr ? 'or' : 'and' } : undefined;
+}
+
+/** Splits outside quotation marks and brackets. Undefined if a bracket or a quotation mark is not closed. */
+function split(text: string, by: string): string[] | undefined {
+  const parts = [''];
+  let [quote, depth] = ['', 0];
+  for (let at = 0; at < text.length; at += 1) {
+    const sign = text.charAt(at);
+    if (quote === '' && depth === 0 && text.startsWith(by, at)) {
+      parts.push('');
+      at += by.length - 1;
+      continue;
+    }
+    if (quote !== '') {
+      if (sign === '\\') parts.push((parts.pop() ?? '') + sign + text.charAt(++at));
+      else if (sign === quote) quote = '';
+      if (sign === '\\') continue;
+    } else if (sign === '"' || sign === "'") quote = sign;
+    else if ('([{'.includes(sign)) depth += 1;
+    else if (')]}'.includes(sign)) depth -= 1;
+    parts.push((parts.pop() ?? '') + sign);
+  }
+  return quote === '' && depth === 0 ? parts.map((part) => part.trim()) : undefined;
+}
+
+const subject = /(?<of>event|assignment|incomingValue)(?<path>(?:\.[A-Za-z_]\w*|\[\d+\]|\["[^"\\]*"\])*)/.source;
+const literal = /(?<value>"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|true|false)/.source;
+const forms: [form: RegExp, comparison: Comparison][] = [
+  [new RegExp(`^${subject}\\s*==\\s*${literal}$`), 'is'],
+  [new RegExp(`^${subject}\\s*!=\\s*${literal}$`), 'not'],
+  [new RegExp(`^${subject}\\s*>\\s*${literal}$`), 'more'],
+  [new RegExp(`^${subject}\\s*<\\s*${literal}$`), 'less'],
+  [new RegExp(`^${subject}\\.contains\\(${literal}\\)$`), 'contains'],
+  [new RegExp(`^has\\(${subject}\\)$`), 'exists'],
+  [new RegExp(`^!\\(?has\\(${subject}\\)\\)?$`), 'missing'],
+];
+
+function readTerm(term: string): Row | undefined {
+  for (const [form, comparison] of forms) {
+    const { of, path, value } = form.exec(term)?.groups ?? {};
+    if (of === undefined || path === undefined) continue;
+    const steps = path.replaceAll(/\["([^"\\]*)"\]/g, '.$1').replace(/^\./, '');
+    const given = jsonOf(value ?? '""');
+    const isValue = typeof given === 'string' || typeof given === 'number' || typeof given === 'boolean';
+    const isPath = of === 'incomingValue' ? steps === '' : pathPattern.test(steps);
+    if (isValue && isPath) return { of: of as Subject, path: steps, comparison, value: given };
+  }
+  return undefined;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The value with the type that the property has had: a number or boolean in CEL must not be in quotation marks. */
+export function typedValue(text: string, comparison: Comparison, seen: unknown): Value {
+  const isNumber = String(Number(text)) === text.trim() && Number.isFinite(Number(text));
+  if (comparison === 'more' || comparison === 'less') return isNumber ? Number(text) : text;
+  if (comparison !== 'is' && comparison !== 'not') return text;
+  if (typeof seen === 'number' && isNumber) return Number(text);
+  if (typeof seen === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}

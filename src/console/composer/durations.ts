@@ -1,0 +1,54 @@
+/** Durations as people write them, such as `30 minutes`, `1 h` or `1 h 30 min`, and the seconds that the API expects. */
+
+import { counted } from '../../chain/text.js';
+
+const units: [seconds: number, word: string, names: RegExp][] = [
+  [86_400, 'day', /^d(ays?)?$/],
+  [3600, 'hour', /^h(ours?|rs?)?$/],
+  [60, 'minute', /^m(in(ute)?s?)?$/],
+  [1, 'second', /^s(ec(ond)?s?)?$/],
+];
+
+export type ReadDuration = { seconds: number; error?: undefined } | { seconds?: undefined; error: string };
+
+const at = /^(at once|immediately|now|0)?$/;
+
+/** A number alone means minutes. @returns `error` completes a sentence that begins with the label of the field. */
+export function readDuration(text: string): ReadDuration {
+  const typed = text.trim().toLowerCase();
+  if (at.test(typed)) return { seconds: 0 };
+  const written = /^\d+([.,]\d+)?$/.test(typed) ? `${typed} minutes` : typed;
+  const parts = [...written.matchAll(/(\d+(?:[.,]\d+)?)\s*([a-z]+)\.?/g)];
+  const rest = written.replaceAll(/(\d+(?:[.,]\d+)?)\s*([a-z]+)\.?|,|\band\b|\s/g, '');
+  const sizes = parts.map(([, , name = '']) => units.find(([, , names]) => names.test(name))?.[0]);
+  if (parts.length === 0 || rest !== '' || sizes.includes(undefined))
+    return { error: 'must be a time, such as 30 minutes or 1 h' };
+  const seconds = parts.reduce((sum, [, count = ''], place) => sum + Number(count.replace(',', '.')) * (sizes[place] ?? 0), 0);
+  return { seconds: Math.round(seconds) };
+}
+
+/** For example `1 hour 30 minutes`. Shows all units, so that `readDuration` reads the same seconds. */
+export function wholeDuration(seconds: number): string {
+  let left = Math.round(seconds);
+  const parts = units.flatMap(([size, word]) => {
+    const count = Math.floor(left / size);
+    left -= count * size;
+    return count === 0 ? [] : [counted(count, word)];
+  });
+  return parts.join(' ') || 'immediately';
+}
+
+/** The text of the field for `delayInSeconds`. Undefined if the delay is not a number of seconds, such as a reference. */
+export function delaySeconds(delay: unknown): number | undefined {
+  const text = delay === undefined ? '' : String(delay).trim();
+  return /^\d*$/.test(text) ? Number(text) : undefined;
+}
+
+/** For example `0:30` or `1 day 2:00`, for a timeline. @param seconds - after the event. */
+export function clockText(seconds: number): string {
+  const [days, rest] = [Math.floor(seconds / 86_400), Math.floor(seconds % 86_400)];
+  const two = (count: number) => String(count).padStart(2, '0');
+  const [hours, minutes, left] = [Math.floor(rest / 3600), Math.floor((rest % 3600) / 60), rest % 60];
+  const clock = `${hours}:${two(minutes)}${left > 0 ? `:${two(left)}` : ''}`;
+  return days > 0 ? `${counted(days, 'day')} ${clock}` : clock;
+}

@@ -1,0 +1,54 @@
+/** The draft as JSON. It also reads the list of a webhook, and removes its tokens. */
+
+import { useSignal } from '@preact/signals';
+import type { Issue } from '../../chain/request.js';
+import { Area } from '../parts.js';
+import { contentsOf, type Draft, draftOf, readContents, withoutTokens } from './draft.js';
+
+interface JsonViewProps {
+  draft: Draft;
+  problems: readonly Issue[];
+  change(draft: Draft, about: string): void;
+  /** The text is a list of a webhook. */
+  onList(): void;
+}
+
+const textOf = (draft: Draft) => JSON.stringify(contentsOf(draft), undefined, 2);
+
+export function JsonView({ draft, problems, change, onList }: JsonViewProps) {
+  const [typed, hadTokens] = [useSignal(textOf(draft)), useSignal(false)];
+  const { contents, error } = readContents(typed.value);
+  // After an undo, the typed text is not the draft any more.
+  const text = contents && textOf(draftOf(contents)) !== textOf(draft) ? textOf(draft) : typed.value;
+  const take = (given: string) => {
+    typed.value = withoutTokens(given);
+    hadTokens.value ||= typed.value !== given;
+    const { contents, isList } = readContents(typed.value);
+    if (isList) onList();
+    if (contents) change(draftOf(contents), 'json');
+  };
+  return (
+    <>
+      <Area
+        label="Rule as JSON"
+        hint="You can also paste the list of a webhook here. Your changes also appear on the cards."
+        problem={error && `This ${error}. The last valid text stays saved`}
+        class="json"
+        spellcheck={false}
+        rows={24}
+        value={text}
+        onText={take}
+      />
+      {hadTokens.value && <p class="note">The page removed the tokens. A rule needs none.</p>}
+      {problems.length > 0 && !error && (
+        <ul class="note bad">
+          {problems.map(({ pointer, detail }) => (
+            <li key={pointer + detail}>
+              <code>{pointer || '/'}</code> {detail}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}

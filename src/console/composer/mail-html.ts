@@ -1,0 +1,10 @@
+/** Makes the HTML of a mail from its text. References such as `${name}` stay: the relay escapes their values. */
+
+const signs: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+export function mailHtml(text: string): string {
+  const paragraphs = text.replaceAll('\r\n', '\n').split(/\n{2,}/);
+  const escaped = (paragraph: string) =>
+    paragraph.replaceAll(/[&<>"]/g, (sign) => signs[sign] ?? sign).replaceAll('\n', '<br>\n');
+  return paragraphs.map((paragraph) => `<p>${escaped(paragraph)}</p>`).join('\n');
+}

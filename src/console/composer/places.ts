@@ -1,0 +1,119 @@
+/** The places of an event, such as `workorder.id`, with their values; the places that a draft uses; and an event made from them. */
+
+import { pathPattern, propertyOf } from '../../chain/condition.js';
+import { type Fields, isObject } from '../../chain/fields.js';
+import { cutShort, variablePattern } from '../../chain/text.js';
+import { conditionOf, type Row, readExpression, type Value } from './conditions.js';
+import type { Draft } from './draft.js';
+
+export interface Place {
+  path: string;
+  value: Value | null;
+}
+
+const mostPlaces = 400;
+const mostOfList = 3;
+
+/** The places with a text, number or boolean, in the order of the object. A path can name only some of the possible names. */
+export function placesOf(object: Fields): Place[] {
+  const places: Place[] = [];
+  const look = (value: unknown, path: string) => {
+    if (places.length >= mostPlaces || (path !== '' && !pathPattern.test(path))) return;
+    if (Array.isArray(value)) for (const [at, one] of value.slice(0, mostOfList).entries()) look(one, `${path}[${at}]`);
+    else if (isObject(value)) for (const [name, one] of Object.entries(value)) look(one, path === '' ? name : `${path}.${name}`);
+    else if (value === null || ['string', 'number', 'boolean'].includes(typeof value))
+      places.push({ path, value: value as Value | null });
+  };
+  look(object, '');
+  return places;
+}
+
+/** The values that a place has had in the objects, each once. */
+export function valuesAt(objects: readonly Fields[], path: string): string[] {
+  const values = objects.map((object) => (path === '' ? undefined : propertyOf(object, path)));
+  const shown = values.filter((value) => ['string', 'number', 'boolean'].includes(typeof value)).map((value) => String(value));
+  return [...new Set(shown.filter((value) => value !== '' && value.length <= 100))];
+}
+
+export const valueWords = (value: unknown) => cutShort(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), 60);
+
+/** A name for a variable, such as `manager_email` for `workorder.manager.email`. @param taken - the names in use. */
+export function variableName(path: string, taken: readonly string[]): string {
+  const words = path.split(/[^A-Za-z\d]+/).filter((word) => word !== '' && !/^\d+$/.test(word));
+  const name = words.slice(-2).join('_').slice(0, 80) || 'value';
+  const [safe] = [name, `value_${name}`].filter((one) => /^[A-Za-z_]/.test(one));
+  const free = [safe ?? 'value', ...Array.from({ length: 99 }, (_, n) => `${safe}_${n + 2}`)];
+  return free.find((one) => !taken.includes(one) && !['event', 'assignment'].includes(one)) ?? name;
+}
+
+/** The names of things that have the number of the assignment. */
+const things = ['assignment', 'workorder', 'work_order', 'job', 'visit', 'order', 'ticket'];
+const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z\d]/g, '');
+
+/** The place that probably has the number of the assignment, such as `assignment_id` or `workorder.id`. */
+export function assignmentPlace(places: readonly Place[]): string | undefined {
+  const ids = places.filter(({ value }) => (typeof value === 'string' && value !== '') || typeof value === 'number');
+  const ranks = things.flatMap((thing) => [`${plain(thing)}id`, `${plain(thing)}number`, plain(thing)]);
+  const rankOf = ({ path }: Place) => {
+    const steps = path.split('.').map(plain);
+    const [last = '', before = ''] = [steps.at(-1), steps.at(-2)];
+    const found = [ranks.indexOf(last), ranks.indexOf(before + last)].filter((rank) => rank >= 0);
+    return found.length > 0 ? Math.min(...found) * 100 + steps.length : Number.POSITIVE_INFINITY;
+  };
+  const [best] = ids.map((place) => ({ place, rank: rankOf(place) })).sort((one, other) => one.rank - other.rank);
+  return best && best.rank < Number.POSITIVE_INFINITY ? best.place.path : ids.find(({ path }) => path === 'id')?.path;
+}
+
+/** The names in `${…}` of the actions. */
+export function referencesIn(draft: Pick<Draft, 'cards'>): string[] {
+  const text = JSON.stringify(draft.cards.map(({ fields }) => fields)).replaceAll('$${', '');
+  return [...new Set([...text.matchAll(variablePattern)].map(([, name = '']) => name))];
+}
+
+const isPath = (name: string) => /^(event|assignment)(\.|\[|$)/.test(name);
+
+/** The variables that actions use, but that the draft does not define. */
+export function undefinedVariables(draft: Pick<Draft, 'cards' | 'variables'>): string[] {
+  return referencesIn(draft).filter((name) => !isPath(name) && !Object.hasOwn(draft.variables, name));
+}
+
+/** An event that has each place that the draft uses, for a rehearsal before the first event has come. */
+export function inventedEvent(draft: Draft): Fields {
+  const event: Fields = {};
+  const conditions = [
+    ...(draft.when === undefined ? [] : [readExpression(draft.when)]),
+    ...draft.cards.map(({ fields }) => conditionOf(fields)),
+  ];
+  const rows = conditions.flatMap((condition) => condition?.rows ?? []).filter(({ of }) => of === 'event');
+  for (const { path } of Object.values(draft.variables)) put(event, path, sampleAt(path));
+  for (const name of referencesIn(draft)) if (name.startsWith('event.')) put(event, name.slice(6), sampleAt(name));
+  for (const row of rows.toReversed()) put(event, row.path, fittingValue(row));
+  return event;
+}
+
+function sampleAt(path: string): string {
+  if (/mail$/i.test(path)) return 'someone@example.com';
+  return /(id|number|no)$/i.test(path) ? '1001' : 'example';
+}
+
+/** A value for which the comparison holds. Undefined: the place stays empty. */
+function fittingValue({ comparison, value }: Row): Value | undefined {
+  if (comparison === 'missing') return undefined;
+  if (comparison === 'not') return typeof value === 'string' ? `not ${value}` : typeof value === 'number' ? value + 1 : !value;
+  if (comparison === 'more' || comparison === 'less') return Number(value) + (comparison === 'more' ? 1 : -1);
+  return comparison === 'exists' ? 'example' : value;
+}
+
+function put(object: Fields, path: string, value: unknown): void {
+  const steps = [...path.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([name, place]) => (place === undefined ? name : Number(place)));
+  const last = steps.pop();
+  if (last === undefined || value === undefined || !pathPattern.test(path)) return;
+  let at: Record<string | number, unknown> = object;
+  for (const [place, step] of steps.entries()) {
+    const next = typeof (steps[place + 1] ?? last) === 'number' ? [] : {};
+    const inner = Object.hasOwn(at, step) && typeof at[step] === 'object' && at[step] !== null ? at[step] : next;
+    at[step] = inner;
+    at = inner as Record<string | number, unknown>;
+  }
+  at[last] = value;
+}

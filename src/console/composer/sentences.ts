@@ -1,0 +1,92 @@
+/** Says what an action does in one sentence: `After 30 minutes, if still draft, send to Metro technicians within 25 miles`. */
+
+import type { Fields } from '../../chain/fields.js';
+import { capital, cutShort, variablePattern } from '../../chain/text.js';
+import { type Condition, comparisonWords, conditionOf, noCondition, type Row, readExpression } from './conditions.js';
+import { type Draft, fieldText } from './draft.js';
+import { delaySeconds, wholeDuration } from './durations.js';
+
+/** Writes `${event.manager.email}` as `[manager email]`. */
+export function spoken(text: string): string {
+  return text.replaceAll(variablePattern, (_, name: string) => {
+    const words = name.replace(/^(event|assignment)\./, '').replaceAll(/[._[\]]+/g, ' ');
+    return `[${words.trim()}]`;
+  });
+}
+
+/** For example `501 and Night shift`. */
+export function listed(entries: readonly string[], and = 'and'): string {
+  const last = entries.at(-1) ?? '';
+  return entries.length < 2 ? last : `${entries.slice(0, -1).join(', ')} ${and} ${last}`;
+}
+
+const entriesOf = (value: unknown) =>
+  fieldText(value)
+    .split(/[,\n]/)
+    .flatMap((entry) => entry.trim() || []);
+
+/** The groups of both fields. */
+export const groupsOf = ({ groupId, sendToGroups }: Fields) => [...new Set([groupId, sendToGroups].flatMap(entriesOf))];
+
+const sendWords = (fields: Fields) => {
+  const groups = groupsOf(fields).map(spoken);
+  const numbers = groups.length > 0 && groups.every((group) => /^\d+$/.test(group));
+  const to = numbers ? `group${groups.length > 1 ? 's' : ''} ${listed(groups)}` : listed(groups);
+  const radius = spoken(fieldText(fields.sendRadius)).trim();
+  return ['send', to && `to ${to}`, radius && `within ${radius} mile${radius === '1' ? '' : 's'}`].filter(Boolean).join(' ');
+};
+
+const mailWords = ({ emails, subject }: Fields) => {
+  const [to, about] = [entriesOf(emails).map(spoken), spoken(fieldText(subject)).trim()];
+  return `e-mail ${to.length > 0 ? listed(to) : 'somebody'}${about && `: “${cutShort(about, 80)}”`}`;
+};
+
+const fieldWords = ({ externalSystemTicketId, cfName, cfValue }: Fields) => {
+  const [ticket, name, value] = [externalSystemTicketId, cfName, cfValue].map((field) => spoken(fieldText(field)).trim());
+  return `set ${name || 'a field'} of ticket ${ticket || '…'} to ${value || '…'}`;
+};
+
+const does: Record<string, (fields: Fields) => string> = {
+  platform_sendAssignment: sendWords,
+  sendEmails: mailWords,
+  ticket_updateUDF: fieldWords,
+};
+
+/** What the action does, without its delay and condition: `send to Metro technicians within 25 miles`. */
+export function deedWords(fields: Fields): string {
+  const action = fieldText(fields.action);
+  return does[action]?.(fields) ?? (action === '' ? 'do something' : action);
+}
+
+/** For example `if still draft`. Empty without a condition. */
+export function conditionWords({ rows, join, text }: Condition, isDelayed = false): string {
+  const said = rows.map((row) => rowWords(row, isDelayed));
+  if (text !== undefined) said.push(cutShort(text, 80));
+  return said.length === 0 ? '' : `if ${said.join(` ${join} `)}`;
+}
+
+function rowWords({ of, path, comparison, value }: Row, isDelayed: boolean): string {
+  const shown = spoken(String(value)) || 'empty';
+  if (of === 'assignment' && path === 'status' && comparison === 'is') return isDelayed ? `still ${shown}` : shown;
+  if (of === 'assignment' && path === 'status' && comparison === 'not') return `not ${shown}`;
+  const name = of === 'incomingValue' ? 'the value of the webhook' : `${of === 'event' ? "the event's " : ''}${path || '…'}`;
+  const isAlone = comparison === 'exists' || comparison === 'missing';
+  return `${name} ${comparisonWords[comparison]}${isAlone ? '' : ` ${shown}`}`;
+}
+
+/** The whole sentence of an action. */
+export function sentenceOf(fields: Fields): string {
+  const seconds = delaySeconds(fields.delayInSeconds);
+  const delay = seconds === undefined ? spoken(fieldText(fields.delayInSeconds)) : seconds > 0 ? wholeDuration(seconds) : '';
+  const condition = conditionWords(conditionOf(fields), delay !== '');
+  return capital([delay && `after ${delay}`, condition, deedWords(fields)].filter(Boolean).join(', '));
+}
+
+/** For example `For each event, if status is created`. */
+export function whenWords(when: Draft['when']): string {
+  if (!when) return 'For every event';
+  const { rows, join, text } = readExpression(when) ?? { ...noCondition, text: when };
+  // The word "the event's" is not needed here, because every property is one of the event.
+  const said = rows.map((row) => rowWords({ ...row, path: row.path || '…' }, false).replace(/^the event's /, ''));
+  return `For each event, if ${text === undefined ? said.join(` ${join} `) : cutShort(text, 120)}`;
+}

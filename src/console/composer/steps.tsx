@@ -1,0 +1,136 @@
+/** The cards of the steps, and the buttons that add a step. */
+
+import { useSignal } from '@preact/signals';
+import { capital } from '../../chain/text.js';
+import type { Composed, Composer } from '../../contract/dry-run.js';
+import { announce } from '../frame.js';
+import { Button } from '../parts.js';
+import { actionWords } from '../words.js';
+import { ActionCard, cardId, type Remark } from './card.js';
+import { type Card, type Draft, draftOf, type Fields, moved, newCard } from './draft.js';
+import { delaySeconds } from './durations.js';
+import { useKnowledge } from './knowledge.js';
+import { assignmentPlace, placesOf } from './places.js';
+
+type Hint = Composed['hints'][number];
+
+interface StepsProps {
+  draft: Draft;
+  actions: Composer;
+  /** With pointers into the contents, such as `/actions/1/body`. */
+  problems: readonly Hint[];
+  hints: readonly Hint[];
+  isOutdated: boolean;
+  change(draft: Draft, about?: string): void;
+}
+
+export function Steps({ draft, actions, problems, hints, isOutdated, change }: StepsProps) {
+  const { cards } = draft;
+  const { events, way } = useKnowledge();
+  /** The key of the card that is unfolded. */
+  const open = useSignal<number | undefined>(undefined);
+  const focusOn = (card: Card | undefined) => setTimeout(() => document.getElementById(card ? cardId(card) : 'add')?.focus()); // waits for the render
+  const put = (next: readonly Card[], about = '') => change({ ...withAssignment(draft, events, way), cards: next }, about);
+  const insert = (place: number, fields: Fields, words: string) => {
+    const card = newCard(fields);
+    open.value = card.key;
+    put(cards.toSpliced(place, 0, card));
+    announce(words);
+    focusOn(card);
+  };
+  const add = (fields: Fields) => insert(cards.length, fields, `Step ${cards.length + 1} added`);
+  const move = (place: number, by: -1 | 1) => {
+    const to = place + by;
+    if (to < 0 || to >= cards.length)
+      return announce(by < 0 ? 'This is already the first step' : 'This is already the last step');
+    const focused = document.activeElement;
+    put(moved(cards, place, by));
+    announce(`Step ${place + 1} is now step ${to + 1}`);
+    // A moved element loses the focus.
+    setTimeout(() => focused instanceof HTMLElement && focused.focus());
+  };
+  const remove = (place: number) => {
+    const left = cards.toSpliced(place, 1);
+    put(left);
+    announce(`Step ${place + 1} removed`);
+    focusOn(left[place] ?? left.at(-1));
+  };
+  return (
+    <>
+      <h2>Steps</h2>
+      {cards.length === 0 && (
+        <div class="card">
+          <p>Add your first step, or start with an example:</p>
+          <ul>
+            {actions.examples.map(({ summary, elements }) => (
+              <li key={summary}>
+                <Button onClick={() => put(draftOf({ actions: elements }).cards)}>{summary}</Button>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {cards.map((card, place) => (
+        <ActionCard
+          key={card.key}
+          card={card}
+          place={place}
+          count={cards.length}
+          isOpen={open.value === card.key}
+          problems={remarksAt(problems, place)}
+          remarks={remarksAt(hints, place)}
+          isOutdated={isOutdated}
+          onToggle={() => (open.value = open.value === card.key ? undefined : card.key)}
+          onChange={(fields, about) =>
+            put(
+              cards.map((one) => (one.key === card.key ? { ...one, fields } : one)),
+              about && `${card.key} ${about}`,
+            )
+          }
+          onAdd={add}
+          onMove={(by) => move(place, by)}
+          onDuplicate={() => insert(place + 1, { ...card.fields }, `Duplicated as step ${place + 2}`)}
+          onRemove={() => remove(place)}
+        />
+      ))}
+      <div class="row" id="add" tabIndex={-1}>
+        <span>Add a step:</span>
+        {actions.actions.map(({ name, description }) => (
+          <Button key={name} title={description} onClick={() => add(nextStep(name, cards))}>
+            {capital(actionWords[name] ?? name)}
+          </Button>
+        ))}
+      </div>
+      {cards.length > 1 && <p class="soft small">Press Alt+↑ or Alt+↓ to move the step that has the focus.</p>}
+    </>
+  );
+}
+
+const later = 1800; // seconds between two steps, until a person changes the delay
+
+/** The fields of a new step. After a send, the next send or mail is usually for the case that nobody has accepted. */
+function nextStep(action: string, cards: readonly Card[]): Fields {
+  const fields = { action, platformAssignmentId: '${assignment_id}' };
+  const sent = cards.findLast((card) => card.fields.action === 'platform_sendAssignment')?.fields;
+  if (!sent || action === 'ticket_updateUDF') return fields;
+  const last = Math.max(...cards.map((card) => delaySeconds(card.fields.delayInSeconds) ?? 0));
+  const { groupId, sendToGroups } = sent;
+  const again = { ...fields, delayInSeconds: String(last + later), actionCondition: 'status==draft' };
+  const groups = Object.entries({ groupId, sendToGroups }).filter(([, group]) => group !== undefined);
+  return action === 'platform_sendAssignment' ? { ...again, ...Object.fromEntries(groups) } : again;
+}
+
+/** Steps need the number of the assignment, so a rule for events gets a variable for it. */
+function withAssignment(draft: Draft, events: readonly Fields[], way: 'event' | 'list'): Draft {
+  const name = 'assignment_id';
+  if (way === 'list' || Object.hasOwn(draft.variables, name)) return draft;
+  const path = (events[0] && assignmentPlace(placesOf(events[0]))) ?? 'assignment.id';
+  return { ...draft, variables: { [name]: { path, missing: 'refuse' }, ...draft.variables } };
+}
+
+function remarksAt(issues: readonly Hint[], place: number): Remark[] {
+  return issues.flatMap(({ pointer, ...said }) => {
+    const [, part, index, ...field] = pointer.split('/');
+    return part === 'actions' && index === String(place) ? [{ field: field.join('/'), ...said }] : [];
+  });
+}

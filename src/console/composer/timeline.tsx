@@ -1,0 +1,139 @@
+/** Rehearses the draft beside the cards: what each step would do, and when. Nothing is sent. */
+
+import { type Signal, useSignal } from '@preact/signals';
+import type { Scenario } from '../../chain/scenario.js';
+import { capital } from '../../chain/text.js';
+import { Choice, Entry, ProblemNote, Said, Select } from '../parts.js';
+import { useCompany } from '../session.js';
+import { durationText, timeText } from '../when.js';
+import { forecastTone, forecastWords } from '../words.js';
+import { cardId } from './card.js';
+import type { Draft } from './draft.js';
+import { clockText, delaySeconds } from './durations.js';
+import { inSteps } from './plain-words.js';
+import { deedWords } from './sentences.js';
+import type { Play, Rehearsal } from './use-rehearsal.js';
+
+const scenarioWords: Record<'now' | Scenario, string> = {
+  'nobody-found': 'Nobody is found',
+  'nobody-accepts': 'Nobody accepts',
+  'platform-down': 'The platform is down 1 hour',
+  now: 'Every step runs now',
+};
+
+export interface Choices {
+  play: Signal<Play>;
+  /** '' for an invented assignment. */
+  assignmentId: Signal<string>;
+  /** '' for the last event. */
+  eventId: Signal<string>;
+}
+
+export function useChoices(): Choices {
+  return { play: useSignal<Play>('nobody-found'), assignmentId: useSignal(''), eventId: useSignal('') };
+}
+
+interface TimelineProps {
+  draft: Draft;
+  choices: Choices;
+  /** The events that a person can choose. */
+  events: readonly { eventId: string; receivedAt: string }[];
+  rehearsal: Rehearsal;
+}
+
+export function Timeline({ draft, choices: { play, assignmentId, eventId }, events, rehearsal }: TimelineProps) {
+  const { timeZone } = useCompany();
+  const { composed, played, isOutdated, refused } = rehearsal;
+  const typed = useSignal(assignmentId.value);
+  const use = (id: string) => (assignmentId.value = id.trim());
+  const said =
+    played && `${played.actions.filter(({ outcome }) => outcome === 'runs').length} of ${played.actions.length} steps run.`;
+  return (
+    <section class="card rehearsal" aria-labelledby="rehearsal">
+      <h2 id="rehearsal">Rehearsal</h2>
+      <p class="soft small" role="status">
+        Nothing is sent. {said}
+      </p>
+      <Select
+        label="What happens?"
+        value={play.value}
+        onPick={(picked) => (play.value = picked as Play)}
+        options={Object.entries(scenarioWords)}
+      />
+      <details>
+        <summary>With {assignmentId.value ? `assignment ${assignmentId.value}` : 'an invented assignment'}</summary>
+        <Entry
+          label="Assignment number"
+          hint="The rehearsal reads this assignment from the platform, as it is now. Leave the field empty to invent one."
+          of={typed}
+          onBlur={() => use(typed.value)}
+          onKeyDown={({ key }: KeyboardEvent) => key === 'Enter' && use(typed.value)}
+          autocomplete="off"
+        />
+        {events.length > 0 && (
+          <Choice
+            label="Event"
+            of={eventId}
+            options={[
+              ['', 'the last event'],
+              ...events.map(({ eventId, receivedAt }) => [eventId, timeText(receivedAt, timeZone, Date.now())] as const),
+            ]}
+          />
+        )}
+      </details>
+      <ProblemNote refused={refused} />
+      {composed?.applies === false && <p class="note wait">The rule does not run for this event: {composed.reason}.</p>}
+      {played && (
+        <ol class={isOutdated ? 'rail outdated' : 'rail'} aria-label="Timeline of the steps">
+          {stopsOf(draft, played.actions, play.value).map((stop) => (
+            <Stop key={stop.place} stop={stop} draft={draft} play={play.value} />
+          ))}
+        </ol>
+      )}
+      {played?.remark && <p class="note wait">{inSteps(played.remark)}</p>}
+      {!played && composed && composed.applies !== false && (
+        <p class="note wait">The rehearsal starts when the mistakes are corrected.</p>
+      )}
+    </section>
+  );
+}
+
+type Played = NonNullable<Rehearsal['played']>['actions'][number];
+interface Stop {
+  place: number;
+  seconds: number | undefined;
+  action: Played;
+}
+
+/** The steps by time. A step without a time waits for a person, so it comes last. */
+function stopsOf({ cards }: Draft, actions: readonly Played[], play: Play): Stop[] {
+  const stops = actions.map((action, place) => {
+    const due = delaySeconds(cards[place]?.fields.delayInSeconds);
+    return { place, action, seconds: play === 'now' ? due : (action.afterSeconds ?? due) };
+  });
+  const order = ({ seconds = Number.POSITIVE_INFINITY }: Stop) => seconds;
+  return stops.sort((one, other) => order(one) - order(other) || one.place - other.place);
+}
+
+function Stop({ stop: { place, seconds, action }, draft, play }: { stop: Stop; draft: Draft; play: Play }) {
+  const card = draft.cards[place];
+  const { outcome, reason, paused, attempts = 1, toldAfterSeconds, condition } = action;
+  const reaches = outcome === 'runs' && play === 'nobody-found' && card?.fields.action === 'platform_sendAssignment';
+  const tone = reaches ? 'wait' : forecastTone[outcome];
+  const notes = [
+    attempts > 1 && `tried ${attempts} times`,
+    toldAfterSeconds !== undefined &&
+      `people are alerted ${toldAfterSeconds === 0 ? 'immediately' : `after ${durationText(toldAfterSeconds)}`}`,
+    outcome === 'runs' && condition?.reason,
+    reason,
+    paused,
+  ];
+  return (
+    <li class={tone}>
+      <strong>{seconds === undefined ? 'Later' : clockText(seconds)}</strong>{' '}
+      {card && <a href={`#${cardId(card)}`}>{capital(deedWords(card.fields))}</a>}{' '}
+      <span class={`badge ${tone}`}>{reaches ? 'reaches nobody' : forecastWords(outcome)}</span>
+      {notes.map((note) => note && <Said key={note} look="soft small" text={capital(inSteps(note))} />)}
+    </li>
+  );
+}

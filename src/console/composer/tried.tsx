@@ -1,0 +1,132 @@
+/** Tries contents on past events, without effect: how many events would be different, and in which fields. */
+
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { z } from 'zod';
+import { capital } from '../../chain/text.js';
+import type { Tried, TriedOutcome, tryRequest } from '../../contract/rule-contents.js';
+import { pageOf, path } from '../addresses.js';
+import { ask } from '../api.js';
+import { ProblemNote, Said, Select, Time, useDeed } from '../parts.js';
+import { useCompany } from '../session.js';
+import type { Tone } from '../words.js';
+import { counted } from '../words.js';
+import { Change, valueText } from './differences.js';
+import { fieldName, inSteps, placeText } from './plain-words.js';
+
+export const triedWords: Record<TriedOutcome, string> = {
+  same: 'the same',
+  different: 'different',
+  'no-longer-applies': 'no longer run',
+  'applies-now': 'run now',
+  'not-applicable': 'not run',
+  'would-be-refused': 'refused',
+  'needs-attention': 'needs attention',
+};
+
+const tones: Partial<Record<TriedOutcome, Tone>> = {
+  different: 'wait',
+  'no-longer-applies': 'wait',
+  'applies-now': 'wait',
+  'would-be-refused': 'bad',
+  'needs-attention': 'bad',
+};
+
+interface TriedViewProps {
+  relayId: string;
+  version: z.input<typeof tryRequest>['version'];
+  /** Called with the result, or undefined while the trial runs. */
+  onTried?(tried: Tried | undefined): void;
+}
+
+export function TriedView({ relayId, version, onTried }: TriedViewProps) {
+  const { companyId } = useCompany();
+  const [last, tried] = [useSignal('200'), useSignal<Tried | undefined>(undefined)];
+  const deed = useDeed();
+  useEffect(() => {
+    onTried?.(undefined);
+    void deed.run(async () => {
+      const request: z.input<typeof tryRequest> = { version, events: { last: Number(last.value) } };
+      tried.value = await ask<Tried>('POST', path`/admin/companies/${companyId}/rules/${relayId}/try`, request);
+      onTried?.(tried.value);
+    });
+  }, [last.value, version]);
+  return (
+    <>
+      <Select
+        label="Tried on"
+        value={last.value}
+        onPick={(picked) => (last.value = picked)}
+        options={['50', '200', '1000'].map((count) => [count, `the last ${count} events`])}
+      />
+      <ProblemNote refused={deed.refused} />
+      {deed.busy && <p class="soft">Trying…</p>}
+      {!deed.busy && tried.value && <TriedResult tried={tried.value} relayId={relayId} />}
+    </>
+  );
+}
+
+/** For example `Of the last 200 events, 12 would be different and 1 would be refused`. */
+export function triedSummary({ tried, counts }: Tried): string {
+  const said = Object.entries(counts).filter(
+    ([outcome, count]) => count > 0 && outcome !== 'same' && outcome !== 'not-applicable',
+  );
+  const words = said.map(([outcome, count]) => {
+    if (outcome === 'needs-attention') return `${count} would need attention`;
+    if (outcome === 'applies-now') return `${count} would run now`;
+    return `${count} would ${outcome === 'no-longer-applies' ? 'no longer run' : `be ${triedWords[outcome as TriedOutcome]}`}`;
+  });
+  if (tried === 0) return 'No event has arrived yet, so there is nothing to compare.';
+  return `Of the last ${counted(tried, 'event')}, ${words.length === 0 ? 'none would be different' : words.join(', ')}.`;
+}
+
+function TriedResult({ tried, relayId }: { tried: Tried; relayId: string }) {
+  const { companyId } = useCompany();
+  const { problems, events, stopped } = tried;
+  if (problems.length > 0)
+    return (
+      <div class="note bad">
+        Correct the mistakes first:
+        <ul>
+          {problems.map(({ pointer, detail }) => (
+            <li key={pointer + detail}>
+              {placeText(pointer)} {inSteps(detail)}.
+            </li>
+          ))}
+        </ul>
+      </div>
+    );
+  return (
+    <>
+      <p class="note">
+        <strong>{triedSummary(tried)}</strong> {stopped && 'The time was up before all events were tried.'}
+      </p>
+      {events.length > 0 && (
+        <details>
+          <summary>{counted(events.length, 'event')} with a difference</summary>
+          <ul class="plain">
+            {events.map(({ eventId, receivedAt, outcome, reason, differences = [] }) => (
+              <li key={eventId} class="difference">
+                <a href={pageOf.event(companyId, relayId, eventId)}>
+                  <Time at={receivedAt} />
+                </a>{' '}
+                <span class={`badge ${tones[outcome] ?? 'quiet'}`}>{triedWords[outcome]}</span>
+                {reason && <Said look="reason small" text={capital(inSteps(reason))} />}
+                <ul class="changes small">
+                  {differences.map(({ action, field, before, after }) => (
+                    <Change
+                      key={`${action} ${field}`}
+                      name={`Step ${action + 1}, ${fieldName(field)}`}
+                      before={valueText(field, before)}
+                      after={valueText(field, after)}
+                    />
+                  ))}
+                </ul>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  );
+}

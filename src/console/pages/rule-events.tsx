@@ -1,0 +1,181 @@
+/** The events of a rule, with what became of each; and the page of one event. */
+
+import { useSignal } from '@preact/signals';
+import { useLocation } from 'preact-iso';
+import type { z } from 'zod';
+import type { TriedOutcome } from '../../contract/rule-contents.js';
+import type {
+  AcceptedEvent,
+  EventOutcome,
+  eventsResponse,
+  NotApplicableEvent,
+  RuleEvent,
+  wholeEventSchema,
+} from '../../contract/rule-event.js';
+import { pageOf, path, query } from '../addresses.js';
+import { ask } from '../api.js';
+import { inSteps } from '../composer/plain-words.js';
+import { triedWords } from '../composer/tried.js';
+import { announce, Page } from '../frame.js';
+import { Choice, Confirm, Fact, FieldList, Known, Opener, Pager, Said, Table, Time, useDeed } from '../parts.js';
+import { usePages, useResource } from '../resource.js';
+import { may, ruleName, useCompany } from '../session.js';
+import type { Tone } from '../words.js';
+
+const outcomeWords: Record<EventOutcome, [words: string, tone: Tone]> = {
+  chain: ['started a chain', 'good'],
+  'not-applicable': ['the rule does not run for it', 'quiet'],
+  refused: ['refused', 'bad'],
+};
+
+type Events = z.infer<typeof eventsResponse>;
+
+export function EventsPage({ relayId }: { relayId: string }) {
+  const company = useCompany();
+  const { companyId } = company;
+  const outcome = useSignal('');
+  const at = path`/admin/companies/${companyId}/rules/${relayId}/events`;
+  const [listed, cursors] = usePages<Events>(at + query({ outcome: outcome.value }));
+  return (
+    <Page title={`Events of ${ruleName(company, relayId)}`} about={<a href={pageOf.rule(companyId, relayId)}>The rule</a>}>
+      <div class="filter">
+        <Choice
+          label="What became of them"
+          of={outcome}
+          options={[['', 'all'], ...Object.entries(outcomeWords).map(([name, [words]]) => [name, words] as const)]}
+        />
+      </div>
+      <Known of={listed}>
+        {({ events, shadowCounts, nextCursor }) => (
+          <>
+            {shadowCounts && <Shadow counts={shadowCounts} />}
+            {events.length === 0 ? (
+              <p class="card">No event has arrived. The rule's page has the address for your platform.</p>
+            ) : (
+              <EventTable relayId={relayId} events={events} />
+            )}
+            <Pager cursors={cursors} next={nextCursor} />
+          </>
+        )}
+      </Known>
+    </Page>
+  );
+}
+
+function Shadow({ counts }: { counts: Record<string, number> }) {
+  const said = Object.entries(counts).map(([outcome, count]) => `${count} ${triedWords[outcome as TriedOutcome] ?? outcome}`);
+  return said.length === 0 ? null : <p class="note">The shadow version so far: {said.join(', ')}.</p>;
+}
+
+export function EventTable({ relayId, events }: { relayId: string; events: readonly RuleEvent[] }) {
+  const { companyId } = useCompany();
+  return (
+    <Table caption="Events" columns={['Received', 'What became of it', 'Version']}>
+      {events.map((event) => (
+        <tr key={event.eventId}>
+          <td>
+            <a href={pageOf.event(companyId, relayId, event.eventId)}>
+              <Time at={event.receivedAt} distance />
+            </a>
+          </td>
+          <td>
+            <Became of={event} />
+          </td>
+          <td>{event.version || 'none'}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+function Became({ of: { outcome, chainId, rejectedId, reason, shadow } }: { of: RuleEvent }) {
+  const { companyId } = useCompany();
+  const [words, tone] = outcomeWords[outcome];
+  const to = chainId ? pageOf.chain(companyId, chainId) : rejectedId && pageOf.refusal(companyId, rejectedId);
+  return (
+    <>
+      <span class={`badge ${tone}`}>{words}</span> {to && <a href={to}>{chainId ? 'Open the chain' : 'Show why'}</a>}{' '}
+      {reason && <Said look="soft small" text={inSteps(reason)} />}
+      {shadow && (
+        <span class="soft small">
+          Shadow version {shadow.version}: {triedWords[shadow.outcome as TriedOutcome] ?? shadow.outcome}
+        </span>
+      )}
+    </>
+  );
+}
+
+export function EventPage({ relayId, eventId }: { relayId: string; eventId: string }) {
+  const company = useCompany();
+  const { companyId } = company;
+  const at = path`/admin/companies/${companyId}/rules/${relayId}/events/${eventId}`;
+  const known = useResource<z.infer<typeof wholeEventSchema>>(at);
+  return (
+    <Page title="Event" about={<a href={pageOf.events(companyId, relayId)}>All events of {ruleName(company, relayId)}</a>}>
+      <Known of={known}>
+        {(event) => (
+          <>
+            <dl class="facts">
+              <Fact name="Received">
+                <Time at={event.receivedAt} distance />
+              </Fact>
+              <Fact name="Version">{event.version || 'none'}</Fact>
+              {event.dedupe && <Fact name="Key">{event.dedupe}</Fact>}
+              {event.resentFrom && (
+                <Fact name="Sent again from">
+                  <a href={pageOf.event(companyId, relayId, event.resentFrom)}>an earlier event</a>
+                </Fact>
+              )}
+            </dl>
+            <p>
+              <Became of={event} />
+            </p>
+            {may('steer') && (
+              <p>
+                <Opener opens="Send again">{(onClose) => <SendAgain at={at} relayId={relayId} onClose={onClose} />}</Opener>
+              </p>
+            )}
+            <h2>Values</h2>
+            {Object.keys(event.variables).length === 0 && <p class="soft">The version takes no values from the event.</p>}
+            <FieldList fields={Object.entries(event.variables).map(([name, value]) => [name.replaceAll('_', ' '), value])} />
+            <h2>Body</h2>
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must take the focus */}
+            <pre class="body" tabIndex={0}>
+              {JSON.stringify(event.event, undefined, 2)}
+            </pre>
+          </>
+        )}
+      </Known>
+    </Page>
+  );
+}
+
+function SendAgain({ at, relayId, onClose }: { at: string; relayId: string; onClose(): void }) {
+  const { companyId } = useCompany();
+  const { route } = useLocation();
+  const version = useSignal('published');
+  const deed = useDeed();
+  const send = () =>
+    deed.run(async () => {
+      const sent = await ask<AcceptedEvent | NotApplicableEvent>('POST', `${at}/resend`, {
+        version: version.value,
+        confirm: true,
+      });
+      onClose();
+      announce(sent.applies ? 'Sent again' : `The rule does not run for this event: ${sent.reason}`);
+      route(sent.applies ? pageOf.chain(companyId, sent.chainId) : pageOf.event(companyId, relayId, sent.eventId));
+    });
+  return (
+    <Confirm {...deed} title="Send the event again?" verb="Send again" onClose={onClose} onConfirm={() => void send()}>
+      <p>All steps of the rule run again. People may get a second message. The delays start now.</p>
+      <Choice
+        label="Which version?"
+        of={version}
+        options={[
+          ['published', 'the published version'],
+          ['same', 'the version that it ran'],
+        ]}
+      />
+    </Confirm>
+  );
+}

@@ -1,0 +1,177 @@
+/** The versions of a rule: who published them and why, their differences, going back, and the shadow version. */
+
+import { useSignal } from '@preact/signals';
+import type { z } from 'zod';
+import type { ContentsDiff, Version, versionsResponse, WholeVersion } from '../../contract/rule-contents.js';
+import { pageOf, path, query } from '../addresses.js';
+import { ask } from '../api.js';
+import { Sentences } from '../composer/conflict.js';
+import { Differences } from '../composer/differences.js';
+import { draftOf } from '../composer/draft.js';
+import { WithTrial } from '../composer/publish.js';
+import { Page } from '../frame.js';
+import { Asked, Choice, DeedButton, Known, Opener, Pager, Time } from '../parts.js';
+import { seldom, usePages } from '../resource.js';
+import { may, ruleName, useCompany } from '../session.js';
+
+type Versions = z.infer<typeof versionsResponse>;
+
+export function VersionsPage({ relayId }: { relayId: string }) {
+  const company = useCompany();
+  const { companyId } = company;
+  const at = path`/admin/companies/${companyId}/rules/${relayId}`;
+  const [listed, cursors] = usePages<Versions>(`${at}/versions`, seldom);
+  return (
+    <Page
+      title={`Versions of ${ruleName(company, relayId)}`}
+      about={
+        <>
+          <a href={pageOf.rule(companyId, relayId)}>The rule</a>
+          {may('author') && (
+            <>
+              {' '}
+              · <a href={pageOf.draft(companyId, relayId)}>Edit the draft</a>
+            </>
+          )}
+        </>
+      }
+    >
+      <Known of={listed}>
+        {({ versions, published, shadow, nextCursor }) => (
+          <>
+            {versions.length === 0 && <p class="card">Nothing is published yet. Write the draft, then publish it.</p>}
+            {versions.map((version) => (
+              <OneVersion
+                key={version.version}
+                at={at}
+                relayId={relayId}
+                version={version}
+                others={versions.map(({ version }) => version).filter((other) => other !== version.version)}
+                isPublished={version.version === published}
+                isShadow={version.version === shadow}
+                onChanged={listed.refresh}
+              />
+            ))}
+            <Pager cursors={cursors} next={nextCursor} />
+          </>
+        )}
+      </Known>
+    </Page>
+  );
+}
+
+interface OneVersionProps {
+  at: string;
+  relayId: string;
+  version: Version;
+  /** The other versions on the page, the newest first. */
+  others: readonly number[];
+  isPublished: boolean;
+  isShadow: boolean;
+  onChanged(): void;
+}
+
+function OneVersion({
+  at,
+  relayId,
+  version: { version, publishedAt, publishedBy, note, fromVersion },
+  ...more
+}: OneVersionProps) {
+  const { others, isPublished, isShadow, onChanged } = more;
+  const own = `${at}/versions/${version}`;
+  const shadow = (next: number | null) => ask('PUT', `${at}/shadow`, { version: next });
+  return (
+    <section class="card" aria-labelledby={`v${version}`}>
+      <h2 id={`v${version}`}>
+        Version {version} {isPublished && <span class="badge good">published</span>}{' '}
+        {isShadow && <span class="badge busy">shadow</span>}
+      </h2>
+      <p class="soft small">
+        <Time at={publishedAt} distance />, by {publishedBy}
+        {fromVersion !== undefined && `, the same as version ${fromVersion}`}
+      </p>
+      {note && <p>{note}</p>}
+      <Asked summary="What it does" path={own}>
+        {({ contents }: WholeVersion) => <Sentences of={draftOf(contents)} />}
+      </Asked>
+      <Compared rule={at} version={version} others={others} />
+      {may('author') && (
+        <p class="row">
+          {!isPublished && (
+            <Opener opens={`Go back to version ${version}`}>
+              {(onClose) => (
+                <WithTrial
+                  title={`Go back to version ${version}?`}
+                  verb="Go back"
+                  about={`The relay publishes version ${version} again, as a new version. Chains that run now keep their version.`}
+                  relayId={relayId}
+                  version={version}
+                  publish={(note) => ask('POST', `${own}/publish`, note)}
+                  onClose={onClose}
+                  onPublished={onChanged}
+                />
+              )}
+            </Opener>
+          )}
+          {!isPublished && !isShadow && (
+            <DeedButton
+              opens="Try beside the published version"
+              unseen={`, version ${version}`}
+              title={`Try version ${version} on new events?`}
+              verb="Try it"
+              change={() => shadow(version)}
+              words="The relay tries this version on each new event."
+              onDone={onChanged}
+            >
+              <p>
+                The relay tries this version on each new event, beside the published version, without effect. The list of events
+                counts what it would do.
+              </p>
+            </DeedButton>
+          )}
+          {isShadow && (
+            <DeedButton
+              opens="Stop trying it"
+              title={`Stop trying version ${version}?`}
+              verb="Stop"
+              change={() => shadow(null)}
+              words="Stopped"
+              onDone={onChanged}
+            >
+              <p>The published version runs as before.</p>
+            </DeedButton>
+          )}
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** Shows what has changed from the older to the newer contents. The draft is the newest. */
+function Compared({ rule, version, others }: { rule: string; version: number; others: readonly number[] }) {
+  const other = useSignal(String(others.find((one) => one < version) ?? 'draft'));
+  const isNewer = other.value !== 'draft' && Number(other.value) < version;
+  const [before, after] = isNewer ? [other.value, String(version)] : [String(version), other.value];
+  return (
+    <Asked
+      summary="Differences"
+      path={`${rule}/versions/${before}/diff${query({ with: after })}`}
+      above={
+        <Choice
+          label={`Version ${version} compared with`}
+          of={other}
+          options={[['draft', 'the draft'], ...others.map((version) => [String(version), `version ${version}`] as const)]}
+        />
+      }
+    >
+      {(diff: ContentsDiff) => (
+        <>
+          <p class="soft small">
+            From version {before} to {after === 'draft' ? 'the draft' : `version ${after}`}:
+          </p>
+          <Differences of={diff} />
+        </>
+      )}
+    </Asked>
+  );
+}
