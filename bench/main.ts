@@ -78,7 +78,7 @@ async function measure(): Promise<void> {
   if (options.before) await (await startSide('before', surroundings)).stop();
   for (let round = 1; round <= options.rounds; round++)
     for (const row of options.only.filter(({ once }) => round === 1 || !once)) {
-      const peer = row.besideClear ? 'clear' : options.before ? 'before' : 'bare';
+      const peer = row.besideClear ? 'clear' : row.besideLists ? 'lists' : options.before ? 'before' : 'bare';
       const order: SideName[] = round % 2 === 1 ? ['relay', peer] : [peer, 'relay'];
       for (const name of order.filter((name) => name === 'relay' || !row.relayOnly)) {
         try {
@@ -111,7 +111,14 @@ async function measure(): Promise<void> {
   async function measureOne(row: Row, name: SideName): Promise<void> {
     const side = await startSide(name, row.besideClear ? await besideClear(name) : surroundings);
     running.push(() => side.stop());
-    const trial = new Trial(side, client, platform.platformUrl, engine.pids, options.clients);
+    const trial = new Trial(
+      side,
+      client,
+      platform.platformUrl,
+      engine.pids,
+      options.clients,
+      row.besideLists === true && name === 'relay',
+    );
     try {
       const metrics = await row.measure(trial, options);
       for (const metric of metrics) results.add(row, name === 'relay' ? 'relay' : 'peer', metric);

@@ -25,6 +25,8 @@ export interface Row {
   relayOnly?: boolean;
   /** The relay without encryption, with its own database, replaces the bare side; both run as separate processes. */
   besideClear?: boolean;
+  /** The relay gets events for a rule with contents. The bare side is replaced by the relay that gets the same chains as lists. */
+  besideLists?: boolean;
   measure(trial: Trial, sizes: Sizes): Promise<Metric[]>;
 }
 
@@ -70,6 +72,7 @@ export const rows: Row[] = [
   lowLoad('latency', three),
   lowLoad('latency-2s', after2s),
   { ...burst('encryption', three), what: '3 sends, burst; in place of bare, the relay without encryption', besideClear: true },
+  { ...burst('events', three), what: '3 sends, burst; made from events, in place of bare from lists', besideLists: true },
   { name: 'due', what: 'one delayed action a chain, all due in one second', measure: dueAtOnce },
   { name: 'neighbour', what: 'a chain of two sends beside calls of another company that hang', measure: besideHanging },
   { name: 'histories', what: 'what one chain leaves in Temporal, all its workflows together', once: true, measure: histories },

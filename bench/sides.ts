@@ -9,8 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../src/service/server.js';
 
-/** `clear`: the relay without encryption at rest. `before`: the relay of another checkout. */
-export type SideName = 'relay' | 'bare' | 'clear' | 'before';
+/** `clear`: the relay without encryption at rest. `before`: the relay of another checkout. `lists`: the relay, beside events. */
+export type SideName = 'relay' | 'bare' | 'clear' | 'before' | 'lists';
 
 export interface Surroundings {
   /** The folder for logs and data. */
@@ -40,6 +40,16 @@ export interface Side {
 
 /** The token of both companies of the relay; the bare side ignores it. */
 export const rule = { relayId: '1', relayAccessToken: 'token-of-the-bench' };
+
+/** The rule with contents: three sends, as in a list. */
+export const eventRule = { ...rule, relayId: '2' };
+const contents = {
+  actions: [0, 1, 2].map((place) => ({
+    action: 'platform_sendAssignment',
+    platformAssignmentId: `\${event.ids[${place}]}`,
+    groupId: '501',
+  })),
+};
 
 export const adminToken = randomBytes(24).toString('hex');
 /** The relay's keys, to read the memos of its workflows. */
@@ -91,7 +101,8 @@ export async function startSide(name: SideName, at: Surroundings): Promise<Side>
   const stop = async () => void (await Promise.all(processes.map(({ child }) => end(child))));
   try {
     await untilReady(url, processes);
-    if (name !== 'bare') for (const company of ['bench', 'neighbour']) await setUp(url, company, at.platformUrl);
+    const knowsEvents = name !== 'before';
+    if (name !== 'bare') for (const company of ['bench', 'neighbour']) await setUp(url, company, at.platformUrl, knowsEvents);
   } catch (error) {
     await stop();
     throw error;
@@ -116,7 +127,7 @@ async function untilReady(url: string, processes: { child: ChildProcess; log: st
 }
 
 /** Creates a company and its rule if they do not exist yet. */
-async function setUp(url: string, company: string, platformUrl: string): Promise<void> {
+async function setUp(url: string, company: string, platformUrl: string, knowsEvents: boolean): Promise<void> {
   const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
   const ask = async (method: string, path: string, body: unknown) => {
     const answer = await fetch(`${url}/admin/companies/${path}`, { method, headers, body: JSON.stringify(body) });
@@ -126,6 +137,10 @@ async function setUp(url: string, company: string, platformUrl: string): Promise
   const platform = { kind: 'http', baseUrl: platformUrl };
   await ask('PUT', company, { name: company, notify: { emails: ['admin@bench.example'] }, platform });
   await ask('POST', `${company}/rules`, { name: 'Bench', ...rule });
+  if (!knowsEvents) return;
+  await ask('POST', `${company}/rules`, { name: 'Bench of events', ...eventRule });
+  await ask('PUT', `${company}/rules/2/draft`, { revision: 0, contents }); // 409 if an earlier row saved it
+  await ask('POST', `${company}/rules/2/publish`, { revision: 1 });
 }
 
 /** Sends SIGTERM, then SIGKILL after ten seconds. */

@@ -10,7 +10,7 @@ import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { now } from './clock.js';
 import { cpuSeconds, Meter } from './processes.js';
-import { adminToken, rule, type Side, type SideName } from './sides.js';
+import { adminToken, eventRule, rule, type Side, type SideName } from './sides.js';
 
 export type Action = Record<string, unknown>;
 
@@ -36,6 +36,8 @@ export class Trial {
     private readonly enginePids: readonly number[],
     /** The number of senders in a burst. */
     private readonly clients: number,
+    /** Sends an event for each chain. */
+    private readonly asEvents: boolean,
   ) {}
 
   get sideName(): SideName {
@@ -49,11 +51,17 @@ export class Trial {
 
   /** @throws if the answer is not 202 */
   async post(actions: Action[], company = 'bench'): Promise<{ sent: number; answered: number }> {
-    const body = JSON.stringify(actions.map((action) => ({ ...rule, ...action })));
+    const list = actions.map((action) => ({ ...rule, ...action }));
+    const event = { ids: actions.map(({ platformAssignmentId }) => platformAssignmentId) };
+    const body = JSON.stringify(this.asEvents ? event : list);
     const sent = now();
-    const answer = await request(`${this.side.url}/co/${company}/relay`, {
+    const door = this.asEvents ? `events/${eventRule.relayId}` : 'relay';
+    const answer = await request(`${this.side.url}/co/${company}/${door}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: {
+        'content-type': 'application/json',
+        ...(this.asEvents && { authorization: `Bearer ${eventRule.relayAccessToken}` }),
+      },
       body,
       dispatcher: this.#agent,
     });

@@ -8,6 +8,7 @@ import { dataConverterOf } from '../../src/service/payloads.js';
 import { bundlePath } from '../../src/worker/bundle.js';
 import { replayable } from '../end-to-end/stack.js';
 import { randomFrom } from '../random.js';
+import { startEvents } from './events.js';
 import type { Fault } from './faults.js';
 import type { Entry } from './ledger.js';
 import { delayOf, type Order, orderOf, people, targetsOf } from './orders.js';
@@ -44,6 +45,7 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
   const random = randomFrom(seed);
   const seconds = () => ((Date.now() - began) / 1000).toFixed(0).padStart(5);
 
+  const events = await startEvents(world, perSecond / 2, randomFrom(seed + 2));
   let isSending = true;
   let isStriking = true;
   const steering = steer();
@@ -57,13 +59,14 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
     await sleep(Math.max(0, began + ((number + 1) / perSecond) * 1000 - Date.now()));
   }
   await Promise.all(sending);
+  await events.stop();
   isSending = false;
   const struck = await striking;
   await steering;
   say(`${seconds()} s  all are sent and steered; waiting for the last to close`);
   await untilClosed();
   const entries = await world.ledger.entries();
-  wrong.push(...checkEffects(sent, entries));
+  wrong.push(...checkEffects(sent, entries), ...events.check(entries));
   say(`${seconds()} s  reading the state of each`);
   await checkStates();
   say(`${seconds()} s  replaying the histories`);
