@@ -10,14 +10,14 @@ import { ConflictDialog } from './conflict.js';
 import { EventSide } from './event-side.js';
 import { Finish } from './finish.js';
 import { JsonView } from './json-view.js';
-import { KnowledgeContext } from './knowledge.js';
+import { KnowledgeContext, type Remark } from './knowledge.js';
 import { useLastEvents } from './last-events.js';
 import { inSteps, placeText } from './plain-words.js';
 import { PublishDialog, TryDialog } from './publish.js';
 import { Steps } from './steps.js';
-import { Timeline, useChoices } from './timeline.js';
+import { Timeline } from './timeline.js';
 import type { Editing } from './use-draft.js';
-import { type ComposeRequest, useRehearsal, type Way } from './use-rehearsal.js';
+import { useChoices, useRehearsal, type Way } from './use-rehearsal.js';
 
 interface ComposerProps {
   relayId: string;
@@ -36,32 +36,24 @@ const wayWords: Record<Way, string> = {
 export function Composer({ relayId, editing, actions, published, onPublished }: ComposerProps) {
   const { draft, change } = editing;
   const way = useWay(relayId);
+  const isList = way.value === 'list';
   const isJson = useSignal(false);
   const dialog = useSignal<'try' | 'publish' | 'conflict' | undefined>(undefined);
   const choices = useChoices();
   const events = useLastEvents(relayId, choices.eventId.value);
-  const { value: id } = choices.assignmentId;
-  const assignment: ComposeRequest['assignment'] = id ? { id } : { facts: { status: 'draft' } };
-  const play = choices.play.value;
   const [newest] = events.events;
   const event = events.chosen ? { eventId: events.chosen.eventId } : newest && { event: newest };
-  const rehearsal = useRehearsal({ relayId, draft, way: way.value, play, assignment, event });
+  const rehearsal = useRehearsal({ relayId, draft, way: way.value, choices, event });
   const { composed, isOutdated } = rehearsal;
-  const issues = way.value === 'list' ? (composed ?? { problems: [], warnings: [] }) : editing.issues;
-  // A list has the pointers `/0/body`, contents have `/actions/0/body`.
-  const at = (pointer: string) => (way.value === 'list' ? `/actions${pointer}` : pointer);
-  const problems = issues.problems.map((issue) => ({ ...issue, pointer: at(issue.pointer) }));
+  const { problems: found, warnings } = isList ? (composed ?? { problems: [], warnings: [] }) : editing.issues;
   const timestamps = (composed?.timestamps ?? []).map(({ pointer, detail, written }) => ({
     pointer,
     detail: written ? `for example ${detail}` : `this format does not work: ${detail}`,
   }));
-  const hints = [
-    ...issues.warnings.map((issue) => ({ ...issue, pointer: at(issue.pointer) })),
-    ...[...(composed?.hints ?? []), ...timestamps].map((hint) => ({
-      ...hint,
-      pointer: hint.pointer.startsWith('/actions') ? hint.pointer : `/actions${hint.pointer}`,
-    })),
-  ];
+  // A list has the pointers `/0/body`, contents have `/actions/0/body`.
+  const placed = (remark: Remark) => (isList ? { ...remark, pointer: `/actions${remark.pointer}` } : remark);
+  const problems = found.map(placed);
+  const hints = [...warnings, ...(composed?.hints ?? []), ...timestamps].map(placed);
   useEffect(() => {
     if (editing.conflict) dialog.value = 'conflict';
   }, [editing.conflict]);
@@ -79,12 +71,11 @@ export function Composer({ relayId, editing, actions, published, onPublished }: 
   return (
     <KnowledgeContext.Provider
       value={{
+        ...{ relayId, draft, change, problems, hints, isOutdated },
         way: way.value,
         events: events.events,
         assignment: composed?.assignment,
         composer: actions,
-        draft,
-        onChange: change,
       }}
     >
       {/* biome-ignore lint/a11y/noStaticElementInteractions: only a shortcut for the buttons below */}
@@ -103,7 +94,7 @@ export function Composer({ relayId, editing, actions, published, onPublished }: 
             JSON
           </Button>
           <SaveState editing={editing} onCompare={() => (dialog.value = 'conflict')} />
-          {way.value === 'event' && (
+          {!isList && (
             <>
               <Button onClick={() => (dialog.value = 'try')}>Try on the last events…</Button>
               <Button
@@ -130,32 +121,17 @@ export function Composer({ relayId, editing, actions, published, onPublished }: 
         </fieldset>
         <div class="composer">
           <div>
-            {way.value === 'event' && !isJson.value && (
-              <EventSide
-                example={events.chosen ? undefined : events.example}
-                problemAt={(place) =>
-                  problems
-                    .flatMap(({ pointer, detail }) => (pointer === place || pointer.startsWith(`${place}/`) ? [detail] : []))
-                    .join('; ')
-                }
-              />
-            )}
-            {isJson.value ? (
-              <JsonView {...{ draft, problems, change }} onList={() => (way.value = 'list')} />
-            ) : (
-              <Steps {...{ draft, change, actions, problems, hints }} isOutdated={isOutdated} />
-            )}
+            {!isList && !isJson.value && <EventSide example={events.chosen ? undefined : events.example} />}
+            {isJson.value ? <JsonView onList={() => (way.value = 'list')} /> : <Steps />}
             {elsewhere.map(({ pointer, detail }) => (
               <p key={pointer + detail} class="note bad">
                 {placeText(pointer)} {inSteps(detail)}.
               </p>
             ))}
           </div>
-          {draft.cards.length > 0 && <Timeline {...{ draft, choices, rehearsal }} events={events.listed} />}
+          {draft.cards.length > 0 && <Timeline {...{ choices, rehearsal }} events={events.listed} />}
         </div>
-        {draft.cards.length > 0 && (
-          <Finish {...{ relayId, draft, published }} way={way.value} problems={problems.length} refused={rehearsal.refused} />
-        )}
+        {draft.cards.length > 0 && <Finish published={published} refused={rehearsal.refused} />}
         {dialog.value === 'try' && <TryDialog {...{ relayId, editing }} onClose={close} />}
         {dialog.value === 'publish' && <PublishDialog {...{ relayId, editing, onPublished }} onClose={close} />}
         {dialog.value === 'conflict' && <ConflictDialog editing={editing} onClose={close} />}
