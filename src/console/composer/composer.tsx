@@ -3,9 +3,11 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Composer as Actions } from '../../contract/dry-run.js';
-import type { Version } from '../../contract/rule-contents.js';
+import { path } from '../addresses.js';
+import { ask } from '../api.js';
 import { announce } from '../frame.js';
-import { Button, ProblemNote } from '../parts.js';
+import { Button, Dialog, ProblemNote } from '../parts.js';
+import { useCompany } from '../session.js';
 import { ConflictDialog } from './conflict.js';
 import { EventSide } from './event-side.js';
 import { Finish } from './finish.js';
@@ -13,9 +15,10 @@ import { JsonView } from './json-view.js';
 import { KnowledgeContext, type Remark } from './knowledge.js';
 import { useLastEvents } from './last-events.js';
 import { inSteps, placeText } from './plain-words.js';
-import { PublishDialog, TryDialog } from './publish.js';
+import { WithTrial } from './publish.js';
 import { Steps } from './steps.js';
 import { Timeline } from './timeline.js';
+import { TriedView } from './tried.js';
 import type { Editing } from './use-draft.js';
 import { useChoices, useRehearsal, type Way } from './use-rehearsal.js';
 
@@ -25,7 +28,7 @@ interface ComposerProps {
   actions: Actions;
   /** The last version, if the rule has one. */
   published: number | undefined;
-  onPublished(version: Version): void;
+  onPublished(): void;
 }
 
 const wayWords: Record<Way, string> = {
@@ -34,6 +37,7 @@ const wayWords: Record<Way, string> = {
 };
 
 export function Composer({ relayId, editing, actions, published, onPublished }: ComposerProps) {
+  const { companyId } = useCompany();
   const { draft, change } = editing;
   const way = useWay(relayId);
   const isList = way.value === 'list';
@@ -65,6 +69,12 @@ export function Composer({ relayId, editing, actions, published, onPublished }: 
     else editing.undo();
   };
   const close = () => (dialog.value = undefined);
+  const publishing = path`/admin/companies/${companyId}/rules/${relayId}/publish`;
+  /** The trial is about the stored draft, so the draft is saved first. */
+  const openSaved = async (which: 'try' | 'publish') => {
+    if (await editing.save()) dialog.value = which;
+    else announce('The draft is not saved yet. Try again');
+  };
   const elsewhere = problems.filter(
     ({ pointer }) => !/^\/(actions\/\d|variables\/|when)/.test(pointer) && draft.cards.length > 0,
   );
@@ -96,12 +106,12 @@ export function Composer({ relayId, editing, actions, published, onPublished }: 
           <SaveState editing={editing} onCompare={() => (dialog.value = 'conflict')} />
           {!isList && (
             <>
-              <Button onClick={() => (dialog.value = 'try')}>Try on the last events…</Button>
+              <Button onClick={() => void openSaved('try')}>Try on the last events…</Button>
               <Button
                 class="main"
                 aria-disabled={problems.length > 0}
                 onClick={() => {
-                  if (publishable(draft.cards.length, problems.length)) dialog.value = 'publish';
+                  if (publishable(draft.cards.length, problems.length)) void openSaved('publish');
                 }}
               >
                 Publish…
@@ -132,8 +142,26 @@ export function Composer({ relayId, editing, actions, published, onPublished }: 
           {draft.cards.length > 0 && <Timeline {...{ choices, rehearsal }} events={events.listed} />}
         </div>
         {draft.cards.length > 0 && <Finish published={published} refused={rehearsal.refused} />}
-        {dialog.value === 'try' && <TryDialog {...{ relayId, editing }} onClose={close} />}
-        {dialog.value === 'publish' && <PublishDialog {...{ relayId, editing, onPublished }} onClose={close} />}
+        {dialog.value === 'try' && (
+          <Dialog title="Try on the last events" onClose={close}>
+            <p>Compares the draft with the published version. Nothing is sent.</p>
+            <TriedView relayId={relayId} version="draft" />
+            <p class="row">
+              <Button onClick={close}>Back</Button>
+            </p>
+          </Dialog>
+        )}
+        {dialog.value === 'publish' && (
+          <WithTrial
+            {...{ relayId, onPublished }}
+            title="Publish the draft?"
+            verb="Publish"
+            about="New events run the new version within two seconds. Chains that run now keep their version."
+            version="draft"
+            publish={(note) => ask('POST', publishing, { revision: editing.revision, ...note })}
+            onClose={close}
+          />
+        )}
         {dialog.value === 'conflict' && <ConflictDialog editing={editing} onClose={close} />}
       </div>
     </KnowledgeContext.Provider>
