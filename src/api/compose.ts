@@ -11,8 +11,18 @@ import { type Issue, jsonPointer, readRequest } from '../chain/request.js';
 import { type Played, playThrough, remarkOn, type Scenario } from '../chain/scenario.js';
 import { fieldsOf } from '../chain/sent.js';
 import { fillIn, sampleOf, variables, variablesIn } from '../chain/variables.js';
+import { ConnectorError } from '../connectors/call.js';
+import type { Platform } from '../connectors/platforms.js';
+import type { Ticketing } from '../connectors/tickets.js';
 import type { Company } from '../contract/company.js';
-import { type Composed, type Composer, composedSchema, composeRequest, composerSchema } from '../contract/dry-run.js';
+import {
+  type Composed,
+  type Composer,
+  composedSchema,
+  composeRequest,
+  composerSchema,
+  systemNamesSchema,
+} from '../contract/dry-run.js';
 import { parseEvent } from '../door/event.js';
 import { checkContents } from '../rules/contents.js';
 import { forecastCondition } from '../rules/opaque.js';
@@ -53,13 +63,35 @@ const composer: Composer = {
   })),
 };
 
+/** The time limit for the names of one system. */
+const namesMs = 5_000;
+
 export function composeRoutes(options: ApiOptions): Route[] {
-  const { store } = options;
+  const { store, connectors } = options;
+  const namesOf = async (systemOf: () => Pick<Platform | Ticketing, 'names'>): Promise<string[]> => {
+    try {
+      return (await systemOf().names?.({ timeoutMs: namesMs })) ?? [];
+    } catch (error) {
+      if (error instanceof ConnectorError) return []; // A person can also type a name.
+      throw error;
+    }
+  };
   return [
     route.company('GET /co/:companyId/chains/compose', 'getComposer', 'Read the available actions, fields and variables', {
       use: 'reads',
       answers: { 200: ['The actions with their fields, and the variables of the platform.', composerSchema] },
       handle: (c) => c.json(composer),
+    }),
+    route.company('GET /co/:companyId/chains/compose/names', 'listNames', "List the names in the company's systems", {
+      description: 'The groups and ticket fields to choose from. A list is empty if the system has none or does not answer.',
+      use: 'lists',
+      answers: { 200: ['The names.', systemNamesSchema] },
+      async handle(c, { companyId }) {
+        const { company } = found(await store.settings.of(companyId), `company ${companyId}`);
+        const systems = [() => connectors.platformOf(company), () => connectors.ticketingOf(company)];
+        const [groups = [], fields = []] = await Promise.all(systems.map(namesOf));
+        return c.json({ groups, fields });
+      },
     }),
     route.company('POST /co/:companyId/chains/compose', 'composeChain', 'Try a chain without running it', {
       use: 'reads',

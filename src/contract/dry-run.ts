@@ -156,3 +156,11 @@ export const composerSchema = z
   })
   .meta({ id: 'Composer' });
 export type Composer = z.infer<typeof composerSchema>;
+
+export const systemNamesSchema = z
+  .object({
+    groups: z.array(z.string()).describe('The groups of the assignment platform.'),
+    fields: z.array(z.string()).describe('The fields of the ticket system that the relay can write.'),
+  })
+  .meta({ id: 'SystemNames' });
+export type SystemNames = z.infer<typeof systemNamesSchema>;

@@ -2,11 +2,12 @@
 
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { Composer as Actions } from '../../contract/dry-run.js';
+import type { Composer as Actions, SystemNames } from '../../contract/dry-run.js';
 import { path } from '../addresses.js';
 import { ask } from '../api.js';
 import { announce } from '../frame.js';
 import { Button, Dialog, ProblemNote } from '../parts.js';
+import { seldom, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
 import { ConflictDialog } from './conflict.js';
 import { EventSide } from './event-side.js';
@@ -39,6 +40,7 @@ const wayWords: Record<Way, string> = {
 export function Composer({ relayId, editing, actions, published, onPublished }: ComposerProps) {
   const { companyId } = useCompany();
   const { draft, change } = editing;
+  const names = useResource<SystemNames>(path`/co/${companyId}/chains/compose/names`, seldom).data.value;
   const way = useWay(relayId);
   const isList = way.value === 'list';
   const isJson = useSignal(false);
@@ -86,6 +88,7 @@ export function Composer({ relayId, editing, actions, published, onPublished }: 
         events: events.events,
         assignment: composed?.assignment,
         composer: actions,
+        names: names ?? { groups: [], fields: [] },
       }}
     >
       {/* biome-ignore lint/a11y/noStaticElementInteractions: only a shortcut for the buttons below */}

@@ -3,7 +3,7 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Fields } from '../../chain/fields.js';
-import type { Composed, Composer } from '../../contract/dry-run.js';
+import type { Composed, Composer, SystemNames } from '../../contract/dry-run.js';
 import type { Subject } from './conditions.js';
 import { type Place, placesOf, valuesAt } from './places.js';
 import type { Editing } from './use-draft.js';
@@ -20,6 +20,8 @@ export interface Knowledge extends Pick<Editing, 'draft' | 'change'> {
   /** The assignment of the rehearsal, if it was read. */
   assignment: Fields | undefined;
   composer: Composer;
+  /** The groups and fields of the company's systems. */
+  names: SystemNames;
   problems: readonly Remark[];
   hints: readonly Remark[];
   /** Whether the hints are from an earlier draft. */

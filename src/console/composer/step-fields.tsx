@@ -29,7 +29,7 @@ const shownApart = ['delayInSeconds', 'actionCondition', 'incomingValue', 'group
 const usualDelays = [300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400].map(wholeDuration);
 
 export function StepFields({ fields, problemOf, notesOf, onChange }: StepFieldsProps) {
-  const { composer, draft, way } = useKnowledge();
+  const { composer, draft, names, way } = useKnowledge();
   const definition = composer.actions.find(({ name }) => name === fieldText(fields.action));
   const [seldom, usual] = [true, false].map((isSeldom) =>
     (definition?.fields ?? []).filter(({ name }) => !shownApart.includes(name) && seldomFields.includes(name) === isSeldom),
@@ -56,10 +56,19 @@ export function StepFields({ fields, problemOf, notesOf, onChange }: StepFieldsP
     if (name === 'sendToGroups') {
       // Both fields of groups are one field here.
       const value = fields.groupId === undefined ? field.value : groupsOf(fields).join(', ');
-      const used = [...new Set(draft.cards.flatMap((card) => groupsOf(card.fields)))].map((group) => [group] as const);
+      const groups = new Set([...names.groups, ...draft.cards.flatMap((card) => groupsOf(card.fields))]);
       const onText = (text: string) => change(name, text, 'groupId');
-      return <Suggested key={name} {...field} {...{ value, onText }} problem={problemOf(name, 'groupId')} offers={used} />;
+      return (
+        <Suggested
+          key={name}
+          {...field}
+          {...{ value, onText }}
+          problem={problemOf(name, 'groupId')}
+          offers={[...groups].map((group) => [group] as const)}
+        />
+      );
     }
+    if (name === 'cfName') return <Suggested key={name} {...field} offers={names.fields.map((one) => [one] as const)} />;
     if (name === 'sendRadius') return <Measured key={name} {...field} toStored={miles} offers={['5', '25', '50']} />;
     if (name === 'body')
       return <MailText key={name} {...{ fields, problemOf, onChange }} text={field} html={input('bodyHtml')} />;
