@@ -1,11 +1,12 @@
 /** `relay rules versions|diff|try|publish|go-back`: what a rule does, and what it did before. */
 
 import type { Command } from '@commander-js/extra-typings';
+import { triedText } from '../../chain/tried-text.js';
 import { ruleSchema } from '../../contract/rule.js';
 import { contentsDiffSchema, draftResponse, versionSchema, versionsResponse } from '../../contract/rule-contents.js';
 import { command, readCount, withParts, yesOption } from '../options.js';
 import { askTry, newEventsRunIt, ruleAt } from '../rules/versions.js';
-import { diffLines, triedLines, triedText } from '../rules/view.js';
+import { diffLines, triedLines } from '../rules/view.js';
 import type { Session } from '../session.js';
 import { UsageError } from '../terminal.js';
 import { fields, readMoment } from '../text.js';
