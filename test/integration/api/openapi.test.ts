@@ -39,6 +39,7 @@ const callers = {
     'get /co/:companyId/chains/:chainId/actions/:index/notice',
     'get /co/:companyId/chains/bulk/:bulkId',
     'get /co/:companyId/chains/compose',
+    'get /co/:companyId/chains/compose/names',
     'get /co/:companyId/chains/counts',
     'get /co/:companyId/events',
     'get /co/:companyId/rejected',
