@@ -6,7 +6,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
-import { type Caller, callerId } from '../contract/audit.js';
+import { actorName, type Caller, callerId } from '../contract/audit.js';
 import { loggableId } from '../contract/credential.js';
 import { Problem, problemResponse, Rejection } from '../contract/problem.js';
 import { addressGroup, clientAddress } from '../service/client-address.js';
@@ -22,12 +22,6 @@ export const failuresPerMinute = 60;
 /** The maximum number of failed sign-ins for an address. A failed sign-in counts towards `failuresPerMinute`, too. */
 export const wrongSignInsPerMinute = 5;
 const signInPaths = ['/session', '/sign-in'];
-
-/** The maximum number of sign-ins that an address may begin by mail or OpenID Connect. */
-const begunPerMinute = 30;
-/** The maximum number of mails with a link to one e-mail address in `mailedSeconds`, whether the relay knows the address or not. */
-export const mailsToAddress = 3;
-const mailedSeconds = 600;
 
 interface RateLimit {
   exceeded: boolean;
@@ -49,7 +43,7 @@ export function limitsOf(config: Config): { perMinute: number; uses: Record<Use,
   return { perMinute: config.RELAY_RATE_LIMIT_PER_MINUTE, uses: { lists, reads, steering, 'sign-ins': signInsPerMinute } };
 }
 
-const windowSeconds = 60;
+const windowMs = 60_000;
 
 /** The shortest time between two log lines about the same limit. */
 const notedAgainMs = 60_000;
@@ -70,8 +64,6 @@ export class Limits {
   readonly #companies: Limiter;
   readonly #addresses: RateLimiterMemory;
   readonly #signIns: RateLimiterMemory;
-  readonly #begun = limiter('begun', begunPerMinute);
-  readonly #mailed = limiter('mailed', mailsToAddress, undefined, mailedSeconds);
   readonly #uses: Record<Use, { key: RateLimiterMemory; company: RateLimiterMemory }>;
   readonly #log: Logger;
   /** The lot: a process reserves this many requests for a company with one query. */
@@ -127,17 +119,6 @@ export class Limits {
     return ofCompany.exceeded ? { ...ofCompany, together: true } : ofKey;
   }
 
-  /** Counts a sign-in that begins without a credential. @param email - gets a mail. @throws Problem 429 */
-  async countBegun(c: Context, email?: string): Promise<void> {
-    const ofClient = await this.#take(this.#begun, addressGroup(clientAddress(c)));
-    const taken = ofClient.exceeded || email === undefined ? ofClient : await this.#take(this.#mailed, email);
-    if (!taken.exceeded) return;
-    const { 'Retry-After': seconds } = taken.headers;
-    const what = ofClient.exceeded ? 'sign-ins from this network' : 'mails to this address';
-    const detail = `There were too many ${what}. Nothing was sent. Try again in ${seconds} seconds.`;
-    throw new Problem('rate-limited', detail, { headers: taken.headers, bound: 'sign-ins' });
-  }
-
   /** @throws Problem 429 if the client address has too many failed authentications in this minute, and `unless` returns false */
   async refuseFailing(c: Context, unless: () => Promise<boolean>): Promise<void> {
     const failing = await this.failing(c);
@@ -158,8 +139,7 @@ export class Limits {
       return rateLimitOf(limiter, taken.remainingPoints + lot - 1, Date.now() + taken.msBeforeNext);
     } catch (error) {
       const isLimited = error instanceof RateLimiterRes;
-      if (isLimited && error.msBeforeNext <= limiter.duration * 1000)
-        return rateLimitOf(limiter, 0, Date.now() + error.msBeforeNext, true);
+      if (isLimited && error.msBeforeNext <= windowMs) return rateLimitOf(limiter, 0, Date.now() + error.msBeforeNext, true);
       // Somebody has set the clock back, so the window would end much later: restart the count.
       if (isLimited) await limiter.delete(key).catch(() => {});
       else if (this.#failureLogged.take())
@@ -169,10 +149,10 @@ export class Limits {
   }
 }
 
-function limiter(keyPrefix: string, points: number, shared?: undefined, seconds?: number): RateLimiterMemory;
+function limiter(keyPrefix: string, points: number): RateLimiterMemory;
 function limiter(keyPrefix: string, points: number, shared: Queries | undefined): Limiter;
-function limiter(keyPrefix: string, points: number, shared?: Queries, duration = windowSeconds): Limiter {
-  const options = { keyPrefix, points, duration };
+function limiter(keyPrefix: string, points: number, shared?: Queries): Limiter {
+  const options = { keyPrefix, points, duration: windowMs / 1000 };
   if (!shared) return new RateLimiterMemory(options);
   const query = async ({ text, values }: { text: string; values: Parameter[] }) => ({ rows: await shared.query(text, values) });
   return new RateLimiterPostgres({
@@ -250,8 +230,7 @@ export async function countUse(c: Context, limits: Limits, use: Use, actor: Call
   const { exceeded, together, headers } = await limits.ofUse(use, callerId(actor), actor.companyId);
   for (const [name, value] of Object.entries(headers)) c.header(name, value);
   if (!exceeded) return;
-  const one = actor.kind === 'key' ? `Key ${actor.name} has` : `${actor.name} has`;
-  const who = together ? `The keys and people of company ${actor.companyId} have` : one;
+  const who = together ? `The keys and people of company ${actor.companyId} have` : `The ${actorName(actor)} has`;
   const most = `${together ? 'their' : 'its'} ${headers['RateLimit-Limit']} ${use}`;
   const detail = `${who} asked for more than ${most} a minute. Nothing was done.`;
   throw new Problem('rate-limited', detail, { headers, bound: use });

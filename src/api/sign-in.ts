@@ -8,13 +8,15 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { addressOf, isEmailAddress } from '../chain/address.js';
-import { AccountRefused, type OpenIdChecks } from '../connectors/openid.js';
+import type { OpenIdChecks } from '../connectors/openid.js';
 import { makeId } from '../contract/credential.js';
 import { Problem } from '../contract/problem.js';
+import { addressGroup, clientAddress } from '../service/client-address.js';
+import { Shares } from '../service/shares.js';
 import { asCaller, type KnownPerson } from '../store/people.js';
 import { type Authenticated, assertOwnPage, type Callers } from './bearer-authentication.js';
 import { countUse } from './limits.js';
-import { type Html, sendPage } from './page.js';
+import { sendForm } from './page.js';
 import { found } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 import { consolePath, toSchema } from './session.js';
@@ -25,6 +27,11 @@ const mailForm = z.object({
   email: z.string().max(320).refine(isEmailAddress).transform(addressOf),
   to: z.string().max(2048).optional().catch(undefined),
 });
+/** The number of sign-ins that a client address may begin at once; then one more every `begunEveryMs`. */
+const [mostBegun, begunEveryMs] = [30, 2_000];
+/** The number of mails to an e-mail address at once, whether the relay knows it or not; then one more every `mailEveryMs`. */
+export const mailsToAddress = 3;
+const mailEveryMs = 200_000;
 const gone =
   'This link was used before, is older than ten minutes, or was opened in another browser than the one that asked for it.';
 
@@ -37,7 +44,21 @@ const checksOf = (browser: string, state: string): OpenIdChecks => {
 export function signInRoutes({ store, connectors, links, limits, log, openId }: ApiOptions, callers: Callers): Route[] {
   const { people } = store;
   const { operatorMail } = connectors;
+  const [begun, mailed] = [new Shares(mostBegun, begunEveryMs), new Shares(mailsToAddress, mailEveryMs)];
   const service = () => found(openId, 'sign-in with OpenID Connect: the operator has not set RELAY_OIDC_ISSUER');
+
+  /** Logs an error, and returns undefined. */
+  const noted = (what: string) => (error: unknown) => void log.warn({ err: error }, what);
+
+  /** Counts a sign-in that begins. @param email - gets a mail, if the relay knows it. @throws Problem 429 */
+  const count = (c: Context<Authenticated>, email?: string) => {
+    const client = addressGroup(clientAddress(c));
+    const seconds = Math.ceil(Math.max(begun.wait(client), email === undefined ? 0 : mailed.wait(email)) / 1000);
+    const detail = `There were too many tries to sign in. Nothing was sent. Try again in ${seconds} seconds.`;
+    if (seconds > 0) throw new Problem('rate-limited', detail, { headers: { 'Retry-After': `${seconds}` }, bound: 'sign-ins' });
+    begun.take(client);
+    if (email !== undefined) mailed.take(email);
+  };
 
   const enter = async (c: Context<Authenticated>, person: KnownPerson, toPage: string | undefined) => {
     const actor = asCaller(person);
@@ -74,11 +95,9 @@ export function signInRoutes({ store, connectors, links, limits, log, openId }: 
         found(operatorMail, 'sign-in by mail: the operator has not set SMTP_URL');
         const { data } = mailForm.safeParse(await c.req.parseBody());
         if (!data) throw new Problem('invalid-body', 'Enter an e-mail address such as ada@example.com.');
-        await limits.countBegun(c, data.email);
-        void sendLink(data.email, callers.knowBrowser(c), data.to).catch((error: unknown) =>
-          log.warn({ err: error }, 'a mail with a link to sign in was not sent'),
-        );
-        return page(
+        count(c, data.email);
+        void sendLink(data.email, callers.knowBrowser(c), data.to).catch(noted('a mail with a link to sign in was not sent'));
+        return sendForm(
           c,
           'Check your mail',
           html`<p role="status">If a company lists ${data.email}, a mail with a link is on its way.</p>
@@ -100,7 +119,7 @@ or ask a person who manages your company in the relay.</p><p><a href="/sign-in">
           ({ personId, name, role, companyName }) =>
             html`<p><button name="personId" value="${personId}">Sign in to ${companyName}</button> as ${name}, ${role}</p>`,
         );
-        return page(c, 'Sign in', html`${several}<form method="post">${buttons}</form>`);
+        return sendForm(c, 'Sign in', html`${several}<form method="post">${buttons}</form>`);
       },
     }),
     route.anyone('POST /sign-in/link/:link', 'useSignInLink', 'Sign in with the form of the page of the link', {
@@ -126,15 +145,11 @@ or ask a person who manages your company in the relay.</p><p><a href="/sign-in">
       problems: ['not-found', 'rate-limited'],
       async handle(c, { query: { to } }) {
         const { name, begin } = service();
-        await limits.countBegun(c);
+        count(c);
         const [browser, state] = [callers.knowBrowser(c), makeToken()];
         await people.begin(state, browser, [], to);
-        try {
-          return c.redirect((await begin(checksOf(browser, state))).href);
-        } catch (error) {
-          log.warn({ err: error }, 'the OpenID Connect service cannot be used');
-          return refused(c, `${name} does not answer correctly. Try again later, or sign in another way.`, 502);
-        }
+        const page = await begin(checksOf(browser, state)).catch(noted('the OpenID Connect service cannot be used'));
+        return page ? c.redirect(page.href) : refused(c, `${name} does not answer correctly. Try again later.`, 502);
       },
     }),
     route.anyone('GET /sign-in/openid/callback', 'endOpenIdSignIn', 'Come back from the OpenID Connect service', {
@@ -148,23 +163,18 @@ or ask a person who manages your company in the relay.</p><p><a href="/sign-in">
       async handle(c) {
         const { name, finish } = service();
         const [state, browser] = [token.safeParse(c.req.query('state')).data, callers.browser(c)];
-        const begun = state && browser && (await people.take(state, browser));
-        if (!begun) return refused(c, 'This sign-in has ended, or it began in another browser. Nothing was done. Begin again.');
-        try {
-          const identity = await finish(new URL(c.req.url).search, checksOf(browser, state));
-          const known = await people.identify(identity);
-          const [only] = known;
-          if (only && known.length === 1) return await enter(c, only, begun.toPage);
-          if (!only) return refused(c, `No company knows ${unknown(identity.email)}. ${whatToDo}`, 403);
-          const link = makeToken();
-          await people.begin(link, browser, known, begun.toPage);
-          return c.redirect(`/sign-in/link/${link}`, 303);
-        } catch (error) {
-          if (error instanceof Problem) throw error;
-          if (error instanceof AccountRefused) return refused(c, error.message, 403);
-          log.warn({ err: error }, 'a sign-in with OpenID Connect failed');
-          return refused(c, `${name} did not confirm the sign-in. Nothing was done. Begin again.`);
-        }
+        const open = state && browser && (await people.take(state, browser));
+        if (!open) return refused(c, 'This sign-in has ended, or it began in another browser. Nothing was done. Begin again.');
+        const checks = checksOf(browser, state);
+        const identity = await finish(new URL(c.req.url).search, checks).catch(noted('a sign-in with OpenID Connect failed'));
+        if (!identity) return refused(c, `${name} did not confirm the sign-in. Nothing was done. Begin again.`);
+        if ('refused' in identity) return refused(c, identity.refused, 403);
+        const [person, ...others] = await people.identify(identity);
+        if (!person) return refused(c, `No company knows ${unknown(identity.email)}. ${whatToDo}`, 403);
+        if (others.length === 0) return enter(c, person, open.toPage);
+        const link = makeToken();
+        await people.begin(link, browser, [person, ...others], open.toPage);
+        return c.redirect(`/sign-in/link/${link}`, 303);
       },
     }),
   ];
@@ -173,14 +183,9 @@ or ask a person who manages your company in the relay.</p><p><a href="/sign-in">
 const unknown = (email?: string) => email ?? 'your account, which has no verified e-mail address';
 const whatToDo = 'Ask a person who manages your company in the relay to add your address.';
 
-function page(c: Context<Authenticated>, title: string, body: Html) {
-  c.header('Cache-Control', 'no-store');
-  return sendPage(c, { title, main: html`<h1>${title}</h1>${body}`, forms: true });
-}
-
 function refused(c: Context<Authenticated>, why: string, status: 401 | 403 | 502 = 401) {
   c.status(status);
-  return page(c, 'Not signed in', html`<p role="alert">${why}</p><p><a href="/sign-in">Sign in</a></p>`);
+  return sendForm(c, 'Not signed in', html`<p role="alert">${why}</p><p><a href="/sign-in">Sign in</a></p>`);
 }
 
 function mailOf(link: string, host: string) {

@@ -15,11 +15,6 @@ export interface OpenIdChecks {
   verifier: string;
 }
 
-/** The service has confirmed the account, but the operator's settings refuse it. The message is shown to the person. */
-export class AccountRefused extends Error {
-  override readonly name = 'AccountRefused';
-}
-
 export type OpenId = NonNullable<ReturnType<typeof createOpenId>>;
 
 const timeoutSeconds = 10;
@@ -77,8 +72,8 @@ export function createOpenId(config: Config, api: string) {
       });
     },
 
-    /** @param search - the query with which the service sent the browser back. @throws AccountRefused, or an error of the library */
-    async finish(search: string, { state, nonce, verifier }: OpenIdChecks): Promise<Identity> {
+    /** @param search - the query with which the service sent the browser back. @throws an error of the library */
+    async finish(search: string, { state, nonce, verifier }: OpenIdChecks): Promise<Identity | { refused: string }> {
       const known = await configuration();
       const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true };
       const tokens = await client.authorizationCodeGrant(known, new URL(search, redirectUri), checks);
@@ -86,7 +81,7 @@ export function createOpenId(config: Config, api: string) {
       const { iss, sub, email: given = '', email_verified: isVerified } = claims;
       const email = isVerified === true && isEmailAddress(given) ? addressOf(given) : undefined;
       if (domains && (email === undefined || !domains.includes(email.slice(email.lastIndexOf('@') + 1))))
-        throw new AccountRefused(`Your account needs a verified e-mail address of ${domains.join(' or ')}.`);
+        return { refused: `Your account needs a verified e-mail address of ${domains.join(' or ')}.` };
       return {
         issuer: iss,
         subject: sub,

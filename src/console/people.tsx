@@ -42,12 +42,7 @@ export function People() {
   );
 }
 
-interface Changed {
-  at: string;
-  onDone(): void;
-}
-
-function PersonCard({ person, at, onDone }: Changed & { person: Person }) {
+function PersonCard({ person, at, onDone }: { person: Person; at: string; onDone(): void }) {
   const { personId, name, email, role, issuer, fromGroup, lastUsedAt } = person;
   return (
     <li class="card">
@@ -87,13 +82,13 @@ function PersonCard({ person, at, onDone }: Changed & { person: Person }) {
   );
 }
 
-function PersonForm({ at, person, onClose, onDone }: Changed & { person?: Person; onClose(): void }) {
+function PersonForm({ at, person, ...dialog }: { at: string; person?: Person; onClose(): void; onDone(): void }) {
   const email = useSignal(person?.email ?? '');
   const [name, role] = [useSignal(person?.name ?? ''), useSignal<string>(person?.role ?? 'steer')];
   const save = () => ask('PUT', at, { email: email.value, name: name.value || undefined, role: role.value });
   const title = person ? `Change ${person.name}` : 'Add a person';
   return (
-    <Deed title={title} verb={person ? 'Save' : 'Add'} change={save} words="Saved." onClose={onClose} onDone={onDone}>
+    <Deed title={title} verb={person ? 'Save' : 'Add'} change={save} words="Saved." {...dialog}>
       <Entry label="E-mail address" type="email" of={email} required maxLength={320} readOnly={person !== undefined} />
       <Entry label="Name" hint="The audit log shows this name." of={name} maxLength={200} />
       <Choice label="Role" of={role} options={roleOptions} />

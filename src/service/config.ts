@@ -70,12 +70,11 @@ function isHostOrNetwork(entry: string): boolean {
 const isGrants = 'must be JSON such as {"dispatchers": {"companyId": "acme", "role": "steer"}}';
 const grants = z
   .string()
-  .transform((text, { addIssue }): unknown => {
+  .transform((text): unknown => {
     try {
       return JSON.parse(text);
     } catch {
-      addIssue(isGrants);
-      return z.NEVER;
+      return undefined; // refused below
     }
   })
   .pipe(z.record(z.string(), z.strictObject({ companyId: z.string(), role: z.enum(roles) }, isGrants), isGrants))

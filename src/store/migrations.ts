@@ -247,12 +247,10 @@ const statementsOf: Record<string, readonly string[]> = {
     'CREATE INDEX person_handles_of_person ON person_handles (person_id)',
     // One row for each person that a link can sign in. A row without a person is a sign-in that has begun at the OpenID service.
     `CREATE TABLE sign_ins (
-       token_hash text NOT NULL, browser_hash text NOT NULL,
-       person_id text COLLATE "C" REFERENCES people ON DELETE CASCADE, to_page text,
+       token_hash text NOT NULL, browser_hash text NOT NULL, person_id text COLLATE "C" REFERENCES people ON DELETE CASCADE, to_page text,
        expires_at timestamptz NOT NULL DEFAULT now() + interval '10 minutes'
      )`,
     'CREATE INDEX sign_ins_by_token ON sign_ins (token_hash)',
-    'CREATE INDEX sign_ins_by_end ON sign_ins (expires_at)',
     'CREATE INDEX sign_ins_of_person ON sign_ins (person_id)',
     'ALTER TABLE sessions ADD COLUMN person_id text COLLATE "C" REFERENCES people ON DELETE CASCADE',
     'CREATE INDEX sessions_of_person ON sessions (person_id)',

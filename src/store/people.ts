@@ -83,7 +83,7 @@ export const peopleIn = (database: Database, pepper: Pepper) => {
 
     /**
      * The people that an account at the OpenID service is, in all companies. Binds the account to listed people with its verified
-     * address, unless another account of the service is bound to them. Adds, changes and removes the people whose role a group gives.
+     * address, unless another account of the service is bound to them. Adds and removes the people whose role a group gives.
      */
     identify: (identity: Identity): Promise<KnownPerson[]> =>
       database.transaction(async (queries) => {
@@ -98,32 +98,26 @@ export const peopleIn = (database: Database, pepper: Pepper) => {
           changes.push({ actor: asCaller(person), action: `person.${verb}`, companyId, details });
         };
         const bound = await find(queries, handle);
-        const isBound = (companyId: string) => bound.some((person) => person.companyId === companyId);
         for (const listed of email === undefined ? [] : await find(queries, email)) {
-          if (isBound(listed.companyId)) continue;
+          if (bound.some(({ companyId }) => companyId === listed.companyId)) continue;
           const bind = 'UPDATE people SET issuer = $2 WHERE person_id = $1 AND issuer IS DISTINCT FROM $2 RETURNING 1';
           if ((await queries.query(bind, [listed.personId, issuer])).length === 0) continue;
           await addHandle(queries, listed.personId, 'openid', handle);
           note('bind', listed);
           bound.push(listed);
         }
+        const isGiven = ({ companyId, role, fromGroup }: KnownPerson) =>
+          grants.some((grant) => grant.companyId === companyId && grant.role === role && grant.group === fromGroup);
+        const over = bound.filter((person) => person.fromGroup !== undefined && !isGiven(person));
+        for (const person of over) note('remove', person);
+        await queries.query('DELETE FROM people WHERE person_id = ANY ($1::text[])', [over.map(({ personId }) => personId)]);
         for (const { companyId, role, group: fromGroup } of grants) {
+          if (bound.some((person) => person.companyId === companyId && !over.includes(person))) continue;
           if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) continue;
-          const before = bound.find((person) => person.companyId === companyId);
-          if (before?.fromGroup !== undefined && (before.role !== role || before.fromGroup !== fromGroup)) {
-            const { personId } = before;
-            note('update', await people.update(queries, { ...before, role, fromGroup }, { companyId, personId }));
-          }
-          if (before) continue;
           const added = await people.insert(queries, { personId: makeId(), companyId, name, email, role, issuer, fromGroup });
-          if (!added) continue;
+          if (!added) throw new Error('A new person has the id of another person');
           await addHandle(queries, added.personId, 'openid', handle);
           note('add', added);
-        }
-        for (const person of bound) {
-          if (person.fromGroup === undefined || grants.some(({ companyId }) => companyId === person.companyId)) continue;
-          note('remove', person);
-          await queries.query('DELETE FROM people WHERE person_id = $1', [person.personId]);
         }
         const found = await find(queries, handle);
         for (const change of changes) await recordChange(queries, change); // locks a row, so it comes last
