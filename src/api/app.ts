@@ -4,6 +4,7 @@ import { ruleNotices } from '../notices/start.js';
 import { holdsOneOf } from '../service/metrics-access.js';
 import { healthRoutes } from '../service/telemetry.js';
 import { adminTokenRoutes } from './admin-tokens.js';
+import { assignmentRoutes } from './assignments.js';
 import { type Access, Callers, createGuard } from './bearer-authentication.js';
 import { causeRoutes } from './causes.js';
 import { chainRoutes } from './chains.js';
@@ -80,6 +81,7 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options), a
     ...rejectedRoutes(options, rejections, quotas),
     ...composeRoutes(options), // These come first. Otherwise the chain routes would read `compose` as an id.
     ...chainRoutes(options, quotas),
+    ...assignmentRoutes(options),
     ...causeRoutes(options, rejections),
     ...adminRoutes(options),
     ...ruleVersionRoutes(options),

@@ -21,6 +21,7 @@ import { findChains, isSteeringMany, previewMends, readBulk, steerChains } from 
 import { chainCursor, chainFilterSchema, countChains, listChains } from '../temporal/list.js';
 import { readFields } from '../temporal/mend.js';
 import { readChain } from '../temporal/read.js';
+import { ShortFields } from '../temporal/short-fields.js';
 import { cancelChain, steerAction } from '../temporal/steer.js';
 import { linksFor } from './bearer-authentication.js';
 import { invalid, pageQuery, readTexts } from './input.js';
@@ -121,6 +122,7 @@ const anyBulkRequest = bulkRequest
 export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
   const { client, links, store } = options;
   const steering = { ...options, admit: quotas.admit };
+  const fields = new ShortFields(client);
   const chainOf = async (companyId: string, chainId: string, actor?: Caller): Promise<ChainResource> => {
     const chain = chainIdPattern.test(chainId) ? await readChain(client, linksFor(actor, links), companyId, chainId) : undefined;
     if (chain) return chain;
@@ -170,7 +172,7 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     route.company('GET /co/:companyId/chains/:chainId', 'getChain', 'Read a chain', {
       use: 'reads',
       answers: { 200: ['The current state of the chain and its actions.', chainSchema] },
-      handle: async (c, { companyId, chainId, actor }) => c.json(await chainOf(companyId, chainId, actor)),
+      handle: async (c, { companyId, chainId, actor }) => c.json(await fields.addTo(await chainOf(companyId, chainId, actor))),
     }),
     route.company('POST /co/:companyId/chains/:chainId/cancel', 'cancelChain', 'Cancel a chain', {
       use: 'steering',

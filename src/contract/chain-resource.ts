@@ -7,7 +7,13 @@ import type { Correction } from '../chain/correct.js';
 import { actionStates, chainStatuses } from '../chain/outcome.js';
 
 export const actionSchema = actionStatusSchema
-  .extend({ error: actionErrorSchema.omit({ paused: true }).optional().describe('The last error, even after a later success.') })
+  .extend({
+    error: actionErrorSchema.omit({ paused: true }).optional().describe('The last error, even after a later success.'),
+    fields: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('Fields of the action by their names in the request, without long texts and edited fields. Only `getChain` has them.'),
+  })
   .meta({ id: 'Action' });
 export type ActionResource = z.infer<typeof actionSchema>;
 
