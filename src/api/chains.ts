@@ -33,6 +33,7 @@ const chainIdPattern = /^[\w-]{1,128}$/;
 
 const listQuery = chainFilterSchema.extend({
   paused: z.literal('true').optional().describe('Only chains with an action that a pause delays.'),
+  steps: z.literal('true').optional().describe('Also the next step of the first 50 chains, and whether nobody was found.'),
   ...pageQuery(chainCursor).shape,
 });
 
@@ -134,10 +135,13 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     return { chain, action: found(action, `action ${index} in chain ${chainId}`) };
   };
   const list = async (companyId: string | undefined, query: z.infer<typeof listQuery>, actor: Caller) => {
-    const { paused, limit, cursor, ...filter } = query;
+    const { paused, steps, limit, cursor, ...filter } = query;
     if (companyId !== undefined && !companyIdPattern.test(companyId)) throw notFound(`company ${companyId}`);
     const more = paused ? ['RelayPaused = true'] : [];
-    return listChains(client, linksFor(actor, links), { filter, companyId, more, limit, cursor });
+    const listed = await listChains(client, linksFor(actor, links), { filter, companyId, more, limit, cursor });
+    if (!steps) return listed;
+    const withSteps = await Promise.all(listed.items.slice(0, 50).map((chain) => fields.addToListed(chain)));
+    return { ...listed, items: [...withSteps, ...listed.items.slice(50)] };
   };
   return [
     // Keep the bulk routes first. Otherwise the other routes would read `bulk` as a chain id.

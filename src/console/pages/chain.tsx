@@ -2,22 +2,20 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import { cancelRefusal } from '../../chain/allowed-verbs.js';
-import { type Fields, fixedFields } from '../../chain/fields.js';
 import { foundNobody, hasEnded } from '../../chain/outcome.js';
-import type { ActionResource, ChainResource, NoticeText } from '../../contract/chain-resource.js';
-import { noticeKindOf } from '../../contract/notices.js';
+import type { ChainResource } from '../../contract/chain-resource.js';
 import { pageOf, path } from '../addresses.js';
 import { ask } from '../api.js';
 import { announce, Page } from '../frame.js';
-import { Asked, DeedButton, Fact, Failure, FieldList, Known, Said, State, Time, UnknownNote, UpToDate } from '../parts.js';
+import { DeedButton, Fact, Known, Said, State, UpToDate } from '../parts.js';
 import { often, type Resource, useResource } from '../resource.js';
 import { MakeRule } from '../rule/make-rule.js';
 import { type Company, may, ruleName, ruleOf, useCompany } from '../session.js';
-import { Verbs } from '../steer.js';
 import { deedOf } from '../story.js';
 import { stepsOf, Timeline } from '../timeline.js';
 import { timeText } from '../when.js';
-import { counted, failureTitle, verbWords } from '../words.js';
+import { counted } from '../words.js';
+import { ChainStep, Moment } from './chain-step.js';
 
 export function ChainPage({ chainId }: { chainId: string }) {
   const company = useCompany();
@@ -125,7 +123,7 @@ function Chain({ chain, resource }: { chain: ChainResource; resource: Resource<C
         </div>
       )}
       <Timeline steps={stepsOf(chain)}>
-        {({ action }) => <Action chain={chain} action={action} onDone={resource.refresh} />}
+        {({ action }) => <ChainStep chain={chain} action={action} onDone={resource.refresh} />}
       </Timeline>
       {may('steer') && !cancelRefusal(chain) && <CancelChain chain={chain} onDone={resource.refresh} />}
       {may('author') && !rule && relayId !== undefined && ofRules.length === 1 && (
@@ -161,91 +159,6 @@ function useAnnounced({ status, actions }: ChainResource): void {
     before.current = states;
     if (changed.length > 0) announce(changed.map(([what, state]) => `${what}: ${state}`).join('. '));
   }, [JSON.stringify([...states])]);
-}
-
-/** Shows a time with a name. Shows nothing if there is no time. */
-function Moment({ name, at, distance }: { name: string; at: string | undefined; distance?: boolean }) {
-  return at ? (
-    <Fact name={name}>
-      <Time at={at} distance={distance} />
-    </Fact>
-  ) : null;
-}
-
-function Action({ chain, action, onDone }: { chain: ChainResource; action: ActionResource; onDone(): void }) {
-  const { companyId } = useCompany();
-  const { state, error, reason, result, deliveries = [], steered = [] } = action;
-  const { nextAttemptAt, heldUntil, pausedSince, assignmentId } = action;
-  const retry = Date.parse(nextAttemptAt ?? '') < Date.now() ? 'Retry overdue since' : 'Next retry';
-  const at = path`/co/${companyId}/chains/${chain.chainId}/actions/${String(action.index)}`;
-  return (
-    <>
-      <dl class="facts small">
-        {!!result?.recipients && <Fact name="Workers found">{result.recipients}</Fact>}
-        <Moment name="Paused since" at={pausedSince} />
-        {!hasEnded(state) && <Moment name={retry} at={nextAttemptAt} distance />}
-        {!hasEnded(state) && <Moment name="Fails if nobody decides" at={heldUntil} distance />}
-      </dl>
-      {result?.note && <Said look="small" text={`Note: ${result.note}`} />}
-      {reason && reason !== error?.message && <Said look="reason" text={reason} />}
-      {error &&
-        (state === 'done' || state === 'skipped' ? (
-          <p class="soft small">
-            Earlier error: <Said text={failureTitle({ ...error, assignmentId })} />
-          </p>
-        ) : (
-          <Failure of={{ ...error, assignmentId }} />
-        ))}
-      {error?.unknown && !hasEnded(state) && <UnknownNote />}
-      <Verbs chain={chain} action={action} onDone={onDone} />
-      {deliveries.length > 0 && (
-        <details open={deliveries.some(({ sent }) => !sent)}>
-          <summary>{counted(deliveries.length, 'recipient')}</summary>
-          <ul>
-            {deliveries.map(({ recipient, sent, error }) => (
-              <li key={recipient}>
-                {recipient}: {sent ? 'sent' : `not sent: ${error ?? ''}`}
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
-      {noticeKindOf(state) && (
-        <Asked<NoticeText> key={state} summary="Notice" path={`${at}/notice`}>
-          {NoticeWords}
-        </Asked>
-      )}
-      <Asked<{ fields: Fields }> summary="Fields" path={`${at}/fields`}>
-        {({ fields }) => <FieldList fields={Object.entries(fields).filter(([name]) => !fixedFields.includes(name))} />}
-      </Asked>
-      {steered.map(({ at, by, verb, fields = [] }) => (
-        <p key={at} class="soft small">
-          {by}: {verbWords[verb]}
-          {fields.length > 0 && ` (${fields.join(', ')})`}, <Time at={at} />
-        </p>
-      ))}
-    </>
-  );
-}
-
-function NoticeWords({ sentence, sections }: NoticeText) {
-  return (
-    <div class="card small">
-      <p>
-        <Said text={sentence} />
-      </p>
-      {sections.map(({ title, lines }) => (
-        <section key={title}>
-          <h4>{title}</h4>
-          {lines.map((line) => (
-            <p key={line}>
-              <Said text={line} />
-            </p>
-          ))}
-        </section>
-      ))}
-    </div>
-  );
 }
 
 function CancelChain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
