@@ -27,20 +27,29 @@ const longestMs = 62 * dayMs;
 function hourSpans({ days = [], from, to, timeZone = 'UTC' }: Hours, since: number, until: number): Span[] {
   const [start, end] = [clockMs(from), clockMs(to)];
   if (days.length === 0 && start === end) return [[since, until]];
-  const atLocal = (local: number) => local - offsetAt(timeZone, local - offsetAt(timeZone, local));
   const spans: Span[] = [];
   // The hours of a day can begin on the day before `since`.
   const first = Math.floor((since + offsetAt(timeZone, since)) / dayMs) * dayMs - dayMs;
   for (let day = first; day < until + dayMs; day += dayMs) {
     const weekday = weekdays[(new Date(day).getUTCDay() + 6) % 7];
     if (days.length > 0 && !days.some((one) => one === weekday)) continue;
-    const [opens, closes] = [atLocal(day + start), atLocal(day + end + (end > start ? 0 : dayMs))];
+    const [opens, closes] = [atLocal(timeZone, day + start), atLocal(timeZone, day + end + (end > start ? 0 : dayMs))];
     if (closes > since && opens < until) spans.push([Math.max(opens, since), Math.min(closes, until)]);
   }
   return spans;
 }
 
+/** The starts of the last hours (UTC) or of the last days in the zone, as ISO 8601, the oldest first. */
+export function bucketStarts(by: 'hour' | 'day', days: number, timeZone: string, now: number): string[] {
+  const [size, count] = by === 'hour' ? [3_600_000, days * 24] : [dayMs, days];
+  const shift = by === 'hour' ? 0 : offsetAt(timeZone, now);
+  const last = Math.floor((now + shift) / size) * size;
+  const starts = Array.from({ length: count }, (_, place) => last - (count - 1 - place) * size);
+  return starts.map((start) => new Date(by === 'hour' ? start : atLocal(timeZone, start)).toISOString());
+}
+
 const offsetAt = (zone: string, time: number) => offsetSeconds(zone, time) * 1000;
+const atLocal = (zone: string, local: number) => local - offsetAt(zone, local - offsetAt(zone, local));
 const clockMs = (text = '00:00') => (Number(text.slice(0, 2)) * 60 + Number(text.slice(3))) * 60_000;
 
 /** Whether the hours include this time, in Unix milliseconds. */

@@ -6,6 +6,7 @@ import { type BulkVerb, bulkVerbsFor } from '../../chain/allowed-verbs.js';
 import { chainStatuses } from '../../chain/outcome.js';
 import type { ChainList, ListedChain } from '../../contract/chain-resource.js';
 import { pageOf, path, query } from '../addresses.js';
+import { ExportLinks } from '../export.js';
 import { announce, Page } from '../frame.js';
 import { Button, Entry, fieldsOf, Known, Select, State, Table, Time, UpToDate } from '../parts.js';
 import { useResource } from '../resource.js';
@@ -89,6 +90,7 @@ function Chains({ filter }: { filter: Filter }) {
           )}
         </nav>
       )}
+      <ExportLinks what="chains" filter={asked} />
       <UpToDate of={chains} />
       {dialog.value && <BulkDialog {...dialog.value} onDecided={() => (isDecided.value = true)} onClose={closed} />}
     </Page>
