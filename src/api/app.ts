@@ -15,8 +15,10 @@ import { consoleRoutes } from './console.js';
 import { contactRoutes } from './contacts.js';
 import { docsRoutes } from './docs.js';
 import { type Ask, eventRoutes } from './events.js';
+import { exportRoutes } from './export.js';
 import { reportFailures } from './failed-authentications.js';
 import { Guesses } from './guesses.js';
+import { healthOfRulesRoutes } from './health.js';
 import { holdRoutes, sayOnPage } from './hold.js';
 import { limitFailures, noteBounds } from './limits.js';
 import { auditRoutes, encryptionRoutes, operatingRoutes } from './operating.js';
@@ -88,6 +90,8 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options), a
     ...ruleTrialRoutes(options),
     ...ruleEventListRoutes(options, quotas),
     fromListsRoute(options),
+    ...healthOfRulesRoutes(options.store),
+    ...exportRoutes(options.store),
     ...operatingRoutes(options),
     ...codecRoutes(options),
     ...sessionRoutes(callers, options.limits),

@@ -5,6 +5,7 @@ import type { CompanyHealth } from '../../contract/health.js';
 import { pageOf, path, query } from '../addresses.js';
 import { Known, Time } from '../parts.js';
 import { type Resource, seldom, useResource } from '../resource.js';
+import { Bars } from '../rule/health.js';
 import { useCompany } from '../session.js';
 import { deedOf } from '../story.js';
 import { startOfDay, timeText } from '../when.js';
@@ -54,57 +55,30 @@ export function Figures({ health, refused }: FiguresProps) {
   );
 }
 
-const [barWidth, chartHeight] = [10, 60];
-
-/** A bar for each hour: failed below, nobody found in the middle, the other chains above. */
 export function DayChart({ health: { hours } }: { health: CompanyHealth }) {
   const { timeZone } = useCompany();
-  const most = Math.max(1, ...hours.map(({ chains, usual = 0 }) => Math.max(chains, usual)));
-  const tall = (count: number) => (count / most) * chartHeight;
-  const clock = (at: string) => timeText(at, timeZone, Date.now()).slice(-8, -3);
-  const sum = hours.reduce((sum, { chains }) => sum + chains, 0);
-  const [first, last] = [hours[0], hours.at(-1)];
+  const wordsOf = ({ at, events, failed, nobody, usual }: CompanyHealth['hours'][number]) =>
+    [
+      `${timeText(at, timeZone, Date.now()).slice(0, -3)}: ${counted(events, 'event')}`,
+      `${failed} failed, ${nobody} found nobody`,
+      usual !== undefined && `usual: ${usual}`,
+    ]
+      .filter(Boolean)
+      .join(', ');
   return (
     <section class="card" aria-labelledby="day">
       <h2 id="day">The last 24 hours</h2>
-      <svg class="chart" viewBox={`0 0 ${hours.length * barWidth} ${chartHeight}`} preserveAspectRatio="none" role="img">
-        <title>
-          {counted(sum, 'chain')}, at most {most} in an hour
-        </title>
-        {hours.map(({ at, chains, failed, nobody, usual }, place) => {
-          const parts = [
-            ['bad', failed],
-            ['wait', nobody],
-            ['good', Math.max(0, chains - failed - nobody)],
-          ] as const;
-          let below = 0;
-          return (
-            <g key={at}>
-              {parts.map(([tone, count]) => {
-                below += tall(count);
-                return (
-                  <rect
-                    key={tone}
-                    class={tone}
-                    x={place * barWidth + 1}
-                    y={chartHeight - below}
-                    width={barWidth - 2}
-                    height={tall(count)}
-                  />
-                );
-              })}
-              {usual !== undefined && (
-                <rect class="usual" x={place * barWidth} y={chartHeight - tall(usual) - 1} width={barWidth} height="1" />
-              )}
-            </g>
-          );
-        })}
-      </svg>
-      <p class="row spread soft small" aria-hidden="true">
-        <span>{first && clock(first.at)}</span>
-        <span>line: usual</span>
-        <span>{last && clock(last.at)}</span>
-      </p>
+      {hours.every(({ events }) => events === 0) && <p class="soft">No event has arrived.</p>}
+      <Bars
+        name="Events by hour. Red: failed. Amber: nobody found."
+        bars={hours.map((hour) => ({
+          at: hour.at,
+          size: hour.events,
+          bad: hour.failed,
+          wait: hour.nobody,
+          words: wordsOf(hour),
+        }))}
+      />
     </section>
   );
 }

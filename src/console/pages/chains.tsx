@@ -5,6 +5,7 @@ import { useLocation } from 'preact-iso';
 import { type BulkVerb, bulkVerbsFor } from '../../chain/allowed-verbs.js';
 import type { ChainList, ListedChain } from '../../contract/chain-resource.js';
 import { pageOf, path, query } from '../addresses.js';
+import { ExportLinks } from '../export.js';
 import { announce, Page } from '../frame.js';
 import { Button, Fold, Known, State, Table, Time, UpToDate } from '../parts.js';
 import { useResource } from '../resource.js';
@@ -91,6 +92,7 @@ function Chains({ filter, asked, at }: ChainsProps) {
             {next && <a href={pageOf.chains(companyId, { ...here, cursor: next })}>More</a>}
           </nav>
         )}
+        <ExportLinks what="chains" filter={asked} />
         <UpToDate of={chains} />
       </div>
       {isBeside && <ChainBeside key={open} chainId={open} close={pageOf.chains(companyId, here)} />}

@@ -6,6 +6,7 @@ import type { AuditEntry, auditResponse } from '../../contract/audit.js';
 import type { createdKeyResponse, keysResponse, Role } from '../../contract/credential.js';
 import { pageOf, path } from '../addresses.js';
 import { ask } from '../api.js';
+import { ExportLinks } from '../export.js';
 import { Page } from '../frame.js';
 import { Choice, Deed, DeedButton, Entry, Known, Lifetime, Opener, Pager, Said, ShownOnce, Table, Time } from '../parts.js';
 import { seldom, usePages, useResource } from '../resource.js';
@@ -133,6 +134,7 @@ function Audit() {
             </Table>
             {entries.length === 0 && <p class="card">There are no entries yet.</p>}
             <Pager cursors={cursors} next={nextCursor} />
+            <ExportLinks what="audit" />
           </>
         )}
       </Known>
