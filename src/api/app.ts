@@ -4,6 +4,7 @@ import { ruleNotices } from '../notices/start.js';
 import { holdsOneOf } from '../service/metrics-access.js';
 import { healthRoutes } from '../service/telemetry.js';
 import { adminTokenRoutes } from './admin-tokens.js';
+import { assignmentRoutes } from './assignments.js';
 import { type Access, Callers, createGuard } from './bearer-authentication.js';
 import { causeRoutes } from './causes.js';
 import { chainRoutes } from './chains.js';
@@ -14,8 +15,10 @@ import { consoleRoutes } from './console.js';
 import { contactRoutes } from './contacts.js';
 import { docsRoutes } from './docs.js';
 import { type Ask, eventRoutes } from './events.js';
+import { exportRoutes } from './export.js';
 import { reportFailures } from './failed-authentications.js';
 import { Guesses } from './guesses.js';
+import { healthOfRulesRoutes } from './health.js';
 import { holdRoutes, sayOnPage } from './hold.js';
 import { limitFailures, noteBounds } from './limits.js';
 import { auditRoutes, encryptionRoutes, operatingRoutes } from './operating.js';
@@ -83,12 +86,15 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options), a
     ...rejectedRoutes(options, rejections, quotas),
     ...composeRoutes(options), // These come first. Otherwise the chain routes would read `compose` as an id.
     ...chainRoutes(options, quotas),
+    ...assignmentRoutes(options),
     ...causeRoutes(options, rejections),
     ...adminRoutes(options),
     ...ruleVersionRoutes(options),
     ...ruleTrialRoutes(options),
     ...ruleEventListRoutes(options, quotas),
     fromListsRoute(options),
+    ...healthOfRulesRoutes(options.store),
+    ...exportRoutes(options.store),
     ...operatingRoutes(options),
     ...codecRoutes(options),
     ...sessionRoutes(callers, options.limits, waysOf(options)),

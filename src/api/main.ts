@@ -13,6 +13,7 @@ import { countUnattended } from '../temporal/unattended.js';
 import { createApi } from './app.js';
 import { Limits, limitsOf } from './limits.js';
 import { quotasOf } from './quotas.js';
+import { keepUptime } from './uptime.js';
 
 await runProcess(async (closers, stop) => {
   const config = readConfig(process.env);
@@ -40,6 +41,7 @@ await runProcess(async (closers, stop) => {
   const running = known.then(() => {
     log.info('Temporal can be reached');
     closers.add('the counts', countUnattended(parts));
+    closers.add('the uptime', keepUptime(parts));
     return new Promise(() => {});
   });
   return { running };

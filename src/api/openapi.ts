@@ -41,6 +41,7 @@ const tags: Record<string, [name: string, description: string]> = {
   relay: ['Relay', 'Webhooks send their chains here.'],
   events: ['Events', 'Events of rules, and the stream of changes of a company.'],
   chains: ['Chains', 'Chains, their state, and decisions about them.'],
+  assignments: ['Chains', 'Chains, their state, and decisions about them.'],
   causes: ['Causes', 'Why chains need attention, and who works on it.'],
   rejected: [
     'Rejected requests',
@@ -78,6 +79,7 @@ const pathParameters: Record<string, z.ZodType> = {
     ),
   bulkId: z.string().describe('The `bulkId` of the bulk order.'),
   link: z.string().describe('The last part of the link in the notice or mail.'),
+  assignmentId: z.string().describe('The id of the assignment at the platform.'),
   causeId: z.string().describe('The id of the cause.'),
   rejectedId: z.string().describe('The id of the refused request.'),
   token: z.string().describe('The event token of the rule. The relay never logs it.'),

@@ -103,6 +103,7 @@ const guarded = {
   '/admin/*': 'admin or company key',
   '/chains/*': 'admin',
   '/codec/*': 'admin',
+  '/co/:companyId/assignments/*': 'admin or company key',
   '/co/:companyId/chains/*': 'admin or company key',
   '/co/:companyId/causes/*': 'admin or company key',
   '/co/:companyId/rejected/*': 'admin or company key',

@@ -28,11 +28,12 @@ import { answerEvent, runEvent, withoutContents } from './rule-events.js';
 
 const ofRule = '/admin/companies/:companyId/rules/:relayId';
 
-const eventsQuery = pageQuery(numberCursor).extend({
+export const eventFilterSchema = z.object({
   outcome: z.enum(eventOutcomes).optional().describe('Only events with this outcome.'),
   since: chainFilterSchema.shape.since.describe('Only events received at this time or later.'),
   until: chainFilterSchema.shape.until.describe('Only events received before this time.'),
 });
+const eventsQuery = pageQuery(numberCursor).extend(eventFilterSchema.shape);
 
 export function ruleEventListRoutes(options: ApiOptions, quotas: Quotas): Route[] {
   const { store, limits, links, log } = options;

@@ -60,7 +60,12 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
         const read = await readSettings(c, ruleChange, isMergePatch(c) ? mergePatch : replaceKeepingSecrets);
         const given = await readObject(c);
         const change = (stored: StoredRule) => {
-          const changed = { ...stored, notify: undefined, ...read(stored) };
+          const removed = {
+            notify: undefined,
+            ...(given.expectEvery === null && { expectEvery: undefined }),
+            ...(given.expectWithin === null && { expectWithin: undefined }),
+          };
+          const changed = { ...stored, ...removed, ...read(stored) };
           return { ...changed, setByCompany: addressesSetBy(actor, given, changed, stored) };
         };
         const rule = await rules.update(companyId, relayId, change, actor);

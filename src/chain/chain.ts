@@ -96,6 +96,10 @@ export function refusalPage(apiUrl: string, companyId: string, rejectedId: strin
   return `${apiUrl}/companies/${companyId}/refused/${rejectedId}`;
 }
 
+export function rulePage(apiUrl: string, companyId: string, relayId: string): string {
+  return `${apiUrl}/companies/${companyId}/rules/${relayId}`;
+}
+
 export function causePage(apiUrl: string, companyId: string, causeId: string): string {
   return `${apiUrl}/companies/${companyId}/causes/${causeId}`;
 }

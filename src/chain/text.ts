@@ -104,3 +104,17 @@ export function titleOf({ index, action, comment }: { index: number; action: str
 export function actionsText(indexes: readonly number[]): string {
   return `action${indexes.length === 1 ? '' : 's'} ${indexes.join(', ')}`;
 }
+
+/** The length of each unit in seconds. */
+export const spans = Object.entries({ d: 86_400, h: 3_600, min: 60, s: 1 });
+
+/** Writes a duration with its two largest units: `45 s`, `29 min 5 s`, `3 d 4 h`. */
+export function spanText(seconds: number): string {
+  let left = Math.round(seconds);
+  const parts = spans.flatMap(([name, length]) => {
+    const count = Math.floor(left / length);
+    left -= count * length;
+    return count > 0 ? `${count} ${name}` : [];
+  });
+  return parts.slice(0, 2).join(' ');
+}

@@ -144,13 +144,34 @@ export class Api {
       if (success) return { status, headers, text, body: data };
       throw this.#unlike('answers in a format that this command does not know');
     }
-    const { data: problem } = problemSchema.safeParse(json);
-    if (problem) throw new Refused(problem, text, headers.get('Retry-After'), question);
-    const target = headers.get('Location') ?? '';
-    throw this.#unlike(URL.canParse(target) ? `redirects to ${new URL(target).origin}` : `answers ${status}`);
+    throw this.#refusal(response, text, question);
   }
 
-  async #exchange(method: string, path: string, { body, headers: more, query = {}, bearer = true }: Question) {
+  /** Writes the body of an answer piece by piece. @throws Refused, Unreachable, also if the answer breaks off */
+  async download(path: string, question: Question, write: (bytes: Uint8Array) => Promise<unknown>): Promise<void> {
+    const read = async (response: Response) => {
+      if (!response.ok) return response.text();
+      for await (const bytes of response.body ?? []) await write(bytes);
+      return '';
+    };
+    const { response, text } = await this.#exchange('GET', path, question, read);
+    if (!response.ok) throw this.#refusal(response, text, question);
+  }
+
+  #refusal({ status, headers }: Response, text: string, question: Question): Refused | Unreachable {
+    const { data: problem } = problemSchema.safeParse(parseJson(text));
+    if (problem) return new Refused(problem, text, headers.get('Retry-After'), question);
+    const target = headers.get('Location') ?? '';
+    return this.#unlike(URL.canParse(target) ? `redirects to ${new URL(target).origin}` : `answers ${status}`);
+  }
+
+  /** @param read - without it, the whole exchange must end in time */
+  async #exchange(
+    method: string,
+    path: string,
+    { body, headers: more, query = {}, bearer = true }: Question,
+    read?: (response: Response) => Promise<string>,
+  ) {
     const url = new URL(this.address.url + path);
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value));
     const headers = new Headers({ Accept: 'application/json', ...more });
@@ -160,9 +181,9 @@ export class Api {
     if (body !== undefined) headers.set('Content-Type', method === 'PATCH' ? 'application/merge-patch+json' : 'application/json');
     const sent = body instanceof Uint8Array ? body : JSON.stringify(body);
     try {
-      const signal = AbortSignal.timeout(patienceMs);
+      const signal = read ? null : AbortSignal.timeout(patienceMs);
       const response = await fetch(url, { method, headers, body: sent, redirect: 'manual', signal });
-      return { response, text: await response.text() };
+      return { response, text: await (read ? read(response) : response.text()) };
     } catch (error) {
       const [reason, mayHaveArrived] = silence(error);
       throw new Unreachable(`The relay's API cannot be reached at ${this.address.url}: ${reason}.`, mayHaveArrived);

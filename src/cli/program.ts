@@ -9,6 +9,7 @@ import { causes } from './commands/causes.js';
 import { chains } from './commands/chains.js';
 import { companies } from './commands/companies.js';
 import { credentials } from './commands/credentials.js';
+import { exports } from './commands/export.js';
 import { operations } from './commands/operations.js';
 import { rejected } from './commands/rejected.js';
 import { events } from './commands/rule-events.js';
@@ -20,7 +21,7 @@ import { exitCodes, type Terminal, UsageError } from './terminal.js';
 import { render } from './text.js';
 
 /** `relay --help` lists the commands in this order. */
-const commands = [companies, rules, events, credentials, send, chains, causes, bulk, rejected, operations];
+const commands = [companies, rules, events, credentials, send, chains, causes, bulk, rejected, exports, operations];
 
 /** Makes `relay` with all its commands. No command ends the process. */
 export function program(terminal: Terminal) {

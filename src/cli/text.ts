@@ -1,5 +1,6 @@
 /** Makes text for a terminal: removes control characters, cuts and colours lines, aligns tables, formats times. */
 
+import { spans, spanText } from '../chain/text.js';
 import { UsageError } from './terminal.js';
 
 export type Tone = 'good' | 'warning' | 'bad' | 'faint';
@@ -120,25 +121,11 @@ export function momentFromNow(text: string, now = Date.now()): string {
   return `${momentText(text)} (${away})`;
 }
 
-/** Writes a duration with its two largest units: `45 s`, `29 min 5 s`, `3 d 4 h`. */
-function spanText(seconds: number): string {
-  let left = Math.round(seconds);
-  const parts = units.flatMap(([name, length]) => {
-    const count = Math.floor(left / length);
-    left -= count * length;
-    return count > 0 ? `${count} ${name}` : [];
-  });
-  return parts.slice(0, 2).join(' ');
-}
-
-/** The length of each unit in seconds. */
-const units = Object.entries({ d: 86_400, h: 3_600, min: 60, s: 1 });
-
 /** Reads a duration such as `90`, `90s`, `10m`, `1h30m` or `2d`. @returns seconds, or undefined for other texts. */
 export function readDuration(text: string): number | undefined {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   const [all, ...counts] = /^(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?$/.exec(text) ?? [];
-  return all ? units.reduce((sum, [, length], place) => sum + length * Number(counts[place] ?? 0), 0) : undefined;
+  return all ? spans.reduce((sum, [, length], place) => sum + length * Number(counts[place] ?? 0), 0) : undefined;
 }
 
 /** @param text - ISO 8601 with a time zone, or a duration from now. @returns ISO 8601 in UTC. @throws UsageError */

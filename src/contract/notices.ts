@@ -1,6 +1,7 @@
 /** The kinds of notices. A chain sends a notice to the `Notifier` of a cause. The `Notifier` starts a `NoticeDelivery`. */
 
 import type { ActionError, ActionStatus } from '../chain/action-status.js';
+import type { Expectation } from '../chain/expectation.js';
 import type { ActionState } from '../chain/outcome.js';
 import type { Pause } from '../chain/pause.js';
 import type { Issue } from '../chain/request.js';
@@ -121,7 +122,32 @@ export interface PausedNotice extends AboutRule, Omit<Pause, 'since' | 'text'> {
   kind: 'paused';
 }
 
-export type RuleNotice = RejectedNotice | MissingPropertyNotice | PausedNotice;
+/** The rule expects an event, but none came. With `eventAt`, an event has ended the silence. */
+export interface QuietNotice extends AboutRule, Expectation {
+  kind: 'quiet';
+  since: string; // the last event, or the last change of the rule
+  eventAt?: string;
+  silentSeconds: number; // within the hours of the rule, without pauses and outages
+  usualEvery?: number | undefined; // seconds, see chain/expectation.ts
+}
+
+/** The digest of a week for the e-mail contacts of a company. */
+export interface WeeklyNotice {
+  kind: 'weekly';
+  companyId: string;
+  relayId?: undefined;
+  at: string;
+  since: string;
+  until: string;
+  chains: number;
+  failed: number;
+  nobody: number;
+  refused: number;
+  quiet: string[]; // the names of rules
+  rules: { relayId: string; name: string; chains: number; failed: number }[]; // the rules with most failures
+}
+
+export type RuleNotice = RejectedNotice | MissingPropertyNotice | PausedNotice | QuietNotice;
 
 export type TestNotice = Pick<AboutRule, 'companyId' | 'at'> & { kind: 'test'; relayId?: string };
 
@@ -140,7 +166,7 @@ export interface DigestNotice {
   joined: Joined[];
 }
 
-export type Notice = ChainNotice | ManyNotice | ThroughNotice | RuleNotice | TestNotice;
+export type Notice = ChainNotice | ManyNotice | ThroughNotice | RuleNotice | WeeklyNotice | TestNotice;
 
 /** The workflow that decides when a cause gets notices. If `windowSeconds` is 0, each failure gets its own notice. */
 export type Notifier = (cause: Cause, windowSeconds: number) => Promise<void>;

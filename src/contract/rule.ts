@@ -3,8 +3,35 @@
 import { z } from 'zod';
 import { onFailureSchema, onUnknownSchema } from '../chain/action-status.js';
 import { relayIdPattern, relayIdRule } from '../chain/chain.js';
+import { weekdays } from '../chain/expectation.js';
+import { isTimeZone } from '../chain/timestamp/zone.js';
 import { isMistyped, rotatedTokenResponse } from './credential.js';
 import { label, notifyRequest, notifySchema, setByCompanySchema } from './notify.js';
+
+const clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as 08:30');
+export const hoursSchema = z
+  .strictObject({
+    days: z.array(z.enum(weekdays)).min(1).max(7).optional().describe('Default: every day.'),
+    from: clock.optional().describe('Default: `00:00`.'),
+    to: clock.optional().describe('If `to` is not after `from`, the hours end on the next day. Default: `00:00`.'),
+    timeZone: z
+      .string()
+      .refine(isTimeZone, 'must be an IANA name such as Europe/Berlin, or ±hh:mm')
+      .optional()
+      .describe('Default: the zone of the company.'),
+  })
+  .meta({ id: 'Hours' });
+
+const expectation = {
+  expectEvery: z
+    .int()
+    .min(60)
+    .max(31 * 86_400)
+    .optional()
+    .describe('At least one event is expected within this number of seconds. If no event comes, the contacts get a notice.'),
+  expectWithin: hoursSchema.optional().describe('The hours in which events are expected. Default: always.'),
+};
+export const expectationSchema = z.object({ ...expectation, expectEvery: expectation.expectEvery.unwrap() });
 
 export const ruleSchema = z
   .object({
@@ -15,6 +42,7 @@ export const ruleSchema = z
     onUnknown: onUnknownSchema,
     notify: notifySchema.optional(),
     setByCompany: setByCompanySchema,
+    ...expectation,
     published: z.int().optional().describe('The version that new events run. Absent if the rule has no published contents.'),
     shadow: z.int().optional().describe('The version that is tried on each new event, without effect.'),
     createdAt: z.iso.datetime(),
@@ -33,6 +61,8 @@ const settings = z.strictObject({
   onFailure: onFailureSchema,
   onUnknown: onUnknownSchema,
   enabled: z.boolean(),
+  expectEvery: expectation.expectEvery.nullable(),
+  expectWithin: expectation.expectWithin.nullable(),
 });
 
 export const newRuleRequest = settings

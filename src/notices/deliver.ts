@@ -100,6 +100,7 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
   const settled: ContactResult[] = noticeTestResponse.shape.contacts.safeParse(heartbeatDetails).data ?? [];
   const open: ContactResult[] = [];
   const addressees = await addresseesOf(deps, company, entries, key);
+  if (kind === 'weekly') for (const [contact, { channel }] of addressees) if (channel.kind !== 'mail') addressees.delete(contact);
   // Delivers in parallel, because one contact that does not answer can use most of the activity's time.
   const deliverTo = (some: Iterable<Addressee>) =>
     Promise.all(
@@ -195,6 +196,8 @@ function toldUnder(notice: Notice, rule: Rule | undefined): string {
   if (kind === 'rejected') return `${kind} ${relayId} ${notice.reason}`;
   if (kind === 'missing-property') return `${kind} ${relayId} ${hash('sha256', notice.path).slice(0, 16)}`;
   if (kind === 'paused') return `${kind} ${relayId} ${notice.what}`;
+  if (kind === 'quiet') return `${kind} ${relayId} ${notice.eventAt === undefined}`;
+  if (kind === 'weekly') return kind;
   const { id } = 'cause' in notice ? notice.cause : causeOf(notice, rule);
   return kind === 'through' || kind === 'recovered' ? `${id} recovered` : id;
 }

@@ -12,7 +12,17 @@ import { summaryBytes } from '../chain/web-ui.js';
 import { trialTimeoutMs } from '../contract/activities.js';
 import { actionOf, causeOf } from '../contract/causes.js';
 import { newsSignal } from '../contract/messages.js';
-import type { Cause, ChainNotice, Member, News, NoticeDelivery, Notifier, RuleNotice, TestNotice } from '../contract/notices.js';
+import type {
+  Cause,
+  ChainNotice,
+  Member,
+  News,
+  NoticeDelivery,
+  Notifier,
+  RuleNotice,
+  TestNotice,
+  WeeklyNotice,
+} from '../contract/notices.js';
 import type { ContactResult } from '../contract/notify.js';
 import { isQuota, needsConfirmation } from '../contract/problem.js';
 import { companyKey, rulesKey } from '../contract/search-attributes.js';
@@ -86,24 +96,30 @@ export function ruleNotices(client: Client, log: Logger) {
     if (mistakes.has(mistake) || mistakes.size >= distinctMistakes) return;
     told.set(`${rule}:${kind}`, { period, mistakes: mistakes.add(mistake) });
     const workflowId = `relay-notice:${rule}:${mistake}:${period}`;
-    const workflowIdReusePolicy = WorkflowIdReusePolicy.REJECT_DUPLICATE;
-    const options = { ...optionsOf(notice, taskQueue), workflowId, workflowIdReusePolicy };
-    client
-      .withDeadline(Date.now() + answerTimeoutMs, () => client.workflow.start<NoticeDelivery>('NoticeDelivery', options))
-      .catch((error: unknown) => {
-        if (error instanceof WorkflowExecutionAlreadyStartedError) return;
-        mistakes.delete(mistake);
-        log.error({ err: error, workflowId }, 'a notice could not be started');
-      });
+    startOnce(client, notice, taskQueue, workflowId).catch((error: unknown) => {
+      mistakes.delete(mistake);
+      log.error({ err: error, workflowId }, 'a notice could not be started');
+    });
   }
 
   return { start };
+}
+
+/** Starts the delivery of a notice, unless a delivery with this workflow id was started before. @throws if Temporal does not answer */
+export async function startOnce(client: Client, notice: RuleNotice | WeeklyNotice, taskQueue: string, workflowId: string) {
+  const workflowIdReusePolicy = WorkflowIdReusePolicy.REJECT_DUPLICATE;
+  const options = { ...optionsOf(notice, taskQueue), workflowId, workflowIdReusePolicy };
+  const start = () => client.workflow.start<NoticeDelivery>('NoticeDelivery', options);
+  await client.withDeadline(Date.now() + answerTimeoutMs, start).catch((error: unknown) => {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  });
 }
 
 /** Returns texts that identify the mistake, without quoted texts and numbers, because these differ from event to event. */
 function mistakeOf(notice: RuleNotice): string[] {
   if (notice.kind === 'missing-property') return [notice.path];
   if (notice.kind === 'paused') return [notice.what, notice.at];
+  if (notice.kind === 'quiet') return [notice.since, notice.eventAt ?? ''];
   // Use only the reason: the sender may be a stranger, who could put a different mistake into each request.
   if (needsConfirmation(notice)) return [notice.reason];
   if (notice.notKept !== undefined) return ['not kept', notice.reason];
@@ -123,7 +139,7 @@ export function sendTest(client: Client, taskQueue: string, companyId: string, r
   );
 }
 
-function optionsOf(notice: RuleNotice | TestNotice, taskQueue: string) {
+function optionsOf(notice: RuleNotice | WeeklyNotice | TestNotice, taskQueue: string) {
   const { companyId, relayId, kind } = notice;
   const company = { key: companyKey, value: companyId };
   const args: [typeof notice] = [notice];

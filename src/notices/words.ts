@@ -9,6 +9,7 @@ import type { DigestNotice, Joined, MissingPropertyNotice, Notice, PausedNotice,
 import { isQuota, needsConfirmation, type RejectionReason } from '../contract/problem.js';
 import { chainWords, manyWords, oneWithoutKey, throughWords } from './chain-words.js';
 import { chainPlaces, framed, type Line, lineText, type NoticeContext, type RenderedNotice, relay, type Words } from './frame.js';
+import { quietWords, weeklyWords } from './quiet-words.js';
 
 /** @throws RangeError if a notice about a chain names an action that is not in the chain. */
 export function renderNotice(notice: Notice | DigestNotice, context: NoticeContext): RenderedNotice {
@@ -80,6 +81,8 @@ function wordsOf(notice: Notice, context: NoticeContext): Words {
   if (notice.kind === 'rejected') return rejectedWords(notice, context);
   if (notice.kind === 'missing-property') return missingWords(notice, context);
   if (notice.kind === 'paused') return pausedWords(notice, context);
+  if (notice.kind === 'quiet') return quietWords(notice, context);
+  if (notice.kind === 'weekly') return weeklyWords(notice, context);
   if (notice.kind !== 'test') return chainWords(notice, context);
   return {
     headline: `Test: notices of ${context.companyName} arrive here`,

@@ -11,6 +11,7 @@ import { pino } from 'pino';
 import { createApi } from '../api/app.js';
 import { Limits, limitsOf } from '../api/limits.js';
 import { quotasOf } from '../api/quotas.js';
+import { keepUptime } from '../api/uptime.js';
 import { Keyring } from '../contract/encryption.js';
 import { isLoopback } from '../contract/loopback.js';
 import { apiUrl, type Closers, openParts, runProcess } from '../process/process.js';
@@ -73,6 +74,7 @@ await runProcess(async (closers, stop) => {
   const api = await serveHttp(app, { host, port, publicHost, maxConnections: config.RELAY_MAX_CONNECTIONS });
   closers.add('the API', api.close);
   closers.add('the counts', countUnattended(parts));
+  closers.add('the uptime', keepUptime(parts));
   // The `relay` command sends the directory's admin token to this address only.
   writeFileSync(inDirectory('api.json'), JSON.stringify({ url: api.url, pid: process.pid }));
   closers.add('api.json', () => rmSync(inDirectory('api.json'), { force: true }));

@@ -39,8 +39,9 @@ export function changedFields(before: Record<string, unknown> = {}, after: Recor
 export const auditIn = (database: Database) => ({
   record: (event: AuditEvent) => recordEvent(database, event),
 
-  list: ({ companyId, ...request }: PageRequest & { companyId?: string }) => {
-    const [where, parameters] = companyId === undefined ? ['true', []] : ['company_id = $1', [companyId]];
-    return entries.page(database, where, parameters, 'seq DESC', request);
+  list: ({ companyId, since, until, ...request }: PageRequest & { companyId?: string; since?: string; until?: string }) => {
+    const where = `($1::text IS NULL OR company_id = $1) AND ($2::text IS NULL OR at >= $2::text::timestamptz)
+      AND ($3::text IS NULL OR at < $3::text::timestamptz)`;
+    return entries.page(database, where, [companyId ?? null, since ?? null, until ?? null], 'seq DESC', request);
   },
 });

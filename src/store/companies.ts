@@ -60,7 +60,8 @@ export const rules = new Table('rules', ruleSchema.extend({ companyId: z.string(
 const named = 'company_id = $1 AND relay_id = $2';
 
 export type NewRule = z.infer<typeof newRuleRequest> & SetByCompany;
-type ChangedRule = Pick<NewRule, 'notify' | 'setByCompany'> & Pick<Rule, 'name' | 'enabled' | 'onFailure' | 'onUnknown'>;
+type ChangedRule = Pick<NewRule, 'notify' | 'setByCompany' | 'expectEvery' | 'expectWithin'> &
+  Pick<Rule, 'name' | 'enabled' | 'onFailure' | 'onUnknown'>;
 
 export const rulesIn = (database: Database, pepper: Pepper) => ({
   get: (companyId: string, relayId: string) => rules.find(database, named, [companyId, relayId]),

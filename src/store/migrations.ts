@@ -255,6 +255,15 @@ const statementsOf: Record<string, readonly string[]> = {
     'ALTER TABLE sessions ADD COLUMN person_id text COLLATE "C" REFERENCES people ON DELETE CASCADE',
     'CREATE INDEX sessions_of_person ON sessions (person_id)',
   ],
+  'quiet-rules': [
+    'ALTER TABLE rules ADD COLUMN expect_every integer, ADD COLUMN expect_within jsonb, ADD COLUMN quiet_since timestamptz',
+    'ALTER TABLE companies ADD COLUMN weekly_digest boolean, ADD COLUMN digested_week text',
+    // The times in which an API process could accept events. A process has a new row after each interruption.
+    `CREATE TABLE uptimes (
+       process text COLLATE "C" PRIMARY KEY, since timestamptz NOT NULL, until timestamptz NOT NULL
+     )`,
+    "CREATE INDEX events_without_chain ON events (company_id, received_at, relay_id) WHERE outcome <> 'chain'",
+  ],
 };
 
 export interface Migration {

@@ -10,10 +10,12 @@ import type { Database } from './database.js';
 import { doorsIn } from './doors.js';
 import { encryptionIn } from './encryption.js';
 import { Events } from './events.js';
+import { healthIn } from './health.js';
 import { leasesIn } from './leases.js';
 import { noticesIn } from './notices.js';
 import { peopleIn } from './people.js';
 import { Pepper, pepperHashes } from './pepper.js';
+import { quietIn, Uptime } from './quiet.js';
 import { rejectedRequestsIn } from './rejected.js';
 import { sessionsIn } from './sessions.js';
 import { Settings } from './settings.js';
@@ -54,6 +56,9 @@ export function createStore(connected: Database, { keyring, secret }: Secrets = 
     sessions: sessionsIn(opened),
     audit: auditIn(database),
     pauses: pausesIn(database),
+    health: healthIn(opened),
+    quiet: quietIn(opened),
+    uptime: new Uptime(opened),
     rejected: rejectedRequestsIn(opened),
     causes: causesIn(opened),
     leases: leasesIn(opened),

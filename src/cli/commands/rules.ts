@@ -1,12 +1,14 @@
 /** `relay rules`: the rules of a company. */
 
 import type { Command, OptionValues } from '@commander-js/extra-typings';
+import { spanText } from '../../chain/text.js';
 import { companySchema } from '../../contract/company.js';
+import { companyHealthSchema } from '../../contract/health.js';
 import { createdRuleResponse, ruleSchema, rulesResponse } from '../../contract/rule.js';
 import { path } from '../api.js';
-import { type Commands, command, readSettings, withParts, withSettings, yesOption } from '../options.js';
+import { type Commands, command, readCount, readSettings, withParts, withSettings, yesOption } from '../options.js';
 import { UsageError } from '../terminal.js';
-import { fields } from '../text.js';
+import { fields, momentText, readDuration } from '../text.js';
 import { addFileCommands } from './rule-files.js';
 import { addVersionCommands } from './rule-versions.js';
 
@@ -14,10 +16,20 @@ import { addVersionCommands } from './rule-versions.js';
 function withRule<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
   const onFailure = 'after a failed action, let the next actions wait (hold) or run (continue)';
   const onUnknown = 'if the outcome of an action is unknown, run the action again (resend) or wait for a decision (hold)';
+  const expects = 'send a notice if no event comes for this time: 20m, 3h, 1d';
+  const within = (expectWithin: object) => ({ expectWithin });
   return withSettings(command)
     .option('--name <name>', 'the name of the rule', (name) => ({ name }))
     .option('--on-failure <hold|continue>', onFailure, (onFailure) => ({ onFailure }))
-    .option('--on-unknown <resend|hold>', onUnknown, (onUnknown) => ({ onUnknown }));
+    .option('--on-unknown <resend|hold>', onUnknown, (onUnknown) => ({ onUnknown }))
+    .option('--expect-every <time|never>', expects, (text) => ({
+      expectEvery: text === 'never' ? null : (readDuration(text) ?? text),
+    }))
+    .option('--expect-days <days>', 'the days on which events are expected: mon,tue', (text) => within({ days: text.split(',') }))
+    .option('--expect-hours <from-to>', 'the hours in which events are expected: 08:00-18:00', (text) => {
+      const [from, to] = text.split('-');
+      return within({ from, to });
+    });
 }
 
 export const rules: Commands = (relay, session) => {
@@ -92,6 +104,26 @@ export const rules: Commands = (relay, session) => {
     .action((companyId, relayId, { yes }) =>
       session.delete(pathOf(companyId, relayId), yes, `rule ${relayId} of company ${companyId} with its tokens`),
     );
+
+  command(rules, 'health <companyId>', 'acme --days 30', 'show how the rules do: events, failures, times, quiet rules')
+    .option('--days <n>', 'the last days that count; default: 7', readCount('--days'))
+    .action((companyId, query) => {
+      const asked = session.api.ask('GET', path`/co/${companyId}/health`, companyHealthSchema, { query });
+      return session.show(asked, ({ rules }) =>
+        session.table(rules, {
+          RULE: 'relayId',
+          NAME: 'name',
+          EVENTS: 'events',
+          CHAINS: 'chains',
+          FAILED: ({ failed, before }) => `${failed} (before: ${before.failed})`,
+          HELD: 'held',
+          'NOBODY FOUND': 'nobody',
+          'HALF WITHIN': ({ p50 }) => (p50 === undefined ? '' : spanText(p50)),
+          '95 % WITHIN': ({ p95 }) => (p95 === undefined ? '' : spanText(p95)),
+          'QUIET SINCE': ({ quietSince }) => (quietSince ? { text: momentText(quietSince), tone: 'bad' } : ''),
+        }),
+      );
+    });
 
   addVersionCommands(rules, session);
   addFileCommands(rules, session);

@@ -6,6 +6,7 @@ import type { AuditEntry, auditResponse } from '../../contract/audit.js';
 import type { createdKeyResponse, keysResponse } from '../../contract/credential.js';
 import { pageOf, path } from '../addresses.js';
 import { ask } from '../api.js';
+import { ExportLinks } from '../export.js';
 import { Page } from '../frame.js';
 import { Choice, Deed, DeedButton, Entry, Known, Lifetime, Opener, Pager, Said, ShownOnce, Table, Time } from '../parts.js';
 import { People, roleOptions, roleWords } from '../people.js';
@@ -129,6 +130,7 @@ function Audit() {
             </Table>
             {entries.length === 0 && <p class="card">There are no entries yet.</p>}
             <Pager cursors={cursors} next={nextCursor} />
+            <ExportLinks what="audit" />
           </>
         )}
       </Known>

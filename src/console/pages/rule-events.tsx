@@ -16,6 +16,7 @@ import { pageOf, path, query } from '../addresses.js';
 import { ask } from '../api.js';
 import { inSteps } from '../composer/plain-words.js';
 import { triedWords } from '../composer/tried.js';
+import { ExportLinks } from '../export.js';
 import { announce, Page } from '../frame.js';
 import { Choice, Confirm, Fact, FieldList, Known, Opener, Pager, Said, Table, Time, useDeed } from '../parts.js';
 import { usePages, useResource } from '../resource.js';
@@ -55,6 +56,7 @@ export function EventsPage({ relayId }: { relayId: string }) {
               <EventTable relayId={relayId} events={events} />
             )}
             <Pager cursors={cursors} next={nextCursor} />
+            <ExportLinks what="events" filter={{ relayId, outcome: outcome.value }} />
           </>
         )}
       </Known>

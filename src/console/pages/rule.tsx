@@ -9,6 +9,8 @@ import { Known } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { RuleContents } from '../rule/contents.js';
 import { Door } from '../rule/door.js';
+import { ExpectationForm } from '../rule/expectation.js';
+import { Health } from '../rule/health.js';
 import { Policy, type Rule } from '../rule/policy.js';
 import { Tokens } from '../rule/tokens.js';
 import { Week } from '../rule/week.js';
@@ -39,8 +41,10 @@ export function RulePage({ relayId }: { relayId: string }) {
       <RuleContents at={at} relayId={relayId} />
       <LastEvents at={at} relayId={relayId} />
       <Week relayId={relayId} />
+      <Health relayId={relayId} />
       {may('author') && <Door at={at} relayId={relayId} onToken={tokens.refresh} />}
       {may('manage') && <Known of={rule}>{(known) => <Policy rule={known} at={at} onSaved={saved} />}</Known>}
+      {may('manage') && <Known of={rule}>{(known) => <ExpectationForm rule={known} at={at} onSaved={saved} />}</Known>}
       {may('author') && (
         <>
           <h2>Tokens</h2>

@@ -9,6 +9,7 @@ import { Page } from '../frame.js';
 import { contactsText } from '../notify-fields.js';
 import { Choice, Deed, Entry, Known, Opener, ShownOnce } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
+import { HealthTable } from '../rule/health-table.js';
 import { may, useCompany } from '../session.js';
 import { onFailureWords } from '../words.js';
 
@@ -73,6 +74,7 @@ export function RulesPage() {
           )}
         </Known>
       )}
+      <HealthTable />
       {made.value && (
         <ShownOnce title={`Token of ${made.value.name}`} secret={made.value.relayAccessToken} onClose={done}>
           <p>

@@ -31,6 +31,7 @@ const callers = {
     'get /admin/companies/:companyId/rules/:relayId/versions/:version',
     'get /admin/companies/:companyId/rules/:relayId/versions/:version/diff',
     'get /co/:companyId',
+    'get /co/:companyId/assignments/:assignmentId',
     'get /co/:companyId/causes',
     'get /co/:companyId/causes/:causeId',
     'get /co/:companyId/chains',

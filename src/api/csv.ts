@@ -1,0 +1,19 @@
+/** CSV (RFC 4180) for spreadsheets. */
+
+/** The mark tells Excel that the text is UTF-8. */
+export const csvStart = '\uFEFF';
+
+export function csvLine(values: readonly unknown[]): string {
+  return `${values.map(cell).join(',')}\r\n`;
+}
+
+/** A spreadsheet runs a text as a formula if it begins with one of these characters, also in its full-width form. */
+const formula = /^[=+\-@\t\r＝＋－＠]/;
+
+function cell(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const harmless = formula.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}

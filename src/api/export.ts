@@ -1,0 +1,97 @@
+/** `/co/{companyId}/export/…`: all chains, events or audit entries of a filter, as a stream. Only one page of them is in memory. */
+
+import { ReadableStream } from 'node:stream/web';
+import type { Context } from 'hono';
+import { z } from 'zod';
+import { auditEntrySchema } from '../contract/audit.js';
+import { eventSchema } from '../contract/rule-event.js';
+import type { PageRequest } from '../store/database.js';
+import type { Store } from '../store/store.js';
+import { chainFilterSchema } from '../temporal/list.js';
+import { csvLine, csvStart } from './csv.js';
+import { found } from './problems.js';
+import { type Answer, type Route, route } from './route.js';
+import { eventFilterSchema } from './rule-event-list.js';
+
+const formatted = z.object({
+  format: z
+    .enum(['ndjson', 'csv'])
+    .default('ndjson')
+    .describe('`ndjson`: one JSON object in each line. `csv`: for spreadsheets.'),
+});
+type Format = z.infer<typeof formatted>['format'];
+
+const description =
+  'The answer is a stream of all rows that match. If the stream breaks off, rows are missing: send the request again. In CSV, an ' +
+  'apostrophe stands before a text that a spreadsheet would run as a formula, and lists and objects are JSON.';
+const answers: Record<number, Answer> = { 200: ['The rows, the newest first.', 'text/plain'] };
+
+export function exportRoutes({ companies, rules, events, audit }: Store): Route[] {
+  /** Exports rule by rule, because the index of events begins with the rule. */
+  async function* eventsOf(companyId: string, { relayId, ...filter }: z.infer<typeof eventQuery>) {
+    const of = (relayId: string) => pages((page) => events.list(companyId, relayId, page, filter));
+    if (relayId !== undefined) return yield* of(relayId);
+    for await (const some of pages((page) => rules.list(companyId, page))) for (const rule of some) yield* of(rule.relayId);
+  }
+  const eventQuery = eventFilterSchema.extend({ relayId: chainFilterSchema.shape.relayId.describe('Only events of this rule.') });
+  const timeQuery = chainFilterSchema.pick({ since: true, until: true });
+  const known = async (companyId: string) => found(await companies.get(companyId), `company ${companyId}`);
+  return [
+    route.company('GET /co/:companyId/export/events', 'exportEvents', 'Export events', {
+      ...{ description, use: 'lists', answers },
+      query: eventQuery.extend(formatted.shape),
+      async handle(c, { companyId, query: { format, ...filter } }) {
+        await known(companyId);
+        return streamed(c, `${companyId}-events`, format, eventSchema, eventsOf(companyId, filter));
+      },
+    }),
+    route.manager('GET /co/:companyId/export/audit', 'exportAudit', 'Export the audit log of a company', {
+      ...{ description, use: 'lists', answers },
+      query: timeQuery.extend(formatted.shape),
+      async handle(c, { companyId, query: { format, ...filter } }) {
+        await known(companyId);
+        const entries = pages((page) => audit.list({ companyId, ...page, ...filter }));
+        return streamed(c, `${companyId}-audit`, format, auditEntrySchema, entries);
+      },
+    }),
+  ];
+}
+
+const rowsOfPage = 500;
+
+/** Reads the next page only when the caller needs it. */
+async function* pages<Item>(read: (page: PageRequest) => Promise<{ items: Item[]; nextCursor?: string | undefined }>) {
+  let cursor: string | undefined;
+  do {
+    const { items, nextCursor } = await read({ limit: rowsOfPage, ...(cursor !== undefined && { cursor }) });
+    yield items;
+    cursor = nextCursor;
+  } while (cursor !== undefined);
+}
+
+/** Answers with the fields of the schema. The client's connection decides how fast the stream reads the pages. */
+function streamed<Noun extends z.ZodObject>(
+  c: Context,
+  name: string,
+  format: Format,
+  noun: Noun,
+  items: AsyncIterable<readonly z.infer<Noun>[]>,
+): Response {
+  const fields = Object.keys(noun.shape);
+  async function* lines() {
+    const encoder = new TextEncoder();
+    if (format === 'csv') yield encoder.encode(csvStart + csvLine(fields));
+    for await (const page of items) {
+      const shown = page.map((item) => noun.parse(item));
+      const written = format === 'csv' ? shown.map((item) => csvLine(fields.map((field) => item[field]))) : shown.map(jsonLine);
+      if (written.length > 0) yield encoder.encode(written.join(''));
+    }
+  }
+  return c.body(ReadableStream.from(lines()), 200, {
+    'Content-Type': format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson',
+    'Content-Disposition': `attachment; filename="${name}.${format}"`,
+    'Cache-Control': 'no-store',
+  });
+}
+
+const jsonLine = (item: unknown) => `${JSON.stringify(item)}\n`;

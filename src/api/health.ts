@@ -1,0 +1,43 @@
+/** How rules do: counts over time, quiet rules, and how often a rule could expect events. */
+
+import { z } from 'zod';
+import { proposedExpectation } from '../chain/expectation.js';
+import { companyHealthSchema, mostDays, ruleHealthSchema } from '../contract/health.js';
+import type { Store } from '../store/store.js';
+import { found } from './problems.js';
+import { type Route, route } from './route.js';
+
+const daysQuery = (days: number) =>
+  z.coerce.number().int().min(1).max(mostDays).default(days).describe(`The last days that count, at most ${mostDays}.`);
+
+export function healthOfRulesRoutes({ companies, rules, health }: Store): Route[] {
+  return [
+    route.company('GET /co/:companyId/health', 'getCompanyHealth', 'Read how the rules of a company do', {
+      description: 'The counts are about a second old. A chain counts as failed about a minute after its end at the latest.',
+      use: 'lists',
+      query: z.object({ days: daysQuery(7) }),
+      answers: { 200: ['All rules, and the last 24 hours of the company.', companyHealthSchema] },
+      async handle(c, { companyId, query: { days } }) {
+        found(await companies.get(companyId), `company ${companyId}`);
+        return c.json(companyHealthSchema.parse(await health.companyNow(companyId, days)));
+      },
+    }),
+    route.company('GET /co/:companyId/rules/:relayId/health', 'getRuleHealth', 'Read how a rule does', {
+      use: 'lists',
+      query: z.object({
+        by: z.enum(['hour', 'day']).default('day').describe('Days begin at midnight in the zone of the company.'),
+        days: daysQuery(mostDays),
+      }),
+      answers: { 200: ['The counts of the rule over time.', ruleHealthSchema] },
+      async handle(c, { companyId, relayId, query: { by, days } }) {
+        const { timeZone } = found(await companies.get(companyId), `company ${companyId}`);
+        const rule = found(await rules.get(companyId, relayId), `rule ${relayId} of company ${companyId}`);
+        const [known, minutes] = await Promise.all([
+          health.rule(companyId, relayId, { by, days, timeZone }),
+          health.eventMinutes(companyId, relayId),
+        ]);
+        return c.json(ruleHealthSchema.parse({ ...rule, ...known, proposed: proposedExpectation(minutes, timeZone) }));
+      },
+    }),
+  ];
+}

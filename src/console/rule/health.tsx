@@ -1,0 +1,112 @@
+/** How a rule does: its counts over time as charts, and whether it is quiet. */
+
+import { useSignal } from '@preact/signals';
+import type { RuleHealth } from '../../contract/health.js';
+import { path, query } from '../addresses.js';
+import { Choice, Fact, Known, Time } from '../parts.js';
+import { seldom, useResource } from '../resource.js';
+import { useCompany } from '../session.js';
+import { durationText, timeText } from '../when.js';
+import { counted, failureWords } from '../words.js';
+
+const periods = { 'day-90': '90 days, by day', 'day-28': '28 days, by day', 'hour-7': '7 days, by hour', 'hour-1': '24 hours' };
+
+export function Health({ relayId }: { relayId: string }) {
+  const { companyId, timeZone } = useCompany();
+  const period = useSignal('day-28');
+  const [by, days] = period.value.split('-');
+  const health = useResource<RuleHealth>(path`/co/${companyId}/rules/${relayId}/health` + query({ by, days }), seldom);
+  const at = (bucket: Bucket) => timeText(bucket.at, timeZone, 0);
+  return (
+    <section class="card" aria-labelledby="health">
+      <h2 id="health">Events over time</h2>
+      <Choice label="Period" of={period} options={Object.entries(periods)} />
+      <Known of={health}>
+        {({ buckets, causes, held, quietSince, expectEvery }) => (
+          <>
+            {quietSince && (
+              <p class="note bad">
+                The rule is quiet: no event since <Time at={quietSince} distance />, although one is expected every{' '}
+                {durationText(expectEvery ?? 0)}.
+              </p>
+            )}
+            <dl class="facts">
+              <Fact name="Events">{sum(buckets, 'events')}</Fact>
+              <Fact name="Chains">{sum(buckets, 'chains')}</Fact>
+              <Fact name="Failed">{share(sum(buckets, 'failed'), sum(buckets, 'chains'))}</Fact>
+              <Fact name="No worker found">{sum(buckets, 'nobody')}</Fact>
+              <Fact name="Held now">{held}</Fact>
+            </dl>
+            <Bars
+              name="Events, with failed chains in red"
+              bars={buckets.map((bucket) => ({
+                ...{ at: bucket.at, size: bucket.events, bad: bucket.failed },
+                words: `${at(bucket)}: ${counted(bucket.events, 'event')}, ${bucket.failed} failed`,
+              }))}
+            />
+            <Bars
+              name="Time from event to end: 95 % of the chains were faster"
+              bars={buckets.map((bucket) => ({
+                ...{ at: bucket.at, size: bucket.p95 ?? 0, bad: 0 },
+                words: `${at(bucket)}: half within ${durationText(bucket.p50 ?? 0)}, 95 % within ${durationText(bucket.p95 ?? 0)}`,
+              }))}
+            />
+            {causes.length > 0 && (
+              <p>Causes: {causes.map(({ type, chains }) => `${failureWords(type)} (${counted(chains, 'chain')})`).join(', ')}</p>
+            )}
+          </>
+        )}
+      </Known>
+    </section>
+  );
+}
+
+type Bucket = RuleHealth['buckets'][number];
+
+const sum = (buckets: readonly Bucket[], field: 'events' | 'chains' | 'failed' | 'nobody') =>
+  buckets.reduce((sum, bucket) => sum + bucket[field], 0);
+
+/** For example `3 (1.2 %)`. */
+export function share(part: number, whole: number): string {
+  return whole === 0 ? String(part) : `${part} (${Number(((100 * part) / whole).toFixed(1))} %)`;
+}
+
+interface Bar {
+  at: string;
+  size: number;
+  bad: number;
+  /** Drawn above `bad`. */
+  wait?: number;
+  words: string;
+}
+
+/** A bar for each hour or day with events. */
+export function Bars({ name, bars }: { name: string; bars: readonly Bar[] }) {
+  const most = Math.max(...bars.map(({ size }) => size), 0);
+  if (most === 0) return null;
+  const times = bars.map(({ at }) => Date.parse(at));
+  const [first = 0, last = 0] = [times[0], times.at(-1)];
+  const step = Math.min(86_400_000, ...times.slice(1).map((time, place) => time - (times[place] ?? 0)));
+  const width = 100 / Math.round((last - first) / step + 1);
+  return (
+    <figure class="chart">
+      <figcaption class="soft small">{name}</figcaption>
+      <svg viewBox="0 0 100 20" preserveAspectRatio="none" role="img" aria-label={bars.map(({ words }) => words).join('; ')}>
+        {bars.map(({ at, size, bad, wait = 0, words }, place) => {
+          const x = width * Math.round(((times[place] ?? 0) - first) / step);
+          const bar = (look: string, count: number) => (
+            <rect class={look} x={x} width={width * 0.8} y={20 - (20 * count) / most} height={(20 * count) / most} />
+          );
+          return (
+            <g key={at}>
+              <title>{words}</title>
+              {bar('all', size)}
+              {bar('wait', bad + wait)}
+              {bar('bad', bad)}
+            </g>
+          );
+        })}
+      </svg>
+    </figure>
+  );
+}

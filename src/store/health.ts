@@ -1,0 +1,138 @@
+/** Counts the events and chains of rules over time, from the rows of chains and the stored events. */
+
+import { z } from 'zod';
+import { bucketStarts } from '../chain/expectation.js';
+import { bucketSchema, causeCountSchema, countsSchema, ofRuleSchema, standingSchema } from '../contract/health.js';
+import { type Database, type Parameter, read } from './database.js';
+
+/** Events without a chain, and chains. Parameters: company, since, until; for one rule also its id. */
+const within = 'company_id = $1 AND received_at >= $2::text::timestamptz AND received_at < $3::text::timestamptz';
+const came = (relayId: string, ofChain = '', ofEvent = '') => `(
+  SELECT received_at, status, nobody, EXTRACT(epoch FROM closed_at - received_at)::float8 AS took, ${relayId} AS relay_id
+    FROM chains WHERE ${within} ${ofChain}
+  UNION ALL SELECT received_at, NULL, NULL, NULL, relay_id FROM events WHERE ${within} AND outcome <> 'chain' ${ofEvent}) AS came`;
+const ofRule = came('$4::text', 'AND relay_ids @> ARRAY[$4]', 'AND relay_id = $4');
+
+const counts = `count(*)::int AS events, count(status)::int AS chains,
+  (count(*) FILTER (WHERE status IN ('failed', 'terminated')))::int AS failed, (count(*) FILTER (WHERE nobody))::int AS nobody`;
+const percentile = (share: number) =>
+  `percentile_cont(${share}) WITHIN GROUP (ORDER BY took) FILTER (WHERE status = 'completed')`;
+const countsAndTimes = `${counts}, ${percentile(0.5)} AS p50, ${percentile(0.95)} AS p95`;
+
+const causesOfRule = `SELECT type, count(*)::int AS chains FROM chains, unnest(failure_types) AS type
+  WHERE ${within} AND relay_ids @> ARRAY[$4] GROUP BY type ORDER BY chains DESC, type LIMIT 10`;
+const standings = `SELECT relay_id AS "relayId", name, enabled, expect_every AS "expectEvery", quiet_since AS "quietSince",
+    (SELECT count(DISTINCT chain_id)::int FROM held_actions
+      WHERE (company_id, relay_id) = (rules.company_id, rules.relay_id) AND ended_at IS NULL) AS held
+  FROM rules WHERE company_id = $1 AND ($2::text IS NULL OR relay_id = $2) ORDER BY seq`;
+const countRefused = `SELECT count(*)::int AS refused FROM rejected_requests WHERE ${within}`;
+
+const hourRow = countsSchema.extend({ at: z.iso.datetime() });
+const none = { events: 0, chains: 0, failed: 0, nobody: 0 };
+const [dayMs, weekMs] = [86_400_000, 7 * 86_400_000];
+const iso = (time: number) => new Date(time).toISOString();
+
+export const healthIn = (database: Database) => {
+  const standing = (companyId: string, relayId: string | null) => read(database, standingSchema, standings, [companyId, relayId]);
+  const ofRules = async (companyId: string, since: string, until: string) => {
+    const select = `SELECT relay_id AS "relayId", ${countsAndTimes} FROM ${came('unnest(relay_ids)')} GROUP BY relay_id`;
+    const rows = await read(database, ofRuleSchema, select, [companyId, since, until]);
+    return new Map(rows.map((row) => [row.relayId, row]));
+  };
+  const hours = (companyId: string, since: number, until: number) => {
+    const select = `SELECT date_trunc('hour', received_at, 'UTC') AS at, ${counts} FROM ${came('NULL')} GROUP BY 1`;
+    return read(database, hourRow, select, [companyId, iso(since), iso(until)]);
+  };
+  return {
+    /** @param of - `timeZone`: of days */
+    rule: async (
+      companyId: string,
+      relayId: string,
+      of: { by: 'hour' | 'day'; days: number; timeZone: string },
+      now = Date.now(),
+    ) => {
+      const starts = bucketStarts(of.by, of.days, of.timeZone, now);
+      const parameters: Parameter[] = [companyId, starts[0] ?? '', iso(now), relayId];
+      const place = 'width_bucket(received_at, $5::text[]::timestamptz[])';
+      const buckets = `SELECT ($5::text[])[${place}]::timestamptz AS at, ${countsAndTimes} FROM ${ofRule} GROUP BY 1 ORDER BY 1`;
+      const [[known], counted, causes] = await Promise.all([
+        standing(companyId, relayId),
+        read(database, bucketSchema, buckets, [...parameters, starts]),
+        read(database, causeCountSchema, causesOfRule, parameters),
+      ]);
+      return { ...known, buckets: counted, causes };
+    },
+
+    /** All rules of the last days beside the days before, and the hours of the last day beside the same hours of earlier weeks. */
+    companyNow: async (companyId: string, days: number, now = Date.now()) => {
+      const [middle, first] = [now - days * dayMs, now - 2 * days * dayMs];
+      const lastHour = Math.floor(now / 3_600_000) * 3_600_000;
+      const dayBefore = (weeks: number) =>
+        hours(companyId, lastHour - 23 * 3_600_000 - weeks * weekMs, lastHour + 3_600_000 - weeks * weekMs);
+      const oldest = read(
+        database,
+        z.object({ at: z.iso.datetime().optional() }),
+        'SELECT min(received_at) AS at FROM chains WHERE company_id = $1',
+        [companyId],
+      );
+      const [rules, last, before, [began], today, ...weeks] = await Promise.all([
+        standing(companyId, null),
+        ofRules(companyId, iso(middle), iso(now)),
+        ofRules(companyId, iso(first), iso(middle)),
+        oldest,
+        ...[0, 1, 2, 3, 4].map(dayBefore),
+      ]);
+      const at = (rows: readonly z.infer<typeof hourRow>[] = [], time: number) =>
+        rows.find((row) => row.at === iso(time)) ?? none;
+      const shown = Array.from({ length: 24 }, (_, place) => lastHour - (23 - place) * 3_600_000);
+      return {
+        rules: rules.map((rule) => ({
+          ...rule,
+          ...(last.get(rule.relayId) ?? none),
+          before: before.get(rule.relayId) ?? none,
+        })),
+        hours: shown.map((hour) => {
+          const past = weeks.flatMap((rows, place) => {
+            const then = hour - (place + 1) * weekMs;
+            return began?.at !== undefined && then >= Date.parse(began.at) ? at(rows, then).events : [];
+          });
+          return { ...at(today, hour), at: iso(hour), usual: median(past) };
+        }),
+      };
+    },
+
+    /** The counts of a company and of its rules within a time. */
+    company: async (companyId: string, since: string, until: string) => {
+      const parameters = [companyId, since, until];
+      const [rules, counted, [all = none], [refused]] = await Promise.all([
+        standing(companyId, null),
+        ofRules(companyId, since, until),
+        read(database, countsSchema, `SELECT ${counts} FROM ${came('NULL')}`, parameters),
+        read(database, z.object({ refused: z.int() }), countRefused, parameters),
+      ]);
+      return {
+        ...all,
+        refused: refused?.refused ?? 0,
+        rules: rules.map((rule) => ({ ...rule, ...(counted.get(rule.relayId) ?? none) })),
+      };
+    },
+
+    /** The minutes since 1970 of the last 4 weeks in which events came, the oldest first. */
+    eventMinutes: async (companyId: string, relayId: string, now = Date.now()): Promise<number[]> => {
+      const select = `SELECT DISTINCT floor(EXTRACT(epoch FROM received_at) / 60)::int AS minute FROM ${ofRule} ORDER BY 1`;
+      const rows = await read(database, z.object({ minute: z.int() }), select, [
+        companyId,
+        iso(now - 4 * weekMs),
+        iso(now),
+        relayId,
+      ]);
+      return rows.map(({ minute }) => minute);
+    },
+  };
+};
+
+function median(numbers: number[]): number | undefined {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const [low, high] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.floor(sorted.length / 2)]];
+  return low === undefined || high === undefined ? undefined : (low + high) / 2;
+}
