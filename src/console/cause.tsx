@@ -11,7 +11,7 @@ import { useResource } from './resource.js';
 import { may, ruleName, useCompany } from './session.js';
 import { BulkDialog, Verbs } from './steer.js';
 import { deedOf } from './story.js';
-import { actionOfCause, counted, failureTitle, verbWords } from './words.js';
+import { actionOfCause, causeTitle, counted, verbWords } from './words.js';
 
 const causeVerbs = ['retry', 'mend', 'skip'] as const;
 
@@ -30,9 +30,9 @@ interface CauseProps {
 
 export function CauseCard({ cause, isOpen, onAsk, ...sample }: CauseProps) {
   const { companyId } = useCompany();
-  const { causeId, reason, chains, endedAt } = cause;
+  const { causeId, chains, endedAt } = cause;
   const isMany = chains > 1;
-  const title = failureTitle({ ...cause, type: reason });
+  const title = causeTitle(cause);
   return (
     <section class={`card ${endedAt ? '' : 'wait'}`} aria-label={title}>
       <h2>{title}</h2>

@@ -96,7 +96,7 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
             .sort((one, other) => Number(other === best) - Number(one === best))
             .map((verb) => (
               <Button key={verb} class={verb === best ? 'main' : ''} aria-disabled={deed.busy} onClick={() => choose(verb)}>
-                {verb === 'mend' && verb === best ? (help?.words ?? verbWords.mend) : verbWords[verb]}
+                {verb === 'mend' && verb === best && help?.words ? `${help.words}${which && ' of'}` : verbWords[verb]}
                 {which}
                 {(verb === 'mend' || verb === 'reschedule') && '…'}
                 <span class="unseen"> action {titleOf(action)}</span>

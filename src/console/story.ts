@@ -35,7 +35,7 @@ export function storyOf(current: AssignmentNow | undefined, steps: readonly Step
   const told = [
     statusWords(current, sends.length > 0),
     last && sentWords(last, sends.length),
-    troubleWords(steps),
+    troubleWords(steps, current?.problem?.missing),
     next
       ? `Next: ${nextWords(next, last)}${next.runAt ? ` ${atTime(next.runAt, zone, now)}` : ''}${only(next, current)}`
       : restWords(steps),
@@ -58,12 +58,13 @@ function sentWords(send: Step, count: number): string {
   return `${deed}${found ? `: ${found}` : ''}`;
 }
 
-function troubleWords(steps: readonly Step[]): string | undefined {
+/** @param isSaid - whether the sentence already says that the assignment does not exist. */
+function troubleWords(steps: readonly Step[], isSaid = false): string | undefined {
   const of = (wanted: Step['state']) => steps.filter(({ state }) => state === wanted).at(-1);
   const [held, retrying, failed] = [of('needs-attention'), of('retrying'), of('failed')];
   const why = ({ error, reason, assignmentId }: Step) =>
     error ? failureTitle({ ...error, assignmentId }) : (reason ?? 'no reason given');
-  if (held) return `Waits for your decision: ${why(held)}`;
+  if (held) return `Waits for your decision${isSaid && / does not exist/.test(why(held)) ? '' : `: ${why(held)}`}`;
   if (retrying) return `Being retried: ${why(retrying)}`;
   return failed && `Failed: ${why(failed)}`;
 }

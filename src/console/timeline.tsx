@@ -82,7 +82,7 @@ export function Timeline({ steps, children }: TimelineProps) {
 }
 
 function When({ step: { action, at } }: { step: Step }) {
-  const { state, comment, reason, startedAt, endedAt, attempts = 0 } = action;
+  const { state, comment, reason, startedAt, endedAt, attempts = 0, result } = action;
   const seconds = startedAt && endedAt ? (ms(endedAt) - ms(startedAt)) / 1000 : 0;
   return (
     <>
@@ -90,6 +90,7 @@ function When({ step: { action, at } }: { step: Step }) {
       {state === 'pending' ? !reason && 'Waits for the previous action' : <Time at={at} distance />}
       {seconds >= 1 && `, took ${durationText(seconds)}`}
       {attempts > 1 && `, ${counted(attempts, 'attempt')}`}
+      {!!result?.recipients && action.action === 'platform_sendAssignment' && `, ${counted(result.recipients, 'worker')} found`}
     </>
   );
 }
@@ -98,9 +99,8 @@ function Track({ step: { chain, action }, scale }: { step: Step; scale: Scale })
   const place = (iso: string) => scale.place(ms(iso));
   const { state, startedAt, endedAt, runAt = chain.receivedAt, nextAttemptAt } = action;
   const isOver = hasEnded(state);
-  const begin = place(startedAt ?? endedAt ?? runAt);
+  const begin = state === 'pending' ? scale.place(now.value) : place(startedAt ?? endedAt ?? runAt);
   const end = endedAt ? place(endedAt) : startedAt && !isOver ? scale.place(now.value) : begin;
-  const isDue = !startedAt && !endedAt;
   const bar = (look: string, from: number, size: number, height: number) => (
     <rect class={look} x={Math.min(from, width - size)} y={(12 - height) / 2} width={Math.max(size, 0)} height={height} />
   );
@@ -109,7 +109,7 @@ function Track({ step: { chain, action }, scale }: { step: Step; scale: Scale })
       {bar('line', 0, width, 1)}
       {scale.breaks.map(({ from, to }) => bar('break', from, to - from, 12))}
       {bar('waits', place(chain.receivedAt), begin - place(chain.receivedAt), 2)}
-      {bar(isDue ? 'due' : 'runs', begin, Math.max(8, end - begin), 10)}
+      {state !== 'pending' && bar(state === 'scheduled' ? 'due' : 'runs', begin, Math.max(8, end - begin), 10)}
       {!isOver && nextAttemptAt && bar('due', place(nextAttemptAt), 8, 10)}
       {chain.closedAt === undefined && bar('now', scale.place(now.value), 2, 12)}
     </svg>

@@ -6,9 +6,9 @@ import type { AssignmentNow } from '../../contract/assignment.js';
 import type { ChainList, ChainResource } from '../../contract/chain-resource.js';
 import { pageOf, path, query } from '../addresses.js';
 import { Page } from '../frame.js';
-import { Failure, Known, now, Said, UpToDate } from '../parts.js';
+import { Failure, Known, now, Said, Time, UpToDate } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
-import { ruleName, useCompany } from '../session.js';
+import { ruleOf, useCompany } from '../session.js';
 import { Verbs } from '../steer.js';
 import { storyOf } from '../story.js';
 import { type Step, stepsOf, Timeline } from '../timeline.js';
@@ -94,8 +94,9 @@ function Told({ step: { chain, action }, onDone }: { step: Step; onDone(): void 
   return (
     <>
       <p class="small">
-        {!!result?.recipients && `Workers found: ${result.recipients}. `}
-        <a href={pageOf.chain(company.companyId, chain.chainId)}>Rule {ruleName(company, action.relayId)}</a>
+        <a href={pageOf.chain(company.companyId, chain.chainId)}>
+          Chain of {ruleOf(company, action.relayId)?.name ?? action.relayId}, received <Time at={chain.receivedAt} />
+        </a>
       </p>
       {reason && reason !== error?.message && <Said look="reason" text={reason} />}
       {result?.note && <Said look="small" text={`Note: ${result.note}`} />}

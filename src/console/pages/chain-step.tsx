@@ -28,7 +28,6 @@ export function ChainStep({ chain, action, onDone }: { chain: ChainResource; act
   return (
     <>
       <dl class="facts small">
-        {!!result?.recipients && <Fact name="Workers found">{result.recipients}</Fact>}
         <Moment name="Paused since" at={pausedSince} />
         {!hasEnded(state) && <Moment name={retry} at={nextAttemptAt} distance />}
         {!hasEnded(state) && <Moment name="Fails if nobody decides" at={heldUntil} distance />}

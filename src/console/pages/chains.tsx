@@ -9,7 +9,7 @@ import { ExportLinks } from '../export.js';
 import { announce, Page } from '../frame.js';
 import { Button, Fold, Known, State, Table, Time, UpToDate } from '../parts.js';
 import { useResource } from '../resource.js';
-import { may, ruleName, useCompany } from '../session.js';
+import { may, ruleOf, useCompany } from '../session.js';
 import { BulkDialog, type BulkFilter } from '../steer.js';
 import { deedOf } from '../story.js';
 import { pauseWords, sinceTime, timeText } from '../when.js';
@@ -121,7 +121,7 @@ const isSteerable = (status: string) => status === 'running' || status === 'need
 
 /** For example `1001`, or the summary of a chain without an assignment. */
 function namesOf(chain: ListedChain): string {
-  const { assignmentIds } = chain;
+  const assignmentIds = chain.assignmentIds.filter(Boolean);
   const more = assignmentIds.length > 3 ? ` and ${assignmentIds.length - 3} more` : '';
   return assignmentIds.length > 0 ? assignmentIds.slice(0, 3).join(', ') + more : aboutChain(chain);
 }
@@ -181,7 +181,7 @@ function ChainTable({ chains, here, chosen, onChoose }: TableProps) {
               </a>
               <Time look="soft small block" at={receivedAt} />
             </td>
-            <td>{relayIds.map((relayId) => ruleName(company, relayId)).join(', ')}</td>
+            <td>{relayIds.map((relayId) => ruleOf(company, relayId)?.name ?? relayId).join(', ')}</td>
             <td>
               <State of={status} /> {!!nobodyFound && <span class="badge wait">nobody found</span>}
               {paused && <div class="soft small">{pauseWords(company.pauses, company.timeZone, Date.now())}</div>}

@@ -53,7 +53,7 @@ describe('the story of an assignment', () => {
     [
       read({ problem: { ...silent, missing: true } }),
       [held],
-      `The platform does not have this assignment. Waits for your decision: ${title}.`,
+      'The platform does not have this assignment. Waits for your decision.',
     ],
     [undefined, [retrying], `Being retried: ${title}.`],
     [read({ status: 'draft' }), [{ ...held, state: 'failed' }], `Draft. Failed: ${title}. Nothing more is planned.`],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pauseWords } from '../../../src/console/when.js';
-import { actionOfCause, progressWords, stateWords, toneOf } from '../../../src/console/words.js';
+import { actionOfCause, causeTitle, progressWords, stateWords, toneOf } from '../../../src/console/words.js';
 
 describe('the badge of an action', () => {
   for (const [state, result, words, tone] of [
@@ -43,6 +43,17 @@ describe('the progress of a bulk order', () => {
 
   it('has only the number of chains if no worker answers', () =>
     assert.equal(progressWords({ count: 1, verb: 'retry' }), '1 chain.'));
+});
+
+describe('the title of a cause', () => {
+  const missing = { reason: 'PlatformError', message: 'answered 404', title: 'Assignment 1 does not exist at WorkMarket' };
+  for (const [cause, title] of [
+    [{ ...missing, assignments: 3 }, '3 assignments do not exist at WorkMarket'],
+    [{ ...missing, assignments: 1 }, 'Assignment 1 does not exist at WorkMarket'],
+    [{ ...missing, title: undefined, assignments: 2 }, '2 assignments do not exist'],
+    [{ ...missing, title: 'WorkMarket is too slow', assignments: 2 }, 'WorkMarket is too slow'],
+  ] as const)
+    it(title, () => assert.equal(causeTitle(cause), title));
 });
 
 describe('the example of a cause', () => {
