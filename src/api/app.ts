@@ -19,6 +19,7 @@ import { Guesses } from './guesses.js';
 import { holdRoutes, sayOnPage } from './hold.js';
 import { limitFailures, noteBounds } from './limits.js';
 import { auditRoutes, encryptionRoutes, operatingRoutes } from './operating.js';
+import { peopleRoutes } from './people.js';
 import { answerProblems } from './problems.js';
 import { Quotas } from './quotas.js';
 import { rejectedRoutes } from './rejected.js';
@@ -32,7 +33,8 @@ import { fromListsRoute } from './rule-from-lists.js';
 import { ruleTrialRoutes } from './rule-trials.js';
 import { ruleVersionRoutes } from './rule-versions.js';
 import { ruleRoutes } from './rules.js';
-import { sayOnSignInPage, sessionRoutes } from './session.js';
+import { sayOnSignInPage, sessionRoutes, type Ways } from './session.js';
+import { signInRoutes } from './sign-in.js';
 import { webUiRoutes } from './web-ui.js';
 
 /** Time limit of all calls to Temporal during one request. */
@@ -52,7 +54,8 @@ export function createApi(options: ApiOptions): Hono {
     .use(metrics.middleware)
     .use(logRequests(log))
     .use(noteBounds(metrics, log))
-    .use('/sign-in', sayOnSignInPage)
+    .use('/sign-in', sayOnSignInPage(waysOf(options)))
+    .use('/sign-in/:way{.+}', sayOnPage)
     .use('/hold/*', sayOnPage)
     .use('/confirm/*', sayOnPage)
     .use(limitFailures(limits))
@@ -88,16 +91,22 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options), a
     fromListsRoute(options),
     ...operatingRoutes(options),
     ...codecRoutes(options),
-    ...sessionRoutes(callers, options.limits),
+    ...sessionRoutes(callers, options.limits, waysOf(options)),
+    ...signInRoutes(options, callers),
     ...consoleRoutes(callers),
     ...webUiRoutes(callers, options.webUi),
     ...holdRoutes(options),
     ...contactRoutes(options),
     ...serviceRoutes(options),
   ];
-  const routes = [...asked, ...eventRoutes(ask, asked, options.stop)];
+  const routes = [...asked, ...eventRoutes(ask, asked, options.stop, { callers, settings: options.store.settings })];
   return [...routes, ...docsRoutes(options, routes)];
 }
+
+const waysOf = ({ connectors, openId }: ApiOptions): Ways => ({
+  mail: connectors.operatorMail !== undefined,
+  openId: openId?.name,
+});
 
 export function adminRoutes(options: CompanyOptions): Route[] {
   const { store } = options;
@@ -105,6 +114,7 @@ export function adminRoutes(options: CompanyOptions): Route[] {
     ...companyRoutes(options),
     ...ruleRoutes(store),
     ...adminTokenRoutes(store),
+    ...peopleRoutes(store),
     ...auditRoutes(store),
     ...encryptionRoutes(store),
   ];

@@ -121,7 +121,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
       description:
         'Send a JSON merge patch (RFC 7396). Missing settings stay the same, also within a section. `null` removes a setting. Secrets ' +
         'are kept as with PUT. An `auth` of another `type` replaces the whole old `auth`. If the `kind` of a connection changes, its ' +
-        'settings start empty. A key of the company can change `name`, `timeZone`, `notify`, `noticeLinks`, `platform` and ' +
+        'settings start empty. A key or person of the company can change `name`, `timeZone`, `notify`, `noticeLinks`, `platform` and ' +
         '`ticketing`. Its addresses must be public.',
       rawBody: companyPatch,
       answers: { 200: ['The changed company.', companySchema] },
@@ -129,8 +129,8 @@ export function companyRoutes(options: CompanyOptions): Route[] {
       async handle(c, { companyId, actor }) {
         const read = await readSettings(c, companyRequest, mergePatch);
         const given = await readObject(c);
-        const foreign = actor.kind === 'key' && Object.keys(given).find((field) => !ownSettings.includes(field));
-        const allowed = `With a key, ${ownSettings.join(', ')} can be changed`;
+        const foreign = actor.kind !== 'admin' && Object.keys(given).find((field) => !ownSettings.includes(field));
+        const allowed = `Keys and people of the company can change ${ownSettings.join(', ')}`;
         if (foreign) throw new Problem('forbidden', `${allowed}: ${foreign} needs an admin token.`);
         const change = (stored?: StoredCompany) => {
           const settings = checked(companyId, read(found(stored, `company ${companyId}`)), stored);
@@ -146,7 +146,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
     }),
     route.admin('DELETE /admin/companies/:companyId', 'deleteCompany', 'Delete a company with all its stored data', {
       description:
-        'Deletes settings, secrets, rules, tokens, keys, sessions, pauses, refused requests, causes and counts. The audit log stays. ' +
+        'Deletes settings, secrets, rules, tokens, keys, people, sessions, pauses, refused requests, causes and counts. The audit log stays. ' +
         'To delete a company with open chains, use `cancelChains`, which cancels them in the background.',
       query: z.object({ cancelChains: z.literal('true').optional().describe('Cancels the open chains of the company.') }),
       answers: {

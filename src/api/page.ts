@@ -22,6 +22,12 @@ export function sendPage(c: Context, page: Page) {
   return c.html(wholePage(page, html`<style>${raw(style)}</style>`));
 }
 
+/** A page with a heading and forms, which is never cached. */
+export function sendForm(c: Context, title: string, body: Html) {
+  c.header('Cache-Control', 'no-store');
+  return sendPage(c, { title, main: html`<h1>${title}</h1>${body}`, forms: true });
+}
+
 export function wholePage({ title, header, main }: Page, head: Html): Html {
   return html`<!doctype html>
 <html lang="en">

@@ -114,7 +114,7 @@ function isReadable(address: string): boolean {
 
 function Framed({ companyId, name, webUi, children }: Partial<CompanyFacts> & { children: ComponentChildren }) {
   const { path: here } = useLocation();
-  const { name: who, kind } = session.value ?? {};
+  const { name: who, kind, role } = session.value ?? {};
   const named = Object.entries(pages).filter(([, { name, needs }]) => name && (!needs || may(needs)));
   const links = companyId
     ? [
@@ -136,7 +136,10 @@ function Framed({ companyId, name, webUi, children }: Partial<CompanyFacts> & { 
           </a>
           {kind && (
             <form method="post" action="/sign-out" class="row">
-              <span class="soft small">{who ?? kind}</span>
+              <span class="soft small">
+                {who ?? kind}
+                {role && ` (${role})`}
+              </span>
               <button type="submit">Sign out</button>
             </form>
           )}
@@ -177,7 +180,7 @@ function Elsewhere() {
   return (
     <Page title="No access">
       <p>
-        Your key belongs to company <a href={pageOf.now(companyId)}>{companyId}</a>.
+        You are signed in to company <a href={pageOf.now(companyId)}>{companyId}</a>.
       </p>
     </Page>
   );
@@ -234,11 +237,11 @@ function CompanyPages({ companyId, page = '', item, part, id }: Place) {
           <NoPage />
         ) : shown === false ? (
           <Page title="No access">
-            <p>This page needs a key with the role author.</p>
+            <p>This page needs the role author.</p>
           </Page>
         ) : needs && !may(needs) ? (
           <Page title="No access">
-            <p>This page needs a key with the role {needs}.</p>
+            <p>This page needs the role {needs}.</p>
           </Page>
         ) : (
           shown

@@ -12,6 +12,7 @@ import { encryptionIn } from './encryption.js';
 import { Events } from './events.js';
 import { leasesIn } from './leases.js';
 import { noticesIn } from './notices.js';
+import { peopleIn } from './people.js';
 import { Pepper, pepperHashes } from './pepper.js';
 import { rejectedRequestsIn } from './rejected.js';
 import { sessionsIn } from './sessions.js';
@@ -49,6 +50,7 @@ export function createStore(connected: Database, { keyring, secret }: Secrets = 
     tokens: tokensIn(database, settings, pepper),
     keys: keysIn(database, pepper),
     adminTokens: adminTokensIn(database, pepper),
+    people: peopleIn(database, pepper),
     sessions: sessionsIn(opened),
     audit: auditIn(database),
     pauses: pausesIn(database),

@@ -64,10 +64,8 @@ export class Child {
   /** Awaits a `DelayedAction` that was started before the reset, and so is not a child of this run. */
   #foundEnd(): Promise<ChildEnd> {
     const { workflowId } = this.outbox;
-    const { awaitDelayed } = proxyActivities<Activities>({
-      startToCloseTimeout: '20 seconds',
-      summary: `waits for the end of ${workflowId}, which was started before the reset`,
-    });
+    const summary = `waits for the end of ${workflowId}, which was started before the reset`;
+    const { awaitDelayed } = proxyActivities<Activities>({ startToCloseTimeout: '20 seconds', summary });
     return awaitDelayed({ workflowId }).then(toEnd, readEnd);
   }
 }

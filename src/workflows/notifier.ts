@@ -105,11 +105,8 @@ const lateMs = 10_000;
 
 /** Delivers one notice to all its contacts. @throws ActivityFailure if all attempts fail. */
 export async function NoticeDelivery(notice: Notice): Promise<ContactResult[]> {
-  const isTest = notice.kind === 'test';
-  const { deliverNotice } = proxyActivities<Activities>({
-    startToCloseTimeout: isTest ? '20 seconds' : noticeTimeout,
-    retry: isTest ? { maximumAttempts: 1 } : dayOfAttempts,
-    summary: `notice: ${notice.kind}`,
-  });
-  return deliverNotice(notice);
+  const [startToCloseTimeout, retry] =
+    notice.kind === 'test' ? (['20 seconds', { maximumAttempts: 1 }] as const) : [noticeTimeout, dayOfAttempts];
+  const options = { startToCloseTimeout, retry, summary: `notice: ${notice.kind}` };
+  return proxyActivities<Activities>(options).deliverNotice(notice);
 }

@@ -6,10 +6,6 @@ import type { Checked } from '../contract/company.js';
 
 /** Makes only one attempt, because a person waits for the answer. */
 export function SettingsCheck(input: SettingsCheckInput): Promise<Checked[]> {
-  const { checkSettings } = proxyActivities<Activities>({
-    startToCloseTimeout: '20 seconds',
-    retry: { maximumAttempts: 1 },
-    summary: 'settings',
-  });
-  return checkSettings(input);
+  const options = { startToCloseTimeout: '20 seconds', retry: { maximumAttempts: 1 }, summary: 'settings' } as const;
+  return proxyActivities<Activities>(options).checkSettings(input);
 }

@@ -42,11 +42,11 @@ export function takeSteering(sequences: Sequences, { passOn, redo }: Others): vo
   const hear = (mend: Mend) => mends.hear(mend, isChain ? undefined : mend.number);
 
   setHandler(statusQuery, () => states.view, { description: 'The status of each action.' });
-  const changesTo = (index: unknown) =>
-    typeof index === 'number' && states.has(index) && states.of(index).mends ? mends.changesTo(index) : null;
+  const statusOf = (index: unknown) => states.actions.find((action) => action.index === index);
+  const changesTo = (index: unknown) => (statusOf(index)?.mends ? mends.changesTo(Number(index)) : null);
   setHandler(changesQuery, changesTo, { description: 'The edited fields of an action. Input: its index' });
   const lateOf = (index: unknown) => {
-    const { late, mends } = typeof index === 'number' && states.has(index) ? states.of(index) : {};
+    const { late, mends } = statusOf(index) ?? {};
     return late ? { late, mends } : null;
   };
   setHandler(lateQuery, lateOf, { description: 'The late values of an action. Input: its index' });

@@ -40,10 +40,6 @@ export function readPauses(act: Act, since: string, connector?: Connector): Prom
   const { companyId, relayId } = act.ref;
   const waiting = connector && { relayId, connector };
   const unknown = { what: 'all', since, reason: 'the relay cannot read whether this has ended' } as const;
-  const otherwise: Pauses = { current: [unknown], seconds: 0 };
-  return act.ask(
-    connector ? `is the ${connector} still paused?` : 'how long was the company paused?',
-    (activities) => activities.readPauses({ companyId, since, waiting }),
-    otherwise,
-  );
+  const asks = connector ? `is the ${connector} still paused?` : 'how long was the company paused?';
+  return act.ask(asks, (activities) => activities.readPauses({ companyId, since, waiting }), { current: [unknown], seconds: 0 });
 }
