@@ -28,6 +28,9 @@ export function sendForm(c: Context, title: string, body: Html) {
   return sendPage(c, { title, main: html`<h1>${title}</h1>${body}`, forms: true });
 }
 
+/** The mark of the relay: a baton between two dots. */
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path d="M5 17 19 7" stroke="#0b5cb5" stroke-width="3"/><circle cx="5" cy="17" r="4.5" fill="#0b5cb5"/><circle cx="19" cy="7" r="4.5" fill="#79b8ff"/></svg>`;
+
 export function wholePage({ title, header, main }: Page, head: Html): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -35,7 +38,7 @@ export function wholePage({ title, header, main }: Page, head: Html): Html {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}">
 ${head}
 </head>
 <body>

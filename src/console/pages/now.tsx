@@ -9,15 +9,15 @@ import { CauseCard, useCauseDialog } from '../cause.js';
 import { Page } from '../frame.js';
 import { Known, Pager, Said, Time, UpToDate } from '../parts.js';
 import { seldom, usePages, useResource } from '../resource.js';
-import { may, ruleName, useCompany } from '../session.js';
-import { counted, pausableWords, refusalWords } from '../words.js';
+import { ruleName, useCompany } from '../session.js';
+import { counted, refusalWords } from '../words.js';
 import { DayChart, DueNext, Figures } from './board.js';
 
 /** At first, at most this many cards load their chain, because the page polls each loaded chain. */
 const mostOpen = 3;
 
 export function NowPage() {
-  const { companyId, pauses, timeZone } = useCompany();
+  const { companyId, timeZone } = useCompany();
   const [causes, cursors] = usePages<z.infer<typeof causesResponse>>(path`/co/${companyId}/causes`);
   /** The causes about which the user decided on this page. The cards of these causes stay, because they show the result. */
   const begun = useSignal<ReadonlySet<string>>(new Set());
@@ -26,13 +26,6 @@ export function NowPage() {
   const [askAll, dialog] = useCauseDialog(causes.refresh);
   return (
     <Page title="Now" about={`Times are in ${timeZone}.`}>
-      {pauses.map(({ what, since, until, reason }) => (
-        <p key={what} class="note wait">
-          Paused: {pausableWords[what]}, since <Time at={since} />
-          <Time before=", until " at={until} />
-          {reason && `: ${reason}`}. The affected actions wait until the pause ends.
-        </p>
-      ))}
       <Figures health={health} refused={(causes.data.value?.refused ?? []).reduce((sum, { requests }) => sum + requests, 0)} />
       <div class="board">
         <div>
@@ -64,12 +57,6 @@ export function NowPage() {
                   {quiet.map((rule) => (
                     <QuietCard key={rule.relayId} rule={rule} />
                   ))}
-                  {held.length > 0 && may('manage') && (
-                    <p>
-                      Is a system down? <a href={pageOf.settings(companyId)}>Pause the system</a>. Then its actions wait without
-                      errors.
-                    </p>
-                  )}
                   <Pager cursors={cursors} next={hasMore ? nextCursor : undefined} />
                   {hasMore && (
                     <p>
