@@ -32,7 +32,7 @@ import { found, limitReached, notFound } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
 /** The settings that a company key may change. */
-const ownSettings = ['name', 'timeZone', 'notify', 'noticeLinks', 'platform', 'ticketing'];
+const ownSettings = ['name', 'timeZone', 'notify', 'noticeLinks', 'noticeEdits', 'platform', 'ticketing'];
 
 export type CompanyOptions = Pick<ApiOptions, 'store' | 'client' | 'links' | 'taskQueue' | 'operatorEmail'>;
 
@@ -121,7 +121,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
       description:
         'Send a JSON merge patch (RFC 7396). Missing settings stay the same, also within a section. `null` removes a setting. Secrets ' +
         'are kept as with PUT. An `auth` of another `type` replaces the whole old `auth`. If the `kind` of a connection changes, its ' +
-        'settings start empty. A key of the company can change `name`, `timeZone`, `notify`, `noticeLinks`, `platform` and ' +
+        'settings start empty. A key of the company can change `name`, `timeZone`, `notify`, `noticeLinks`, `noticeEdits`, `platform` and ' +
         '`ticketing`. Its addresses must be public.',
       rawBody: companyPatch,
       answers: { 200: ['The changed company.', companySchema] },

@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { verbsFor } from '../chain/allowed-verbs.js';
-import { retryHelps } from '../chain/outcome.js';
 import { counted, titleOf } from '../chain/text.js';
+import { explained, isFixFirst, toDoFirst } from '../chain/words.js';
 import { type Accepted, type ActionResource, type ChainResource, chainSchema } from '../contract/chain-resource.js';
 import { type Answer, type Problem, path, Refused, Unreachable } from './api.js';
 import { issueLines } from './explain.js';
@@ -94,16 +94,17 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
         return line`  npx relay ${verb} ${companyId} ${chain.chainId} ${String(action.index)}${faint(`   ${meaning}`)}`;
       };
       const { error, reason } = action;
-      const said = `${error?.message} (${error?.type})`;
+      const { wrong, details } = explained(action);
+      const toDo = toDoFirst(error);
       const retry = verbs.includes('retry') ? [steer('retry', 'retry the action')] : [];
       const edit = verbs.includes('mend') ? [steer('chains fields', 'show the fields that `chains mend` can edit')] : [];
       return [
         '',
         line`${titleOf(action)}: ${stateCell(action.state)}`,
-        ...(error?.title ? [`  ${error.title}`] : []),
-        ...(error?.remedy ? [`  What to do: ${error.remedy}`] : []),
-        ...(error ? [line`  ${error.title ? faint(said) : said}`] : []),
-        ...(reason && reason !== error?.message ? [`  ${reason}`] : []),
+        `  ${wrong}`,
+        ...(toDo ? [`  What to do: ${toDo}`] : []),
+        ...details.map((said) => line`  ${faint(said)}`),
+        ...(error && reason && reason !== error.message ? [`  ${reason}`] : []),
         ...(action.deliveries ?? []).map(
           ({ recipient, sent, error }) => `  ${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`,
         ),
@@ -113,7 +114,7 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
             ]
           : []),
         ...(action.heldUntil ? [`  Held until ${momentFromNow(action.heldUntil)}`] : []),
-        ...(retryHelps(action) ? [...retry, ...edit] : [...edit, ...retry]),
+        ...(isFixFirst(action) ? [...edit, ...retry] : [...retry, ...edit]),
         ...(verbs.includes('skip') ? [steer('skip', ' skip the action')] : []),
       ];
     });
@@ -128,9 +129,10 @@ function when({ endedAt, startedAt, runAt, state }: ActionResource): string {
   return state === 'scheduled' && runAt ? momentFromNow(runAt) : momentText(endedAt ?? startedAt ?? '');
 }
 
-function remark({ reason, error, result, state }: ActionResource): string {
+function remark(action: ActionResource): string {
+  const { reason, error, result, state } = action;
   if (reason !== undefined && reason !== error?.message) return reason;
-  if (error && state !== 'done') return error.title ?? error.message;
+  if (error && state !== 'done') return explained(action).wrong.replace(/\.$/, '');
   const reached = result?.recipients === undefined ? [] : [counted(result.recipients, 'recipient')];
   return [...reached, ...(result?.note ? [result.note] : [])].join('; ');
 }

@@ -131,6 +131,8 @@ const secretRule = 'must be whsec_ followed by 24 to 64 bytes in base64, as the 
 
 const noticeLinks =
   'Whether notices have links to retry or skip a held action without a key. `false` also disables links that were already sent. Default: `true`.';
+const noticeEdits =
+  'Whether these links also let their readers correct ids (assignment, groups, ticket), `cfValue` and `sendRadius` of a held action. Default: `false`.';
 const limits = "The company's limits. If a limit is absent, the operator's default limit applies.";
 
 const companySettings = z.strictObject({
@@ -138,6 +140,7 @@ const companySettings = z.strictObject({
   timeZone: z.string().describe('An IANA name or `±hh:mm`. Default: UTC.'),
   notify: notifySchema.optional().describe('The contacts for notices.'),
   noticeLinks: z.boolean().optional().describe(noticeLinks),
+  noticeEdits: z.boolean().optional().describe(noticeEdits),
   platform: platformSchema.optional().describe('The assignment platform.'),
   ticketing: ticketingSchema.optional().describe('The ticket system.'),
   mail: mailSettingsSchema.optional().describe("The sender of the company's e-mails, and its own mail server."),
@@ -211,6 +214,7 @@ export const companyRequest = companySettings
     timeZone: shape.timeZone.refine(isTimeZone, 'must be an IANA name such as Europe/Berlin, or ±hh:mm').nullish(),
     notify: notifyRequest.nullish().describe('The contacts for notices.'),
     noticeLinks: z.boolean().nullish().describe(noticeLinks),
+    noticeEdits: z.boolean().nullish().describe(noticeEdits),
     platform: platformSchema.check(checkBaseUrl).nullish().describe('The assignment platform.'),
     ticketing: ticketingSchema.check(checkBaseUrl).nullish().describe('The ticket system.'),
     mail: mailRequest.nullish().describe("The sender of the company's e-mails, and its own mail server."),

@@ -231,6 +231,7 @@ const statementsOf: Record<string, readonly string[]> = {
     'CREATE INDEX events_by_dedupe ON events (company_id, relay_id, dedupe_hash) WHERE dedupe_hash IS NOT NULL',
     'CREATE INDEX events_by_key ON events (encryption_key)',
   ],
+  'notice-edits': ['ALTER TABLE companies ADD COLUMN notice_edits boolean'],
 };
 
 export interface Migration {
