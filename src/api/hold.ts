@@ -102,9 +102,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
     if (!company?.noticeEdits || !chain || !action || over !== undefined || !verbsFor(chain, action).includes('mend'))
       return undefined;
     const names = fieldsByLink(action);
-    if (names.length === 0) return undefined;
-    const { fields, sameAssignment } = await readFields(client, chain, action);
-    return { names, fields, sameAssignment };
+    return names.length > 0 ? { names, ...(await readFields(client, chain, action)) } : undefined;
   };
 
   /** @throws Problem invalid-body, forbidden */
@@ -238,8 +236,7 @@ interface Fix {
   names: string[];
   fields: Fields;
   sameAssignment: number[];
-  /** The texts of a form that was refused. */
-  texts?: Record<string, string | undefined>;
+  texts?: Record<string, string | undefined>; // of a form that was refused
 }
 
 /** For example `Within (miles) must be a number of miles.` for the pointer `/fields/sendRadius`. */
@@ -248,11 +245,9 @@ function inWords({ pointer, detail }: { pointer: string; detail: string }): stri
   return sentence(`${fieldWords[name] ?? (name || 'The action')} ${detail}`);
 }
 
-/** How long the page waits for the result of a decision. */
-const patienceMs = 8_000;
+const patienceMs = 8_000; // the page waits this long for the result of a decision
 const pollMs = 400;
-/** If there is no result by then, the page reloads after this time. */
-const refreshSeconds = 5;
+const refreshSeconds = 5; // without a result, the page reloads after this time
 
 const isTried = (state: ActionState | undefined) => state !== undefined && state !== 'needs-attention' && !hasEnded(state);
 
@@ -275,14 +270,13 @@ function titleOf({ over, action, chain }: Standing, last: Steered | undefined): 
   return chain && isTried(action?.state) ? 'Still trying' : 'Nothing to decide';
 }
 
-interface Shown {
-  asked?: Asked;
-  fix?: Fix | undefined;
-  /** Why a correction was refused. */
-  problem?: string;
-}
-
-function sendStanding(c: Context<Authenticated>, standing: Standing, { asked = {}, fix, problem }: Shown = {}) {
+/** @param shown.problem - why a correction was refused */
+function sendStanding(
+  c: Context<Authenticated>,
+  standing: Standing,
+  shown: { asked?: Asked; fix?: Fix | undefined; problem?: string } = {},
+) {
+  const { asked = {}, fix, problem } = shown;
   const { company, chain, action, over } = standing;
   const last = over === undefined ? standing.last : undefined;
   const isWaiting = isPassedOn(standing, asked);

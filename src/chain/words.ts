@@ -107,10 +107,7 @@ export function effectTitle(
 
 const callTypes = ['PlatformError', 'TicketingError', 'MailError', 'OutcomeUnknown'];
 
-/**
- * The failure as sentences: what was wrong, and what to do. `details` has the message for technicians, if the sentences do not
- * contain it.
- */
+/** What was wrong, as a sentence. `details` has the message for technicians, if the sentence does not contain it. */
 export function explained({ error, reason, assignmentId }: Pick<ActionStatus, 'error' | 'reason' | 'assignmentId'>) {
   if (!error) return { wrong: sentence(reason ?? 'The relay knows no reason'), details: [] };
   const { type, message, title } = error;

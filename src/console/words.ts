@@ -9,16 +9,7 @@ import type { Bulk, ListedChain } from '../contract/chain-resource.js';
 import type { RejectionReason } from '../contract/problem.js';
 
 export { titleOf } from '../chain/text.js';
-export {
-  actionWords,
-  bestVerb,
-  failureTitle,
-  failureTypes,
-  failureWords,
-  fieldWords,
-  isFutile,
-  remedyWords,
-} from '../chain/words.js';
+export * from '../chain/words.js';
 export { counted };
 
 type ForecastOutcome = Forecast['outcome'];

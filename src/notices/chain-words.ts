@@ -187,6 +187,7 @@ export const oneWithoutKey = 'Fix, retry or skip one, without a sign-in';
 
 /** If a notice is about at most this many actions, it shows one command for each action. */
 const fewActions = 3;
+const behind = 'The actions that wait for them do not run.';
 
 export function manyWords({ cause, count, actions, first, since, at }: ManyNotice, context: NoticeContext): Words {
   const { companyId, kind, reason } = cause;
@@ -225,11 +226,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
     hint: `The link ${signIn}. There you can retry all actions at once.`,
     sections: {
       'What happens next': [
-        ...(heldUntil
-          ? [
-              `If nobody decides, these actions fail, the first one at ${shown(heldUntil)}. The actions that wait for them do not run.`,
-            ]
-          : []),
+        ...(heldUntil ? [`If nobody decides, these actions fail, the first one at ${shown(heldUntil)}. ${behind}`] : []),
         ...(isHeld && count > 1 ? ['You get one notice when none of these actions is held any more.'] : []),
       ],
       [first.length < count ? `${list} (the first ${first.length})` : list]: first.map(

@@ -30,32 +30,24 @@ export interface Words {
   headline: string;
   /** The text in parentheses after the headline. Default: the name of the rule. */
   about?: string;
-  /** What happened, in one line. */
-  title: string;
-  /** Which action, rule and time the notice is about. */
-  place: string[];
+  title: string; // what happened, in one line
+  place: string[]; // the action and the time; `framed` adds the rule and the company
   wrong: string[];
   toDo: string[];
   /** Large links. The first one is the most helpful. */
   links: Link[];
-  /** What the links open. */
-  hint?: string;
+  hint?: string; // what the links open
   /** The lines of each section, by title. Empty sections are not shown. */
   sections: Record<string, Line[]>;
-  /** The ids at the end, for questions to the operator. */
-  ids: string;
-  /** Commands and links that only operators see. */
-  operator: Line[];
+  ids: string; // for questions to the operator
+  operator: Line[]; // commands and links that only operators see
   /** The `type` in the JSON. Default: the kind of the notice. */
   type?: string;
   /** Further fields of the JSON. Default: the fields of the notice. */
   facts?: object;
 }
 
-export interface Link {
-  label: string;
-  url: string;
-}
+export type Link = { label: string; url: string };
 /** A line is a text, or a link such as `Temporal Web UI: https://…`. */
 export type Line = string | Link;
 type Section = [title: string, lines: Line[]];
@@ -123,12 +115,8 @@ export function lineText(line: Line): string {
 /** Mail programs that ignore this style show the light colours of the `style` attributes. */
 const darkStyle = `:root{color-scheme:light dark}
 @media (prefers-color-scheme:dark){
-body{background:#14171a!important;color:#e7ebef!important}
-.soft{color:#9aa5b1!important}
-.link,.other{color:#6cb0ff!important}
-.other{border-color:#4a5460!important}
-.first{background:#6cb0ff!important;color:#10151a!important}
-code{background:#262b31!important}
+body{background:#14171a!important;color:#e7ebef!important}.soft{color:#9aa5b1!important}code{background:#262b31!important}
+.link,.other{color:#6cb0ff!important}.other{border-color:#4a5460!important}.first{background:#6cb0ff!important;color:#10151a!important}
 }`;
 
 function asHtml(subject: string, { title, place, wrong, toDo, links, hint, ids }: Words, sections: readonly Section[]): string {
