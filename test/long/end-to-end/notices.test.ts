@@ -186,8 +186,8 @@ describe('chains that fail for the same reason', { concurrency: true }, () => {
     for (const company of [one, other, own]) await startAll(company, unknown(1));
     await one.start([udf('')]);
     assert.deepEqual((await stack.mails(one.admin, 2)).map(headline).sort(), [
-      'Needs attention: update a ticket field',
       'Needs attention: to all',
+      'Needs attention: update a ticket field',
     ]);
     for (const company of [other, own]) {
       await closed(company);
