@@ -213,6 +213,7 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
           timeZone: company?.timeZone ?? 'UTC',
           links: linksFor(actor, links),
           namespace: client.options.namespace,
+          forOperator: actor.kind === 'admin',
         };
         const words = standingWords({ ...chain, companyId, relayId, index: action.index }, context);
         return c.json(found(words, `notice of action ${index}: it is ${action.state}`));

@@ -32,7 +32,7 @@ import { found, limitReached, notFound } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
 /** The settings that a company key may change. */
-const ownSettings = ['name', 'timeZone', 'notify', 'noticeLinks', 'weeklyDigest', 'platform', 'ticketing'];
+const ownSettings = ['name', 'timeZone', 'notify', 'noticeLinks', 'noticeEdits', 'weeklyDigest', 'platform', 'ticketing'];
 
 export type CompanyOptions = Pick<ApiOptions, 'store' | 'client' | 'links' | 'taskQueue' | 'operatorEmail'>;
 
@@ -121,8 +121,8 @@ export function companyRoutes(options: CompanyOptions): Route[] {
       description:
         'Send a JSON merge patch (RFC 7396). Missing settings stay the same, also within a section. `null` removes a setting. Secrets ' +
         'are kept as with PUT. An `auth` of another `type` replaces the whole old `auth`. If the `kind` of a connection changes, its ' +
-        'settings start empty. A key or person of the company can change `name`, `timeZone`, `notify`, `noticeLinks`, `weeklyDigest`, ' +
-        '`platform` and `ticketing`. Its addresses must be public.',
+        'settings start empty. A key or person of the company can change `name`, `timeZone`, `notify`, `noticeLinks`, `noticeEdits`, ' +
+        '`weeklyDigest`, `platform` and `ticketing`. Its addresses must be public.',
       rawBody: companyPatch,
       answers: { 200: ['The changed company.', companySchema] },
       problems: ['invalid-body', 'limit-reached'],

@@ -28,7 +28,8 @@ export function failureWords(type: string): string {
   return failures[type] ?? type;
 }
 
-const call = /\b(?:GET|POST|PUT|PATCH|DELETE) \S+|\banswered "?\d{3}\b|\bSMTP\b/;
+/** Failures whose message is for technicians, such as the line of a call. */
+const callTypes = ['PlatformError', 'TicketingError', 'MailError', 'OutcomeUnknown'];
 const isMissingAssignment = ({ type, message }: Failure) => type === 'PlatformError' && /\banswered 404\b/.test(message);
 
 /** For example `Assignment 2001 does not exist`. Never the line of a call. */
@@ -36,7 +37,7 @@ export function failureTitle(failure: Failure): string {
   const { type, title, message, assignmentId } = failure;
   if (title) return title;
   if (isMissingAssignment(failure)) return `${assignmentId ? `Assignment ${assignmentId}` : 'The assignment'} does not exist`;
-  if (call.test(message)) return failureWords(type);
+  if (callTypes.includes(type)) return failureWords(type);
   return failures[type] ? `${failures[type]}: ${message}` : capital(message);
 }
 

@@ -2,9 +2,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { verbsFor } from '../chain/allowed-verbs.js';
-import { failureDetails, failureRemedy, failureTitle } from '../chain/failure-words.js';
-import { foundNobody, retryHelps } from '../chain/outcome.js';
+import { failureTitle } from '../chain/failure-words.js';
+import { foundNobody } from '../chain/outcome.js';
 import { counted, titleOf } from '../chain/text.js';
+import { explained, isFixFirst, toDoFirst } from '../chain/words.js';
 import { type Accepted, type ActionResource, type ChainResource, chainSchema } from '../contract/chain-resource.js';
 import { type Answer, type Problem, path, Refused, Unreachable } from './api.js';
 import { issueLines } from './explain.js';
@@ -99,18 +100,17 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
         return line`  npx relay ${verb} ${companyId} ${chain.chainId} ${String(action.index)}${faint(`   ${meaning}`)}`;
       };
       const { error, reason } = action;
-      const failure = error && { ...error, assignmentId: action.assignmentId };
-      const remedy = failure && failureRemedy(failure);
-      const details = failure && failureDetails(failure);
+      const { wrong, details } = explained(action);
+      const toDo = toDoFirst(action);
       const retry = verbs.includes('retry') ? [steer('retry', 'retry the action')] : [];
       const edit = verbs.includes('mend') ? [steer('chains fields', 'show the fields that `chains mend` can edit')] : [];
       return [
         '',
         line`${titleOf(action)}: ${stateCell(action.state)}`,
-        ...(failure ? [`  ${failureTitle(failure)}`] : []),
-        ...(remedy ? [`  What to do: ${remedy}`] : []),
-        ...(error && details ? [line`  ${faint(`${details} (${error.type})`)}`] : []),
-        ...(reason && reason !== error?.message ? [`  ${reason}`] : []),
+        `  ${wrong}`,
+        ...(toDo ? [`  What to do: ${toDo}`] : []),
+        ...details.map((said) => line`  ${faint(said)}`),
+        ...(error && reason && reason !== error.message ? [`  ${reason}`] : []),
         ...(action.deliveries ?? []).map(
           ({ recipient, sent, error }) => `  ${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`,
         ),
@@ -120,7 +120,7 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
             ]
           : []),
         ...(action.heldUntil ? [`  Held until ${momentFromNow(action.heldUntil)}`] : []),
-        ...(retryHelps(action) ? [...retry, ...edit] : [...edit, ...retry]),
+        ...(isFixFirst(action) ? [...edit, ...retry] : [...retry, ...edit]),
         ...(verbs.includes('skip') ? [steer('skip', ' skip the action')] : []),
       ];
     });

@@ -11,6 +11,7 @@ import type { RejectionReason } from '../contract/problem.js';
 
 export * from '../chain/failure-words.js';
 export { titleOf } from '../chain/text.js';
+export * from '../chain/words.js';
 export { counted };
 
 type ForecastOutcome = Forecast['outcome'];
@@ -149,31 +150,6 @@ export const pausableWords: Record<Pausable, string> = {
 export function aboutChain({ companyId, chainId, summary }: Pick<ListedChain, 'companyId' | 'chainId' | 'summary'>): string {
   return summary?.replace(`${companyId}: `, '') ?? chainId;
 }
-
-export const actionWords: Record<string, string> = {
-  platform_sendAssignment: 'send the assignment',
-  sendEmails: 'send an e-mail',
-  ticket_updateUDF: 'update a ticket field',
-};
-
-export const fieldWords: Record<string, string> = {
-  platformAssignmentId: 'Assignment number',
-  delayInSeconds: 'Wait',
-  actionCondition: 'Only if',
-  incomingValue: 'Incoming value',
-  comment: 'Note',
-  groupId: 'Group',
-  sendToGroups: 'Groups to send to',
-  sendRadius: 'Within (miles)',
-  emails: 'To',
-  subject: 'Subject',
-  body: 'Text',
-  bodyHtml: 'Text as HTML',
-  externalSystemTicketId: 'Ticket',
-  cfName: 'Ticket field',
-  cfValue: 'New value',
-  cfTargetDateFormat: 'Timestamp format',
-};
 
 /** Hints for dispatchers. The API's descriptions are for programmers. */
 export const fieldHints: Record<string, string> = {

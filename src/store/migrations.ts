@@ -264,6 +264,7 @@ const statementsOf: Record<string, readonly string[]> = {
      )`,
     "CREATE INDEX events_without_chain ON events (company_id, received_at, relay_id) WHERE outcome <> 'chain'",
   ],
+  'notice-edits': ['ALTER TABLE companies ADD COLUMN notice_edits boolean'],
 };
 
 export interface Migration {

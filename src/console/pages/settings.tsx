@@ -48,14 +48,18 @@ function OwnSettings({ company, at, onSaved }: SettingsProps) {
   const form = useForm();
   const save = async (event: Event) => {
     const changed = changedIn(event.currentTarget);
-    const { name, timeZone, noticeLinks, weeklyDigest, ...contacts } = fieldsOf(event);
-    const switches = { noticeLinks: noticeLinks === 'on', weeklyDigest: weeklyDigest === 'on' };
+    const { name, timeZone, noticeLinks, noticeEdits, weeklyDigest, ...contacts } = fieldsOf(event);
+    const switches = {
+      noticeLinks: noticeLinks === 'on',
+      noticeEdits: noticeEdits === 'on',
+      weeklyDigest: weeklyDigest === 'on',
+    };
     const own = only(changed, { name, timeZone: timeZone || null, ...switches });
     const patch = { ...own, notify: only(changed, notifyPatch(contacts)) };
     const saved = async () => onSaved(await ask<StoredCompany>('PATCH', at, patch));
     if (await deed.run(saved, 'Saved')) form.saved();
   };
-  const { name, timeZone, notify, noticeLinks = true, weeklyDigest = false } = company;
+  const { name, timeZone, notify, noticeLinks = true, noticeEdits = false, weeklyDigest = false } = company;
   return (
     <form class="card" onSubmit={(event) => void save(event)} ref={form.ref}>
       <Entry label="Name" name="name" required maxLength={200} defaultValue={name} />
@@ -65,6 +69,10 @@ function OwnSettings({ company, at, onSaved }: SettingsProps) {
         <label class="row">
           <input type="checkbox" name="noticeLinks" defaultChecked={noticeLinks} />
           Notices have links for decisions. Everybody who has a link can retry or skip the action, without a key.
+        </label>
+        <label class="row">
+          <input type="checkbox" name="noticeEdits" defaultChecked={noticeEdits} />
+          With the link, readers can also correct ids, the new value of a ticket field, and the radius.
         </label>
         <label class="row">
           <input type="checkbox" name="weeklyDigest" defaultChecked={weeklyDigest} />
