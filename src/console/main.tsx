@@ -136,6 +136,12 @@ function Framed({ companyId, name, webUi, children }: Partial<CompanyFacts> & { 
           </a>
           {kind && (
             <form method="post" action="/sign-out" class="row">
+              <a
+                href={`/docs?${new URLSearchParams(companyId && { companyId })}`}
+                target="_blank"
+                rel="noopener"
+                children="API"
+              />
               <span class="soft small">{who ?? kind}</span>
               <button type="submit">Sign out</button>
             </form>
