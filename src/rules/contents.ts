@@ -63,10 +63,11 @@ export function checkContents(
   const elements = actions.map((action) => elementOf(action, { relayId, mark, write: ({ name }) => `\${${name}}` }));
   const unread = [broken, ...actions.flatMap(({ references }) => references.map(({ name }) => name))];
   const read = readMarked(elements, { unfilled: [], unread }, mark);
-  const wrong = [...(read.ok ? [] : read.problems), ...read.mistakes].map(inContents);
+  const unable = read.ok ? warningsOfKind(platform, read.actions) : [];
+  const wrong = [...(read.ok ? [] : read.problems), ...read.mistakes, ...unable].map(inContents);
   const all = [...problems, ...wrong];
   const warnings = [
-    ...(read.ok ? [...read.warnings, ...warningsOfKind(platform, read.actions)].map(inContents) : []),
+    ...(read.ok ? read.warnings.map(inContents) : []),
     ...unusedVariables(contents, actions),
     ...actions.flatMap(oddities),
   ].filter(({ pointer }) => !all.some((problem) => problem.pointer === pointer));

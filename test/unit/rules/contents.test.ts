@@ -129,10 +129,19 @@ describe('the contents of a rule', () => {
     );
   });
 
-  it('are warned about what the platform cannot do, and about oddities', () => {
+  it('are refused if the platform cannot do what they say, whatever the event is', () => {
+    const platform = { kind: 'workmarket' as const, token: 't', secret: 's' };
+    const actions = [send, { ...send, sendRadius: '500' }, { ...send, sendRadius: '${id}' }];
+    const checked = checkContents({ ...good, actions }, { relayId: '1', platform });
+    const cannot = 'cannot be done: WorkMarket takes a sendRadius of whole miles from 1 to 100';
+    assert.deepEqual(!checked.ok && checked.problems, [{ pointer: '/actions/1', detail: cannot }]);
+    assert.ok(checkContents({ ...good, actions }, { relayId: '1' }).ok);
+  });
+
+  it('are warned about oddities', () => {
     const platform = { kind: 'workmarket' as const, token: 't', secret: 's' };
     const actions = [
-      { ...send, sendRadius: '500', colour: 'red' },
+      { ...send, sendRadius: '50', colour: 'red' },
       { ...send, sendRadius: '${id}' },
       { ...mail, if: 'incomingValue == "1"' },
     ];
@@ -140,7 +149,6 @@ describe('the contents of a rule', () => {
     const checked = checkContents({ variables, actions }, { relayId: '1', platform });
     assert.deepEqual(checked.ok && checked.warnings, [
       { pointer: '/actions/0/colour', detail: 'is not a field of platform_sendAssignment and is ignored' },
-      { pointer: '/actions/0', detail: 'cannot be done: WorkMarket takes a sendRadius of whole miles from 1 to 100' },
       { pointer: '/variables/unused', detail: 'is not used' },
       { pointer: '/actions/2/if', detail: 'asks for incomingValue, which the action does not have' },
     ]);
