@@ -74,6 +74,14 @@ export function checkContents(
   return all.length > 0 ? { ok: false, problems: all, warnings } : { ok: true, contents, warnings };
 }
 
+/** The groups and the ticket fields that the actions name, without those that depend on the event. */
+export function namedIn({ actions }: Contents): { groups: string[]; fields: string[] } {
+  const texts = (name: string) => actions.flatMap(({ [name]: text }) => (typeof text === 'string' ? [text] : []));
+  const known = (names: string[]) => names.map((name) => name.trim()).filter((name) => name !== '' && !name.includes('${'));
+  const listed = texts('sendToGroups').flatMap((list) => list.split(','));
+  return { groups: known([...texts('groupId'), ...listed]), fields: known(texts('cfName')) };
+}
+
 export const inContents = ({ pointer, detail }: Issue): Issue => ({ pointer: pointer && `/actions${pointer}`, detail });
 
 /** Marks each `$` that could be taken for the beginning of a reference, also together with the text that follows. */

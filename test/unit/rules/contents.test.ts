@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { checkContents } from '../../../src/rules/contents.js';
+import { contentsSchema } from '../../../src/contract/rule-contents.js';
+import { checkContents, namedIn } from '../../../src/rules/contents.js';
 
 const send = { action: 'platform_sendAssignment', platformAssignmentId: '${id}', sendRadius: '5' };
 const mail = { action: 'sendEmails', emails: ['ops@example.com'], subject: 's', body: 'b', bodyHtml: '<p>b</p>' };
@@ -136,6 +137,13 @@ describe('the contents of a rule', () => {
     const cannot = 'cannot be done: WorkMarket takes a sendRadius of whole miles from 1 to 100';
     assert.deepEqual(!checked.ok && checked.problems, [{ pointer: '/actions/1', detail: cannot }]);
     assert.ok(checkContents({ ...good, actions }, { relayId: '1' }).ok);
+  });
+
+  it('name groups and ticket fields, some of which depend on the event', () => {
+    const to = { ...send, groupId: 'Gold, first', sendToGroups: ' 501,${crew}, Silver ' };
+    const fields = ['Arrival', 'Note of ${id}', ' '].map((cfName) => ({ action: 'ticket_updateUDF', cfName }));
+    const named = namedIn(contentsSchema.parse({ actions: [to, mail, ...fields] }));
+    assert.deepEqual(named, { groups: ['Gold, first', '501', 'Silver'], fields: ['Arrival'] });
   });
 
   it('are warned about oddities', () => {
