@@ -48,11 +48,6 @@ ${header && html`<header>${header}</header>`}
 </html>`;
 }
 
-/** Turns text into HTML paragraphs. Text in backticks becomes `<code>`. */
-export function prose(text: string): Html {
-  return html`${text.split('\n\n').map((paragraph) => html`<p>${inline(paragraph)}</p>`)}`;
-}
-
 /** Turns a line of text into HTML. Text in backticks becomes `<code>`. */
 export function inline(text: string): Html {
   return html`${text.split('`').map((part, place) => (place % 2 === 1 ? html`<code>${part}</code>` : part))}`;
@@ -83,10 +78,9 @@ details > summary { cursor: pointer; margin: .4rem 0; }
 `;
 
 const style = `${sharedStyle}
-h4 { font-size: .9rem; margin: 1rem 0 .25rem; color: var(--soft); } button { font: inherit; padding: .5rem 1.5rem; } input { max-width: 100%; }
+button { font: inherit; padding: .5rem 1.5rem; } input { max-width: 100%; }
 p { max-width: 50rem; } section { margin: .75rem 0; }
-nav ul, .plain { list-style: none; padding: 0; margin: .25rem 0; }
-pre { background: var(--page); border-radius: 6px; padding: .6rem; } .method { font-weight: 700; text-transform: uppercase; }
+pre { background: var(--page); border-radius: 6px; padding: .6rem; }
 @media (min-width: 40rem) { td:first-child { white-space: nowrap; } }
 `;
 

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import type { CompanyFacts } from '../contract/company.js';
-import { pageOf } from './addresses.js';
+import { pageOf, query } from './addresses.js';
 import { Announcer } from './frame.js';
 import { PauseBanner, PauseButton } from './pauses.js';
 import { type PageLink, Search } from './search.js';
@@ -52,7 +52,7 @@ export function Framed({ companyId, name, webUi, places = [], tabs = [], more = 
       {children}
       <footer class="row soft small">
         {isOperator() && <a href={pageOf.companies()}>All companies</a>}
-        <a href="/docs">API</a>
+        <a href={`/docs${query({ companyId })}`}>API</a>
         {webUi && (
           <a href={webUi} target="_blank" rel="noreferrer">
             Open Temporal
