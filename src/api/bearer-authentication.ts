@@ -165,15 +165,14 @@ export class Callers {
     await setSignedCookie(c, sessionCookie, sessionId, await this.#signingKey(), { ...options, ...prefixed });
   }
 
-  /** The secret of this browser, to which a sign-in is bound. @returns undefined if no sign-in has begun in this browser */
-  browser(c: Context<Authenticated>): string | undefined {
-    const secret = getCookie(c, browserCookie, this.#prefix);
-    return secret && /^[\w-]{43}$/.test(secret) ? secret : undefined;
+  /** The secret of this browser, to which a sign-in is bound. @returns '' if no sign-in has begun in this browser */
+  browser(c: Context<Authenticated>): string {
+    return /^[\w-]{43}$/.exec(getCookie(c, browserCookie, this.#prefix) ?? '')?.[0] ?? '';
   }
 
   /** Makes the browser's secret, or keeps it: earlier links of this browser stay valid. */
   knowBrowser(c: Context<Authenticated>): string {
-    const secret = this.browser(c) ?? randomBytes(32).toString('base64url');
+    const secret = this.browser(c) || randomBytes(32).toString('base64url');
     const options = { httpOnly: true, sameSite: 'Lax', maxAge: browserSeconds, path: '/' } as const;
     setCookie(c, browserCookie, secret, { ...options, ...(this.#prefix && { prefix: this.#prefix, secure: true }) });
     return secret;

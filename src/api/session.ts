@@ -33,10 +33,7 @@ const sessionSchema = z
   .meta({ id: 'Session' });
 
 /** The ways to sign in besides keys and tokens. `openId`: the name of the service. */
-export interface Ways {
-  mail?: boolean;
-  openId?: string | undefined;
-}
+export type Ways = { mail?: boolean; openId?: string | undefined };
 
 /** @param limits - if missing, the number of sign-ins with a key is not limited */
 export function sessionRoutes(callers: Callers, limits?: Limits, ways: Ways = {}): Route[] {

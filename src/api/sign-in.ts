@@ -3,12 +3,11 @@
  * person began. A GET of the link signs nobody in, because mail scanners open links, too.
  */
 
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { addressOf, isEmailAddress } from '../chain/address.js';
-import type { OpenIdChecks } from '../connectors/openid.js';
 import { makeId } from '../contract/credential.js';
 import { Problem } from '../contract/problem.js';
 import { addressGroup, clientAddress } from '../service/client-address.js';
@@ -34,12 +33,6 @@ export const mailsToAddress = 3;
 const mailEveryMs = 200_000;
 const gone =
   'This link was used before, is older than ten minutes, or was opened in another browser than the one that asked for it.';
-
-/** Makes nonce and PKCE verifier from the browser's secret, so that the relay stores none of them. */
-const checksOf = (browser: string, state: string): OpenIdChecks => {
-  const made = (purpose: string) => createHmac('sha256', browser).update(`${purpose} ${state}`).digest('base64url');
-  return { state, nonce: made('nonce'), verifier: made('verifier') };
-};
 
 export function signInRoutes({ store, connectors, links, limits, log, openId }: ApiOptions, callers: Callers): Route[] {
   const { people } = store;
@@ -148,7 +141,7 @@ or ask a person who manages your company in the relay.</p><p><a href="/sign-in">
         count(c);
         const [browser, state] = [callers.knowBrowser(c), makeToken()];
         await people.begin(state, browser, [], to);
-        const page = await begin(checksOf(browser, state)).catch(noted('the OpenID Connect service cannot be used'));
+        const page = await begin(browser, state).catch(noted('the OpenID Connect service cannot be used'));
         return page ? c.redirect(page.href) : refused(c, `${name} does not answer correctly. Try again later.`, 502);
       },
     }),
@@ -165,8 +158,8 @@ or ask a person who manages your company in the relay.</p><p><a href="/sign-in">
         const [state, browser] = [token.safeParse(c.req.query('state')).data, callers.browser(c)];
         const open = state && browser && (await people.take(state, browser));
         if (!open) return refused(c, 'This sign-in has ended, or it began in another browser. Nothing was done. Begin again.');
-        const checks = checksOf(browser, state);
-        const identity = await finish(new URL(c.req.url).search, checks).catch(noted('a sign-in with OpenID Connect failed'));
+        const { search } = new URL(c.req.url);
+        const identity = await finish(search, browser, state).catch(noted('a sign-in with OpenID Connect failed'));
         if (!identity) return refused(c, `${name} did not confirm the sign-in. Nothing was done. Begin again.`);
         if ('refused' in identity) return refused(c, identity.refused, 403);
         const [person, ...others] = await people.identify(identity);

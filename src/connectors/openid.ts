@@ -1,5 +1,6 @@
 /** Signs people in at an OpenID Connect service: authorization code, PKCE, state and nonce. Uses the library openid-client. */
 
+import { createHmac } from 'node:crypto';
 import * as client from 'openid-client';
 import { z } from 'zod';
 import { addressOf, isEmailAddress } from '../chain/address.js';
@@ -8,14 +9,10 @@ import { isLoopback } from '../contract/loopback.js';
 import type { Grant, Identity } from '../contract/person.js';
 import { type Config, StartError } from '../service/config.js';
 
-/** The secrets of one sign-in. All of them stay in the browser that began it. */
-export interface OpenIdChecks {
-  state: string;
-  nonce: string;
-  verifier: string;
-}
-
 export type OpenId = NonNullable<ReturnType<typeof createOpenId>>;
+
+/** Nonce and PKCE verifier come from the browser's secret, so that the relay stores none of them. */
+const derived = (browser: string, purpose: string) => createHmac('sha256', browser).update(purpose).digest('base64url');
 
 const timeoutSeconds = 10;
 const claimsSchema = z.object({
@@ -53,42 +50,40 @@ export function createOpenId(config: Config, api: string) {
   async function claimsOf(known: client.Configuration, tokens: Awaited<ReturnType<typeof client.authorizationCodeGrant>>) {
     const claims = claimsSchema.parse(tokens.claims());
     if (claims.email !== undefined || known.serverMetadata().userinfo_endpoint === undefined) return claims;
-    const more = await client.fetchUserInfo(known, tokens.access_token, claims.sub);
-    return claimsSchema.parse({ ...more, ...claims, groups: claims.groups.length > 0 ? claims.groups : more.groups });
+    const { groups = claims.groups, ...more } = await client.fetchUserInfo(known, tokens.access_token, claims.sub);
+    return claimsSchema.parse({ ...more, groups, iss: claims.iss });
   }
 
   return {
     name: server.host,
 
-    /** @returns the page of the service where the person signs in. */
-    async begin({ state, nonce, verifier }: OpenIdChecks): Promise<URL> {
+    /** @param browser - a secret of the browser. @returns the page of the service where the person signs in. */
+    async begin(browser: string, state: string): Promise<URL> {
       return client.buildAuthorizationUrl(await configuration(), {
         redirect_uri: redirectUri,
         scope: 'openid email profile',
         state,
-        nonce,
-        code_challenge: await client.calculatePKCECodeChallenge(verifier),
+        nonce: derived(browser, `nonce ${state}`),
+        code_challenge: await client.calculatePKCECodeChallenge(derived(browser, `verifier ${state}`)),
         code_challenge_method: 'S256',
       });
     },
 
     /** @param search - the query with which the service sent the browser back. @throws an error of the library */
-    async finish(search: string, { state, nonce, verifier }: OpenIdChecks): Promise<Identity | { refused: string }> {
+    async finish(search: string, browser: string, state: string): Promise<Identity | { refused: string }> {
       const known = await configuration();
-      const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true };
-      const tokens = await client.authorizationCodeGrant(known, new URL(search, redirectUri), checks);
+      const tokens = await client.authorizationCodeGrant(known, new URL(search, redirectUri), {
+        expectedState: state,
+        expectedNonce: derived(browser, `nonce ${state}`),
+        pkceCodeVerifier: derived(browser, `verifier ${state}`),
+      });
       const claims = await claimsOf(known, tokens);
       const { iss, sub, email: given = '', email_verified: isVerified } = claims;
       const email = isVerified === true && isEmailAddress(given) ? addressOf(given) : undefined;
       if (domains && (email === undefined || !domains.includes(email.slice(email.lastIndexOf('@') + 1))))
         return { refused: `Your account needs a verified e-mail address of ${domains.join(' or ')}.` };
-      return {
-        issuer: iss,
-        subject: sub,
-        name: claims.name ?? email?.replace(/@.*/, '') ?? sub,
-        email,
-        grants: highest(groups, claims.groups),
-      };
+      const name = claims.name ?? email?.replace(/@.*/, '') ?? sub;
+      return { issuer: iss, subject: sub, name, email, grants: highest(groups, claims.groups) };
     },
   };
 }

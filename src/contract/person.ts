@@ -39,17 +39,7 @@ export const personRequest = z
 export type NewPerson = z.infer<typeof personRequest>;
 
 /** A role in a company that a group of the sign-in service gives. */
-export interface Grant {
-  companyId: string;
-  role: Role;
-  group: string;
-}
+export type Grant = { companyId: string; role: Role; group: string };
 
-/** An account at the sign-in service. @param email - only if the service has verified the address. */
-export interface Identity {
-  issuer: string;
-  subject: string;
-  name: string;
-  email?: string | undefined;
-  grants: readonly Grant[];
-}
+/** An account at the sign-in service. `email`: only if the service has verified the address. */
+export type Identity = { issuer: string; subject: string; name: string; email?: string | undefined; grants: readonly Grant[] };

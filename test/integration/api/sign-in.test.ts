@@ -325,10 +325,10 @@ describe('a person who signs in with OpenID Connect', () => {
     provider.state.inUserinfo = true;
     const config = { RELAY_OIDC_ISSUER: provider.issuer, RELAY_OIDC_CLIENT_ID: clientId, RELAY_OIDC_CLIENT_SECRET: clientSecret };
     const openId = createOpenId(readConfig(config), 'http://127.0.0.1');
-    const checks = { state: 's'.repeat(43), nonce: 'n'.repeat(43), verifier: 'v'.repeat(43) };
-    const target = await openId?.begin(checks);
+    const [secret, state] = ['b'.repeat(43), 's'.repeat(43)];
+    const target = await openId?.begin(secret, state);
     const back = new URL((await fetch(target ?? '', { redirect: 'manual' })).headers.get('Location') ?? '');
-    const identity = await openId?.finish(back.search, checks);
+    const identity = await openId?.finish(back.search, secret, state);
     assert(identity && 'email' in identity);
     assert.equal(identity.email, `ada-${n}@acme.example`);
   });
