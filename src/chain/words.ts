@@ -72,7 +72,7 @@ export function toDoFirst({ error, assignmentId }: Pick<Known, 'error' | 'assign
 
 /** Whether people must fix something before a retry can help. Then *Fix* comes before *Retry*. */
 export function isFixFirst({ error }: Pick<Known, 'error'>): boolean {
-  return helpFor(error)?.by !== 'retry';
+  return !error?.unknown && helpFor(error)?.by !== 'retry';
 }
 
 /** Adds a full stop if the text does not end with a mark. */

