@@ -28,7 +28,7 @@ const standings = `SELECT relay_id AS "relayId", name, enabled, expect_every AS 
 const countRefused = `SELECT count(*)::int AS refused FROM rejected_requests WHERE ${within}`;
 
 const hourRow = countsSchema.extend({ at: z.iso.datetime() });
-const none = { events: 0, chains: 0, failed: 0, nobody: 0 };
+const none: Omit<z.infer<typeof ofRuleSchema>, 'relayId'> = { events: 0, chains: 0, failed: 0, nobody: 0 };
 const [dayMs, weekMs] = [86_400_000, 7 * 86_400_000];
 const iso = (time: number) => new Date(time).toISOString();
 
