@@ -25,7 +25,7 @@ type Format = z.infer<typeof formatted>['format'];
 const description =
   'The answer is a stream of all rows that match. If the stream breaks off, rows are missing: send the request again. In CSV, an ' +
   'apostrophe stands before a text that a spreadsheet would run as a formula, and lists and objects are JSON.';
-const answers: Record<number, Answer> = { 200: ['The rows, the newest first.', 'text/plain'] };
+const answers: Record<number, Answer> = { 200: ['The rows.', '*/*'] };
 
 export function exportRoutes({ store, client, links }: Pick<ApiOptions, 'store' | 'client' | 'links'>): Route[] {
   const { companies, rules, events, audit } = store;

@@ -231,15 +231,6 @@ const statementsOf: Record<string, readonly string[]> = {
     'CREATE INDEX events_by_dedupe ON events (company_id, relay_id, dedupe_hash) WHERE dedupe_hash IS NOT NULL',
     'CREATE INDEX events_by_key ON events (encryption_key)',
   ],
-  // One row for each chain. `nobody`: the platform reached no worker.
-  chains: [
-    `CREATE TABLE chains (
-       company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE, chain_id text COLLATE "C" NOT NULL,
-       received_at timestamptz NOT NULL, closed_at timestamptz, status text NOT NULL, nobody boolean,
-       relay_ids text[] NOT NULL, failure_types text[], PRIMARY KEY (company_id, chain_id)
-     )`,
-    'CREATE INDEX chains_by_time ON chains (company_id, received_at)',
-  ],
   'quiet-rules': [
     'ALTER TABLE rules ADD COLUMN expect_every integer, ADD COLUMN expect_within jsonb, ADD COLUMN quiet_since timestamptz',
     'ALTER TABLE companies ADD COLUMN weekly_digest boolean, ADD COLUMN digested_week text',
