@@ -27,12 +27,26 @@ for (const { name, open, skip } of testDatabases) {
       return companyId;
     }
     let made = 0;
-    const chain = (companyId: string, relayIds: string[], at: number, status: string, seconds = 1, failures: string[] = []) =>
-      database.query(
-        `INSERT INTO chains (company_id, chain_id, received_at, closed_at, status, nobody, relay_ids, failure_types)
-         VALUES ($1, $2, $3::text::timestamptz, $4::text::timestamptz, $5, $6, $7::text[], $8::text[])`,
+    async function chain(
+      companyId: string,
+      relayIds: string[],
+      at: number,
+      status: string,
+      seconds = 1,
+      failures: string[] = [],
+    ) {
+      await database.query(
+        `INSERT INTO chains (company_id, chain_id, received_at, closed_at, status, nobody_found, relay_ids, failure_types,
+           place, assignment_ids, ticket_ids)
+         VALUES ($1, $2, $3::text::timestamptz, $4::text::timestamptz, $5, $6, $7::text[], $8::text[], $2, '{}', '{}')`,
         [companyId, `c${++made}`, iso(at), iso(at + seconds * 1000), status, failures.includes('NoWorker'), relayIds, failures],
       );
+      for (const id of relayIds)
+        await database.query(
+          `INSERT INTO chain_ids (company_id, kind, id, place, chain_id, received_at) VALUES ($1, 'rule', $2, $3, $3, $4::text::timestamptz)`,
+          [companyId, id, `c${made}`, iso(at)],
+        );
+    }
     const event = (companyId: string, relayId: string, at: number, outcome: 'chain' | 'not-applicable') =>
       store.events.add({
         ...{
