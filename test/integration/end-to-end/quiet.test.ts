@@ -1,11 +1,15 @@
 /** A rule that expects events goes quiet: its notice, and the notice of its next event; and the digest of a week. */
 
 import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { it } from 'node:test';
 import { companyHealthSchema, ruleHealthSchema } from '../../../src/contract/health.js';
 import { watch } from '../../../src/notices/quiet.js';
 import { publish } from '../../api/rule-with-contents.js';
-import { actor, adminToken, startStack } from '../../end-to-end/stack.js';
+import { relay } from '../../cli/scripted-terminal.js';
+import { actor, adminToken, eventually, startStack, Unmet } from '../../end-to-end/stack.js';
 
 const stack = await startStack();
 const hour = 3_600_000;
@@ -104,4 +108,28 @@ it('sends the digest of the last week once, to a company that wants it', async (
   assert.match((await stack.text(mail)).Text, /No rule is quiet\./);
   await watchAt(7 * 24);
   assert.equal((await stack.mails(admin, 2)).length, 2);
+});
+
+it('exports chains and events with the command', async () => {
+  const rule = await quietRule({});
+  await rule.send();
+  const { chainId } = await rule.start([
+    { action: 'sendEmails', emails: ['a@b.example'], subject: '=1+1', body: 'b', bodyHtml: '<p>b</p>' },
+  ]);
+  await rule.ended(chainId);
+  const out = join(mkdtempSync(join(tmpdir(), 'relay-export-')), 'chains.csv');
+  const env = { RELAY_URL: stack.links.api, RELAY_ADMIN_TOKEN: adminToken };
+  const [, row = ''] = await eventually('the chain in the export', async () => {
+    const shown = await relay(['export', 'chains', rule.companyId, '--status', 'completed', '--format', 'csv', '--out', out], {
+      env,
+    });
+    assert.equal(shown.exitCode, 0, shown.err);
+    const lines = readFileSync(out, 'utf8').trim().split('\r\n');
+    return lines.length > 1 ? lines : new Unmet(lines);
+  });
+  assert(row.includes(chainId));
+  const events = await relay(['export', 'events', rule.companyId, '--rule', rule.relayId], { env });
+  assert.deepEqual(JSON.parse(events.out).body, '{"n": 1}');
+  const refused = await relay(['export', 'audit', 'unknown', '--out', `${out}.other`], { env });
+  assert.deepEqual([refused.exitCode, existsSync(`${out}.other`), existsSync(`${out}.other.part`)], [1, false, false]);
 });
