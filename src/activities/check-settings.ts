@@ -7,13 +7,14 @@ import { ConnectorError } from '../connectors/call.js';
 import type { Activities } from '../contract/activities.js';
 import type { Checked, CheckedPart } from '../contract/company.js';
 import { contactsOf } from '../contract/notify.js';
+import { namedIn } from '../rules/contents.js';
 import type { Deps } from './effect.js';
 
 const testShows = 'a test notice shows whether notices arrive';
 
 export function checkSettings({ store, connectors, inFlight, operatorEmail }: Deps): Activities['checkSettings'] {
-  return async ({ companyId, assignmentId, groups, ticketId, fields }) => {
-    const { company, rules, pauses } = (await store.settings.of(companyId)) ?? {};
+  return async ({ companyId, assignmentId, ticketId, ...asked }) => {
+    const { company, rules, contents, pauses } = (await store.settings.of(companyId)) ?? {};
     if (!company) return [];
     const call = { timeoutMs: Math.min(activityInfo().startToCloseTimeoutMs - 2_000, 15_000) };
     const seen = async (part: Connector, look: () => Promise<string>): Promise<Checked> => {
@@ -31,6 +32,10 @@ export function checkSettings({ store, connectors, inFlight, operatorEmail }: De
     const unconfirmed = (await store.contacts.unconfirmed(companyId)).filter(({ contact }) => contacts.includes(contact)).length;
     const open = unconfirmed > 0 ? `, not yet confirmed with the link in the first notice: ${unconfirmed}` : '';
     const enabled = [...(rules?.values() ?? [])].filter(({ enabled }) => enabled);
+    const published = enabled.flatMap(({ relayId }) => contents?.get(relayId)?.published ?? []);
+    const named = published.map((version) => namedIn(version.contents));
+    const all = (what: 'groups' | 'fields') => [...new Set([...(asked[what] ?? []), ...named.flatMap((names) => names[what])])];
+    const [groups, fields] = [all('groups'), all('fields')];
     return [
       ...(await Promise.all([
         seen('platform', async () => connectors.platformOf(company).check(call, { assignmentId, groups })),

@@ -4,6 +4,7 @@ import { ruleNotices } from '../notices/start.js';
 import { holdsOneOf } from '../service/metrics-access.js';
 import { healthRoutes } from '../service/telemetry.js';
 import { adminTokenRoutes } from './admin-tokens.js';
+import { assignmentRoutes } from './assignments.js';
 import { type Access, Callers, createGuard } from './bearer-authentication.js';
 import { causeRoutes } from './causes.js';
 import { chainRoutes } from './chains.js';
@@ -21,6 +22,7 @@ import { healthOfRulesRoutes } from './health.js';
 import { holdRoutes, sayOnPage } from './hold.js';
 import { limitFailures, noteBounds } from './limits.js';
 import { auditRoutes, encryptionRoutes, operatingRoutes } from './operating.js';
+import { peopleRoutes } from './people.js';
 import { answerProblems } from './problems.js';
 import { Quotas } from './quotas.js';
 import { rejectedRoutes } from './rejected.js';
@@ -34,7 +36,8 @@ import { fromListsRoute } from './rule-from-lists.js';
 import { ruleTrialRoutes } from './rule-trials.js';
 import { ruleVersionRoutes } from './rule-versions.js';
 import { ruleRoutes } from './rules.js';
-import { sayOnSignInPage, sessionRoutes } from './session.js';
+import { sayOnSignInPage, sessionRoutes, type Ways } from './session.js';
+import { signInRoutes } from './sign-in.js';
 import { webUiRoutes } from './web-ui.js';
 
 /** Time limit of all calls to Temporal during one request. */
@@ -54,7 +57,8 @@ export function createApi(options: ApiOptions): Hono {
     .use(metrics.middleware)
     .use(logRequests(log))
     .use(noteBounds(metrics, log))
-    .use('/sign-in', sayOnSignInPage)
+    .use('/sign-in', sayOnSignInPage(waysOf(options)))
+    .use('/sign-in/:way{.+}', sayOnPage)
     .use('/hold/*', sayOnPage)
     .use('/confirm/*', sayOnPage)
     .use(limitFailures(limits))
@@ -82,6 +86,7 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options), a
     ...rejectedRoutes(options, rejections, quotas),
     ...composeRoutes(options), // These come first. Otherwise the chain routes would read `compose` as an id.
     ...chainRoutes(options, quotas),
+    ...assignmentRoutes(options),
     ...causeRoutes(options, rejections),
     ...adminRoutes(options),
     ...ruleVersionRoutes(options),
@@ -92,16 +97,22 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options), a
     ...exportRoutes(options),
     ...operatingRoutes(options),
     ...codecRoutes(options),
-    ...sessionRoutes(callers, options.limits),
+    ...sessionRoutes(callers, options.limits, waysOf(options)),
+    ...signInRoutes(options, callers),
     ...consoleRoutes(callers),
     ...webUiRoutes(callers, options.webUi),
     ...holdRoutes(options),
     ...contactRoutes(options),
     ...serviceRoutes(options),
   ];
-  const routes = [...asked, ...eventRoutes(ask, asked, options.stop)];
+  const routes = [...asked, ...eventRoutes(ask, asked, options.stop, { callers, settings: options.store.settings })];
   return [...routes, ...docsRoutes(options, routes)];
 }
+
+const waysOf = ({ connectors, openId }: ApiOptions): Ways => ({
+  mail: connectors.operatorMail !== undefined,
+  openId: openId?.name,
+});
 
 export function adminRoutes(options: CompanyOptions): Route[] {
   const { store } = options;
@@ -109,6 +120,7 @@ export function adminRoutes(options: CompanyOptions): Route[] {
     ...companyRoutes(options),
     ...ruleRoutes(store),
     ...adminTokenRoutes(store),
+    ...peopleRoutes(store),
     ...auditRoutes(store),
     ...encryptionRoutes(store),
   ];

@@ -1,13 +1,13 @@
 /**
- * Authenticates operators (admin token) and companies (key), with a bearer token or a session cookie. relay-authentication.ts
+ * Authenticates operators (admin token) and companies (key, person), with a bearer token or a session cookie. relay-authentication.ts
  * authenticates the senders of chains.
  */
 
-import { timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
-import { deleteCookie, getCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
+import { deleteCookie, getCookie, getSignedCookie, setCookie, setSignedCookie } from 'hono/cookie';
 import type { Links } from '../chain/chain.js';
-import type { Caller } from '../contract/audit.js';
+import { actorName, type Caller } from '../contract/audit.js';
 import { hashOf, isMistyped, type Role, roles } from '../contract/credential.js';
 import { deriveKey } from '../contract/encryption.js';
 import { Problem, type Refusal } from '../contract/problem.js';
@@ -35,7 +35,7 @@ export type Access =
   | 'admin'
   | 'admin or this machine';
 
-/** Answers 401 to callers without access, and 403 to company keys with a role that is too low. */
+/** Answers 401 to callers without access, and 403 to keys and people with a role that is too low. */
 export type Guard = (access: Access) => MiddlewareHandler<Authenticated>;
 
 export function createGuard(callers: Pick<Callers, 'of'>): Guard {
@@ -45,27 +45,30 @@ export function createGuard(callers: Pick<Callers, 'of'>): Guard {
       const actor = c.get('actor') ?? (await callers.of(c));
       const isForAdmins = access === 'admin' || access === 'admin or this machine';
       if (!actor) throw unauthorized(isForAdmins ? 'the admin token' : 'the admin token or a key of this company', c);
-      if (actor.kind === 'key') assertAllowed(actor, access, c.req.method);
+      if (actor.kind !== 'admin') assertAllowed(actor, access, c.req.method);
       c.set('actor', actor);
     }
     await next();
   };
 }
 
-function assertAllowed({ name, role }: Extract<Caller, { kind: 'key' }>, access: Access, method: string): void {
+function assertAllowed(actor: Exclude<Caller, { kind: 'admin' }>, access: Access, method: string): void {
+  const { role } = actor;
   const needed = roleFor(access, method);
   if (needed && roles.indexOf(role) >= roles.indexOf(needed)) return;
-  const wanted = !needed ? 'an admin token' : `a key with the role ${needed}, or an admin token`;
-  throw new Problem('forbidden', `The key ${name} has the role ${role}: this needs ${wanted}.`);
+  const wanted = !needed ? 'an admin token' : `the role ${needed}, or an admin token`;
+  throw new Problem('forbidden', `The ${actorName(actor)} has the role ${role}: this needs ${wanted}.`);
 }
 
-/** The lowest role of a company key with access; undefined if no key has access. */
+/** The lowest role of a key or person with access; undefined if only operators have access. */
 function roleFor(access: Access, method: string): Role | undefined {
   if (access === 'admin or company key') return method === 'GET' || method === 'HEAD' ? 'read' : 'steer';
   return access === 'admin or author key' ? 'author' : access === 'admin or manage key' ? 'manage' : undefined;
 }
 
 export const sessionCookie = 'relay-session';
+const browserCookie = 'relay-browser';
+const browserSeconds = 900; // longer than a sign-in stays open
 
 export interface CallersOptions {
   adminToken: string;
@@ -107,7 +110,7 @@ export class Callers {
     this.#prefix = links.api.startsWith('https:') ? 'host' : undefined;
   }
 
-  /** @returns an operator, or a key of the company in the path (`:companyId`); undefined for all other callers */
+  /** @returns an operator, or a key or person of the company in the path (`:companyId`); undefined for all other callers */
   async of(c: Context<Authenticated>): Promise<Caller | undefined> {
     const bearer = bearerOf(c);
     const usesSession = c.req.header('Authorization') === undefined;
@@ -160,6 +163,20 @@ export class Callers {
     const prefixed = this.#prefix && { prefix: this.#prefix, secure: true };
     const sessionId = await this.#store.sessions.begin(actor);
     await setSignedCookie(c, sessionCookie, sessionId, await this.#signingKey(), { ...options, ...prefixed });
+  }
+
+  /** The secret of this browser, to which a sign-in is bound. @returns undefined if no sign-in has begun in this browser */
+  browser(c: Context<Authenticated>): string | undefined {
+    const secret = getCookie(c, browserCookie, this.#prefix);
+    return secret && /^[\w-]{43}$/.test(secret) ? secret : undefined;
+  }
+
+  /** Makes the browser's secret, or keeps it: earlier links of this browser stay valid. */
+  knowBrowser(c: Context<Authenticated>): string {
+    const secret = this.browser(c) ?? randomBytes(32).toString('base64url');
+    const options = { httpOnly: true, sameSite: 'Lax', maxAge: browserSeconds, path: '/' } as const;
+    setCookie(c, browserCookie, secret, { ...options, ...(this.#prefix && { prefix: this.#prefix, secure: true }) });
+    return secret;
   }
 
   async signOut(c: Context<Authenticated>): Promise<void> {

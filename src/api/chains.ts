@@ -21,6 +21,7 @@ import { findChains, isSteeringMany, previewMends, readBulk, steerChains } from 
 import { chainCursor, chainFilterSchema, countChains, listChains } from '../temporal/list.js';
 import { readFields } from '../temporal/mend.js';
 import { readChain } from '../temporal/read.js';
+import { ShortFields } from '../temporal/short-fields.js';
 import { cancelChain, steerAction } from '../temporal/steer.js';
 import { linksFor } from './bearer-authentication.js';
 import { invalid, pageQuery, readTexts } from './input.js';
@@ -32,6 +33,7 @@ const chainIdPattern = /^[\w-]{1,128}$/;
 
 const listQuery = chainFilterSchema.extend({
   paused: z.literal('true').optional().describe('Only chains with an action that a pause delays.'),
+  steps: z.literal('true').optional().describe('Also the next step of the first 50 chains, and whether nobody was found.'),
   ...pageQuery(chainCursor).shape,
 });
 
@@ -121,6 +123,7 @@ const anyBulkRequest = bulkRequest
 export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
   const { client, links, store } = options;
   const steering = { ...options, admit: quotas.admit };
+  const fields = new ShortFields(client);
   const chainOf = async (companyId: string, chainId: string, actor?: Caller): Promise<ChainResource> => {
     const chain = chainIdPattern.test(chainId) ? await readChain(client, linksFor(actor, links), companyId, chainId) : undefined;
     if (chain) return chain;
@@ -132,10 +135,13 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     return { chain, action: found(action, `action ${index} in chain ${chainId}`) };
   };
   const list = async (companyId: string | undefined, query: z.infer<typeof listQuery>, actor: Caller) => {
-    const { paused, limit, cursor, ...filter } = query;
+    const { paused, steps, limit, cursor, ...filter } = query;
     if (companyId !== undefined && !companyIdPattern.test(companyId)) throw notFound(`company ${companyId}`);
     const more = paused ? ['RelayPaused = true'] : [];
-    return listChains(client, linksFor(actor, links), { filter, companyId, more, limit, cursor });
+    const listed = await listChains(client, linksFor(actor, links), { filter, companyId, more, limit, cursor });
+    if (!steps) return listed;
+    const withSteps = await Promise.all(listed.items.slice(0, 50).map((chain) => fields.addToListed(chain)));
+    return { ...listed, items: [...withSteps, ...listed.items.slice(50)] };
   };
   return [
     // Keep the bulk routes first. Otherwise the other routes would read `bulk` as a chain id.
@@ -170,7 +176,7 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     route.company('GET /co/:companyId/chains/:chainId', 'getChain', 'Read a chain', {
       use: 'reads',
       answers: { 200: ['The current state of the chain and its actions.', chainSchema] },
-      handle: async (c, { companyId, chainId, actor }) => c.json(await chainOf(companyId, chainId, actor)),
+      handle: async (c, { companyId, chainId, actor }) => c.json(await fields.addTo(await chainOf(companyId, chainId, actor))),
     }),
     route.company('POST /co/:companyId/chains/:chainId/cancel', 'cancelChain', 'Cancel a chain', {
       use: 'steering',
@@ -207,6 +213,7 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
           timeZone: company?.timeZone ?? 'UTC',
           links: linksFor(actor, links),
           namespace: client.options.namespace,
+          forOperator: actor.kind === 'admin',
         };
         const words = standingWords({ ...chain, companyId, relayId, index: action.index }, context);
         return c.json(found(words, `notice of action ${index}: it is ${action.state}`));
@@ -294,7 +301,7 @@ function bulkRoutesAt(base: '/co/:companyId' | '', options: ApiOptions, quotas: 
         if (confirm === undefined)
           return c.json(bulkPreviewSchema.parse({ verb, count, first, mends: await previewMends(options, request, first) }));
         // Admins may start several bulk orders. If two requests with keys come at the same moment, both may pass this check.
-        if (actor.kind === 'key' && (await isSteeringMany(options, actor.companyId))) {
+        if (actor.kind !== 'admin' && (await isSteeringMany(options, actor.companyId))) {
           const running = `Company ${companyId} has a bulk order that is still running. Wait until it has ended.`;
           throw new Problem('bulk-running', running, { headers: { 'Retry-After': '10' }, bound: 'bulk' });
         }

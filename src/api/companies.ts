@@ -32,7 +32,7 @@ import { found, limitReached, notFound } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
 /** The settings that a company key may change. */
-const ownSettings = ['name', 'timeZone', 'notify', 'noticeLinks', 'weeklyDigest', 'platform', 'ticketing'];
+const ownSettings = ['name', 'timeZone', 'notify', 'noticeLinks', 'noticeEdits', 'weeklyDigest', 'platform', 'ticketing'];
 
 export type CompanyOptions = Pick<ApiOptions, 'store' | 'client' | 'links' | 'taskQueue' | 'operatorEmail'>;
 
@@ -121,16 +121,16 @@ export function companyRoutes(options: CompanyOptions): Route[] {
       description:
         'Send a JSON merge patch (RFC 7396). Missing settings stay the same, also within a section. `null` removes a setting. Secrets ' +
         'are kept as with PUT. An `auth` of another `type` replaces the whole old `auth`. If the `kind` of a connection changes, its ' +
-        'settings start empty. A key of the company can change `name`, `timeZone`, `notify`, `noticeLinks`, `weeklyDigest`, ' +
-        '`platform` and `ticketing`. Its addresses must be public.',
+        'settings start empty. A key or person of the company can change `name`, `timeZone`, `notify`, `noticeLinks`, `noticeEdits`, ' +
+        '`weeklyDigest`, `platform` and `ticketing`. Its addresses must be public.',
       rawBody: companyPatch,
       answers: { 200: ['The changed company.', companySchema] },
       problems: ['invalid-body', 'limit-reached'],
       async handle(c, { companyId, actor }) {
         const read = await readSettings(c, companyRequest, mergePatch);
         const given = await readObject(c);
-        const foreign = actor.kind === 'key' && Object.keys(given).find((field) => !ownSettings.includes(field));
-        const allowed = `With a key, ${ownSettings.join(', ')} can be changed`;
+        const foreign = actor.kind !== 'admin' && Object.keys(given).find((field) => !ownSettings.includes(field));
+        const allowed = `Keys and people of the company can change ${ownSettings.join(', ')}`;
         if (foreign) throw new Problem('forbidden', `${allowed}: ${foreign} needs an admin token.`);
         const change = (stored?: StoredCompany) => {
           const settings = checked(companyId, read(found(stored, `company ${companyId}`)), stored);
@@ -146,7 +146,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
     }),
     route.admin('DELETE /admin/companies/:companyId', 'deleteCompany', 'Delete a company with all its stored data', {
       description:
-        'Deletes settings, secrets, rules, tokens, keys, sessions, pauses, refused requests, causes and counts. The audit log stays. ' +
+        'Deletes settings, secrets, rules, tokens, keys, people, sessions, pauses, refused requests, causes and counts. The audit log stays. ' +
         'To delete a company with open chains, use `cancelChains`, which cancels them in the background.',
       query: z.object({ cancelChains: z.literal('true').optional().describe('Cancels the open chains of the company.') }),
       answers: {

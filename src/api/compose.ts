@@ -3,22 +3,31 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { fieldValue } from '../chain/actions.js';
-import { type ChainAction, chainWorkflowId } from '../chain/chain.js';
+import type { ChainAction } from '../chain/chain.js';
 import { type Fields, fixedFields } from '../chain/fields.js';
 import { hintsOn } from '../chain/hints.js';
 import { warningsOfKind } from '../chain/kinds.js';
 import { type Issue, jsonPointer, readRequest } from '../chain/request.js';
-import { type Played, playThrough, remarkOn } from '../chain/scenario.js';
+import { type Played, playThrough, remarkOn, type Scenario } from '../chain/scenario.js';
 import { fieldsOf } from '../chain/sent.js';
-import { fillIn, sampleOf, valuesFrom, variables, variablesIn } from '../chain/variables.js';
+import { fillIn, sampleOf, variables, variablesIn } from '../chain/variables.js';
+import { ConnectorError } from '../connectors/call.js';
+import type { Platform } from '../connectors/platforms.js';
+import type { Ticketing } from '../connectors/tickets.js';
 import type { Company } from '../contract/company.js';
-import { type Composed, type Composer, composedSchema, composeRequest, composerSchema } from '../contract/dry-run.js';
+import {
+  type Composed,
+  type Composer,
+  composedSchema,
+  composeRequest,
+  composerSchema,
+  systemNamesSchema,
+} from '../contract/dry-run.js';
 import { parseEvent } from '../door/event.js';
 import { checkContents } from '../rules/contents.js';
 import { forecastCondition } from '../rules/opaque.js';
 import { renderEvent } from '../rules/render.js';
 import type { CompanySettings } from '../store/settings.js';
-import { readAccepted } from '../temporal/mend.js';
 import { type AssignmentReader, assignmentReader, type DryRunRequest, dryRun } from './dry-run.js';
 import { readTexts } from './input.js';
 import { found } from './problems.js';
@@ -54,13 +63,35 @@ const composer: Composer = {
   })),
 };
 
+/** The time limit for the names of one system. */
+const namesMs = 5_000;
+
 export function composeRoutes(options: ApiOptions): Route[] {
-  const { store } = options;
+  const { store, connectors } = options;
+  const namesOf = async (systemOf: () => Pick<Platform | Ticketing, 'names'>): Promise<string[]> => {
+    try {
+      return (await systemOf().names?.({ timeoutMs: namesMs })) ?? [];
+    } catch (error) {
+      if (error instanceof ConnectorError) return []; // A person can also type a name.
+      throw error;
+    }
+  };
   return [
     route.company('GET /co/:companyId/chains/compose', 'getComposer', 'Read the available actions, fields and variables', {
       use: 'reads',
       answers: { 200: ['The actions with their fields, and the variables of the platform.', composerSchema] },
       handle: (c) => c.json(composer),
+    }),
+    route.company('GET /co/:companyId/chains/compose/names', 'listNames', "List the names in the company's systems", {
+      description: 'The groups and ticket fields to choose from. A list is empty if the system has none or does not answer.',
+      use: 'lists',
+      answers: { 200: ['The names.', systemNamesSchema] },
+      async handle(c, { companyId }) {
+        const { company } = found(await store.settings.of(companyId), `company ${companyId}`);
+        const systems = [() => connectors.platformOf(company), () => connectors.ticketingOf(company)];
+        const [groups = [], fields = []] = await Promise.all(systems.map(namesOf));
+        return c.json({ groups, fields });
+      },
     }),
     route.company('POST /co/:companyId/chains/compose', 'composeChain', 'Try a chain without running it', {
       use: 'reads',
@@ -94,7 +125,7 @@ async function compose(options: ApiOptions, settings: CompanySettings, asked: As
   const isContents = relayId !== undefined && contents !== undefined;
   const draft = await (isContents
     ? fromContents(options, settings, { ...asked, relayId, contents })
-    : fromElements(options, company, { ...asked, elements }));
+    : fromElements(company, { ...asked, elements }));
   const { told, actions } = draft;
   const unable = placed(warningsOfKind(company.platform, actions ?? []), isContents);
   const warnings = [...draft.warnings, ...unable.filter((one) => !draft.warnings.some((other) => isDeepStrictEqual(one, other)))];
@@ -103,24 +134,22 @@ async function compose(options: ApiOptions, settings: CompanySettings, asked: As
 
   const assignmentOf = assignmentSource(options, company, asked.assignment);
   const request = { companyId: company.companyId, actions, warnings, valuesShown: true, assignmentOf };
-  const played = await rehearse(options, request, asked.scenario);
+  const { actions: now } = await dryRun(options, request);
   const rehearsals = [];
   for (const scenario of asked.scenarios ?? [])
-    rehearsals.push({ scenario, ...(await rehearse(options, request, scenario === 'now' ? undefined : scenario)) });
+    rehearsals.push({ scenario, ...(scenario === 'now' ? { actions: now } : await rehearse(options, request, scenario)) });
   const [id] = actions.flatMap(({ assignmentId }) => assignmentId ?? []);
   const read = id === undefined ? undefined : await assignmentOf(id);
   const assignment = read && 'assignment' in read ? read.assignment : undefined;
-  return { problems, warnings, ...told, ...played, rehearsals: asked.scenarios && rehearsals, assignment };
+  return { problems, warnings, ...told, actions: now, rehearsals: asked.scenarios && rehearsals, assignment };
 }
 
-async function fromElements(options: ApiOptions, company: Company, asked: Asked & { elements: Fields[] }): Promise<Draft> {
+function fromElements(company: Company, asked: Asked & { elements: Fields[] }): Draft {
   const { assignment } = asked;
   const elements = asked.elements.map(({ relayAccessToken: _, ...element }) => element);
-  const past =
-    assignment && 'chainId' in assignment ? await pastEvent(options, company.companyId, assignment.chainId, elements) : {};
-  const named = assignment && 'id' in assignment ? { assignment_id: assignment.id } : {};
-  const given: Record<string, string> = { ...past, ...named, ...asked.variables };
-  const filling = (name: string) => (Object.hasOwn(given, name) ? given[name] : sampleOf(name));
+  const named = assignment && 'id' in assignment && { assignment_id: assignment.id };
+  const given = new Map(Object.entries({ ...named, ...asked.variables }));
+  const filling = (name: string) => given.get(name) ?? sampleOf(name);
   const filled = fillIn(elements, filling);
   const names = variablesIn(JSON.stringify(elements));
   const told = {
@@ -188,14 +217,11 @@ function placed<Found extends Issue>(issues: readonly Found[], isContents: boole
   return issues.map((issue) => (isContents ? { ...issue, pointer: `/actions${issue.pointer}` } : issue));
 }
 
-type Rehearsed = Pick<Composed, 'remark'> & { actions: NonNullable<Composed['actions']> };
-
 async function rehearse(
   options: ApiOptions,
   request: DryRunRequest & { assignmentOf: AssignmentReader },
-  scenario: Asked['scenario'],
-): Promise<Rehearsed> {
-  if (!scenario) return { actions: (await dryRun(options, request)).actions };
+  scenario: Scenario,
+): Promise<Omit<NonNullable<Composed['rehearsals']>[number], 'scenario'>> {
   const { actions, assignmentOf } = request;
   let played: Played[] = [];
   let remark: string | undefined;
@@ -230,16 +256,6 @@ function unknownRules(rules: CompanySettings['rules'], actions: readonly ChainAc
       pointer: jsonPointer([index, 'relayId']),
       detail: `names ${relayId}, which is not a rule of this company`,
     }));
-}
-
-/** Finds the values that the webhook filled in for a past chain. */
-async function pastEvent({ client }: ApiOptions, companyId: string, chainId: string, elements: readonly Fields[]) {
-  const isId = /^[\w-]{1,128}$/.test(chainId);
-  const actions = isId ? await readAccepted(client, { workflowId: chainWorkflowId({ companyId, chainId }) }) : [];
-  found(actions[0], `chain ${chainId}`);
-  const [assignmentId] = actions.flatMap((action) => action.assignmentId ?? []);
-  const sent = actions.slice(0, elements.length).map(fieldsOf);
-  return { ...(assignmentId !== undefined && { assignment_id: assignmentId }), ...valuesFrom(elements, sent) };
 }
 
 function assignmentSource({ connectors }: ApiOptions, company: Company, asked: Asked['assignment']): AssignmentReader {

@@ -22,8 +22,8 @@ const assets = new Map(
     return type === undefined ? [] : [[name, { type, gzipped: gzipSync(readFileSync(directory + name)) }] as const];
   }),
 );
-/** @param name - of the file before its hash: `main` is the first script, other scripts are loaded when a page needs them. */
-const assetOf = (name: 'main' | 'style') => [...assets.keys()].find((file) => file.startsWith(`${name}-`)) ?? '';
+/** @param name - of the file before its hash: `main` is the first script of the console, `docs` is Redoc. */
+export const assetOf = (name: 'main' | 'style' | 'docs') => [...assets.keys()].find((file) => file.startsWith(`${name}-`)) ?? '';
 
 const addresses: [path: string, id: string, summary: string][] = [
   ['/companies', 'getCompaniesPage', 'Open the page where operators choose a company'],

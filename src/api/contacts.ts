@@ -8,7 +8,7 @@ import { html } from 'hono/html';
 import { contactsOf, contactsResponse } from '../contract/notify.js';
 import type { Rule } from '../contract/rule.js';
 import { type Authenticated, assertOwnPage } from './bearer-authentication.js';
-import { sendPage } from './page.js';
+import { sendForm } from './page.js';
 import { found } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
@@ -48,7 +48,7 @@ export function contactRoutes({ store, limits }: ApiOptions): Route[] {
       async handle(c) {
         const contact = await asked(c);
         if (!contact) return gone(c);
-        return page(
+        return sendForm(
           c,
           'Do you want these notices?',
           html`<p>${contact.name} wants to send notices to <strong>${contact.contact}</strong> when an action fails.</p>
@@ -69,7 +69,7 @@ If this is not for you, close this page.</p>
         assertOwnPage(c);
         const contact = await asked(c);
         if (!contact || !(await contacts.confirm(contact.contactId))) return gone(c);
-        return page(c, 'Confirmed', html`<p role="status">Notices of ${contact.name} now go to ${contact.contact}.</p>`);
+        return sendForm(c, 'Confirmed', html`<p role="status">Notices of ${contact.name} now go to ${contact.contact}.</p>`);
       },
     }),
   ];
@@ -78,10 +78,5 @@ If this is not for you, close this page.</p>
 function gone(c: Context<Authenticated>) {
   c.status(401);
   const said = 'This link is incomplete, was used before, or belongs to an address that is not a contact any more.';
-  return page(c, 'Nothing to confirm', html`<p role="status">${said}</p>`);
-}
-
-function page(c: Context<Authenticated>, title: string, body: ReturnType<typeof html>) {
-  c.header('Cache-Control', 'no-store');
-  return sendPage(c, { title, main: html`<h1>${title}</h1>${body}`, forms: true });
+  return sendForm(c, 'Nothing to confirm', html`<p role="status">${said}</p>`);
 }

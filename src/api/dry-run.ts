@@ -49,13 +49,13 @@ export async function dryRun(
   const rules = await Promise.all(relayIds.map((relayId) => store.rules.get(companyId, relayId)));
   const pauses = await store.pauses.current(companyId);
 
-  const assignmentOf = given ?? assignmentReader(connectors, company);
+  const look = { company, connectors, assignmentOf: given ?? assignmentReader(connectors, company), valuesShown };
   const looks = [];
   for (const action of actions) {
     const rule = rules[relayIds.indexOf(action.relayId)];
-    const condition = await evaluate(action, assignmentOf, valuesShown);
-    const preview = await previewWithValues(action, company, connectors, assignmentOf, valuesShown);
-    const missing = preview.obstacle === undefined && (await missingAssignment(action, condition, assignmentOf, valuesShown));
+    const condition = await evaluate(action, look);
+    const preview = await previewWithValues(action, look);
+    const missing = preview.obstacle === undefined && (await missingAssignment(action, condition, look));
     looks.push({ action, rule, condition, ...preview, ...(missing && { obstacle: missing }) });
   }
   const forecasts = forecast(actions, looks);
@@ -77,6 +77,11 @@ export async function dryRun(
     };
   });
   return { dryRun: true, receivedAt, actions: looked, warnings };
+}
+
+interface Look extends Required<Pick<DryRunRequest, 'assignmentOf' | 'valuesShown'>> {
+  company: Company;
+  connectors: Connectors;
 }
 
 type PlatformAnswer = { assignment: Record<string, unknown> } | { error: string; retryable: boolean };
@@ -106,7 +111,7 @@ export function assignmentReader(connectors: Connectors, company: Company): Assi
 const hiddenMistake = 'the data of the assignment cannot be used; use the admin token or a company key to see why';
 const hiddenError = 'the assignment could not be read from the platform; use the admin token or a company key to see why';
 
-async function evaluate(action: ChainAction, assignmentOf: AssignmentReader, valuesShown: boolean): Promise<Facts['condition']> {
+async function evaluate(action: ChainAction, { assignmentOf, valuesShown }: Look): Promise<Facts['condition']> {
   const { condition, assignmentId } = action;
   if (!condition || action.cannotSchedule !== undefined) return undefined;
   const ofRequest = !asksAssignment(partsOf(condition));
@@ -123,8 +128,7 @@ async function evaluate(action: ChainAction, assignmentOf: AssignmentReader, val
 async function missingAssignment(
   { action: name, assignmentId }: ChainAction,
   condition: Facts['condition'],
-  assignmentOf: AssignmentReader,
-  valuesShown: boolean,
+  { assignmentOf, valuesShown }: Look,
 ): Promise<string | undefined> {
   if (connectorOf[name] !== 'platform' || assignmentId === undefined || (condition && !('holds' in condition && condition.holds)))
     return undefined;
@@ -134,31 +138,23 @@ async function missingAssignment(
 }
 
 /** The preview of an action with its late values. Senders see the references in place of the values. */
-async function previewWithValues(
-  action: ChainAction,
-  company: Company,
-  connectors: Connectors,
-  assignmentOf: AssignmentReader,
-  valuesShown: boolean,
-): Promise<ReturnType<typeof previewOf>> {
-  const preview = previewOf(action, company, connectors);
+async function previewWithValues(action: ChainAction, look: Look): Promise<Preview> {
+  const preview = previewOf(action, look);
   const question = lateQuestion(action);
   if (!question || !preview.effect || action.assignmentId === undefined) return preview;
-  const answer = await assignmentOf(action.assignmentId);
+  const answer = await look.assignmentOf(action.assignmentId);
   if ('error' in answer) return preview; // The condition of an action with late texts says why.
   const read = readValues(question.paths, answer.assignment);
   const whole = read.ok ? withLate(action, read.values) : read;
-  const filled = whole.ok ? previewOf(whole.action, company, connectors) : { ...preview, obstacle: whole.error };
-  if (valuesShown) return filled;
+  const filled = whole.ok ? previewOf(whole.action, look) : { ...preview, obstacle: whole.error };
+  if (look.valuesShown) return filled;
   return filled.obstacle === undefined ? preview : { ...preview, obstacle: hiddenMistake };
 }
 
-/** @returns the effect of the action. `obstacle`: why the effect is not possible, such as a missing system in the settings */
-function previewOf(
-  action: ChainAction,
-  company: Company,
-  connectors: Connectors,
-): { effect?: Record<string, unknown>; obstacle?: string } {
+/** `obstacle`: why the effect is not possible, such as a missing system in the settings. */
+type Preview = { effect?: Record<string, unknown>; obstacle?: string };
+
+function previewOf(action: ChainAction, { company, connectors }: Look): Preview {
   const definition: ActionDefinition | undefined = actionDefinitions.find(({ name }) => name === action.action);
   if (!definition || action.invalidData !== undefined) return {};
   try {

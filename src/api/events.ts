@@ -3,6 +3,7 @@
  * path with the same role share one poll. Each poll uses the credentials of one watcher.
  */
 
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
@@ -10,6 +11,8 @@ import { z } from 'zod';
 import type { Caller } from '../contract/audit.js';
 import { Problem } from '../contract/problem.js';
 import { nextPauseMs, type Rhythm } from '../contract/rhythm.js';
+import type { Settings } from '../store/settings.js';
+import type { Callers } from './bearer-authentication.js';
 import { type Route, route } from './route.js';
 
 /** Calls a route of this API, as an HTTP client would. */
@@ -19,10 +22,16 @@ const rhythm: Rhythm = { shortestMs: 2_000, longestMs: 10_000 };
 /** After this time, a stream ends, and the client opens another. Must be shorter than `answerTimeoutMs` in service/server.ts. */
 const streamMs = 45_000;
 const aliveMs = 15_000;
+const accessMs = 1000; // how often a quiet stream checks whether the company's settings have changed
 const mostPaths = 10;
 const mostLetters = 2000;
 /** The maximum number of open streams for a company in this process. */
 const mostStreams = 100;
+
+interface Access {
+  callers: Pick<Callers, 'of'>;
+  settings: Pick<Settings, 'of'>;
+}
 
 interface Looker {
   ask(): Promise<Response>;
@@ -99,8 +108,8 @@ function pathsTold(routes: readonly Route[]): RegExp {
   return new RegExp(`^/co/([\\w-]+)(?:${ends.join('|')})(?:\\?[^#\\s]*)?$`);
 }
 
-/** @param routes - the routes that clients can watch. @param stop - if aborted, ends all streams. */
-export function eventRoutes(ask: Ask, routes: readonly Route[], stop?: AbortSignal): Route[] {
+/** @param routes - the routes that clients can watch. @param stop - if aborted, ends all streams. @param access - absent only in tests. */
+export function eventRoutes(ask: Ask, routes: readonly Route[], stop?: AbortSignal, access?: Access): Route[] {
   const told = pathsTold(routes);
   const views = new Map<string, View>();
   const streams = new Map<string, number>();
@@ -156,16 +165,31 @@ export function eventRoutes(ask: Ask, routes: readonly Route[], stop?: AbortSign
         const actor = c.get('actor');
         return streamSSE(c, async (stream) => {
           open(1);
-          let end = () => {};
-          const ended = new Promise<void>((resolve) => (end = resolve));
+          const over = new AbortController();
+          const end = () => over.abort();
+          const ended = once(over.signal, 'abort');
           const outbox = new Outbox(stream);
+          let known: object | undefined;
+          /** After a change of the company, ends the stream if its caller, such as a removed person, has lost the access or the role. */
+          const check = async () => {
+            const company = (await access?.settings.of(companyId))?.company;
+            if (!access || (company && company === known)) return;
+            const now = await access.callers.of(c);
+            if (!now || roleOf(now) !== roleOf(actor)) end();
+            known = company;
+          };
+          let checked = Promise.resolve();
+          const ifAllowed = (tell: () => void) => {
+            checked = checked.then(check).then(() => (over.signal.aborted ? undefined : tell()), end);
+          };
           const looks = paths.map((path) =>
             look(`${roleOf(actor)} ${path}`, {
               ask: async () => ask(new Request(new URL(path, c.req.url), { headers }), env),
-              tell: (body) => outbox.put(path, body),
+              tell: (body) => ifAllowed(() => outbox.put(path, body)),
               end,
             }),
           );
+          const quiet = setInterval(() => ifAllowed(() => {}), accessMs);
           const alive = setInterval(() => outbox.put(undefined), aliveMs);
           const late = setTimeout(end, streamMs);
           stream.onAbort(end);
@@ -173,6 +197,7 @@ export function eventRoutes(ask: Ask, routes: readonly Route[], stop?: AbortSign
           await ended;
           stop?.removeEventListener('abort', end);
           for (const leave of looks) leave();
+          clearInterval(quiet);
           clearInterval(alive);
           clearTimeout(late);
           open(-1);
@@ -183,4 +208,4 @@ export function eventRoutes(ask: Ask, routes: readonly Route[], stop?: AbortSign
   ];
 }
 
-const roleOf = (actor: Caller) => (actor.kind === 'key' ? actor.role : actor.kind);
+const roleOf = (actor: Caller) => (actor.kind === 'admin' ? actor.kind : actor.role);

@@ -1,8 +1,10 @@
 /**
  * `/hold`: somebody with the link of a notice decides about one held action, without a key. A GET of the link decides nothing,
  * because mail scanners open links, too. The GET sets a cookie for this action, and redirects to an address without the link.
+ * After a decision, the page waits a few seconds for its result.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { html } from 'hono/html';
@@ -10,15 +12,19 @@ import type { StatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
 import type { Steered } from '../chain/action-status.js';
 import { refusalOf, verbsFor } from '../chain/allowed-verbs.js';
-import { hasEnded, retryHelps } from '../chain/outcome.js';
+import { helpFor } from '../chain/failure-words.js';
+import type { Fields } from '../chain/fields.js';
+import { type ActionState, hasEnded, retryHelps } from '../chain/outcome.js';
 import { timesIn } from '../chain/timestamp/local.js';
-import { actionTitle } from '../chain/web-ui.js';
+import { effectTitle, explained, fieldWords, sentence, stepTitle, toDoFirst } from '../chain/words.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
 import type { Company } from '../contract/company.js';
-import { contactMark, HoldLinks, type HoldRef } from '../contract/hold-link.js';
+import { contactMark, fieldsByLink, HoldLinks, type HoldRef } from '../contract/hold-link.js';
+import { isAssignmentAlone } from '../contract/messages.js';
 import { decidersOf } from '../contract/notify.js';
 import { Problem } from '../contract/problem.js';
-import { detailsOf, isHeldBehind, whatWasWrong } from '../notices/chain-words.js';
+import { isHeldBehind } from '../notices/chain-words.js';
+import { readFields } from '../temporal/mend.js';
 import { readChain } from '../temporal/read.js';
 import { steerAction } from '../temporal/steer.js';
 import { type Authenticated, assertOwnPage } from './bearer-authentication.js';
@@ -29,14 +35,15 @@ import { type ApiOptions, type Route, route, steeringProblems } from './route.js
 
 const cookie = 'relay-hold';
 const cookieSeconds = 3600;
-const decisionSchema = z.object({ decision: z.enum(['retry', 'skip']) });
+const decisions = z.enum(['retry', 'skip', 'mend']);
+const formSchema = z.object({ decision: decisions, allActions: z.literal('on').optional() }).catchall(z.string().max(20_000));
 const askedQuery = z.object({
-  asked: z.enum(['retry', 'skip']).optional().describe('The decision that was just sent.'),
+  asked: decisions.optional().describe('The decision that was just sent.'),
   after: z.string().max(40).optional().describe('The time of the previous decision.'),
 });
 type Asked = z.infer<typeof askedQuery>;
 
-type Whose = Pick<Company, 'name' | 'timeZone'>;
+type Whose = Pick<Company, 'name' | 'timeZone' | 'noticeEdits'>;
 
 /** What the page shows: the held action, or the reason why no decision is possible. */
 type Standing =
@@ -83,6 +90,36 @@ export function holdRoutes(options: ApiOptions): Route[] {
     return over === undefined ? { ...facts, contact, ...(last && { last }) } : { ...facts, over, status: 200 };
   };
 
+  /** Waits until the decision has a result, but not longer than `patienceMs`. */
+  const settled = async (held: HoldRef | undefined, asked: Asked): Promise<Standing> => {
+    for (const end = Date.now() + patienceMs; ; await sleep(pollMs)) {
+      const standing = await standingOf(held);
+      if (!isUnderWay(standing, asked) || Date.now() > end) return standing;
+    }
+  };
+
+  /** The fields that the reader may correct. Undefined if there are none, if the company forbids it, or if nobody can read them now. */
+  const fixOf = async ({ company, chain, action, over }: Standing): Promise<Fix | undefined> => {
+    if (!company?.noticeEdits || !chain || !action || over !== undefined || !verbsFor(chain, action).includes('mend'))
+      return undefined;
+    const names = fieldsByLink(action);
+    return names.length > 0 ? { names, ...(await readFields(client, chain, action)) } : undefined;
+  };
+
+  /** @throws Problem invalid-body, forbidden */
+  const mendAs = (fix: Fix | undefined, { allActions, ...texts }: Record<string, string | undefined>) => {
+    if (!fix) throw new Problem('forbidden', 'The link of this notice cannot correct the action. Nothing was changed.');
+    const foreign = Object.keys(texts).find((name) => !fix.names.includes(name));
+    if (foreign !== undefined)
+      throw new Problem('forbidden', `The link of a notice cannot change ${foreign}. Nothing was changed.`);
+    const given = Object.entries(texts).map(([name, text = '']) => [name, text.replaceAll('\r\n', '\n')] as const);
+    const fields = Object.fromEntries(given.filter(([name, text]) => text !== String(fix.fields[name] ?? '')));
+    if (Object.keys(fields).length === 0)
+      throw new Problem('invalid-body', 'No field was changed. Correct a field, then send the form again.');
+    const isForAll = allActions !== undefined && fix.sameAssignment.length > 0 && isAssignmentAlone(fields);
+    return { verb: 'mend', fields, allActions: isForAll || undefined } as const;
+  };
+
   /** Counts the requests for a held action. All readers of its link share one limit. @throws Problem rate-limited */
   const count = async (c: Context, use: Use) => {
     const { exceeded, headers } = await limits.ofUse(use, c.req.path);
@@ -90,7 +127,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
     if (exceeded) throw new Problem('rate-limited', often, { headers });
   };
 
-  const deciding = "Retry or skip a held action with the form on the action's page";
+  const deciding = "Retry, skip or correct a held action with the form on the action's page";
   return [
     route.anyone('GET /hold/:link', 'openHold', 'Open the link of a notice', {
       onPage: true,
@@ -124,7 +161,8 @@ export function holdRoutes(options: ApiOptions): Route[] {
       async handle(c, { query }) {
         const held = heldAt(c);
         if (held) await count(c, 'reads');
-        return sendStanding(c, await standingOf(held), query);
+        const standing = await settled(held, query);
+        return sendStanding(c, standing, { asked: query, fix: await fixOf(standing).catch(() => undefined) });
       },
     }),
     route.anyone('POST /hold/:companyId/:chainId/:index', 'decideHold', deciding, {
@@ -132,22 +170,32 @@ export function holdRoutes(options: ApiOptions): Route[] {
       answers: {
         303: ['A redirect to the page, which shows the result.'],
         200: ['The action is no longer held.', 'text/html'],
+        400: ['The correction is not valid. The page says why, and still has the form.', 'text/html'],
         401: ['The cookie is missing.', 'text/html'],
         410: ['The link is not valid any more.', 'text/html'],
       },
-      problems: [...steeringProblems, 'foreign-page', 'body-too-large', 'rate-limited'],
+      problems: [...steeringProblems, 'forbidden', 'foreign-page', 'body-too-large', 'rate-limited'],
       async handle(c, { companyId }) {
         assertOwnPage(c);
         const held = heldAt(c);
         if (held) await count(c, 'steering');
         const standing = await standingOf(held);
         if (standing.over !== undefined) return sendStanding(c, standing);
-        const { data } = decisionSchema.safeParse(await c.req.parseBody());
-        if (!data) throw new Problem('invalid-body', 'decision must be retry or skip.');
+        const { data } = formSchema.safeParse(await c.req.parseBody());
+        if (!data) throw new Problem('invalid-body', 'decision must be retry, skip or mend.');
         const { chain, action, contact, last } = standing;
+        const { decision, ...form } = data;
         const actor = { kind: 'link', companyId, contact } as const;
-        await steerAction(options, companyId, chain, action, { verb: data.decision }, actor);
-        return c.redirect(`${c.req.path}?${new URLSearchParams({ asked: data.decision, after: last?.at ?? '' })}`, 303);
+        const fix = decision === 'mend' ? await fixOf(standing) : undefined;
+        try {
+          const asked = decision === 'mend' ? mendAs(fix, form) : { verb: decision };
+          await steerAction(options, companyId, chain, action, asked, actor);
+        } catch (error) {
+          if (!fix || !(error instanceof Problem) || error.slug !== 'invalid-body') throw error;
+          const problem = error.more.errors?.map(inWords).join(' ') ?? error.detail;
+          return sendStanding(c, standing, { fix: { ...fix, texts: form }, problem });
+        }
+        return c.redirect(`${c.req.path}?${new URLSearchParams({ asked: decision, after: last?.at ?? '' })}`, 303);
       },
     }),
   ];
@@ -166,7 +214,7 @@ export const sayOnPage: MiddlewareHandler = async (c, next) => {
 function howItEnded(action: ActionResource, last: Steered | undefined, { timeZone }: Whose): string | undefined {
   const { state, result, reason = result?.note } = action;
   if (state === 'needs-attention') return undefined;
-  const now = hasEnded(state) ? `It is ${state}${reason ? `: ${reason}` : ''}.` : 'It is being tried now.';
+  const now = hasEnded(state) ? sentence(`It is ${words(state)}${reason ? `: ${reason}` : ''}`) : 'The relay is still trying.';
   return `${last ? decided(last, timeZone) : 'The action is not held any more.'} ${now}`;
 }
 
@@ -180,42 +228,77 @@ const verbs = {
   cancel: 'Cancelled',
   runNow: 'Run',
   reschedule: 'Moved',
-  mend: 'Edited',
+  mend: 'Corrected',
 } as const;
 
-/** The page reloads after this time. By then, the decision has usually had its effect. */
-const refreshSeconds = 3;
+const words = (state: string) => state.replaceAll('-', ' ');
 
-function sendStanding(c: Context<Authenticated>, standing: Standing, { asked, after = '' }: Asked = {}) {
+interface Fix {
+  names: string[];
+  fields: Fields;
+  sameAssignment: number[];
+  texts?: Record<string, string | undefined>; // of a form that was refused
+}
+
+/** For example `Within (miles) must be a number of miles.` for the pointer `/fields/sendRadius`. */
+function inWords({ pointer, detail }: { pointer: string; detail: string }): string {
+  const name = pointer.split('/')[2] ?? '';
+  return sentence(`${fieldWords[name] ?? (name || 'The action')} ${detail}`);
+}
+
+const patienceMs = 8_000; // the page waits this long for the result of a decision
+const pollMs = 400;
+const refreshSeconds = 5; // without a result, the page reloads after this time
+
+const isTried = (state: ActionState | undefined) => state !== undefined && state !== 'needs-attention' && !hasEnded(state);
+
+/** Whether the chain has not received the decision yet. */
+function isPassedOn({ over, ...standing }: Standing, { asked, after = '' }: Asked): boolean {
+  const last = 'last' in standing ? standing.last : undefined;
+  return over === undefined && asked !== undefined && (last?.at ?? '') <= after;
+}
+
+/** `retrying` is a result, too: the try failed, and the relay goes on. */
+function isUnderWay(standing: Standing, asked: Asked): boolean {
+  const state = standing.action?.state;
+  return isPassedOn(standing, asked) || (asked.asked !== undefined && isTried(state) && state !== 'retrying');
+}
+
+function titleOf({ over, action, chain }: Standing, last: Steered | undefined): string {
+  if (over === undefined && action) return last ? 'It failed again' : effectTitle(action, (done) => `not ${done}`);
+  if (action?.state === 'done') return effectTitle(action, (done) => done);
+  if (action?.state === 'skipped') return 'Skipped';
+  return chain && isTried(action?.state) ? 'Still trying' : 'Nothing to decide';
+}
+
+/** @param shown.problem - why a correction was refused */
+function sendStanding(
+  c: Context<Authenticated>,
+  standing: Standing,
+  shown: { asked?: Asked; fix?: Fix | undefined; problem?: string } = {},
+) {
+  const { asked = {}, fix, problem } = shown;
   const { company, chain, action, over } = standing;
   const last = over === undefined ? standing.last : undefined;
-  const isPassedOn = over === undefined && asked !== undefined && (last?.at ?? '') <= after;
-  const isTried = action !== undefined && !hasEnded(action.state) && action.state !== 'needs-attention';
-  const goesOn = chain?.actions.some(({ state }) => state === 'running');
-  const isUnderWay = isPassedOn || (asked !== undefined && (isTried || goesOn));
-  c.status(over === undefined ? 200 : standing.status);
+  const isWaiting = isPassedOn(standing, asked);
+  c.status(problem ? 400 : over === undefined ? 200 : standing.status);
   c.header('Cache-Control', 'no-store');
-  if (isUnderWay) c.header('Refresh', String(refreshSeconds));
-  const held = last ? 'It failed again: retry or skip?' : 'Held: retry or skip?';
-  const title = over === undefined ? held : 'Nothing to decide';
-  const wrong = action && whatWasWrong(action);
-  const remedy = action?.error?.remedy;
-  const [details] = detailsOf(action?.error);
+  if (isWaiting || (asked.asked !== undefined && isTried(action?.state))) c.header('Refresh', String(refreshSeconds));
+  const title = isWaiting ? 'Your decision is on its way' : titleOf(standing, last);
+  const { wrong, details } = explained(action ?? {});
+  const remedy = over === undefined && toDoFirst(action ?? {});
+  const isOver = action?.state === 'done' || action?.state === 'skipped';
   const what =
     action &&
-    html`<p><strong>${actionTitle(action)}</strong></p>${wrong && html`<p>What was wrong: ${wrong}</p>`}
-${over === undefined && remedy && html`<p>What to do: ${remedy}</p>`}
-${details && html`<details><summary>Details</summary><p>${details}</p></details>`}`;
+    html`<p><strong>${stepTitle(action)}</strong></p>${!isOver && html`<p>${wrong} ${remedy}</p>`}
+${!isOver && details.length > 0 && html`<details><summary>Details</summary><p>${details}</p></details>`}`;
   const about = company && chain && action && facts(company, chain, action);
-  const passedOn =
-    isPassedOn &&
-    html`<p role="status">Your decision to ${asked} is sent to the chain. This page reloads by itself.
-<a href="${c.req.path}">Decide again</a></p>`;
-  const before = company && last && !isPassedOn && `${decided(last, company.timeZone)} It failed again.`;
-  const said = (over ?? before) && html`<p role="status">${over ?? before}</p>`;
-  const decision = over === undefined && !isPassedOn && decisionForm(standing.chain, standing.action);
-  const main = html`<h1>${title}</h1>${said}${passedOn}${what}${decision}${about}`;
-  return sendPage(c, { title, main, forms: true });
+  const waiting = html`The chain has not answered within ${patienceMs / 1000} seconds. This page reloads by itself. <a href="${c.req.path}">Decide again</a>`;
+  const before = company && last && decided(last, company.timeZone);
+  const said = isWaiting ? waiting : (problem ?? over ?? before);
+  const decision = over === undefined && !isWaiting && decisionForm(standing.chain, standing.action, fix);
+  const status = said && html`<p role="status">${said}</p>`;
+  return sendPage(c, { title, main: html`<h1>${title}</h1>${status}${what}${decision}${about}`, forms: true });
 }
 
 function facts({ name, timeZone }: Whose, { chainId, receivedAt, status }: ChainResource, action: ActionResource): Html {
@@ -227,27 +310,44 @@ function facts({ name, timeZone }: Whose, { chainId, receivedAt, status }: Chain
     Chain: `${chainId}, received ${shown(receivedAt)}`,
     'Next automatic retry': nextAttemptAt && shown(nextAttemptAt),
     'Fails if nobody decides': heldUntil && shown(heldUntil),
-    'The action is': state,
-    'The chain is': status,
+    'The action is': words(state),
+    'The chain is': words(status),
   });
   return html`<section><table>${rows.map(([name, value]) => value && html`<tr><th>${name}</th><td>${value}</td></tr>`)}</table></section>`;
 }
 
-export function decisionForm(chain: ChainResource, action: ActionResource): Html {
-  const { error } = action;
-  const behind = chain.actions.filter((other) => isHeldBehind(action, other)).map(actionTitle);
+export function decisionForm(chain: ChainResource, action: ActionResource, fix?: Fix): Html {
+  const behind = chain.actions.filter((other) => isHeldBehind(action, other)).map(stepTitle);
   const follows =
     behind.length > 0 ? `These actions wait for this action: ${behind.join('; ')}.` : 'No other action waits for this action.';
-  const unknown = error?.unknown && 'The outcome of the last attempt is unknown: check the other system before you retry.';
-  const helps = retryHelps(action);
-  const unmended = !helps && 'A retry uses the same data: the action fails again unless a setting was fixed.';
-  const retry = html`<section><h2>Retry</h2>
-<p>The action runs again now. Actions that are done do not run again. If it fails again, you get a notice. ${unknown || unmended}</p>
-<p><button name="decision" value="retry">Retry</button></p></section>`;
-  const skip = html`<section><h2>Skip</h2>
+  const isFixed = helpFor(action.error)?.by === 'mend';
+  const unknown = 'Nobody knows whether the last attempt worked: check the other system before you retry.';
+  const warning = action.error?.unknown ? unknown : isFixed && 'Without a correction, the action fails again.';
+  const retry = html`<form method="post"><section id="retry"><h2>Retry</h2>
+<p>The action runs again now. Actions that are done do not run again. ${warning}</p>
+<p><button name="decision" value="retry">Retry</button></p></section></form>`;
+  const skip = html`<form method="post"><section id="skip"><h2>Skip</h2>
 <p>The chain continues without this action. You cannot retry it later.</p>
-<p><button name="decision" value="skip">Skip</button></p></section>`;
+<p><button name="decision" value="skip">Skip</button></p></section></form>`;
   const both = verbsFor(chain, action).includes('retry') ? [retry, skip] : [skip];
-  return html`<form method="post">${helps ? both : both.reverse()}</form>
-<p>${follows}</p>`;
+  const ordered = retryHelps(action) ? both : both.reverse();
+  const fixing = fix && fix.names.length > 0 ? [fixForm(action, fix)] : [];
+  return html`${isFixed ? [...fixing, ...ordered] : [...ordered, ...fixing]}<p>${follows}</p>`;
+}
+
+function fixForm({ assignmentId }: ActionResource, { names, fields, sameAssignment, texts = {} }: Fix): Html {
+  const inputs = names.map((name) => {
+    const text = texts[name] ?? String(fields[name] ?? '');
+    const input =
+      name === 'cfValue'
+        ? html`<textarea name="${name}" rows="2">${text}</textarea>`
+        : html`<input name="${name}" value="${text}">`;
+    return html`<p><label>${fieldWords[name]}<br>${input}</label></p>`;
+  });
+  const others = sameAssignment.length === 1 ? 'the other action' : `the ${sameAssignment.length} other actions`;
+  const all = html`<p><label><input type="checkbox" name="allActions" checked>
+If only the assignment number changes, also change it in ${others} of assignment ${assignmentId ?? 'without a number'}</label></p>`;
+  return html`<form method="post"><section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the action again.</p>
+${inputs}${sameAssignment.length > 0 && all}
+<p><button name="decision" value="mend">Correct and retry</button></p></section></form>`;
 }

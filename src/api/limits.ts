@@ -6,7 +6,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
-import type { Caller } from '../contract/audit.js';
+import { actorName, type Caller, callerId } from '../contract/audit.js';
 import { loggableId } from '../contract/credential.js';
 import { Problem, problemResponse, Rejection } from '../contract/problem.js';
 import { addressGroup, clientAddress } from '../service/client-address.js';
@@ -51,7 +51,7 @@ const notedAgainMs = 60_000;
 interface LimitsOptions {
   /** The maximum number of requests for a company. */
   perMinute: number;
-  /** The maximum number of requests of a key, for each kind of use. Each process counts separately. */
+  /** The maximum number of requests of a key or person, for each kind of use. Each process counts separately. */
   uses?: Partial<Record<Use, number>>;
   /** The database for counts that several API processes share. Without a database, a process counts in memory. */
   shared?: Queries;
@@ -109,7 +109,7 @@ export class Limits {
     return signingIn && !ofAll.exceeded ? this.#take(this.#signIns, group) : ofAll;
   }
 
-  /** @param keyId - a key's id, or the path of a hold page. @returns the exceeded limit, or else the limit of the key */
+  /** @param keyId - the id of a key or person, or the path of a hold page. @returns the exceeded limit, or else the limit of the key */
   async ofUse(use: Use, keyId: string, companyId?: string): Promise<RateLimit & { together?: boolean }> {
     const { key, company } = this.#uses[use];
     const ofKey = await this.#take(key, keyId);
@@ -216,7 +216,7 @@ function tooManyFailures(headers: RateLimit['headers']): Problem {
   return new Problem('rate-limited', detail, { headers, bound: 'failed-authentications' });
 }
 
-/** Counts requests with a key. Does not limit requests of admins. */
+/** Counts requests with a key or of a person. Does not limit requests of admins. */
 export function limitUse(limits: Limits, use: Use): MiddlewareHandler<Authenticated> {
   return async (c, next) => {
     await countUse(c, limits, use, c.get('actor'));
@@ -224,13 +224,13 @@ export function limitUse(limits: Limits, use: Use): MiddlewareHandler<Authentica
   };
 }
 
-/** @throws Problem 429 if the key, or all keys of its company together, are over the limit */
+/** @throws Problem 429 if the key or person, or all of the company together, are over the limit */
 export async function countUse(c: Context, limits: Limits, use: Use, actor: Caller | undefined): Promise<void> {
-  if (actor?.kind !== 'key') return;
-  const { exceeded, together, headers } = await limits.ofUse(use, actor.keyId, actor.companyId);
+  if (actor === undefined || actor.kind === 'admin') return;
+  const { exceeded, together, headers } = await limits.ofUse(use, callerId(actor), actor.companyId);
   for (const [name, value] of Object.entries(headers)) c.header(name, value);
   if (!exceeded) return;
-  const who = together ? `The keys of company ${actor.companyId} have` : `Key ${actor.name} has`;
+  const who = together ? `The keys and people of company ${actor.companyId} have` : `The ${actorName(actor)} has`;
   const most = `${together ? 'their' : 'its'} ${headers['RateLimit-Limit']} ${use}`;
   const detail = `${who} asked for more than ${most} a minute. Nothing was done.`;
   throw new Problem('rate-limited', detail, { headers, bound: use });

@@ -28,7 +28,7 @@ await runProcess(async (closers, stop) => {
   const server = await serveEarly({ host, port, publicHost, maxConnections: config.RELAY_MAX_CONNECTIONS });
   const database = await again(() => openPostgres(DATABASE_URL), { log, stop });
   const connect = () => lazyConnection(temporal);
-  const parts = await openParts(closers, { config, log, database, temporal, connect, stop });
+  const parts = await openParts(closers, { config, log, database, temporal, connect, smtpUrl: config.SMTP_URL, stop });
   const limits = new Limits({ ...limitsOf(config), shared: database, log });
   server.serve(createApi({ ...parts, closers, limits, quotas: quotasOf(config), adminToken: RELAY_ADMIN_TOKEN, eager: false }));
   closers.add('the API', server.close);

@@ -13,12 +13,12 @@ import type { Answer, Route } from './route.js';
 export type Schema = z.core.JSONSchema.BaseSchema;
 
 export type OpenApi = ReturnType<typeof openApi>;
-export type DescribedOperation = ReturnType<typeof describe>;
+type DescribedOperation = ReturnType<typeof describe>;
 
 /** The schemas, by the `id` in their metadata. */
 type Schemas = Record<string, Schema>;
 type Content = Record<string, { schema: Schema; examples?: Record<string, unknown> }>;
-export interface DescribedAnswer {
+interface DescribedAnswer {
   description: string;
   headers?: Record<string, { description: string; schema: Schema }>;
   content?: Content;
@@ -31,8 +31,11 @@ The POST of a chain needs no header to authenticate: every action has the \`rela
 The POST of an event needs a token of its rule, or the signature of its sender.
 Most other requests need \`Authorization: Bearer …\` with the admin token. Often, a key of the company is enough.
 
-Errors are problem documents (RFC 9457, \`application/problem+json\`). Their \`type\` is the path of a page that says what to do.
-Times are ISO 8601 in UTC.`;
+Errors are [problem documents](#tag/Problems) (RFC 9457, \`application/problem+json\`). Their \`type\` is the path of a page that
+says what to do. Times are ISO 8601 in UTC.
+
+In the examples, \`$RELAY_KEY\` is a key of the company, \`$RELAY_ADMIN_TOKEN\` is the admin token, and \`$EVENT_TOKEN\` is an event
+token of the rule.`;
 
 const consoleTag: [string, string] = ['Console', 'The pages for people, which use this API.'];
 const sessionTag: [string, string] = ['Session', 'Sign in with a browser.'];
@@ -41,6 +44,7 @@ const tags: Record<string, [name: string, description: string]> = {
   relay: ['Relay', 'Webhooks send their chains here.'],
   events: ['Events', 'Events of rules, and the stream of changes of a company.'],
   chains: ['Chains', 'Chains, their state, and decisions about them.'],
+  assignments: ['Chains', 'Chains, their state, and decisions about them.'],
   causes: ['Causes', 'Why chains need attention, and who works on it.'],
   rejected: [
     'Rejected requests',
@@ -49,7 +53,8 @@ const tags: Record<string, [name: string, description: string]> = {
   companies: ['Companies', 'Companies and their settings.'],
   rules: ['Rules', 'Every action has a rule. The rule decides who gets notices of a failure, and what happens then.'],
   tokens: ['Tokens', 'The access tokens of a rule, and the tokens of operators.'],
-  keys: ['Keys', 'The keys of a company, for its own chains and settings.'],
+  keys: ['Keys', 'The keys and the people of a company, for its own chains and settings.'],
+  people: ['Keys', 'The keys and the people of a company, for its own chains and settings.'],
   audit: ['Audit', 'All changes and decisions.'],
   codec: ['Codec', "Decodes and encodes payloads for Temporal's Web UI and command lines."],
   hold: ['Deciding from a notice', 'Pages for contacts without a key.'],
@@ -61,6 +66,14 @@ const tags: Record<string, [name: string, description: string]> = {
   'web-ui': sessionTag,
   assets: consoleTag,
   service: ['Service', 'Health, metrics, and this documentation.'],
+};
+
+const problemRows = problemTypeList.map((type) => `| ${type.status} | ${problemLink(type)} | ${type.meaning} |`);
+/** A chapter of its own, without operations. */
+const problemsTag = {
+  name: 'Problems',
+  description: ['| Status | Problem | Meaning |', '| --- | --- | --- |', ...problemRows].join('\n'),
+  'x-traitTag': true,
 };
 
 const chainIdPattern = /^[A-Za-z0-9_-]{1,128}$/;
@@ -76,12 +89,14 @@ const pathParameters: Record<string, z.ZodType> = {
         '`reschedule`: for a scheduled action. `cancel`: for an action that has not ended.',
     ),
   bulkId: z.string().describe('The `bulkId` of the bulk order.'),
-  link: z.string().describe('The last part of the link in the notice.'),
+  link: z.string().describe('The last part of the link in the notice or mail.'),
+  assignmentId: z.string().describe('The id of the assignment at the platform.'),
   causeId: z.string().describe('The id of the cause.'),
   rejectedId: z.string().describe('The id of the refused request.'),
   token: z.string().describe('The event token of the rule. The relay never logs it.'),
   tokenId: z.string().describe('The id of the token, not its secret.'),
   keyId: z.string().describe('The id of the key, not its secret.'),
+  personId: z.string().describe('The id of the person.'),
   adminTokenId: z.string().describe('The id of the token, not its secret.'),
   version: z.int().min(1).describe('The number of the version.'),
   eventId: z.string().describe('The id of the event.'),
@@ -95,12 +110,12 @@ const pathParameters: Record<string, z.ZodType> = {
 export function openApi(url: string, routes: readonly Route[]) {
   const schemas: Schemas = {};
   const paths: Record<string, Partial<Record<Route['method'], DescribedOperation>>> = {};
-  for (const route of routes) paths[pathOf(route)] = { ...paths[pathOf(route)], [route.method]: describe(route, schemas) };
+  for (const route of routes) paths[pathOf(route)] = { ...paths[pathOf(route)], [route.method]: describe(route, schemas, url) };
   return {
     openapi: '3.1.1',
     info: { title: 'Relay', version: packageJson.version, description },
     servers: [{ url }],
-    tags: [...new Set(Object.values(tags))].map(([name, description]) => ({ name, description })),
+    tags: [...[...new Set(Object.values(tags))].map(([name, description]) => ({ name, description })), problemsTag],
     paths,
     components: {
       schemas,
@@ -116,8 +131,46 @@ export function openApi(url: string, routes: readonly Route[]) {
   };
 }
 
+const accessTexts: Record<Access, string> = {
+  public: 'Needs no token.',
+  'relay tokens':
+    'Needs a token of the rule: in every action of a chain, or with the event. ' +
+    'A dry run shows more with the admin token or a key of the company as Authorization: Bearer …',
+  'admin or company key': 'Needs the admin token or a key of the company as Authorization: Bearer …',
+  'admin or author key':
+    'Needs the admin token, or a key of the company with the role `author` or `manage`, as Authorization: Bearer …',
+  'admin or manage key': 'Needs the admin token, or a key of the company with the role `manage`, as Authorization: Bearer …',
+  admin: 'Needs the admin token as Authorization: Bearer …',
+  'admin or this machine': 'Needs the admin token as Authorization: Bearer …, except from the same machine.',
+};
+
+/** The variables that the examples of requests use. */
+const credentials: Record<Access, string> = {
+  public: '',
+  'relay tokens': '',
+  'admin or company key': '$RELAY_KEY',
+  'admin or author key': '$RELAY_KEY',
+  'admin or manage key': '$RELAY_KEY',
+  admin: '$RELAY_ADMIN_TOKEN',
+  'admin or this machine': '$RELAY_ADMIN_TOKEN',
+};
+export const companyVariable = '$COMPANY_ID';
+
+/** An example of a request, for a shell. Each parameter of the path is a variable, such as `$CHAIN_ID`. */
+function curlOf({ method, path, access, body, rawBody, examples = {} }: Route, url: string): string {
+  const address = path.replaceAll(/:(\w+)/g, (_, name: string) => `$${name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`);
+  const credential = path.endsWith('/events/:relayId') && method === 'post' ? '$EVENT_TOKEN' : credentials[access];
+  const [example] = Object.values(examples);
+  const data = example ? `'${JSON.stringify(example.value, undefined, 2).replaceAll("'", "'\\''")}'` : '@body.json';
+  return [
+    `curl ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}"${url}${address}"`,
+    ...(credential ? [`-H "Authorization: Bearer ${credential}"`] : []),
+    ...(body || rawBody ? ["-H 'Content-Type: application/json'", `-d ${data}`] : []),
+  ].join(' \\\n  ');
+}
+
 /** The path with `{name}` for each parameter. */
-export function pathOf({ path }: Route): string {
+function pathOf({ path }: Route): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
 
@@ -133,7 +186,7 @@ const securities: Record<Access, Record<string, []>[]> = {
 };
 
 /** Problems that every endpoint can have. */
-export const everywhere: readonly ProblemSlug[] = [
+const everywhere: readonly ProblemSlug[] = [
   'bad-request',
   'malformed-url',
   'method-not-allowed',
@@ -144,7 +197,7 @@ export const everywhere: readonly ProblemSlug[] = [
 ];
 
 /** The problems of this route, without the problems that every endpoint can have. */
-export function problemsOf(route: Route): ProblemSlug[] {
+function problemsOf(route: Route): ProblemSlug[] {
   const { problems = [], path, access, query, body, rawBody, answers } = route;
   const slugs: ProblemSlug[] = [...problems];
   // A path with an unknown id gets 404, unless a PUT creates this id. Senders of chains get no 404.
@@ -160,12 +213,12 @@ export function problemsOf(route: Route): ProblemSlug[] {
   return problemTypeList.map(({ slug }) => slug).filter((slug) => slugs.includes(slug) && !everywhere.includes(slug));
 }
 
-export function tagOf({ path }: Route): string {
+function tagOf({ path }: Route): string {
   if (/^\/(companies|$)/.test(path)) return consoleTag[0];
   return (tags[path.split('/').findLast((segment) => segment in tags) ?? 'service'] ?? [''])[0];
 }
 
-function describe(route: Route, schemas: Schemas) {
+function describe(route: Route, schemas: Schemas, url: string) {
   const { id, path, summary, description, access, query, headers, body = route.rawBody, examples, answers } = route;
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
   const inPath = Object.fromEntries(names.map((name) => [name, pathParameters[name] ?? z.string()]));
@@ -184,11 +237,12 @@ function describe(route: Route, schemas: Schemas) {
     operationId: id,
     tags: [tagOf(route)],
     summary,
-    description,
+    description: [...(description ? [description] : []), accessTexts[access]].join('\n\n'),
     security: securities[access],
     parameters: [...parameters('path', inPath), ...parameters('query', query?.shape), ...parameters('header', headers?.shape)],
     ...(body && { requestBody: { required: !z.safeParse(body, route.rawBody ? undefined : {}).success, content } }),
     responses,
+    'x-codeSamples': [{ lang: 'Shell', label: 'curl', source: curlOf(route, url) }],
   };
 }
 
@@ -220,13 +274,17 @@ function problemAnswers(slugs: ProblemSlug[], schemas: Schemas, onPage = false):
   const answers: Record<string, DescribedAnswer> = {};
   for (const { status } of slugs.map((slug) => problemTypes[slug])) {
     const ofStatus = slugs.filter((slug) => problemTypes[slug].status === status);
-    const description = ofStatus.map((slug) => `${problemTypes[slug].title} (\`/problems/${slug}\`)`).join('; ');
+    const description = ofStatus.map((slug) => problemLink({ slug, ...problemTypes[slug] })).join('; ');
     const examples = Object.fromEntries(ofStatus.map((slug) => [slug, { $ref: `#/components/examples/${slug}` }]));
     const headers = problemHeaders[status] ?? {};
     const page: Content = onPage ? { 'text/html': { schema: { type: 'string' } } } : {};
     answers[status] = { description, headers, content: { ...page, 'application/problem+json': { schema, examples } } };
   }
   return answers;
+}
+
+function problemLink({ slug, title }: Pick<(typeof problemTypeList)[number], 'slug' | 'title'>) {
+  return `[${title}](/problems/${slug})`;
 }
 
 export function problemExample({ slug, title, status, example }: (typeof problemTypeList)[number]) {

@@ -22,6 +22,15 @@ export function sendPage(c: Context, page: Page) {
   return c.html(wholePage(page, html`<style>${raw(style)}</style>`));
 }
 
+/** A page with a heading and forms, which is never cached. */
+export function sendForm(c: Context, title: string, body: Html) {
+  c.header('Cache-Control', 'no-store');
+  return sendPage(c, { title, main: html`<h1>${title}</h1>${body}`, forms: true });
+}
+
+/** The mark of the relay: a baton between two dots. */
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path d="M5 17 19 7" stroke="#0b5cb5" stroke-width="3"/><circle cx="5" cy="17" r="4.5" fill="#0b5cb5"/><circle cx="19" cy="7" r="4.5" fill="#79b8ff"/></svg>`;
+
 export function wholePage({ title, header, main }: Page, head: Html): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -29,7 +38,7 @@ export function wholePage({ title, header, main }: Page, head: Html): Html {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}">
 ${head}
 </head>
 <body>
@@ -37,11 +46,6 @@ ${header && html`<header>${header}</header>`}
 <main>${main}</main>
 </body>
 </html>`;
-}
-
-/** Turns text into HTML paragraphs. Text in backticks becomes `<code>`. */
-export function prose(text: string): Html {
-  return html`${text.split('\n\n').map((paragraph) => html`<p>${inline(paragraph)}</p>`)}`;
 }
 
 /** Turns a line of text into HTML. Text in backticks becomes `<code>`. */
@@ -74,10 +78,9 @@ details > summary { cursor: pointer; margin: .4rem 0; }
 `;
 
 const style = `${sharedStyle}
-h4 { font-size: .9rem; margin: 1rem 0 .25rem; color: var(--soft); } button { font: inherit; padding: .5rem 1.5rem; } input { max-width: 100%; }
+button { font: inherit; padding: .5rem 1.5rem; } input { max-width: 100%; }
 p { max-width: 50rem; } section { margin: .75rem 0; }
-nav ul, .plain { list-style: none; padding: 0; margin: .25rem 0; }
-pre { background: var(--page); border-radius: 6px; padding: .6rem; } .method { font-weight: 700; text-transform: uppercase; }
+pre { background: var(--page); border-radius: 6px; padding: .6rem; }
 @media (min-width: 40rem) { td:first-child { white-space: nowrap; } }
 `;
 

@@ -8,6 +8,7 @@ import type { ParamKeys } from 'hono/types';
 import type { z } from 'zod';
 import type { Links } from '../chain/chain.js';
 import type { Connectors } from '../connectors/connectors.js';
+import type { OpenId } from '../connectors/openid.js';
 import type { Caller } from '../contract/audit.js';
 import type { CompanyLimits } from '../contract/company.js';
 import type { Keyring } from '../contract/encryption.js';
@@ -22,7 +23,8 @@ import { type Limits, limitUse, type Use } from './limits.js';
 
 export interface ApiOptions extends StartOptions, CallersOptions {
   store: Store;
-  connectors: Pick<Connectors, 'platformOf' | 'ticketingOf'>;
+  connectors: Pick<Connectors, 'platformOf' | 'ticketingOf' | 'operatorMail'>;
+  openId?: OpenId; // the service where people sign in
   keyring?: Keyring; // encrypts Temporal's payloads; without a keyring, the payloads are not encrypted
   /** The address that gets the notices of companies without contacts. Without this address, every company needs a contact. */
   operatorEmail?: string;
@@ -101,6 +103,7 @@ const guarded = {
   '/admin/*': 'admin or company key',
   '/chains/*': 'admin',
   '/codec/*': 'admin',
+  '/co/:companyId/assignments/*': 'admin or company key',
   '/co/:companyId/chains/*': 'admin or company key',
   '/co/:companyId/causes/*': 'admin or company key',
   '/co/:companyId/rejected/*': 'admin or company key',

@@ -70,25 +70,23 @@ function selected(asked: z.infer<typeof tryRequest>['events']) {
 /** Runs one task at a time. A few tasks may wait. */
 class Turns {
   #last: Promise<unknown> = Promise.resolve();
-  readonly #waiting = new Map<string, number>();
+  /** The company of each task that runs or waits. */
+  readonly #companies: string[] = [];
 
   /** @throws Problem 429 if too many tasks wait */
   async take<Result>(companyId: string, work: () => Promise<Result>): Promise<Result> {
-    const own = this.#waiting.get(companyId) ?? 0;
-    const all = [...this.#waiting.values()].reduce((sum, count) => sum + count, 0);
-    if (own >= mostOfCompany || all >= mostWaiting) {
+    const own = this.#companies.filter((company) => company === companyId);
+    if (own.length >= mostOfCompany || this.#companies.length >= mostWaiting) {
       const detail = 'Too many tries are running at this process. Nothing was done. Try again in a few seconds.';
       throw new Problem('rate-limited', detail, { headers: { 'Retry-After': '5' }, bound: 'tries' });
     }
-    this.#waiting.set(companyId, own + 1);
+    this.#companies.push(companyId);
     const turn = this.#last.then(work);
     this.#last = turn.catch(() => {});
     try {
       return await turn;
     } finally {
-      const left = (this.#waiting.get(companyId) ?? 1) - 1;
-      if (left > 0) this.#waiting.set(companyId, left);
-      else this.#waiting.delete(companyId);
+      this.#companies.splice(this.#companies.indexOf(companyId), 1);
     }
   }
 }

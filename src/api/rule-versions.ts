@@ -32,7 +32,13 @@ import { found, limitReached } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
 const ofRule = '/admin/companies/:companyId/rules/:relayId';
-const location = { Location: 'The path of the version.' };
+const published = {
+  answers: {
+    201: ['The new version.', versionSchema, { Location: 'The path of the version.' }],
+    200: ['These contents are already published: nothing was changed.', versionSchema],
+  },
+  problems: ['invalid-body', 'unpublishable', 'limit-reached'],
+} as const;
 
 export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | 'links'>): Route[] {
   const { versions, rules, tokens } = store;
@@ -60,8 +66,10 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
     if (!checked.ok) throw unpublishable(checked.problems);
     return checked.contents;
   };
-  /** Answers 201 with the new version, or 200 if its contents were published before. */
-  const answer = (c: Context, companyId: string, relayId: string, { version, created }: Publication) => {
+  /** Answers 201 with the new version, or 200 if its contents were published before. @throws Problem limit-reached */
+  const answer = (c: Context, companyId: string, relayId: string, made: Publication | 'too large') => {
+    if (made === 'too large') throw tooLarge(companyId);
+    const { version, created } = made;
     const path = `/admin/companies/${companyId}/rules/${relayId}/versions/${version.version}`;
     return created ? c.json(version, 201, { Location: path }) : c.json(version);
   };
@@ -93,19 +101,15 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
         'Makes an unchangeable version from the draft. New events run this version. Another process may run the version before for ' +
         'up to 2 seconds. Chains under way keep their version. `try` shows first what the draft changes.',
       rawBody: publishRequest,
-      answers: {
-        201: ['The new version.', versionSchema, location],
-        200: ['These contents are already published: nothing was changed.', versionSchema],
-      },
-      problems: ['invalid-body', 'draft-changed', 'unpublishable', 'limit-reached'],
+      ...published,
+      problems: [...published.problems, 'draft-changed'],
       async handle(c, { companyId, relayId, actor }) {
         const asked = await readTexts(c, publishRequest);
         const draft = await readDraft(companyId, relayId);
         if (draft.revision !== asked.revision) throw draftChanged(relayId, asked, draft);
         const contents = await publishable(companyId, relayId, draft.contents);
         const made = known(await versions.publish(companyId, relayId, { ...asked, contents }, actor), companyId, relayId);
-        if (made === 'too large') throw tooLarge(companyId);
-        if ('conflict' in made) throw draftChanged(relayId, asked, made.conflict);
+        if (typeof made === 'object' && 'conflict' in made) throw draftChanged(relayId, asked, made.conflict);
         return answer(c, companyId, relayId, made);
       },
     }),
@@ -127,18 +131,13 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
     route.author(`POST ${ofRule}/versions/:version/publish`, 'goBack', 'Publish an old version again', {
       description: 'Makes a new version with the contents of the old one, and publishes it. The draft stays as it is.',
       rawBody: goBackRequest,
-      answers: {
-        201: ['The new version.', versionSchema, location],
-        200: ['These contents are already published: nothing was changed.', versionSchema],
-      },
-      problems: ['invalid-body', 'unpublishable', 'limit-reached'],
+      ...published,
       async handle(c, { companyId, relayId, version, actor }) {
         const { note } = await readTexts(c, goBackRequest);
         const old = await readVersion(companyId, relayId, version);
         await publishable(companyId, relayId, old.contents);
-        const made = known(await versions.goBack(companyId, relayId, old.version, note, actor), companyId, relayId);
-        if (made === 'too large') throw tooLarge(companyId);
-        return answer(c, companyId, relayId, made);
+        const made = await versions.goBack(companyId, relayId, old.version, note, actor);
+        return answer(c, companyId, relayId, known(made, companyId, relayId));
       },
     }),
     route.company(`GET ${ofRule}/versions/:version/diff`, 'compareVersions', 'Compare two versions, action by action', {

@@ -18,22 +18,28 @@ const credentials = z.strictObject({
   credential: z.string().min(1, 'must be an admin token or a key of a company').max(512),
 });
 const signInForm = credentials.extend({ to: z.string().max(2048).optional() });
-const to = z
+export const toSchema = z
   .string()
   .optional()
   .describe('The page to open after sign-in: a page of the console, or a path below `/web-ui`. Other addresses are ignored.');
 
 const sessionSchema = z
   .object({
-    kind: z.enum(['admin', 'key']),
-    name: z.string().optional().describe('The name of the key or admin token. `RELAY_ADMIN_TOKEN` has no name.'),
-    companyId: z.string().optional().describe('The company of the key.'),
-    role: z.enum(roles).optional().describe('The role of the key.'),
+    kind: z.enum(['admin', 'key', 'person']),
+    name: z.string().optional().describe('The name of the key, person or admin token. `RELAY_ADMIN_TOKEN` has no name.'),
+    companyId: z.string().optional().describe('The company of the key or person.'),
+    role: z.enum(roles).optional().describe('The role of the key or person.'),
   })
   .meta({ id: 'Session' });
 
+/** The ways to sign in besides keys and tokens. `openId`: the name of the service. */
+export interface Ways {
+  mail?: boolean;
+  openId?: string | undefined;
+}
+
 /** @param limits - if missing, the number of sign-ins with a key is not limited */
-export function sessionRoutes(callers: Callers, limits?: Limits): Route[] {
+export function sessionRoutes(callers: Callers, limits?: Limits, ways: Ways = {}): Route[] {
   const begin = async (c: Context<Authenticated>, { credential }: z.infer<typeof credentials>): Promise<Caller> => {
     const actor = await callers.holding(c, credential.trim());
     if (!actor) throw unauthorized('an admin token or a key of a company', c);
@@ -44,11 +50,11 @@ export function sessionRoutes(callers: Callers, limits?: Limits): Route[] {
   return [
     route.anyone('GET /sign-in', 'getSignIn', 'Open the page to sign in and out', {
       onPage: true,
-      query: z.object({ to }),
+      query: z.object({ to: toSchema }),
       answers: { 200: ['A page.', 'text/html'], 302: ['There is a session: a redirect to the page in `to`.'] },
       async handle(c, { query: { to } }) {
         const actor = await callers.inSession(c);
-        return actor && to !== undefined ? c.redirect(consolePath(to)) : signInPage(c, { actor, to });
+        return actor && to !== undefined ? c.redirect(consolePath(to)) : signInPage(c, { actor, to, ways });
       },
     }),
     route.anyone('POST /sign-in', 'signIn', 'Sign in with the form of the sign-in page', {
@@ -65,7 +71,7 @@ export function sessionRoutes(callers: Callers, limits?: Limits): Route[] {
           await begin(c, data);
         } catch (error) {
           if (!(error instanceof Problem) || error.slug !== 'unauthorized') throw error;
-          return signInPage(c, { to: data.to, wrong }, 401);
+          return signInPage(c, { to: data.to, wrong, ways }, 401);
         }
         return c.redirect(consolePath(data.to), 303);
       },
@@ -120,44 +126,56 @@ export function consolePath(asked: string | undefined): string {
 }
 
 /** Shows errors on the sign-in page. Add this middleware before `limitFailures`, which turns a 401 into a 429. */
-export const sayOnSignInPage: MiddlewareHandler = async (c, next) => {
-  await next();
-  if (!c.error) return;
-  const { problem } = problemOf(c.error);
-  // With any other problem, do not read the form: the problem may be that the form cannot be read.
-  const { to } = problem.slug === 'rate-limited' ? await c.req.parseBody() : {};
-  const retryAfter = c.res.headers.get('Retry-After');
-  const wrong = `${problem.detail}${retryAfter === null ? '' : ` Try again in ${retryAfter} seconds.`}`;
-  c.res = await signInPage(c, { wrong, to: typeof to === 'string' ? to : undefined }, problem.status as StatusCode);
-};
+export const sayOnSignInPage =
+  (ways: Ways = {}): MiddlewareHandler =>
+  async (c, next) => {
+    await next();
+    if (!c.error) return;
+    const { problem } = problemOf(c.error);
+    // With any other problem, do not read the form: the problem may be that the form cannot be read.
+    const { to } = problem.slug === 'rate-limited' ? await c.req.parseBody() : {};
+    const retryAfter = c.res.headers.get('Retry-After');
+    const wrong = `${problem.detail}${retryAfter === null ? '' : ` Try again in ${retryAfter} seconds.`}`;
+    c.res = await signInPage(c, { wrong, to: typeof to === 'string' ? to : undefined, ways }, problem.status as StatusCode);
+  };
 
 const wrong = 'This is not a valid admin token or key. The token or key may be deleted or expired.';
 
 export function signInPage(
   c: Context,
-  { actor, to, wrong }: { actor?: Caller; to?: string; wrong?: string },
+  { actor, to, wrong, ways = {} }: { actor?: Caller; to?: string; wrong?: string; ways?: Ways },
   status: StatusCode = 200,
 ) {
   c.status(status);
   c.header('Cache-Control', 'no-store');
   const title = actor ? 'Signed in' : 'Sign in';
-  return sendPage(c, { title, main: actor ? signedIn(actor) : signIn(to, wrong), forms: true });
+  return sendPage(c, { title, main: actor ? signedIn(actor) : signIn(ways, to, wrong), forms: true });
 }
 
-function signIn(to?: string, wrong?: string): Html {
+function signIn({ mail, openId }: Ways, to?: string, wrong?: string): Html {
+  const page = to && consolePath(to);
+  const toPage = page && html`<input name="to" type="hidden" value="${page}">`;
+  const byMail = html`<form method="post" action="/sign-in/mail">${toPage}
+<p><label>E-mail address<br>
+<input name="email" type="email" autocomplete="email" size="48" maxlength="320" required autofocus></label></p>
+<p><button>Mail me a link</button></p>
+</form>`;
+  const byOpenId = html`<p><a href="/sign-in/openid${page && `?to=${encodeURIComponent(page)}`}">Sign in with ${openId}</a></p>`;
   return html`<h1>Sign in</h1>
+${mail && byMail}${openId && byOpenId}
+${(mail || openId) && html`<h2>With a key</h2>`}
 <form method="post" action="/sign-in">
 ${wrong && html`<p role="alert">${wrong}</p>`}
-${to && html`<input name="to" type="hidden" value="${consolePath(to)}">`}
+${toPage}
 <p><label>Admin token or company key<br>
-<input name="credential" type="password" autocomplete="current-password" size="48" maxlength="512" required autofocus></label></p>
+<input name="credential" type="password" autocomplete="current-password" size="48" maxlength="512" required${!mail && ' autofocus'}></label></p>
 <p><button>Sign in</button></p>
 </form>`;
 }
 
 function signedIn(actor: Caller): Html {
   return html`<h1>Signed in</h1>
-<p>As ${actorName(actor)}${actor.kind === 'key' && html` of company ${actor.companyId}`}, in this browser.
+<p>As ${actorName(actor)}${actor.kind !== 'admin' && html` of company ${actor.companyId}, with the role ${actor.role}`}, in this browser.
 The session ends an hour after its last use.</p>
 <p><a href="/">To the console</a></p>
 <form method="post" action="/sign-out"><p><button>Sign out</button></p></form>`;

@@ -64,6 +64,17 @@ export function retryHelps({ error }: { error?: { retryable: boolean; unknown?: 
   return !error || error.retryable || error.unknown === true || /\bretry\b/i.test(error.remedy ?? '');
 }
 
+/** Whether the assignment was sent, but the platform found no worker. Then nobody can accept the assignment. */
+export function foundNobody({
+  state,
+  result,
+}: {
+  state: string;
+  result?: { recipients?: number | undefined } | undefined;
+}): boolean {
+  return state === 'done' && result?.recipients === 0;
+}
+
 /** Whether an e-mail has reached a recipient, in this try or before. */
 export function reachedSome({ deliveries = [] }: Pick<Tried, 'deliveries'>): boolean {
   return deliveries.some(({ sent }) => sent);

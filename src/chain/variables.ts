@@ -61,23 +61,3 @@ export function fillIn(elements: readonly Fields[], filling: (name: string) => s
   };
   return elements.map((element) => Object.fromEntries(Object.entries(element).map(([field, value]) => [field, filled(value)])));
 }
-
-/** Finds the values that the webhook filled in. Uses only fields that have one variable and otherwise unchanged text. */
-export function valuesFrom(elements: readonly Fields[], sent: readonly Fields[]): Record<string, string> {
-  const pairs = elements.flatMap((element, place) =>
-    Object.entries(element).flatMap(([field, written]) => textPairs(written, sent[place]?.[field])),
-  );
-  const values = pairs.flatMap(([written, came]) => {
-    const [before = '', name, after = '', more] = written.split(variablePattern);
-    const isFilled = came.length >= before.length + after.length && came.startsWith(before) && came.endsWith(after);
-    if (name === undefined || more !== undefined || !isFilled) return [];
-    return [[name, came.slice(before.length, came.length - after.length)] as const];
-  });
-  return Object.fromEntries(values);
-}
-
-function textPairs(written: unknown, came: unknown): [written: string, came: string][] {
-  if (typeof written === 'string' && typeof came === 'string') return [[written, came]];
-  if (!Array.isArray(written) || !Array.isArray(came)) return [];
-  return written.flatMap((element, place) => textPairs(element, came[place]));
-}

@@ -2,8 +2,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { verbsFor } from '../chain/allowed-verbs.js';
-import { retryHelps } from '../chain/outcome.js';
+import { failureTitle } from '../chain/failure-words.js';
+import { foundNobody } from '../chain/outcome.js';
 import { counted, titleOf } from '../chain/text.js';
+import { explained, isFixFirst, toDoFirst } from '../chain/words.js';
 import { type Accepted, type ActionResource, type ChainResource, chainSchema } from '../contract/chain-resource.js';
 import { type Answer, type Problem, path, Refused, Unreachable } from './api.js';
 import { issueLines } from './explain.js';
@@ -26,6 +28,11 @@ const tones: Record<Exclude<Tone, 'faint'>, readonly string[]> = {
 /** Colours the state of an action, the status of a chain, or an outcome of a dry run. */
 export function stateCell(state: string): Painted {
   return { text: state, tone: (['good', 'warning', 'bad'] as const).find((tone) => tones[tone].includes(state)) };
+}
+
+/** A send that found nobody is no success. */
+function actionCell(action: Pick<ActionResource, 'state' | 'result'>): Painted {
+  return foundNobody(action) ? { text: 'nobody found', tone: 'warning' } : stateCell(action.state);
 }
 
 /** The words after `The chain` in the last line of `--wait`. */
@@ -55,12 +62,11 @@ export const chainColumns = {
 } as const;
 
 export function chainLines(session: Session, companyId: string, chain: ChainResource): Line[] {
-  const state = (action: ActionResource) => stateCell(action.state);
   const decisions = chain.actions.flatMap((action) =>
     (action.steered ?? []).map(({ at, by, verb }) => `  ${titleOf(action)}: ${verb} by ${by}, ${momentText(at)}`),
   );
   const ignored = (chain.ignored ?? []).map((signal) => `  ${signal}`);
-  const columns = { ACTION: titleOf, STATE: state, WHEN: when, ATTEMPTS: 'attempts', REMARK: remark } as const;
+  const columns = { ACTION: titleOf, STATE: actionCell, WHEN: when, ATTEMPTS: 'attempts', REMARK: remark } as const;
   return [
     line`Chain ${chain.chainId} of company ${companyId}: ${stateCell(chain.status)}`,
     `Received ${momentFromNow(chain.receivedAt)}${chain.closedAt ? `, closed ${momentText(chain.closedAt)}` : ''}`,
@@ -79,7 +85,7 @@ function actionLine(action: ActionResource): Line {
   const said = remark(action);
   const attempts = action.state === 'retrying' && action.attempts ? ` (attempts: ${action.attempts})` : '';
   const seen: Painted = { text: momentText(new Date().toISOString()).slice(11, 19), tone: 'faint' };
-  return line`${seen}  ${titleOf(action)}: ${stateCell(action.state)}${attempts}${said && `: ${said}`}`;
+  return line`${seen}  ${titleOf(action)}: ${actionCell(action)}${attempts}${said && `: ${said}`}`;
 }
 
 const faint = (text: string): Painted => ({ text, tone: 'faint' });
@@ -94,16 +100,17 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
         return line`  npx relay ${verb} ${companyId} ${chain.chainId} ${String(action.index)}${faint(`   ${meaning}`)}`;
       };
       const { error, reason } = action;
-      const said = `${error?.message} (${error?.type})`;
+      const { wrong, details } = explained(action);
+      const toDo = toDoFirst(action);
       const retry = verbs.includes('retry') ? [steer('retry', 'retry the action')] : [];
       const edit = verbs.includes('mend') ? [steer('chains fields', 'show the fields that `chains mend` can edit')] : [];
       return [
         '',
         line`${titleOf(action)}: ${stateCell(action.state)}`,
-        ...(error?.title ? [`  ${error.title}`] : []),
-        ...(error?.remedy ? [`  What to do: ${error.remedy}`] : []),
-        ...(error ? [line`  ${error.title ? faint(said) : said}`] : []),
-        ...(reason && reason !== error?.message ? [`  ${reason}`] : []),
+        `  ${wrong}`,
+        ...(toDo ? [`  What to do: ${toDo}`] : []),
+        ...details.map((said) => line`  ${faint(said)}`),
+        ...(error && reason && reason !== error.message ? [`  ${reason}`] : []),
         ...(action.deliveries ?? []).map(
           ({ recipient, sent, error }) => `  ${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`,
         ),
@@ -113,7 +120,7 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
             ]
           : []),
         ...(action.heldUntil ? [`  Held until ${momentFromNow(action.heldUntil)}`] : []),
-        ...(retryHelps(action) ? [...retry, ...edit] : [...edit, ...retry]),
+        ...(isFixFirst(action) ? [...edit, ...retry] : [...retry, ...edit]),
         ...(verbs.includes('skip') ? [steer('skip', ' skip the action')] : []),
       ];
     });
@@ -128,10 +135,11 @@ function when({ endedAt, startedAt, runAt, state }: ActionResource): string {
   return state === 'scheduled' && runAt ? momentFromNow(runAt) : momentText(endedAt ?? startedAt ?? '');
 }
 
-function remark({ reason, error, result, state }: ActionResource): string {
+function remark(action: ActionResource): string {
+  const { reason, error, result, state, assignmentId } = action;
   if (reason !== undefined && reason !== error?.message) return reason;
-  if (error && state !== 'done') return error.title ?? error.message;
-  const reached = result?.recipients === undefined ? [] : [counted(result.recipients, 'recipient')];
+  if (error && state !== 'done') return failureTitle({ ...error, assignmentId });
+  const reached = !result?.recipients ? [] : [counted(result.recipients, 'recipient')];
   return [...reached, ...(result?.note ? [result.note] : [])].join('; ');
 }
 

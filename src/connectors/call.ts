@@ -18,7 +18,7 @@ export interface Call {
 export interface Bounds {
   /** Whether an effect needs several calls. It is then never a local activity, and checks whether an earlier attempt succeeded. */
   severalCalls: boolean;
-  /** The vendor's limits for all connections together that have the same `account`. */
+  /** The vendor's limits for all connections together that have the same `account`: address and credentials, never shown or stored. */
   limits?: { account: string; threads: number; callsPerHour: number };
 }
 

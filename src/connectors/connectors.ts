@@ -100,7 +100,9 @@ export function createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom }: Co
   }
 
   const close = () => Promise.all([http.close(), publicHttp.close()]);
-  return { platformOf, ticketingOf, mailerOf, senderOf, noticeMailOf, httpOf, close };
+  /** Mails of the relay itself, such as links to sign in. A company's own mail server never gets them. */
+  const operatorMail = operatorMailer && { mailer: operatorMailer, from: mailFrom };
+  return { platformOf, ticketingOf, mailerOf, senderOf, noticeMailOf, operatorMail, httpOf, close };
 }
 
 function missing(companyId: string, what: string, settings: string): never {

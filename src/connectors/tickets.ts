@@ -25,6 +25,8 @@ type Wanted = { fields?: readonly string[]; ticketId?: string };
 export interface Ticketing extends Bounds {
   /** Changes nothing. @throws ConnectorError */
   check(call: Call, wanted?: Wanted): Promise<string>;
+  /** The names of the fields that the relay can write, to choose from. Absent if the system lists none. */
+  names?(call: Call): Promise<string[]>;
   /** @returns a note for people, such as a value that was there already. @throws ConnectorError */
   setField(update: FieldUpdate, call: Call): Promise<{ note?: string }>;
 }
@@ -199,6 +201,11 @@ export function createTicketing(system: TicketSystem, http: HttpClient, memory: 
     );
   }
 
+  async function names(call: Call): Promise<string[]> {
+    const fields = await memory.of('fields', () => system.fields(begin(call)), { minutes: system.fieldMinutes });
+    return fields.flatMap(({ names: [name], fixed }) => (name === undefined || fixed ? [] : name));
+  }
+
   async function check(call: Call, { fields = [], ticketId }: Wanted = {}): Promise<string> {
     const session = begin(call);
     const known = await memory.of('fields', () => system.fields(session), { fresh: true, minutes: system.fieldMinutes });
@@ -216,7 +223,7 @@ export function createTicketing(system: TicketSystem, http: HttpClient, memory: 
     ].join('; ');
   }
 
-  return { severalCalls: true, ...(system.limits && { limits: system.limits }), check, setField };
+  return { severalCalls: true, ...(system.limits && { limits: system.limits }), check, names, setField };
 }
 
 /** The data for the next attempt: the resolved ticket, and the state of the field before a change that may have been made. */

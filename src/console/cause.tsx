@@ -10,7 +10,8 @@ import { Button, Failure, Known, ProblemNote, State, Time, UnknownNote, useDeed 
 import { useResource } from './resource.js';
 import { may, ruleName, useCompany } from './session.js';
 import { BulkDialog, Verbs } from './steer.js';
-import { actionOfCause, counted, failureTitle, titleOf, verbWords } from './words.js';
+import { deedOf } from './story.js';
+import { actionOfCause, causeTitle, counted, verbWords } from './words.js';
 
 const causeVerbs = ['retry', 'mend', 'skip'] as const;
 
@@ -29,11 +30,11 @@ interface CauseProps {
 
 export function CauseCard({ cause, isOpen, onAsk, ...sample }: CauseProps) {
   const { companyId } = useCompany();
-  const { causeId, reason, message, chains, endedAt } = cause;
+  const { causeId, chains, endedAt } = cause;
   const isMany = chains > 1;
-  const title = failureTitle({ ...cause, type: reason });
+  const title = causeTitle(cause);
   return (
-    <section class={`card ${endedAt ? '' : 'wait'}`} aria-label={`${title}: ${message}`}>
+    <section class={`card ${endedAt ? '' : 'wait'}`} aria-label={title}>
       <h2>{title}</h2>
       <Facts cause={cause} />
       <Sample cause={cause} title={title} isOpen={isOpen} {...sample} />
@@ -64,12 +65,12 @@ export function useCauseDialog(onClose: () => void) {
   return [(next: AskedOfCause) => (asked.value = next), dialog] as const;
 }
 
-function Facts({ cause: { chains, relayIds, since, lastAt, endedAt } }: { cause: CauseResource }) {
+function Facts({ cause: { chains, assignments, relayIds, since, lastAt, endedAt } }: { cause: CauseResource }) {
   const company = useCompany();
   const rules = `${relayIds.length > 1 ? 'rules' : 'rule'} ${relayIds.map((id) => ruleName(company, id)).join(', ')}`;
   return (
     <p class="soft">
-      {endedAt ? 'Solved ' : `${counted(chains, 'chain')} of ${rules}`}
+      {endedAt ? 'Solved ' : `${assignments > 0 ? counted(assignments, 'assignment') : counted(chains, 'chain')} of ${rules}`}
       {endedAt && <Time at={endedAt} distance />}, {endedAt ? 'first seen' : 'since'} <Time at={since} distance />
       {chains > 1 && <Time before=", most recently at " at={lastAt} distance />}
     </p>
@@ -79,7 +80,7 @@ function Facts({ cause: { chains, relayIds, since, lastAt, endedAt } }: { cause:
 /** The chain to try first: the chain of the user's last decision, if there is one, or the chain that waits longest. */
 function Sample({ cause, title, isOpen, onBegin, onDone }: Omit<CauseProps, 'onAsk'> & { title: string }) {
   const { companyId } = useCompany();
-  const { message, chains, chainId } = cause;
+  const { chains, chainId } = cause;
   const isLookedInto = useSignal(isOpen);
   const begun = useSignal<{ chainId: string; index: number; isTried: boolean } | undefined>(undefined);
   const shown = begun.value?.chainId ?? chainId;
@@ -87,11 +88,11 @@ function Sample({ cause, title, isOpen, onBegin, onDone }: Omit<CauseProps, 'onA
   if (!shown || !isLookedInto.value)
     return (
       <>
-        <Failure of={cause} under={title} />
+        <Failure of={{ ...cause, type: cause.reason }} under={title} />
         {chainId && (
           <p>
             <Button onClick={() => (isLookedInto.value = true)}>
-              Show an example<span class="unseen">: {message}</span>
+              Show an example<span class="unseen">: {title}</span>
             </Button>
           </p>
         )}
@@ -108,7 +109,7 @@ function Sample({ cause, title, isOpen, onBegin, onDone }: Omit<CauseProps, 'onA
           <div class="sample">
             <p>
               {isTried ? 'Tried: ' : chains > 1 && 'Waiting longest: '}
-              <a href={pageOf.chain(companyId, shown)}>{action ? titleOf(action) : `chain ${shown.slice(0, 8)}`}</a>
+              <a href={pageOf.chain(companyId, shown)}>{action ? deedOf(action) : `chain ${shown.slice(0, 8)}`}</a>
               {action?.assignmentId && ', for assignment '}
               {action?.assignmentId && <a href={pageOf.assignment(companyId, action.assignmentId)}>{action.assignmentId}</a>}
             </p>
@@ -118,7 +119,12 @@ function Sample({ cause, title, isOpen, onBegin, onDone }: Omit<CauseProps, 'onA
                 {action.attempts ? ` after ${counted(action.attempts, 'attempt')}` : ''}.
               </p>
             )}
-            {!(action && hasEnded(action.state)) && <Failure of={action?.error ?? cause} under={title} />}
+            {!(action && hasEnded(action.state)) && (
+              <Failure
+                of={action?.error ? { ...action.error, assignmentId: action.assignmentId } : { ...cause, type: cause.reason }}
+                under={title}
+              />
+            )}
             {action?.error?.unknown && !hasEnded(action.state) && <UnknownNote />}
             {!action && <p class="soft">No action of this chain is held for this reason any more.</p>}
             {action && (

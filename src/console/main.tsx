@@ -8,7 +8,8 @@ import type { CompanyFacts } from '../contract/company.js';
 import type { Role } from '../contract/credential.js';
 import { pageOf, path } from './addresses.js';
 import { sessionIsOver } from './api.js';
-import { Announcer, Page } from './frame.js';
+import { Page } from './frame.js';
+import { Framed } from './header.js';
 import { AssignmentPage } from './pages/assignment.js';
 import { CausePage } from './pages/cause.js';
 import { ChainPage } from './pages/chain.js';
@@ -27,6 +28,12 @@ import { CompanyContext, isOperator, may, type Session, session } from './sessio
 interface PageOfCompany {
   /** The name in the navigation. Absent if only other pages link to this page. */
   name?: string;
+  /** The page of the navigation to which this page belongs. */
+  under?: string;
+  /** The name among the pages of its place. */
+  tab?: string;
+  /** After the key `g`, this key opens the page. */
+  key?: string;
   list?: () => ComponentChildren;
   item?: (item: string) => ComponentChildren;
   /** The pages of a part of the item, such as the versions of a rule. */
@@ -54,15 +61,20 @@ const partsOfRule: PageOfCompany['parts'] = {
 };
 
 const pages: Record<string, PageOfCompany> = {
-  '': { name: 'Now', list: () => <NowPage /> },
-  causes: { item: (causeId) => <CausePage key={causeId} causeId={causeId} /> },
-  chains: { name: 'Chains', list: () => <ChainsPage />, item: (chainId) => <ChainPage key={chainId} chainId={chainId} /> },
-  assignments: { item: (assignmentId) => <AssignmentPage key={assignmentId} assignmentId={assignmentId} /> },
-  refused: { name: 'Refused', list: () => <RefusedPage />, item: (id) => <RefusalPage key={id} rejectedId={id} /> },
-  compose: { name: 'Compose', list: () => <ComposePage />, needs: 'author' },
-  rules: { name: 'Rules', list: () => <RulesPage />, item: rule, parts: partsOfRule },
-  settings: { name: 'Company', list: () => <SettingsPage />, needs: 'manage' },
-  people: { name: 'People and audit', list: () => <PeoplePage />, needs: 'manage' },
+  '': { name: 'Now', key: 'n', list: () => <NowPage /> },
+  causes: { under: '', item: (causeId) => <CausePage key={causeId} causeId={causeId} /> },
+  chains: {
+    name: 'Chains',
+    key: 'c',
+    list: () => <ChainsPage />,
+    item: (chainId) => <ChainPage key={chainId} chainId={chainId} />,
+  },
+  assignments: { under: 'chains', item: (assignmentId) => <AssignmentPage key={assignmentId} assignmentId={assignmentId} /> },
+  refused: { name: 'Refused', key: 'f', list: () => <RefusedPage />, item: (id) => <RefusalPage key={id} rejectedId={id} /> },
+  compose: { under: 'rules', tab: 'Write a rule', list: () => <ComposePage />, needs: 'author' },
+  rules: { name: 'Rules', tab: 'All rules', key: 'r', list: () => <RulesPage />, item: rule, parts: partsOfRule },
+  settings: { name: 'Company', tab: 'Settings', key: 's', list: () => <SettingsPage />, needs: 'manage' },
+  people: { under: 'settings', tab: 'People and audit', key: 'p', list: () => <PeoplePage />, needs: 'manage' },
 };
 
 /** A page whose script is loaded when somebody opens it. Most visits do not need it. */
@@ -112,60 +124,21 @@ function isReadable(address: string): boolean {
   }
 }
 
-function Framed({ companyId, name, webUi, children }: Partial<CompanyFacts> & { children: ComponentChildren }) {
-  const { path: here } = useLocation();
-  const { name: who, kind } = session.value ?? {};
-  const named = Object.entries(pages).filter(([, { name, needs }]) => name && (!needs || may(needs)));
-  const links = companyId
-    ? [
-        ...named.map(([page, { name }]) => [page ? path`/companies/${companyId}/${page}` : pageOf.now(companyId), name] as const),
-        ...(isOperator() ? [[pageOf.companies(), 'All companies'] as const] : []),
-      ]
-    : [];
-  /** On the page of one chain, `Chains` is also current. `Now` and `All companies` must match exactly: all pages lie below them. */
-  const isHere = (href: string) => here === href || (href.split('/').length > 3 && here.startsWith(`${href}/`));
-  return (
-    <>
-      <a class="skip" href="#content">
-        Skip to content
-      </a>
-      <header>
-        <div class="row spread">
-          <a class="brand" href={companyId ? pageOf.now(companyId) : '/'}>
-            {name ?? 'Relay'}
-          </a>
-          {kind && (
-            <form method="post" action="/sign-out" class="row">
-              <span class="soft small">{who ?? kind}</span>
-              <button type="submit">Sign out</button>
-            </form>
-          )}
-        </div>
-        {links.length > 0 && (
-          <nav aria-label="Pages">
-            <ul>
-              {links.map(([href, words]) => (
-                <li key={href}>
-                  <a href={href} aria-current={isHere(href) ? 'page' : undefined}>
-                    {words}
-                  </a>
-                </li>
-              ))}
-              {webUi && (
-                <li>
-                  <a href={webUi} target="_blank" rel="noreferrer">
-                    Open Temporal
-                  </a>
-                </li>
-              )}
-            </ul>
-          </nav>
-        )}
-      </header>
-      {children}
-      <Announcer />
-    </>
-  );
+/** The links of the header for a company's page. */
+function framing({ companyId, name, webUi }: CompanyFacts, here: string) {
+  const allowed = Object.entries(pages).filter(([, { needs }]) => !needs || may(needs));
+  const place = pages[here]?.under ?? here;
+  const linkTo = (page: string) => (page ? path`/companies/${companyId}/${page}` : pageOf.now(companyId));
+  const link = ([page, { name = '', tab = name, key }]: (typeof allowed)[number], words: string, isHere: boolean) =>
+    ({ href: linkTo(page), words: words || tab, key, isHere }) as const;
+  const of = (page: string, { under = page }: PageOfCompany) => under === place;
+  const group = allowed.filter(([page, known]) => known.tab && of(page, known));
+  return {
+    ...{ companyId, name, webUi },
+    places: allowed.filter(([, { name }]) => name).map((known) => link(known, known[1].name ?? '', known[0] === place)),
+    tabs: group.length > 1 ? group.map((known) => link(known, '', known[0] === here)) : [],
+    more: allowed.flatMap((known) => (!known[1].name && known[1].list && !group.includes(known) ? [link(known, '', false)] : [])),
+  };
 }
 
 function Companies() {
@@ -177,7 +150,7 @@ function Elsewhere() {
   return (
     <Page title="No access">
       <p>
-        Your key belongs to company <a href={pageOf.now(companyId)}>{companyId}</a>.
+        You are signed in to company <a href={pageOf.now(companyId)}>{companyId}</a>.
       </p>
     </Page>
   );
@@ -229,16 +202,16 @@ function CompanyPages({ companyId, page = '', item, part, id }: Place) {
   const shown = part ? item && parts?.[part]?.(item, id) : item ? one?.(item) : list?.();
   return (
     <CompanyContext.Provider value={{ ...known, refresh: facts.refresh }}>
-      <Framed companyId={companyId} name={known.name} webUi={known.webUi}>
+      <Framed {...framing(known, page)}>
         {shown === undefined ? (
           <NoPage />
         ) : shown === false ? (
           <Page title="No access">
-            <p>This page needs a key with the role author.</p>
+            <p>This page needs the role author.</p>
           </Page>
         ) : needs && !may(needs) ? (
           <Page title="No access">
-            <p>This page needs a key with the role {needs}.</p>
+            <p>This page needs the role {needs}.</p>
           </Page>
         ) : (
           shown

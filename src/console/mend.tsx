@@ -86,7 +86,7 @@ export function MendDialog({ chain: { chainId }, action, children, onClose, onDo
   return (
     <Confirm {...dialog} verb="Save and retry" onConfirm={() => void mend()}>
       {children}
-      {action.error && <Failure of={action.error} />}
+      {action.error && <Failure of={{ ...action.error, assignmentId: action.assignmentId }} />}
       <p>The relay checks your changes, then retries the action. If you empty a field, the relay removes the field.</p>
       {isUnchanged.value && !hasChanges && (
         <p class="note wait" role="alert">

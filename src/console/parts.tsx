@@ -12,13 +12,14 @@ import { announce, SessionIsOver } from './frame.js';
 import { type Resource, seldom, useResource } from './resource.js';
 import { CompanyContext, useCompany } from './session.js';
 import { fromNow, localTimes, timeText, wholeTimeText } from './when.js';
-import { stateWords, toneOf } from './words.js';
+import { type Failure as FailureOf, failureDetails, failureRemedy, failureTitle, stateWords, toneOf } from './words.js';
 
 export function State({ of, result }: { of: ActionState | ChainStatus; result?: ActionResource['result'] }) {
   return <span class={`badge ${toneOf(of, result)}`}>{stateWords(of, result)}</span>;
 }
 
-const now = signal(Date.now());
+/** The time, ten seconds exact. */
+export const now = signal(Date.now());
 setInterval(() => (now.value = Date.now()), 10_000);
 
 interface TimeProps {
@@ -52,30 +53,31 @@ export function Said({ text, look }: { text: string; look?: string }) {
 }
 
 interface FailureProps {
-  of: { title?: string | undefined; remedy?: string | undefined; message: string };
+  of: Omit<FailureOf, 'type'> & { type?: string };
   /** The heading above. If it is the same as the title, the title is not shown again. */
   under?: string;
-  /** Stands before the message of a failure without a title. */
-  usual?: string;
 }
 
-/** Shows the title, the remedy, and the message under "Details". If there is no title, shows the message. */
-export function Failure({ of: { title, remedy, message }, under, usual }: FailureProps) {
-  if (!title)
-    return (
-      <p class="error">
-        {usual && <strong>{usual}.</strong>} <Said text={message} />
-      </p>
-    );
+/** Shows what happened and what to do. The line of the call is under "Details". */
+export function Failure({ of, under }: FailureProps) {
+  const failure = { type: '', ...of };
+  const [title, remedy, details] = [failureTitle(failure), failureRemedy(failure), failureDetails(failure)];
   return (
     <>
       <p>
-        {title !== under && <strong class="error">{title}.</strong>} {remedy && `${remedy}.`}
+        {title !== under && (
+          <strong class="error">
+            <Said text={title} />.
+          </strong>
+        )}{' '}
+        {remedy && <Said text={`${remedy}.`} />}
       </p>
-      <details class="small">
-        <summary>Details</summary>
-        <Said look="error" text={message} />
-      </details>
+      {details && (
+        <details class="small">
+          <summary>Details</summary>
+          <Said look="error" text={details} />
+        </details>
+      )}
     </>
   );
 }

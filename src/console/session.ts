@@ -8,7 +8,7 @@ import type { Role } from '../contract/credential.js';
 import type { Resource } from './resource.js';
 
 export interface Session {
-  kind: 'admin' | 'key';
+  kind: 'admin' | 'key' | 'person';
   name?: string;
   companyId?: string;
   role?: Role;

@@ -26,7 +26,7 @@ import {
 } from './parts.js';
 import { often, useResource } from './resource.js';
 import { may, useCompany } from './session.js';
-import { aboutChain, bestVerb, counted, progressWords, stateWords, titleOf, verbMeanings, verbWords } from './words.js';
+import { aboutChain, counted, helpFor, progressWords, stateWords, titleOf, verbMeanings, verbWords } from './words.js';
 
 function steer(companyId: string, chainId: string, index: number, verb: SteeringVerb, body?: object): Promise<void> {
   return ask('POST', path`/co/${companyId}/chains/${chainId}/actions/${String(index)}/${verb}`, body);
@@ -74,7 +74,9 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
   const confirm = { busy: deed.busy, refused: deed.refused, onClose: close };
   if (verbs.length === 0 && !hasDecided.value && !asked.value) return null;
   const { by } = action.steered?.at(-1) ?? {};
-  const best = bestVerb(action.error);
+  const help = helpFor(action.error && { ...action.error, assignmentId: action.assignmentId });
+  const isSettings = help?.by === 'settings';
+  const best = isSettings ? undefined : help?.by;
   const meanwhile = asked.value && !verbs.includes(asked.value) && (
     <p class="note wait" role="status">
       The action is now {stateWords(action.state)}
@@ -85,14 +87,21 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
     <fieldset ref={group} class="verbs" tabIndex={-1} aria-label={`Decisions about action ${titleOf(action)}`}>
       {verbs.length > 0 && (
         <p class="row">
-          {verbs.map((verb) => (
-            <Button key={verb} class={verb === best ? 'main' : ''} aria-disabled={deed.busy} onClick={() => choose(verb)}>
-              {verbWords[verb]}
-              {which}
-              {(verb === 'mend' || verb === 'reschedule') && '…'}
-              <span class="unseen"> action {titleOf(action)}</span>
-            </Button>
-          ))}
+          {isSettings && may('manage') && action.state === 'needs-attention' && (
+            <a class="button main" href={pageOf.settings(companyId)}>
+              {help.words}
+            </a>
+          )}
+          {[...verbs]
+            .sort((one, other) => Number(other === best) - Number(one === best))
+            .map((verb) => (
+              <Button key={verb} class={verb === best ? 'main' : ''} aria-disabled={deed.busy} onClick={() => choose(verb)}>
+                {verb === 'mend' && verb === best && help?.words ? `${help.words}${which && ' of'}` : verbWords[verb]}
+                {which}
+                {(verb === 'mend' || verb === 'reschedule') && '…'}
+                <span class="unseen"> action {titleOf(action)}</span>
+              </Button>
+            ))}
         </p>
       )}
       {!asked.value && <ProblemNote refused={deed.refused} />}

@@ -88,7 +88,8 @@ export function newestOf<Received extends { receivedAt: string }>(received: read
   return [...received].sort((one, other) => (one.receivedAt < other.receivedAt ? 1 : -1))[0];
 }
 
-/** @param chains - from the API, which lists closed chains by the time of their end. A chain may begin long before its end. */
-export function closedInLastDay<Chain extends { closedAt?: string | undefined }>(chains: readonly Chain[], now: number): Chain[] {
-  return chains.filter(({ closedAt }) => closedAt !== undefined && Date.parse(closedAt) >= now - 86_400_000);
+/** When the day began in the time zone, as ISO 8601. The clock may be changed on that day: then up to an hour off. */
+export function startOfDay(zone: Zone, now: number): string {
+  const [hours = 0, minutes = 0, seconds = 0] = parts(now, zone).time.split(':').map(Number);
+  return new Date(Math.floor(now / 1000) * 1000 - (hours * 3600 + minutes * 60 + seconds) * 1000).toISOString();
 }

@@ -1,15 +1,17 @@
 /** The words and colours with which the console shows states, failures, verbs and fields. */
 
-import type { ActionError } from '../chain/action-status.js';
 import type { BulkVerb, SteeringVerb } from '../chain/allowed-verbs.js';
+import { type Failure, failureTitle } from '../chain/failure-words.js';
 import type { Forecast } from '../chain/forecast.js';
-import { type ActionState, type ChainStatus, outcomesText } from '../chain/outcome.js';
+import { type ActionState, type ChainStatus, foundNobody, outcomesText } from '../chain/outcome.js';
 import type { Pausable } from '../chain/pause.js';
 import { counted } from '../chain/text.js';
-import type { Bulk, ListedChain } from '../contract/chain-resource.js';
+import type { ActionResource, Bulk, ListedChain } from '../contract/chain-resource.js';
 import type { RejectionReason } from '../contract/problem.js';
 
+export * from '../chain/failure-words.js';
 export { titleOf } from '../chain/text.js';
+export * from '../chain/words.js';
 export { counted };
 
 type ForecastOutcome = Forecast['outcome'];
@@ -32,19 +34,15 @@ const tones: Record<ActionState | ChainStatus, Tone> = {
   terminated: 'bad',
 };
 
-/** When the relay sends an assignment, the platform answers with the number of recipients. */
-type Result = { recipients?: number | undefined };
+type Result = ActionResource['result'];
 
-/** Whether the assignment was sent, but reached no worker. Then nobody can accept the assignment. */
-const reachedNobody = (state: ActionState | ChainStatus, { recipients }: Result) => state === 'done' && recipients === 0;
-
-export function toneOf(state: ActionState | ChainStatus, result: Result = {}): Tone {
-  return reachedNobody(state, result) ? 'wait' : tones[state];
+export function toneOf(state: ActionState | ChainStatus, result?: Result): Tone {
+  return foundNobody({ state, result }) ? 'wait' : tones[state];
 }
 
-/** For example `needs attention` for `needs-attention`. */
-export function stateWords(state: ActionState | ChainStatus, result: Result = {}): string {
-  return state.replaceAll('-', ' ') + (reachedNobody(state, result) ? ', reached nobody' : '');
+/** For example `needs attention` for `needs-attention`, or `nobody found` for a send that reached no worker. */
+export function stateWords(state: ActionState | ChainStatus, result?: Result): string {
+  return foundNobody({ state, result }) ? 'nobody found' : state.replaceAll('-', ' ');
 }
 
 export const forecastTone: Record<ForecastOutcome, Tone> = {
@@ -61,29 +59,6 @@ export function forecastWords(outcome: ForecastOutcome): string {
   return outcome === 'held' ? 'waits' : outcome.replaceAll('-', ' ');
 }
 
-const failures: Record<string, string> = {
-  PlatformError: 'The assignment platform refused the request or did not answer',
-  TicketingError: 'The ticket system refused the request or did not answer',
-  MailError: 'The mail server refused the message or did not answer',
-  OutcomeUnknown: 'The outcome is unknown',
-  DataMistake: "The event's data has a mistake",
-  ConfigurationMistake: 'The settings have a mistake',
-};
-
-/** @param type - the failure type, such as `PlatformError`. */
-export function failureWords(type: string): string {
-  return failures[type] ?? type;
-}
-
-interface Failure {
-  type: string;
-  message: string;
-  title?: string | undefined; // from the connector
-  assignmentId?: string | undefined;
-}
-
-const isMissingAssignment = ({ type, message }: Failure) => type === 'PlatformError' && /\banswered 404\b/.test(message);
-
 /** Finds the action with this cause. One chain can have several causes. The messages of one cause differ only in ids. */
 export function actionOfCause<Action extends { error?: { message: string } | undefined }>(
   { message }: { message: string },
@@ -93,32 +68,11 @@ export function actionOfCause<Action extends { error?: { message: string } | und
   return actions.find(({ error }) => withoutIds(error?.message) === withoutIds(message)) ?? actions[0];
 }
 
-/** For example `Assignment 2001 does not exist`. */
-export function failureTitle(failure: Failure): string {
-  const { type, title, assignmentId } = failure;
-  if (title) return title;
-  if (!isMissingAssignment(failure)) return failureWords(type);
-  return assignmentId ? `Assignment ${assignmentId} does not exist` : 'The assignment does not exist';
-}
-
-/** Whether a retry without changes fails again. */
-export function isFutile({ retryable, unknown }: { retryable: boolean; unknown?: boolean | undefined }): boolean {
-  return !retryable && !unknown;
-}
-
-/** The button that helps most. Undefined if a person must first do something outside the relay. */
-export function bestVerb(error: ActionError | undefined): 'retry' | 'mend' | undefined {
-  if (!error || error.retryable) return 'retry';
-  const { remedy, unknown } = error;
-  if (!remedy) return unknown ? undefined : 'mend';
-  // Remedies such as `Change the number, then retry` are about the fields of the action.
-  if (remedy.startsWith('Change ')) return 'mend';
-  return /\bretry\b/i.test(remedy) ? 'retry' : undefined;
-}
-
-/** Says what a person must fix first, if a retry alone cannot succeed. */
-export function remedyWords(failure: Failure): string {
-  return `Fix the ${isMissingAssignment(failure) ? 'assignment number' : 'cause'} first. A retry without this fix fails again.`;
+/** For example `3 assignments do not exist at the assignment platform`, or the title of the only failure. */
+export function causeTitle(cause: Omit<Failure, 'type'> & { reason: string; assignments: number }): string {
+  const title = failureTitle({ ...cause, type: cause.reason });
+  const { assignments } = cause;
+  return assignments > 1 ? title.replace(/^(The a|A)ssignment( \S+)? does not/, `${assignments} assignments do not`) : title;
 }
 
 export const refusalWords: Record<RejectionReason, string> = {
@@ -196,33 +150,6 @@ export const pausableWords: Record<Pausable, string> = {
 export function aboutChain({ companyId, chainId, summary }: Pick<ListedChain, 'companyId' | 'chainId' | 'summary'>): string {
   return summary?.replace(`${companyId}: `, '') ?? chainId;
 }
-
-export const failureTypes = Object.keys(failures);
-
-export const actionWords: Record<string, string> = {
-  platform_sendAssignment: 'send the assignment',
-  sendEmails: 'send an e-mail',
-  ticket_updateUDF: 'update a ticket field',
-};
-
-export const fieldWords: Record<string, string> = {
-  platformAssignmentId: 'Assignment number',
-  delayInSeconds: 'Wait',
-  actionCondition: 'Only if',
-  incomingValue: 'Incoming value',
-  comment: 'Note',
-  groupId: 'Group',
-  sendToGroups: 'Groups to send to',
-  sendRadius: 'Within (miles)',
-  emails: 'To',
-  subject: 'Subject',
-  body: 'Text',
-  bodyHtml: 'Text as HTML',
-  externalSystemTicketId: 'Ticket',
-  cfName: 'Ticket field',
-  cfValue: 'New value',
-  cfTargetDateFormat: 'Timestamp format',
-};
 
 /** Hints for dispatchers. The API's descriptions are for programmers. */
 export const fieldHints: Record<string, string> = {

@@ -13,13 +13,16 @@ const keyActor = z.object({
   companyId: z.string(),
   role: z.enum(roles).default('steer'),
 });
+const personActor = z.object({ ...keyActor.shape, kind: z.literal('person'), personId: z.string() }).omit({ keyId: true });
 const linkActor = z.object({ kind: z.literal('link'), companyId: z.string(), contact: encrypted(z.string()) });
-const actorSchema = z.discriminatedUnion('kind', [adminActor, keyActor, linkActor]);
-export type Caller = z.infer<typeof adminActor> | z.infer<typeof keyActor>;
+const actorSchema = z.discriminatedUnion('kind', [adminActor, keyActor, personActor, linkActor]);
+export type Caller = z.infer<typeof adminActor> | z.infer<typeof keyActor> | z.infer<typeof personActor>;
+/** The id that limits count for a caller of one company. */
+export const callerId = (actor: Exclude<Caller, { kind: 'admin' }>) => (actor.kind === 'key' ? actor.keyId : actor.personId);
 /** A caller, or a person who uses the link in a notice. */
 export type Actor = z.infer<typeof actorSchema>;
 
-/** The name of the actor for people: `admin`, `admin dana`, `key dashboard`, `the link of a notice to ada@example.com`. */
+/** The name of the actor for people: `admin`, `admin dana`, `key dashboard`, `person ada`, `the link of a notice to ada@example.com`. */
 export function actorName(actor: Pick<Caller, 'kind' | 'name'> | Omit<z.infer<typeof linkActor>, 'companyId'>): string {
   if (actor.kind === 'link') return `the link of a notice to ${actor.contact}`;
   return actor.name === undefined ? actor.kind : `${actor.kind} ${actor.name}`;
@@ -31,13 +34,20 @@ export const auditEntrySchema = z.object({
   actor: actorSchema,
   action: z.string().describe('`<subject>.<verb>`, such as `rule.create`.'),
   companyId: z.string().optional(),
-  details: z.looseObject({ reason: encrypted(z.string()).optional() }).describe('Ids, names and other facts, without secrets.'),
+  details: z
+    .looseObject({ reason: encrypted(z.string()).optional(), email: encrypted(z.string()).optional() })
+    .describe('Ids, names and other facts, without secrets.'),
 });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
 export type AuditEvent = Omit<AuditEntry, 'auditId' | 'at'>;
 
 const ofCompany = { companyId: true } as const;
-const actorInCompany = z.discriminatedUnion('kind', [adminActor, keyActor.omit(ofCompany), linkActor.omit(ofCompany)]);
+const actorInCompany = z.discriminatedUnion('kind', [
+  adminActor,
+  keyActor.omit(ofCompany),
+  personActor.omit(ofCompany),
+  linkActor.omit(ofCompany),
+]);
 export const auditResponse = z.object({
   entries: z.array(auditEntrySchema.extend({ actor: actorInCompany })),
   nextCursor: z.string().optional(),

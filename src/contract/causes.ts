@@ -28,6 +28,7 @@ export const causeSchema = storedCauseSchema
   .extend({
     chains: z.int().describe('The number of chains that have an action held for this cause now.'),
     actions: z.int().describe('The number of actions that are held for this cause now.'),
+    assignments: z.int().describe('The number of assignments of the held actions.'),
     relayIds: z.array(z.string()).describe('The rules of the held actions, at most 20 rules.'),
     chainId: z.string().optional().describe('The chain of the action that has been held longest for this cause.'),
     lastAt: z.iso.datetime().describe('When the newest hold for this cause began.'),

@@ -7,7 +7,15 @@ import type { Correction } from '../chain/correct.js';
 import { actionStates, chainStatuses } from '../chain/outcome.js';
 
 export const actionSchema = actionStatusSchema
-  .extend({ error: actionErrorSchema.omit({ paused: true }).optional().describe('The last error, even after a later success.') })
+  .extend({
+    error: actionErrorSchema.omit({ paused: true }).optional().describe('The last error, even after a later success.'),
+    fields: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe(
+        'Fields of the action by their names in the request, without long texts and edited fields. Only `getChain` has them.',
+      ),
+  })
   .meta({ id: 'Action' });
 export type ActionResource = z.infer<typeof actionSchema>;
 
@@ -73,6 +81,12 @@ export const listedChainSchema = z
     failureTypes: texts.optional().describe('The types of the failures in the chain, such as `PlatformError`.'),
     paused: z.literal(true).optional().describe('`true` if an action of the chain waits for the end of a pause.'),
     summary: z.string().optional(),
+    next: actionSchema
+      .pick({ index: true, action: true, comment: true, fields: true })
+      .extend({ at: z.string().describe('When the action is due, unless a person has moved it.') })
+      .optional()
+      .describe('The next delayed action of an open chain. Only with `steps=true`.'),
+    nobodyFound: z.int().optional().describe('In how many sends of a closed chain no worker was found. Only with `steps=true`.'),
     links,
   })
   .meta({ id: 'ListedChain' });

@@ -133,6 +133,8 @@ const noticeLinks =
   'Whether notices have links to retry or skip a held action without a key. `false` also disables links that were already sent. Default: `true`.';
 const weeklyDigest =
   'Whether the e-mail contacts of the company get a digest of the last week, on Monday at 7:00 in the zone of the company. Default: `false`.';
+const noticeEdits =
+  'Whether these links also let their readers correct ids (assignment, groups, ticket), `cfValue` and `sendRadius` of a held action. Default: `false`.';
 const limits = "The company's limits. If a limit is absent, the operator's default limit applies.";
 
 const companySettings = z.strictObject({
@@ -141,6 +143,7 @@ const companySettings = z.strictObject({
   notify: notifySchema.optional().describe('The contacts for notices.'),
   noticeLinks: z.boolean().optional().describe(noticeLinks),
   weeklyDigest: z.boolean().optional().describe(weeklyDigest),
+  noticeEdits: z.boolean().optional().describe(noticeEdits),
   platform: platformSchema.optional().describe('The assignment platform.'),
   ticketing: ticketingSchema.optional().describe('The ticket system.'),
   mail: mailSettingsSchema.optional().describe("The sender of the company's e-mails, and its own mail server."),
@@ -215,6 +218,7 @@ export const companyRequest = companySettings
     notify: notifyRequest.nullish().describe('The contacts for notices.'),
     noticeLinks: z.boolean().nullish().describe(noticeLinks),
     weeklyDigest: z.boolean().nullish().describe(weeklyDigest),
+    noticeEdits: z.boolean().nullish().describe(noticeEdits),
     platform: platformSchema.check(checkBaseUrl).nullish().describe('The assignment platform.'),
     ticketing: ticketingSchema.check(checkBaseUrl).nullish().describe('The ticket system.'),
     mail: mailRequest.nullish().describe("The sender of the company's e-mails, and its own mail server."),

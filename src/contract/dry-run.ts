@@ -80,24 +80,20 @@ export const composeRequest = z
           .strictObject({ id: z.string().max(256) })
           .describe('An assignment in its current state on the platform. The id is also the value of `${assignment_id}`.'),
         z.strictObject({ facts: anyObject }).describe('An invented assignment, as the platform would return it.'),
-        z.strictObject({ chainId: z.string().max(128) }).describe('The assignment and the variable values of a past chain.'),
       ])
       .optional()
       .describe(
         'The assignment that conditions test and actions send. Without it, actions whose condition tests it are `unknown`.',
       ),
-    scenario: z
-      .enum(scenarios)
-      .optional()
-      .describe(
-        'Simulates how the chain runs over time. `nobody-found`: the assignment stays a draft. `nobody-accepts`: the assignment is sent ' +
-          'and stays in this state. `platform-down`: the platform does not answer for an hour.',
-      ),
     scenarios: z
       .array(z.enum(rehearsed))
       .max(rehearsed.length)
       .optional()
-      .describe('Simulates several scenarios at once. `now`: without a scenario. The answer has `rehearsals`.'),
+      .describe(
+        'Simulates how the chain runs over time: the answer has `rehearsals`. `nobody-found`: the assignment stays a draft. ' +
+          '`nobody-accepts`: the assignment is sent and stays in this state. `platform-down`: the platform does not answer for an ' +
+          'hour. `now`: without a scenario.',
+      ),
   })
   .refine(({ elements, contents }) => (elements === undefined) !== (contents === undefined), {
     path: ['elements'],
@@ -132,7 +128,6 @@ export const composedSchema = z
       .array(issuesSchema.extend({ written: z.boolean().describe('`true` if `detail` is the timestamp, not a mistake.') }))
       .describe("Each `cfValue`, written in its `cfTargetDateFormat` and in the company's time zone."),
     actions: composedActions.optional().describe('The outcome of each action. Absent if there are problems.'),
-    remark,
     rehearsals: z
       .array(z.object({ scenario: z.enum(rehearsed), actions: composedActions, remark }))
       .optional()
@@ -161,3 +156,11 @@ export const composerSchema = z
   })
   .meta({ id: 'Composer' });
 export type Composer = z.infer<typeof composerSchema>;
+
+export const systemNamesSchema = z
+  .object({
+    groups: z.array(z.string()).describe('The groups of the assignment platform.'),
+    fields: z.array(z.string()).describe('The fields of the ticket system that the relay can write.'),
+  })
+  .meta({ id: 'SystemNames' });
+export type SystemNames = z.infer<typeof systemNamesSchema>;

@@ -2,6 +2,7 @@
 
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
+import type { ActionStatus } from '../chain/action-status.js';
 import type { ChainRef } from '../chain/chain.js';
 import { deriveKey } from './encryption.js';
 
@@ -46,4 +47,17 @@ export class HoldLinks {
 
 function signatureOf(key: Buffer, named: string): Buffer {
   return createHmac('sha256', key).update(named).digest();
+}
+
+const ownFields: Record<string, string[]> = {
+  platform_sendAssignment: ['groupId', 'sendToGroups', 'sendRadius'],
+  ticket_updateUDF: ['externalSystemTicketId', 'cfValue'],
+};
+
+/** The fields that a reader of the link may correct if the company allows it: ids, a value and a radius, never recipients or texts. */
+export function fieldsByLink(action: Pick<ActionStatus, 'action' | 'assignmentId' | 'error' | 'deliveries'>): string[] {
+  // After an unknown outcome, a corrected action could be a second effect. This decision needs a key.
+  if (action.error?.unknown || action.deliveries?.some(({ unknown }) => unknown)) return [];
+  const own = ownFields[action.action] ?? [];
+  return action.assignmentId || action.action === 'platform_sendAssignment' ? ['platformAssignmentId', ...own] : own;
 }

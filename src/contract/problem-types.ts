@@ -85,7 +85,7 @@ export const problemTypes = {
     'The key is right, but its role does not allow this request. Nothing was done.',
     'Use a key with the role that `detail` names, or ask the operator. Managers of the company create keys: `npx relay keys' +
       ' create <companyId> --name <name> --role <role>`.',
-    'The key dashboard has the role read: this needs a key with the role steer, or an admin token.',
+    'The key dashboard has the role read: this needs the role steer, or an admin token.',
   ]),
   'foreign-page': type(403, 'Not a page of the relay', [
     'The request has a session cookie and would change something, but it did not come from a page of the relay. Another site ' +

@@ -1,56 +1,39 @@
 /** The words of notices about one action, or about many actions with the same cause. */
 
 import type { ActionStatus } from '../chain/action-status.js';
-import { type ChainFacts, historyFull, refusalOf } from '../chain/allowed-verbs.js';
-import { causePage, chainLinks, chainPage, chainWorkflowId } from '../chain/chain.js';
-import { chainStatus, hasEnded, retryHelps } from '../chain/outcome.js';
+import { type ChainFacts, historyFull, refusalOf, verbsFor } from '../chain/allowed-verbs.js';
+import { causePage, chainLinks, chainPage, chainUrl, chainWorkflowId } from '../chain/chain.js';
+import { failureWords } from '../chain/failure-words.js';
+import { chainStatus, hasEnded } from '../chain/outcome.js';
 import { counted, cutShort, oneLine } from '../chain/text.js';
 import { timesIn } from '../chain/timestamp/local.js';
-import { actionTitle } from '../chain/web-ui.js';
+import { actionWords, effectTitle, explained, isFixFirst, sentence, stepTitle, toDoFirst } from '../chain/words.js';
 import { actionOf } from '../contract/causes.js';
 import type { NoticeText } from '../contract/chain-resource.js';
-import type { Cause, ChainNotice, FailureKind, ManyNotice, Member, NoticeKind, ThroughNotice } from '../contract/notices.js';
+import { fieldsByLink } from '../contract/hold-link.js';
+import type { ChainNotice, FailureKind, ManyNotice, Member, NoticeKind, ThroughNotice } from '../contract/notices.js';
 import { noticeKindOf } from '../contract/notices.js';
-import { chainPlaces, lineText, type NoticeContext, relay, type Words } from './frame.js';
+import { forOperators, type Line, type Link, lineText, type NoticeContext, relay, type Words } from './frame.js';
 
-/** The notice writes `one` after the name of an action, and `many` after a number of chains. */
-const wordsOf: Record<NoticeKind, [headline: string, one: string, many: string]> = {
-  'needs-attention': ['Needs attention', 'failed and is held: it needs your decision.', 'held for the same reason.'],
-  failed: [
-    'Failed',
-    'failed. The rest of the chain continues.',
-    'with an action that failed, for the same reason. The rest of each chain continues.',
-  ],
-  'partly-failed': [
-    'Partly failed',
-    'did not reach every recipient. The rest of the chain continues.',
-    'with an e-mail that did not reach every recipient, for the same reason.',
-  ],
-  'gave-up': [
-    'Given up',
-    'was held, and failed because nobody decided in time.',
-    'failed, because they were held for the same reason and nobody decided in time.',
-  ],
-  recovered: ['Recovered', 'succeeded after all. The chain continues.', 'that failed for the same reason'],
-};
-
-const fix = 'Fix the problem, then retry';
-const sendAgain = 'Send the e-mail to the recipients that did not get it. This also works after the chain has closed:';
-const fixFailed: [few: string, many: string] = [
-  `${fix}. This also works after the chain has closed. The retry also runs the actions that did not run because of the failure:`,
-  `${fix} the closed chains (the command first counts the chains, and asks you to confirm). The retry also runs the actions that did not run:`,
-];
-/** @param line - an instruction above commands. */
-function withRemedy(line: string, remedy: string | undefined): string[] {
-  if (remedy === undefined) return [line];
-  return /\bretry$/i.test(remedy) ? [line.replace(fix, () => remedy)] : [`${remedy}.`, line];
-}
-/** The text above the commands: `few` if each command retries one action, `many` if one command retries all actions. */
-const remedies: Record<FailureKind, [few: string, many: string]> = {
-  'needs-attention': [`${fix}:`, `${fix} all actions (the command first counts the chains, and asks you to confirm):`],
-  failed: fixFailed,
-  'partly-failed': [sendAgain, sendAgain],
-  'gave-up': fixFailed,
+/** The notice writes `many` after a number of chains, and `next` below the reason. */
+const wordsOf: Record<NoticeKind, { headline: string; many: string; next?: string }> = {
+  'needs-attention': { headline: 'Needs attention', many: 'failed for the same reason: please decide' },
+  failed: {
+    headline: 'Failed',
+    many: 'failed in part, for the same reason',
+    next: 'The rest of the chain continues. You can retry the action, even after the chain has ended.',
+  },
+  'partly-failed': {
+    headline: 'Partly failed',
+    many: 'with an e-mail that did not reach every recipient, for the same reason',
+    next: 'The rest of the chain continues. A retry sends the e-mail only to recipients that did not get it.',
+  },
+  'gave-up': {
+    headline: 'Given up',
+    many: 'failed, because nobody decided in time',
+    next: 'Nobody decided in time. You can still retry the action. The retry also runs the actions that waited for it.',
+  },
+  recovered: { headline: 'Recovered', many: 'that failed for the same reason' },
 };
 
 /** @param chain - the current state of the chain. If `chain` is absent, the text shows the state from the notice. */
@@ -58,44 +41,46 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
   const { kind, chainId, receivedAt, index, actions } = notice;
   const action = actionOf(notice);
   const shown = timesIn(context.timeZone);
-  const { assignmentId, state, reason, attempts, heldUntil, deliveries = [] } = action;
+  const { assignmentId, comment, reason, attempts, deliveries = [] } = action;
   const facts = chain ?? { chainId, status: chainStatus(actions), historyFull: reason === historyFull };
-  const [headline, one] = wordsOf[kind];
+  const { headline, next } = wordsOf[kind];
   const isRecovered = kind === 'recovered';
-  const undone = `is not needed any more: ${reason}. It is ${state}, and the chain continues.`;
+  const isSend = action.action === 'platform_sendAssignment'; // the title has the assignment
   const links = chainLinks(context.links, notice, notice.runId);
-  const decide = kind === 'needs-attention' ? context.holdLink?.({ ...notice, heldUntil }) : undefined;
-  const webUi = links.webUi ? [{ label: 'Temporal Web UI', url: links.webUi }] : [];
+  const decide = kind === 'needs-attention' ? context.holdLink?.({ ...notice, heldUntil: action.heldUntil }) : undefined;
   const others = (chosen: (other: ActionStatus) => boolean) => actions.filter((other) => other.index !== index && chosen(other));
   const heldBehindIt = others((other) => isHeldBehind(action, other));
   const isHeld = (other: ActionStatus) => other.state === 'needs-attention' || actions.some((held) => isHeldBehind(held, other));
   const heldElsewhere = others((other) => !heldBehindIt.includes(other) && isHeld(other));
   const goOn = others((other) => !hasEnded(other.state) && !heldBehindIt.includes(other) && !isHeld(other));
+  const { wrong, details } = explained(action);
+  const refused = isRecovered ? undefined : refusalOf('retry', facts, action)?.detail;
+  const first = refused ?? toDoFirst(action);
+  const happened = `${shown(notice.at)}${attempts ? `, after ${counted(attempts, 'attempt')}` : ''}`;
   return {
-    headline: `${headline}: ${oneLine(action.comment ?? '') || action.action}`,
+    headline: `${headline}: ${oneLine(comment ?? '') || (actionWords[action.action] ?? action.action)}`,
     about: `${context.ruleName}${assignmentId ? `, assignment ${assignmentId}` : ''}`,
-    sentence: `${actionTitle(action)} — ${isRecovered && state !== 'done' ? undone : one}`,
+    title: titleFor(kind, action),
+    place: [...(comment?.trim() ? [comment] : []), ...(assignmentId && !isSend ? [`Assignment ${assignmentId}`] : []), happened],
+    wrong: isRecovered ? recoveredWords(action) : [wrong],
+    toDo: isRecovered ? [] : [...(first === undefined ? [] : [first]), ...(next === undefined || refused ? [] : [next])],
+    ...linksFor(kind, action, notice, context, facts, decide),
     sections: {
-      'What was wrong': [whatWasWrong(action) ?? 'no reason given'],
-      Remark: action.result?.note ? [action.result.note] : [],
-      'What happens now': kind === 'needs-attention' ? whatHappens(action, shown) : [],
-      'What to do':
-        kind === 'recovered' ? [] : [...withoutKey(decide), ...remedy(kind, action, notice, context, facts), ...webUi],
-      Details: detailsOf(action.error),
-      Where: [
-        ...(assignmentId ? [`Assignment: ${assignmentId}`] : []),
-        `Chain: ${chainId}, received ${shown(receivedAt)}`,
-        `Happened: ${shown(notice.at)}${attempts ? ` after ${counted(attempts, 'attempt')}` : ''}`,
-        ...(isRecovered ? webUi : []),
-        ...chainPlaces(context.links, notice),
-      ],
-      Done: others(({ state }) => state === 'done').map(actionTitle),
-      'Waiting for this action': heldBehindIt.map(actionTitle),
-      'Also held': heldElsewhere.map(actionTitle),
-      'Not run': others(({ state }) => state === 'not-run').map(actionTitle),
-      'Will still run': goOn.map((other) => `${actionTitle(other)}${other.runAt ? `, due ${shown(other.runAt)}` : ''}`),
+      'What happens next': kind === 'needs-attention' ? whatHappens(action, shown) : [],
+      'Will still run': goOn.map((other) => `${stepTitle(other)}${other.runAt ? `, due ${shown(other.runAt)}` : ''}`),
+      'Waiting for this action': heldBehindIt.map(stepTitle),
+      'Also waiting for a decision': heldElsewhere.map(stepTitle),
+      'Not run': others(({ state }) => state === 'not-run').map(stepTitle),
+      Done: others(({ state }) => state === 'done').map(stepTitle),
       Recipients: deliveries.map(({ recipient, sent, error }) => `${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`),
+      Details: isRecovered ? [] : details,
     },
+    ids: `Chain ${chainId}, action ${index}, received ${shown(receivedAt)}`,
+    operator: [
+      ...(isRecovered ? [] : commands(kind, action, notice, context, facts)),
+      { label: 'The chain in the API (needs a token)', url: chainUrl(context.links.api, notice) },
+      ...(links.webUi ? [{ label: 'Temporal Web UI', url: links.webUi }] : []),
+    ],
     facts: {
       chain: { chainId, workflowId: chainWorkflowId(notice), receivedAt },
       action,
@@ -105,26 +90,37 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
   };
 }
 
-/** Writes a notice about an action's state now, without the section `Where`. @returns undefined if the state needs no notice. */
+function titleFor(kind: NoticeKind, action: ActionStatus): string {
+  if (kind === 'partly-failed') return 'An e-mail did not reach every recipient';
+  if (kind !== 'recovered') return effectTitle(action, (done) => `${action.error?.unknown ? 'perhaps ' : ''}not ${done}`);
+  return action.state === 'done' ? effectTitle(action, (done) => `${done} after all`) : 'No decision is needed any more';
+}
+
+function recoveredWords({ state, reason, result }: ActionStatus): string[] {
+  const note = result?.note ? [sentence(`Remark: ${result.note}`)] : [];
+  if (state === 'done') return ['The relay tried again, and it worked. The chain continues.', ...note];
+  return [`The relay tried again. The action is ${state}: ${sentence(reason ?? '')} The chain continues.`, ...note];
+}
+
+/** Writes a notice about an action's state now. @returns undefined if the state needs no notice. */
 export function standingWords(
   chain: Omit<ChainNotice, 'kind' | 'at'> & ChainFacts,
   context: NoticeContext,
 ): NoticeText | undefined {
   const kind = noticeKindOf(actionOf(chain).state);
   if (kind === undefined) return undefined;
-  const { headline, sentence, sections } = chainWords({ ...chain, kind, at: chain.receivedAt }, context, chain);
-  const shown = Object.entries(sections).filter(([title, lines]) => title !== 'Where' && lines.length > 0);
-  return { headline, sentence, sections: shown.map(([title, lines]) => ({ title, lines: lines.map(lineText) })) };
-}
-
-/** Returns the title of the error, or the error as `message (Type)`. If there is no error, returns the reason of the action. */
-export function whatWasWrong({ error, reason }: Pick<ActionStatus, 'error' | 'reason'>): string | undefined {
-  return error ? (error.title ?? `${error.message} (${error.type})`) : reason;
-}
-
-/** What was answered to which call, if a title says the rest. */
-export function detailsOf(error: Partial<Cause['reason']> = {}): string[] {
-  return error.title === undefined ? [] : [`${error.message} (${error.type})`];
+  const { headline, title, wrong, toDo, sections, operator } = chainWords(
+    { ...chain, kind, at: chain.receivedAt },
+    context,
+    chain,
+  );
+  const all: Record<string, Line[]> = { 'What was wrong': wrong, 'What to do': toDo, ...sections };
+  const shown = Object.entries(context.forOperator ? { ...all, [forOperators]: operator } : all);
+  return {
+    headline,
+    sentence: sentence(title),
+    sections: shown.flatMap(([title, lines]) => (lines.length > 0 ? [{ title, lines: lines.map(lineText) }] : [])),
+  };
 }
 
 /** Whether an action waits for the held action. Actions with the same due time run one after the other. */
@@ -134,41 +130,61 @@ export function isHeldBehind(held: ActionStatus, { state, runAt, index }: Action
 
 function whatHappens({ nextAttemptAt, heldUntil, reason }: ActionStatus, shown: (iso: string) => string): string[] {
   const tries = reason
-    ? `${reason}.`
+    ? sentence(reason)
     : nextAttemptAt
       ? `The relay retries the action automatically, next at ${shown(nextAttemptAt)}. You get a notice when it succeeds.`
-      : 'The relay does not retry the action automatically: fix the problem first.';
+      : 'The relay does not retry the action automatically.';
   if (!heldUntil) return [tries];
   const end = 'If nobody decides by then, it fails, and the actions that wait for it do not run.';
   return [tries, `The action is held until ${shown(heldUntil)}. ${end}`];
 }
 
-function remedy(kind: FailureKind, action: ActionStatus, notice: ChainNotice, context: NoticeContext, chain: ChainFacts) {
-  const { companyId, chainId, index } = notice;
-  const [retryFew] = remedies[kind];
-  const steer = (verb: string) => relay(`${verb} ${companyId} ${chainId} ${index}`, context);
-  const signal = (name: string) =>
-    `temporal workflow signal -n ${context.namespace} -w ${chainWorkflowId(notice)} --name ${name} -i '[${index}]'`;
-  const refused = refusalOf('retry', chain, action)?.detail;
-  const { error } = action;
-  const fixIt = withRemedy(retryFew, error?.remedy);
-  if (kind !== 'needs-attention') return refused === undefined ? [...fixIt, steer('retry')] : [refused];
-  const inData = 'Edit the fields of the request (`chains fields` shows them):';
-  const orInData = 'If a field of the request must change (`chains fields` shows them):';
-  const edit = relay(`chains mend ${companyId} ${chainId} ${index} --set field=value`, context);
-  const inSettings = 'If a setting was wrong, fix it, then retry:';
-  const inWebUi = `Or use the Web UI: More Actions, Send a Signal. Choose the signal retry or skip, and enter [${index}] as input.`;
-  const skip = [steer('skip'), signal('skip')];
-  if (refused !== undefined) return refusalOf('skip', chain, action) ? [refused] : ['Skip it:', ...skip];
-  const retry = [steer('retry'), signal('retry')];
-  const first = retryHelps(action)
-    ? [...fixIt, ...retry, ...(error && !error.retryable && !error.unknown ? [orInData, edit] : [])]
-    : [...(error?.remedy ? [`${error.remedy}.`] : []), inData, edit, inSettings, ...retry];
-  return [...first, 'Or skip it:', ...skip, ...(context.links.webUi ? [inWebUi] : [])];
+const signIn = 'opens the console, where you sign in';
+
+/** *Fix* comes first if a retry alone fails again. @param decide - the signed link to the page of the hold */
+function linksFor(
+  kind: NoticeKind,
+  action: ActionStatus,
+  notice: ChainNotice,
+  { links, edits }: NoticeContext,
+  chain: ChainFacts,
+  decide: string | undefined,
+): Pick<Words, 'links' | 'hint'> {
+  const page = chainPage(links.api, notice);
+  if (decide === undefined) {
+    const label = kind === 'needs-attention' ? 'Fix, retry or skip' : kind === 'recovered' ? 'Open the chain' : 'Fix and retry';
+    return { links: [{ label, url: page }], hint: `The link ${signIn}.` };
+  }
+  const verbs = verbsFor(chain, action);
+  const isHere = edits === true && fieldsByLink(action).length > 0;
+  const fix = !verbs.includes('mend') || action.error?.retryable ? [] : [{ label: 'Fix', url: isHere ? `${decide}#fix` : page }];
+  const retry = verbs.includes('retry') ? [{ label: 'Retry', url: `${decide}#retry` }] : [];
+  const skip = [{ label: 'Skip', url: `${decide}#skip` }];
+  const toConsole = fix.length > 0 && !isHere ? `Fix ${signIn}. The other links open` : 'The links open';
+  return {
+    links: [...(isFixFirst(action) ? [...fix, ...retry] : [...retry, ...fix]), ...skip],
+    hint: `${toConsole} a page without a sign-in, which asks you to confirm.`,
+  };
 }
 
-const withoutKey = (url?: string) => (url ? [{ label: 'Retry or skip the action in a browser, without a key', url }] : []);
-export const oneWithoutKey = 'Retry or skip an action in a browser, without a key';
+/** The commands for operators: first the ones that help most. */
+function commands(kind: FailureKind, action: ActionStatus, notice: ChainNotice, context: NoticeContext, chain: ChainFacts) {
+  const { companyId, chainId, index } = notice;
+  const verbs = verbsFor(chain, action);
+  const isHeld = kind === 'needs-attention';
+  const steer = (verb: 'retry' | 'skip') => {
+    if (!verbs.includes(verb)) return [];
+    const signal = `temporal workflow signal -n ${context.namespace} -w ${chainWorkflowId(notice)} --name ${verb} -i '[${index}]'`;
+    return [relay(`${verb} ${companyId} ${chainId} ${index}`, context), ...(isHeld ? [signal] : [])];
+  };
+  const edit = relay(`chains mend ${companyId} ${chainId} ${index} --set field=value`, context);
+  const mend = isHeld && verbs.includes('mend') && !action.error?.retryable ? [edit] : [];
+  const inWebUi = `In the Web UI: More Actions, Send a Signal. Choose the signal retry or skip, and enter [${index}] as input.`;
+  const ordered = isFixFirst(action) ? [...mend, ...steer('retry')] : [...steer('retry'), ...mend];
+  return [...ordered, ...steer('skip'), ...(isHeld && context.links.webUi ? [inWebUi] : [])];
+}
+
+export const oneWithoutKey = 'Fix, retry or skip one, without a sign-in';
 
 /** If a notice is about at most this many actions, it shows one command for each action. */
 const fewActions = 3;
@@ -179,56 +195,61 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   const { type, remedy } = reason;
   const { api } = context.links;
   const shown = timesIn(context.timeZone);
-  const [headline, , many] = wordsOf[kind];
-  const [retryFew, retryAll] = remedies[kind];
+  const { headline, many } = wordsOf[kind];
   const isHeld = kind === 'needs-attention';
   const status = isHeld ? kind : 'failed';
   const [heldUntil] = first.flatMap(({ heldUntil }) => heldUntil ?? []).sort();
   const few = actions <= fewActions && first.length === actions;
-  const commands = first.map(({ chainId, index }) => relay(`retry ${companyId} ${chainId} ${index}`, context));
+  const each = first.map(({ chainId, index }) => relay(`retry ${companyId} ${chainId} ${index}`, context));
   const all = relay(`bulk retry ${companyId}${isHeld ? '' : ' --status failed'} --reason ${type} --since ${since}`, context);
-  const seeTo = [
-    'Tell others that you work on this cause, or silence its notices for a while:',
+  const taking = [
     relay(`causes take ${companyId} ${cause.id}`, context),
     relay(`causes silence ${companyId} ${cause.id} 4h`, context),
   ];
   const decideAt = ({ chainId, index, at, heldUntil }: Member) =>
     isHeld ? context.holdLink?.({ companyId, chainId, index, at, heldUntil }) : undefined;
-  const each = first.some((member) => decideAt(member) !== undefined) ? oneWithoutKey : 'The actions';
+  const list = first.some((member) => decideAt(member) !== undefined) ? oneWithoutKey : 'The actions';
   const query = `status=${status}&reason=${encodeURIComponent(type)}&since=${encodeURIComponent(since)}`;
+  const message = first[0]?.message ?? reason.message;
+  const { wrong, details } = explained({ error: { ...reason, message, retryable: true }, assignmentId: first[0]?.assignmentId });
   return {
-    headline: `${headline}: ${counted(count, 'chain')}, ${type}`,
+    headline: `${headline}: ${counted(count, 'chain')}, ${inSubject(type)}`,
     about: context.companyName,
-    sentence: `${counted(count, 'chain')}${actions > count ? ` (${actions} actions)` : ''} ${many}`,
+    title: `${counted(count, 'chain')}${actions > count ? ` (${actions} actions)` : ''} ${many}`,
+    place: [shown(at)],
+    wrong: [wrong, ...(count > 1 ? ['In other chains, the ids and numbers in this error differ.'] : [])],
+    toDo: [remedy ? sentence(remedy) : 'Fix the problem, then retry.'],
+    links: [
+      isHeld
+        ? { label: `Open ${counted(actions, 'action')}`, url: causePage(api, companyId, cause.id) }
+        : { label: `Open ${counted(count, 'chain')}`, url: `${api}/companies/${companyId}/chains?${query}` },
+    ],
+    hint: `The link ${signIn}. There you can retry all actions at once.`,
     sections: {
-      'What was wrong': [
-        reason.title ?? `${first[0]?.message ?? reason.message} (${type})`,
-        ...(count > 1 ? ['In other chains, the ids and numbers in this error differ.'] : []),
-      ],
-      'What happens now': heldUntil
-        ? [`If nobody decides, these actions fail, the first one at ${shown(heldUntil)}. ${behind}`]
-        : [],
-      'What to do': [
-        ...withRemedy(few ? retryFew : retryAll, remedy),
-        ...(few || kind === 'partly-failed' ? commands : [all]),
+      'What happens next': [
+        ...(heldUntil ? [`If nobody decides, these actions fail, the first one at ${shown(heldUntil)}. ${behind}`] : []),
         ...(isHeld && count > 1 ? ['You get one notice when none of these actions is held any more.'] : []),
-        ...(isHeld ? seeTo : []),
       ],
-      Details: detailsOf(reason),
-      [first.length < count ? `${each} (the first ${first.length})` : each]: first.map((member) => ({
-        label: titleOf(member),
-        url: decideAt(member) ?? chainPage(api, { companyId, chainId: member.chainId }),
-      })),
-      Where: [
-        `Happened: ${shown(at)}`,
-        ...(isHeld ? [{ label: 'The page of the cause (needs a key)', url: causePage(api, companyId, cause.id) }] : []),
-        { label: 'All chains in the API (needs a token)', url: `${api}/co/${companyId}/chains?${query}` },
-      ],
+      [first.length < count ? `${list} (the first ${first.length})` : list]: first.map(
+        (member): Link => ({
+          label: titleOf(member),
+          url: decideAt(member) ?? chainPage(api, { companyId, chainId: member.chainId }),
+        }),
+      ),
+      Details: details,
     },
+    ids: `Cause ${cause.id}`,
+    operator: [
+      ...(few || kind === 'partly-failed' ? each : [all]),
+      ...(isHeld ? taking : []),
+      { label: 'All chains in the API (needs a token)', url: `${api}/co/${companyId}/chains?${query}` },
+    ],
     type: `${kind}.many`,
     facts: { causeId: isHeld ? cause.id : undefined, reason, since, count, actions, first },
   };
 }
+
+const inSubject = (type: string) => failureWords(type).replace(/^[A-Z](?=[a-z ])/, (first) => first.toLowerCase());
 
 function titleOf({ assignmentId, index }: Pick<Member, 'assignmentId' | 'index'>): string {
   return `${assignmentId ? `Assignment ${oneLine(cutShort(assignmentId, 60))}` : 'Chain'}, action ${index}`;
@@ -239,19 +260,22 @@ export function throughWords(
   { companyName, timeZone }: NoticeContext,
 ): Words {
   const { reason } = cause;
-  const [recovered, , many] = wordsOf.recovered;
+  const { headline, many } = wordsOf.recovered;
   const areDone = Object.keys(ended).every((state) => state === 'done');
-  const end = areDone ? `${through === 1 ? 'has' : 'have'} recovered` : 'no longer need attention';
-  const tally = Object.entries(ended).map(([state, count]) => `${state}: ${count}`);
+  const end = areDone ? `${through === 1 ? 'has' : 'have'} recovered` : `no longer ${through === 1 ? 'needs' : 'need'} attention`;
+  const tally = Object.entries(ended).map(([state, count]) => `${state.replaceAll('-', ' ')}: ${count}`);
+  const { wrong, details } = explained({ error: { ...reason, retryable: true } });
   return {
-    headline: `${areDone ? recovered : 'No longer held'}: ${counted(through, 'chain')}, ${reason.type}`,
+    headline: `${areDone ? headline : 'No longer held'}: ${counted(through, 'chain')}, ${inSubject(reason.type)}`,
     about: companyName,
-    sentence: `${counted(through, 'chain')} ${many} ${end}.`,
-    sections: {
-      'State of the actions': [...tally, ...(open > 0 ? [`unknown: ${open}`] : [])],
-      'What was wrong': [reason.title ?? `${reason.message} (${reason.type})`],
-      Where: [`Happened: ${timesIn(timeZone)(at)}`],
-    },
+    title: `${counted(through, 'chain')} ${many} ${end}`,
+    place: [timesIn(timeZone)(at)],
+    wrong: [`The reason was: ${wrong}`],
+    toDo: [],
+    links: [],
+    sections: { 'State of the actions': [...tally, ...(open > 0 ? [`unknown: ${open}`] : [])], Details: details },
+    ids: `Cause ${cause.id}`,
+    operator: [],
     type: 'recovered.many',
     facts: { reason, since, count: through, ended, open },
   };

@@ -63,10 +63,10 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
     log.info({ workflowId: key, kind }, 'a notice is not sent: its cause is silenced');
     return [];
   }
-  const { name: companyName, timeZone } = company;
+  const { name: companyName, timeZone, noticeEdits: edits } = company;
   const { namespace } = client.options;
   // Only operators can read decrypted data in Temporal's Web UI, so the company's contacts get no link to it.
-  const context = { companyName, timeZone, ruleName: rule?.name ?? relayId, links: { api: links.api }, namespace };
+  const context = { companyName, timeZone, ruleName: rule?.name ?? relayId, links: { api: links.api }, namespace, edits };
   const own = { ...joinedOf(notice, context), causeId: toldUnder(notice, rule), noticeKey: key };
   // The budget does not apply to test notices, which have their own limit, or to notices of a deleted company.
   const isCounted = found && kind !== 'test';
@@ -92,7 +92,7 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
     const isAlone = told.length === 1 && first?.count === 1 && first.noticeKey === key;
     const at = new Date().toISOString();
     const words = isAlone ? notice : ({ kind: 'digest', companyId, at, joined: told } as const);
-    const forReader = contact === deps.operatorEmail ? { ...context, links } : context;
+    const forReader = contact === deps.operatorEmail ? { ...context, links, forOperator: true } : context;
     return renderNotice(words, { ...forReader, holdLink, confirmLink });
   };
 

@@ -13,51 +13,64 @@ export function quietWords(notice: QuietNotice, context: NoticeContext): Words {
   const usual = usualEvery === undefined ? '' : `; usually one every ${spanText(usualEvery)} at this time`;
   const counts = 'Pauses and outages of the relay do not count.';
   const within = expectWithin ? ' within its hours' : '';
+  const headline = isOver ? 'Events come again' : `No event for ${spanText(silentSeconds)}`;
+  const isLess = 'If events come less often now, change how often the rule expects an event.';
   return {
     ...(isOver && { type: 'quiet.over' }),
-    headline: isOver ? 'Events come again' : `No event for ${spanText(silentSeconds)}`,
-    sentence: isOver
-      ? 'The rule got an event again, so its silence is over.'
-      : `No event for ${spanText(silentSeconds)}${usual}. The sender may have stopped to send, or sends to another address.`,
-    sections: {
-      ...(!isOver && {
-        'What was wrong': [`The rule expects an event every ${spanText(expectEvery)}${within}. ${counts}`],
-        'What to do': [
-          'Check whether the webhook of the sender is still enabled, and whether its address and token are right.',
-          'If events come less often now, change how often the rule expects an event:',
-          relay(`rules set ${companyId} ${relayId} --expect-every 1d`, context),
-        ],
-        'How often you get this notice': ['Once for each silence. The next event ends the silence, and you get a notice of it.'],
-      }),
-      Where: [
-        `${isOver ? 'Quiet since' : 'Last event or change of the rule'}: ${time(since)}`,
-        ...(eventAt === undefined ? [] : [`Next event: ${time(eventAt)}`]),
-        { label: 'The page of the rule (needs a key)', url: rulePage(context.links.api, companyId, relayId) },
-      ],
-    },
+    headline,
+    title: headline,
+    place: [
+      `${isOver ? 'Quiet since' : 'Last event or change of the rule'}: ${time(since)}`,
+      ...(eventAt === undefined ? [] : [`Next event: ${time(eventAt)}`]),
+    ],
+    wrong: [
+      isOver
+        ? 'The rule got an event again, so its silence is over.'
+        : `No event for ${spanText(silentSeconds)}${usual}. The sender may have stopped to send, or sends to another address.`,
+      ...(isOver ? [] : [`The rule expects an event every ${spanText(expectEvery)}${within}. ${counts}`]),
+    ],
+    toDo: isOver
+      ? []
+      : ['Check whether the webhook of the sender is still enabled, and whether its address and token are right.', isLess],
+    links: [{ label: 'Open the rule', url: rulePage(context.links.api, companyId, relayId) }],
+    hint: 'The link opens the console, where you sign in.',
+    sections: isOver
+      ? {}
+      : {
+          'How often you get this notice': [
+            'Once for each silence. The next event ends the silence, and you get a notice of it.',
+          ],
+        },
+    ids: '',
+    operator: isOver ? [] : [relay(`rules set ${companyId} ${relayId} --expect-every 1d`, context)],
   };
 }
 
 export function weeklyWords(notice: WeeklyNotice, { companyName, links, timeZone }: NoticeContext): Words {
   const { companyId, since, until, chains, failed, nobody, refused, quiet, rules } = notice;
   const day = (iso: string) => timesIn(timeZone)(iso).slice(0, 10);
+  const headline = `The week from ${day(since)}: ${counted(chains, 'chain')}, ${failed} failed`;
   return {
-    headline: `The week from ${day(since)}: ${counted(chains, 'chain')}, ${failed} failed`,
+    headline,
     about: companyName,
-    sentence: `From ${day(since)} to ${day(until)}, ${counted(chains, 'chain')} started.`,
+    title: headline,
+    place: [`From ${day(since)} to ${day(until)}`],
+    wrong: [
+      `${failed} failed.`,
+      `${nobody} reached no worker.`,
+      `${counted(refused, 'request')} of known senders ${refused === 1 ? 'was' : 'were'} refused.`,
+      quiet.length === 0 ? 'No rule is quiet.' : `Quiet, although events are expected: ${quiet.join(', ')}.`,
+    ],
+    toDo: [],
+    links: [{ label: 'Open the console', url: `${links.api}/companies/${companyId}` }],
     sections: {
-      'What happened': [
-        `${failed} failed.`,
-        `${nobody} reached no worker.`,
-        `${counted(refused, 'request')} of known senders ${refused === 1 ? 'was' : 'were'} refused.`,
-        quiet.length === 0 ? 'No rule is quiet.' : `Quiet, although events are expected: ${quiet.join(', ')}.`,
-      ],
       'Rules with failures': rules.map(({ relayId, name, chains, failed }) => ({
         label: `${name}: ${failed} of ${chains} failed`,
         url: rulePage(links.api, companyId, relayId),
       })),
-      Where: [],
       'To stop this digest': ['Switch off the weekly digest in the settings of the company.'],
     },
+    ids: '',
+    operator: [],
   };
 }

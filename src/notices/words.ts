@@ -1,14 +1,15 @@
 /** The words of notices about a rule, of digests, and of test notices. chain-words.ts has the words of notices about actions. */
 
-import { refusalPage } from '../chain/chain.js';
+import { chainPage, chainUrl, refusalPage } from '../chain/chain.js';
 import { pauseText } from '../chain/pause.js';
 import { counted, cutShort, oneLine } from '../chain/text.js';
 import { timesIn } from '../chain/timestamp/local.js';
+import { sentence } from '../chain/words.js';
 import { actionOf } from '../contract/causes.js';
 import type { DigestNotice, Joined, MissingPropertyNotice, Notice, PausedNotice, RejectedNotice } from '../contract/notices.js';
 import { isQuota, needsConfirmation, type RejectionReason } from '../contract/problem.js';
 import { chainWords, manyWords, oneWithoutKey, throughWords } from './chain-words.js';
-import { chainPlaces, framed, type Line, lineText, type NoticeContext, type RenderedNotice, relay, type Words } from './frame.js';
+import { framed, type Line, type NoticeContext, type RenderedNotice, relay, type Words } from './frame.js';
 import { quietWords, weeklyWords } from './quiet-words.js';
 
 /** @throws RangeError if a notice about a chain names an action that is not in the chain. */
@@ -16,18 +17,21 @@ export function renderNotice(notice: Notice | DigestNotice, context: NoticeConte
   return framed(notice.kind === 'digest' ? digestWords(notice, context) : wordsOf(notice, context), notice, context);
 }
 
+const signInHint = 'The link opens the console, where you sign in.';
+
 /** The notice as an entry of a digest. */
 export function joinedOf(notice: Notice, context: NoticeContext): Omit<Joined, 'noticeKey' | 'causeId' | 'count'> {
-  const { headline, about = context.ruleName, sections, type = notice.kind } = wordsOf(notice, context);
-  const [wrong] = (sections['What was wrong'] ?? []).map(lineText);
-  const [url = context.links.api] = sections.Where.flatMap((line) => (typeof line === 'string' ? [] : line.url));
+  const words = wordsOf(notice, context);
+  const { headline, about = context.ruleName, links, type = notice.kind } = words;
+  const [wrong] = words.wrong;
+  const [{ url } = { url: context.links.api }] = links;
   const { relayId = '', at } = notice;
   return {
     relayId,
     kind: type,
     at,
     title: cutShort(oneLine(`${headline}${about && ` (${about})`}`), 300),
-    wrong: wrong && cutShort(oneLine(wrong), 500),
+    wrong: wrong && cutShort(oneLine(wrong), 500).replace(/\.$/, ''),
     url,
     held: heldOf(notice),
   };
@@ -39,31 +43,28 @@ function heldOf(notice: Notice): Joined['held'] {
   return { companyId, chainId, index, at, heldUntil: actionOf(notice).heldUntil };
 }
 
-function digestWords({ companyId, joined }: DigestNotice, context: NoticeContext): Words {
+function digestWords({ companyId, joined, at }: DigestNotice, context: NoticeContext): Words {
   const count = joined.reduce((sum, { count }) => sum + count, 0);
-  const sections: Record<string, Line[]> = { [oneWithoutKey]: [], 'Held: needs a decision': [], Others: [] };
+  const sections: Record<string, Line[]> = { [oneWithoutKey]: [], 'Waiting for a decision': [], Others: [] };
   for (const { title, wrong, count, url, held, kind } of joined) {
     const times = count > 1 ? `, the first of ${count}` : '';
     const decide = held && context.holdLink?.(held);
     const label = `${title}${times}${wrong === undefined ? '' : `: ${wrong}`}`;
-    const section = kind.startsWith('needs-attention') ? 'Held: needs a decision' : 'Others';
+    const section = kind.startsWith('needs-attention') ? 'Waiting for a decision' : 'Others';
     sections[decide === undefined ? section : oneWithoutKey]?.push({ label, url: decide ?? url });
   }
   return {
     headline: `${counted(count, 'notice')} about ${counted(joined.length, 'cause')}`,
     about: context.companyName,
-    sentence:
-      'There were too many notices to send each one separately. For each cause, this message shows the first of the other notices.',
-    sections: {
-      ...sections,
-      'What to do': [
-        'List the causes of held actions:',
-        relay(`causes list ${companyId}`, context),
-        'Retry many actions at once:',
-        relay(`bulk retry ${companyId}`, context),
-      ],
-      Where: [],
-    },
+    title: `${counted(count, 'notice')} about ${counted(joined.length, 'cause')}`,
+    place: [timesIn(context.timeZone)(at)],
+    wrong: ['There were too many notices to send each one separately. The list below has the first notice of each cause.'],
+    toDo: [],
+    links: [{ label: 'Open all problems', url: `${context.links.api}/companies/${companyId}` }],
+    hint: signInHint,
+    sections,
+    ids: '',
+    operator: [relay(`causes list ${companyId}`, context), relay(`bulk retry ${companyId}`, context)],
     facts: {
       notices: count,
       causes: joined.map(({ causeId, kind, title, wrong, count, relayId, at, url, held }) => ({
@@ -87,9 +88,10 @@ function wordsOf(notice: Notice, context: NoticeContext): Words {
   return {
     headline: `Test: notices of ${context.companyName} arrive here`,
     about: '',
-    sentence: 'This is a test. Nothing is wrong, and you do not need to do anything.',
-    sections: { Where: [`Requested: ${timesIn(context.timeZone)(notice.at)}`] },
-    facts: {},
+    title: 'This is a test',
+    place: [`Requested ${timesIn(context.timeZone)(notice.at)}`],
+    wrong: ['Nothing is wrong, and you do not need to do anything.'],
+    ...{ toDo: [], links: [], sections: {}, ids: '', operator: [], facts: {} },
   };
 }
 
@@ -158,85 +160,85 @@ const refusals: Record<RejectionReason, [why: string, remedy: string]> = {
 function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
   const { companyId, rejectedId, reason, mistakes, at, mistake, inADay = 1, notKept } = notice;
   const [why, remedy] = refusals[reason];
-  const { timeZone } = context;
   const more = mistakes.length - shownMistakes;
-  const page = refusalPage(context.links.api, companyId, rejectedId);
-  const invalid = 'The same request would be refused again: edit it on its page, then send it.';
   const command = (verb: string) => relay(`rejected ${verb} ${companyId} ${rejectedId}`, context);
-  const resend = ['To run this request now (its delays start when you send it):', command('resend')];
-  const look = ['Check what the request would do before you trust it:', command('show')];
-  const proposal = reason === 'event-unreadable' ? '' : ', and the proposed actions';
-  const broken = [`To see the mistake in the body${proposal}:`, command('show')];
+  const isSafe = reason !== 'invalid-chain' && mistake === undefined && !needsConfirmation(notice);
   return {
     headline: notKept === undefined ? `Refused: ${why}` : `Refused and not kept: ${why}`,
-    sentence:
+    title: `A request was refused: ${why}`,
+    place: [timesIn(context.timeZone)(at)],
+    wrong: [
+      ...mistakes
+        .slice(0, shownMistakes)
+        .map(({ pointer, detail }) => sentence(mistake === undefined ? placed(pointer, detail) : detail)),
+      ...(more > 0 ? [`There are ${more} more mistakes.`] : []),
+      ...(inADay > 1 ? [`${inADay} requests of this rule had this mistake within a day.`] : []),
       notKept === undefined
-        ? 'A request of this rule was refused. None of its actions ran.'
+        ? 'None of its actions ran.'
         : `This rule has too many refused requests: ${notKept} within a day were not kept. Send or drop the requests that wait.`,
+    ],
+    toDo: [remedy],
+    links: [{ label: 'Open the request', url: refusalPage(context.links.api, companyId, rejectedId) }],
+    hint: `${signInHint} There you can ${isSafe ? 'send the request again' : 'read the request, and correct it'}, or drop it.`,
     sections: {
-      'What was wrong': [
-        ...mistakes
-          .slice(0, shownMistakes)
-          .map(({ pointer, detail }) => oneLine(mistake === undefined ? `${pointer || 'the request'} ${detail}` : detail)),
-        ...(more > 0 ? [`and ${more} more`] : []),
-        ...(inADay > 1 ? [`${inADay} requests of this rule had this mistake within a day.`] : []),
-      ],
-      Where: [
-        `Happened: ${timesIn(timeZone)(at)}`,
-        { label: 'The page of the request (needs a key)', url: page },
-        { label: 'The request in the API (needs a token)', url: `${context.links.api}/co/${companyId}/rejected/${rejectedId}` },
-      ],
-      'What to do': [
-        remedy,
-        'To list the refused requests that are kept:',
-        relay(`rejected list ${companyId}`, context),
-        ...(reason === 'invalid-chain' ? [invalid] : needsConfirmation(notice) ? look : mistake === undefined ? resend : broken),
-      ],
       'How often you get this notice': [
         `Once ${isQuota(reason) ? 'a day' : 'an hour'}. Further requests with the same mistake are kept too.`,
       ],
     },
+    ids: `Refused request ${rejectedId}`,
+    operator: [
+      command(isSafe ? 'resend' : 'show'),
+      relay(`rejected list ${companyId}`, context),
+      { label: 'The request in the API (needs a token)', url: `${context.links.api}/co/${companyId}/rejected/${rejectedId}` },
+    ],
   };
 }
 
+/** For example `Action 0, sendRadius is blank` for the pointer `/0/sendRadius`. */
+function placed(pointer: string, detail: string): string {
+  const [, index = '', ...path] = pointer.split('/');
+  const action = /^\d+$/.test(index) ? `Action ${index}` : index;
+  return `${[action, ...path].filter(Boolean).join(', ') || 'The request'} ${detail}`;
+}
+
 function missingWords(notice: MissingPropertyNotice, { links, timeZone }: NoticeContext): Words {
-  const { index, assignmentId, path, at } = notice;
+  const { index, assignmentId, path, at, chainId } = notice;
   return {
     headline: `No such property: ${path}`,
-    sentence: `A condition of this rule uses ${path}, but the assignment has no such property.`,
-    sections: {
-      'What was wrong': [
-        `Action ${index} uses ${path}, but assignment ${oneLine(assignmentId)} has no such property.`,
-        'For a missing property, == is never true, and != is always true.',
-      ],
-      Where: [`Happened: ${timesIn(timeZone)(at)}`, ...chainPlaces(links, notice)],
-      'What to do': [
-        'Compare the name in actionCondition with the assignment on the platform; upper and lower case differ. ' +
-          'If only some assignments have the property, you do not need to do anything.',
-      ],
-      'How often you get this notice': ['Once a day for this rule and property.'],
-    },
+    title: `Assignments have no property ${path}`,
+    place: [`Assignment ${assignmentId}`, timesIn(timeZone)(at)],
+    wrong: [
+      `The condition of action ${index} uses ${path}, but assignment ${oneLine(assignmentId)} has no such property.`,
+      'For a missing property, == is never true, and != is always true.',
+    ],
+    toDo: [
+      'Compare the name in actionCondition with the assignment on the platform; upper and lower case differ. ' +
+        'If only some assignments have the property, you do not need to do anything.',
+    ],
+    links: [{ label: 'Open the chain', url: chainPage(links.api, notice) }],
+    hint: signInHint,
+    sections: { 'How often you get this notice': ['Once a day for this rule and property.'] },
+    ids: `Chain ${chainId}, action ${index}`,
+    operator: [{ label: 'The chain in the API (needs a token)', url: chainUrl(links.api, notice) }],
   };
 }
 
 function pausedWords(notice: PausedNotice, context: NoticeContext): Words {
   const { companyId, at } = notice;
-  const { timeZone } = context;
-  const waiting = `${context.links.api}/co/${companyId}/chains?paused=true`;
+  const { timeZone, links } = context;
   return {
     headline: 'Paused: actions wait',
-    sentence: 'Actions of this rule wait, because a system that they need is paused. Nothing is lost.',
-    sections: {
-      'What was wrong': [
-        pauseText({ ...notice, since: at }, timesIn(timeZone)),
-        'When the pause ends, the actions continue automatically and in order. Their conditions are evaluated then.',
-      ],
-      Where: [`Happened: ${timesIn(timeZone)(at)}`, { label: 'Waiting chains in the API (needs a token)', url: waiting }],
-      'What to do': [
-        'You do not need to do anything. To list the waiting chains:',
-        relay(`chains list ${companyId} --paused`, context),
-      ],
-      'How often you get this notice': ['Once for this rule and pause.'],
-    },
+    title: 'Actions of this rule wait for the end of a pause',
+    place: [timesIn(timeZone)(at)],
+    wrong: [
+      sentence(pauseText({ ...notice, since: at }, timesIn(timeZone))),
+      'Nothing is lost. When the pause ends, the actions continue automatically and in order. Their conditions are evaluated then.',
+    ],
+    toDo: ['You do not need to do anything.'],
+    links: [{ label: 'Open the waiting chains', url: `${links.api}/companies/${companyId}/chains?paused=true` }],
+    hint: signInHint,
+    sections: { 'How often you get this notice': ['Once for this rule and pause.'] },
+    ids: '',
+    operator: [relay(`chains list ${companyId} --paused`, context)],
   };
 }

@@ -4,6 +4,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Links } from '../chain/chain.js';
 import { createConnectors } from '../connectors/connectors.js';
+import { createOpenId } from '../connectors/openid.js';
 import { again } from '../service/again.js';
 import { type Config, StartError } from '../service/config.js';
 import { dataConverterOf } from '../service/payloads.js';
@@ -109,6 +110,7 @@ export async function openParts<TemporalConnection extends Connection | NativeCo
     namespace,
     taskQueue: config.RELAY_TASK_QUEUE,
     ...webUiOf(config, temporal),
+    openId: createOpenId(config, apiUrl(config)),
     operatorEmail: config.RELAY_OPERATOR_EMAIL,
     metricsToken: config.RELAY_METRICS_TOKEN,
     retryBudgetSeconds: config.RELAY_RETRY_BUDGET_SECONDS,

@@ -83,47 +83,35 @@ interface Pair {
   after?: number;
 }
 
-/** Pairs the actions that belong together, in order, so that the pairs have as many equal fields as possible. */
+/** Pairs the actions that belong together, in order, the most similar ones first. */
 function alignedPairs(before: readonly Fields[], after: readonly Fields[]): Pair[] {
   // Most actions are equal in both. Only the others, between the equal ones at both ends, need the slow search.
-  const shorter = Math.min(before.length, after.length);
+  const more = after.length - before.length;
   const isSame = (from: number, to: number) => isDeepStrictEqual(before[from], after[to]);
+  const shorter = Math.min(before.length, after.length);
   let head = 0;
   while (head < shorter && isSame(head, head)) head++;
-  let tail = 0;
-  while (tail < shorter - head && isSame(before.length - 1 - tail, after.length - 1 - tail)) tail++;
-  const pairAt = (from: number, to: number): Pair => ({ before: from, after: to });
-  const between = searchedPairs(before.slice(head, before.length - tail), after.slice(head, after.length - tail));
-  return [
-    ...Array.from({ length: head }, (_, place) => pairAt(place, place)),
-    ...between.map((pair) => ({
-      ...(pair.before !== undefined && { before: pair.before + head }),
-      ...(pair.after !== undefined && { after: pair.after + head }),
-    })),
-    ...Array.from({ length: tail }, (_, place) => pairAt(before.length - tail + place, after.length - tail + place)),
-  ];
-}
+  let tail = before.length;
+  while (tail > head && tail + more > head && isSame(tail - 1, tail - 1 + more)) tail--;
 
-function searchedPairs(before: readonly Fields[], after: readonly Fields[]): Pair[] {
-  const width = after.length + 1;
-  const score = (from: number, to: number) => likeness(before[from] ?? {}, after[to] ?? {});
-  const scores = before.map((_, from) => after.map((_, to) => score(from, to)));
-  const best = new Array<number>((before.length + 1) * width).fill(0); // the best sum of likeness from these places on
-  const at = (from: number, to: number) => best[from * width + to] ?? 0;
-  const paired = (from: number, to: number) => (scores[from]?.[to] ?? 0) + at(from + 1, to + 1);
-  for (let from = before.length - 1; from >= 0; from--)
-    for (let to = after.length - 1; to >= 0; to--)
-      best[from * width + to] = Math.max(paired(from, to), at(from + 1, to), at(from, to + 1));
+  const alike = before.slice(head, tail).flatMap((one, from) =>
+    after.slice(head, tail + more).flatMap((other, to) => {
+      const fields = likeness(one, other);
+      return fields > 0 ? [{ from: head + from, to: head + to, fields }] : [];
+    }),
+  );
+  const partners = new Map<number, number>();
+  for (const { from, to } of alike.sort((one, other) => other.fields - one.fields))
+    if ([...partners].every(([earlier, its]) => (earlier - from) * (its - to) > 0)) partners.set(from, to);
+
   const pairs: Pair[] = [];
-  let [from, to] = [0, 0];
-  while (from < before.length || to < after.length) {
-    const isPair =
-      from < before.length && to < after.length && (scores[from]?.[to] ?? 0) > 0 && paired(from, to) === at(from, to);
-    if (isPair) pairs.push({ before: from++, after: to++ });
-    else if (from < before.length && (to === after.length || at(from + 1, to) >= at(from, to + 1)))
-      pairs.push({ before: from++ });
-    else pairs.push({ after: to++ });
+  let to = 0;
+  for (const from of before.keys()) {
+    const partner = from < head ? from : from >= tail ? from + more : partners.get(from);
+    while (partner !== undefined && to < partner) pairs.push({ after: to++ });
+    pairs.push(partner === undefined ? { before: from } : { before: from, after: to++ });
   }
+  while (to < after.length) pairs.push({ after: to++ });
   return pairs;
 }
 

@@ -63,14 +63,23 @@ export function checkContents(
   const elements = actions.map((action) => elementOf(action, { relayId, mark, write: ({ name }) => `\${${name}}` }));
   const unread = [broken, ...actions.flatMap(({ references }) => references.map(({ name }) => name))];
   const read = readMarked(elements, { unfilled: [], unread }, mark);
-  const wrong = [...(read.ok ? [] : read.problems), ...read.mistakes].map(inContents);
+  const unable = read.ok ? warningsOfKind(platform, read.actions) : [];
+  const wrong = [...(read.ok ? [] : read.problems), ...read.mistakes, ...unable].map(inContents);
   const all = [...problems, ...wrong];
   const warnings = [
-    ...(read.ok ? [...read.warnings, ...warningsOfKind(platform, read.actions)].map(inContents) : []),
+    ...(read.ok ? read.warnings.map(inContents) : []),
     ...unusedVariables(contents, actions),
     ...actions.flatMap(oddities),
   ].filter(({ pointer }) => !all.some((problem) => problem.pointer === pointer));
   return all.length > 0 ? { ok: false, problems: all, warnings } : { ok: true, contents, warnings };
+}
+
+/** The groups and the ticket fields that the actions name, without those that depend on the event. */
+export function namedIn({ actions }: Contents): { groups: string[]; fields: string[] } {
+  const texts = (name: string) => actions.flatMap(({ [name]: text }) => (typeof text === 'string' ? [text] : []));
+  const known = (names: string[]) => names.map((name) => name.trim()).filter((name) => name !== '' && !name.includes('${'));
+  const listed = texts('sendToGroups').flatMap((list) => list.split(','));
+  return { groups: known([...texts('groupId'), ...listed]), fields: known(texts('cfName')) };
 }
 
 export const inContents = ({ pointer, detail }: Issue): Issue => ({ pointer: pointer && `/actions${pointer}`, detail });

@@ -141,6 +141,7 @@ function tryIt(api: string, { companyId, relayId, relayAccessToken, examples }: 
   const action = { action: 'platform_sendAssignment', relayId, relayAccessToken, platformAssignmentId: '1001', groupId: '501' };
   const post = `curl -i ${api}/co/${companyId}/relay -H 'Content-Type: application/json'`;
   return `  Examples            ${examples}
+  Sign in             as admin@demo.example; the inbox gets the link
 
 Try it: send assignment 1001 to group 501.
 

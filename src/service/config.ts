@@ -3,7 +3,9 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isEmailAddress } from '../chain/address.js';
+import { roles } from '../contract/credential.js';
 import { Keyring } from '../contract/encryption.js';
+import { httpsUrl } from '../contract/notify.js';
 
 /** The process cannot start. The message tells the person at the terminal what to do. */
 export class StartError extends Error {
@@ -65,6 +67,19 @@ function isHostOrNetwork(entry: string): boolean {
   );
 }
 
+const isGrants = 'must be JSON such as {"dispatchers": {"companyId": "acme", "role": "steer"}}';
+const grants = z
+  .string()
+  .transform((text): unknown => {
+    try {
+      return JSON.parse(text);
+    } catch {
+      return undefined; // refused below
+    }
+  })
+  .pipe(z.record(z.string(), z.strictObject({ companyId: z.string(), role: z.enum(roles) }, isGrants), isGrants))
+  .transform((byGroup) => Object.entries(byGroup).map(([group, grant]) => ({ group, ...grant })));
+
 const mailbox = (error: string) => z.string().refine(isEmailAddress, error);
 
 export const environment = z.object({
@@ -99,6 +114,18 @@ export const environment = z.object({
   RELAY_MAIL_UI_PORT: port.default(8025),
   MAIL_FROM: mailbox('must be an e-mail address such as Relay <relay@example.com>').default('Relay <relay@localhost>'),
   RELAY_OPERATOR_EMAIL: mailbox('must be an e-mail address').optional(), // gets notices that reach no contact
+  /** The OpenID Connect service where people sign in. Its client is the relay. */
+  RELAY_OIDC_ISSUER: httpsUrl('people sign in there').optional(),
+  RELAY_OIDC_CLIENT_ID: z.string().optional(),
+  RELAY_OIDC_CLIENT_SECRET: z.string().optional(),
+  /** If set, only people with a verified address of these domains can sign in there. */
+  RELAY_OIDC_DOMAINS: z
+    .string()
+    .toLowerCase()
+    .transform((text) => text.split(/[ ,]+/))
+    .optional(),
+  /** The role that each group of the service gives. Default: only people whom a company lists can sign in. */
+  RELAY_OIDC_GROUPS: grants.optional(),
   RELAY_SANDBOX_PORT: port.default(8090),
   /** How long an effect is retried before its action needs attention. Time without workers does not count. */
   RELAY_RETRY_BUDGET_SECONDS: seconds(600),

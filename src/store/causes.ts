@@ -18,6 +18,7 @@ const tallied = new Table(
   `(SELECT causes.*, tally.*, ${placeBy('tally.last_at', 'tally.ended_at')}
     FROM causes, LATERAL (
       SELECT count(DISTINCT chain_id) FILTER (WHERE ${held})::int AS chains, count(*) FILTER (WHERE ${held})::int AS actions,
+        count(DISTINCT assignment_id) FILTER (WHERE ${held})::int AS assignments,
         COALESCE((array_agg(DISTINCT relay_id) FILTER (WHERE ${held}))[1:${shownRules}], '{}') AS relay_ids,
         (array_agg(chain_id ORDER BY since) FILTER (WHERE ${held}))[1] AS chain_id, max(since) AS last_at,
         CASE WHEN bool_and(ended_at IS NOT NULL) THEN max(ended_at) END AS ended_at

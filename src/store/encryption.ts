@@ -10,13 +10,14 @@ import { type Database, exists } from './database.js';
 import { doors } from './doors.js';
 import { storedEvents } from './events.js';
 import { notices } from './notices.js';
+import { people } from './people.js';
 import { whole } from './rejected.js';
 import { serviceKeys } from './service-keys.js';
 import { drafts, versions } from './versions.js';
 
 /** All tables with encrypted fields. The rotation begins with the most urgent tables. */
 const settings = [companies, rules, doors, versions];
-const tables = [...settings, serviceKeys, pauses, whole, causes, unconfirmed, notices, drafts, storedEvents, audit];
+const tables = [...settings, serviceKeys, pauses, people, whole, causes, unconfirmed, notices, drafts, storedEvents, audit];
 
 export const encryptionIn = (database: Database) => {
   const { ids = [], currentId } = database.keyring ?? {};

@@ -198,13 +198,7 @@ export class Events {
     return storedEvents.find(this.database, `${ofRule} AND event_id = $3`, [companyId, relayId, eventId]);
   }
 
-  /** The newest first, at most 1,000 events and 32 MiB. */
-  async last(companyId: string, relayId: string, chosen: LastEvents): Promise<StoredEvent[]> {
-    const rows = await this.lastRows(companyId, relayId, chosen);
-    return rows.map((row) => storedEvents.parse(this.database, row));
-  }
-
-  /** Like `last`, but the rows are not decrypted: `storedEvents.parse` decrypts them, also in another thread. */
+  /** The newest first, at most 1,000 events and 32 MiB. `storedEvents.parse` decrypts the rows, also in another thread. */
   async lastRows(companyId: string, relayId: string, { limit = mostLast, since, until, ids }: LastEvents) {
     await this.flush();
     const chosen = `${ofRule} AND ($3::text IS NULL OR received_at >= $3::text::timestamptz)

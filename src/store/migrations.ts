@@ -231,6 +231,30 @@ const statementsOf: Record<string, readonly string[]> = {
     'CREATE INDEX events_by_dedupe ON events (company_id, relay_id, dedupe_hash) WHERE dedupe_hash IS NOT NULL',
     'CREATE INDEX events_by_key ON events (encryption_key)',
   ],
+  people: [
+    `CREATE TABLE people (
+       company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE, person_id text COLLATE "C" PRIMARY KEY,
+       name text NOT NULL, email text, encryption_key text, role text NOT NULL, issuer text, from_group text,
+       created_at timestamptz NOT NULL DEFAULT now(), updated_at timestamptz NOT NULL DEFAULT now(), last_used_at timestamptz
+     )`,
+    'CREATE INDEX people_of_company ON people (company_id)',
+    // The hash of an address, or of an issuer and its subject. An address alone must not be found in a stolen database.
+    `CREATE TABLE person_handles (
+       handle_id text COLLATE "C" PRIMARY KEY, person_id text COLLATE "C" NOT NULL REFERENCES people ON DELETE CASCADE,
+       kind text NOT NULL, hash bytea NOT NULL, pepper_id text
+     )`,
+    'CREATE INDEX person_handles_by_hash ON person_handles (hash)',
+    'CREATE INDEX person_handles_of_person ON person_handles (person_id)',
+    // One row for each person that a link can sign in. A row without a person is a sign-in that has begun at the OpenID service.
+    `CREATE TABLE sign_ins (
+       token_hash text NOT NULL, browser_hash text NOT NULL, person_id text COLLATE "C" REFERENCES people ON DELETE CASCADE, to_page text,
+       expires_at timestamptz NOT NULL DEFAULT now() + interval '10 minutes'
+     )`,
+    'CREATE INDEX sign_ins_by_token ON sign_ins (token_hash)',
+    'CREATE INDEX sign_ins_of_person ON sign_ins (person_id)',
+    'ALTER TABLE sessions ADD COLUMN person_id text COLLATE "C" REFERENCES people ON DELETE CASCADE',
+    'CREATE INDEX sessions_of_person ON sessions (person_id)',
+  ],
   chains: [
     'ALTER TABLE companies ADD COLUMN history_days integer',
     // `place` sorts lists. `run_id`, `started_at`: the last run of the chain that the collector has seen. `details`: JSON.
@@ -270,6 +294,7 @@ const statementsOf: Record<string, readonly string[]> = {
      )`,
     "CREATE INDEX events_without_chain ON events (company_id, received_at, relay_id) WHERE outcome <> 'chain'",
   ],
+  'notice-edits': ['ALTER TABLE companies ADD COLUMN notice_edits boolean'],
 };
 
 export interface Migration {

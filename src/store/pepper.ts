@@ -57,7 +57,12 @@ export class Pepper {
 const inJson = (hash: Uint8Array) => `\\x${Buffer.from(hash).toString('hex')}`;
 
 /** Tables with hashes, and their id columns. */
-export const hashTables = { tokens: 'token_id', company_keys: 'key_id', admin_tokens: 'admin_token_id' } as const;
+export const hashTables = {
+  tokens: 'token_id',
+  company_keys: 'key_id',
+  admin_tokens: 'admin_token_id',
+  person_handles: 'handle_id',
+} as const;
 
 const row = z.object({ id: z.string(), hash: z.instanceof(Uint8Array) });
 

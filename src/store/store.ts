@@ -13,6 +13,7 @@ import { Events } from './events.js';
 import { healthIn } from './health.js';
 import { leasesIn } from './leases.js';
 import { noticesIn } from './notices.js';
+import { peopleIn } from './people.js';
 import { Pepper, pepperHashes } from './pepper.js';
 import { quietIn, Uptime } from './quiet.js';
 import { rejectedRequestsIn } from './rejected.js';
@@ -51,6 +52,7 @@ export function createStore(connected: Database, { keyring, secret }: Secrets = 
     tokens: tokensIn(database, settings, pepper),
     keys: keysIn(database, pepper),
     adminTokens: adminTokensIn(database, pepper),
+    people: peopleIn(database, pepper),
     sessions: sessionsIn(opened),
     audit: auditIn(database),
     pauses: pausesIn(database),

@@ -21,6 +21,12 @@ export async function setDoor(store: Store, companyId: string, relayId: string, 
   await store.rules.setDoor(companyId, relayId, (stored) => doorSchema.parse({ ...stored, ...door }), actor);
 }
 
+/** The newest stored event of the rule, with its body. */
+export async function lastEvent(store: Store, companyId: string, relayId: string) {
+  const [event] = (await store.events.list(companyId, relayId, { limit: 1 })).items;
+  return event && store.events.get(companyId, relayId, event.eventId);
+}
+
 /** A new rule, with contents if they are given. */
 export async function ruleOf(store: Store, companyId: string, contents?: unknown, door?: Record<string, unknown>) {
   const made = await store.rules.create(companyId, { name: 'Rule', onFailure: 'hold', onUnknown: 'resend' }, actor);

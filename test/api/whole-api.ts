@@ -14,7 +14,11 @@ export const adminToken = 'the-admin-token';
 
 export async function wholeApi(more: Partial<ApiOptions> = {}) {
   const lines: string[] = [];
-  const store = createStore(await openEmptied(), { ...(more.keyring && { keyring: more.keyring }) });
+  const database = await openEmptied();
+  const store = createStore(database, {
+    ...(more.keyring && { keyring: more.keyring }),
+    ...(more.secret && { secret: more.secret }),
+  });
   const connectors = createConnectors({ allowPrivateNetworks: false, mailFrom: 'relay@relay.example' });
   const log = createLog('info', { write: (line) => lines.push(line) });
   const options: ApiOptions = {
@@ -36,6 +40,7 @@ export async function wholeApi(more: Partial<ApiOptions> = {}) {
   return {
     ...options,
     url: api.url,
+    database,
     /** Log lines. */
     logged: () => lines.map((line): Record<string, unknown> => JSON.parse(line)),
     async ask(method: string, path: string, bearer?: string, body?: unknown) {

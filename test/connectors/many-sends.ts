@@ -56,7 +56,7 @@ export function describeManySends([lanes, sendsOfLane]: readonly [number, number
         const timeoutMs = isSeen ? limits.shown : limits.hidden;
         const outcome = fate.startsWith('lost')
           ? await afterLostWorker(run, fate, random() < 0.5, sends, timeoutMs)
-          : await ended(begun((timeoutMs) => run.send({ timeoutMs }), sends, timeoutMs));
+          : await ended(run.send({ timeoutMs }));
         vendor.faults.now = undefined;
         const expected = isSeen
           ? /^done 2$/
@@ -92,29 +92,10 @@ export function describeManySends([lanes, sendsOfLane]: readonly [number, number
         data = JSON.parse(JSON.stringify(next));
         if (isLost) throw lost;
       };
-      const first = begun((timeoutMs) => run.send({ timeoutMs, keep, kept: data }), sends, limitMs);
+      const first = run.send({ timeoutMs: limitMs, keep, kept: data });
       await first.catch((error: unknown) => assert.equal(error, lost));
       assert.equal(sends().length, fate === 'lost after' ? 1 : 0);
-      return ended(begun((timeoutMs) => run.send({ timeoutMs, attempt: 2, kept: data }), sends, limitMs));
-    }
-
-    /**
-     * An attempt that had the time to send. On a slow machine, the connector refuses to begin a send: then the relay's next attempt
-     * sends.
-     */
-    async function begun<Sent>(
-      attempt: (timeoutMs: number) => Promise<Sent>,
-      sends: () => unknown[],
-      timeoutMs: number,
-    ): Promise<Sent> {
-      try {
-        return await attempt(timeoutMs);
-      } catch (error) {
-        const isRefused = error instanceof ConnectorError && / is too slow: .* so nothing was sent$/.test(error.message);
-        if (!isRefused || timeoutMs > limits.shown) throw error;
-        assert.deepEqual([error.kind, sends().length], ['retryable', 0]);
-        return begun(attempt, sends, 2 * timeoutMs);
-      }
+      return ended(run.send({ timeoutMs: limitMs, attempt: 2, kept: data }));
     }
 
     async function ended(sending: ReturnType<Platform['sendAssignment']>): Promise<string> {

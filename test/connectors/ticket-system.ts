@@ -335,6 +335,8 @@ function suite<State extends VendorState, Failure extends string>(
     const said = await ticketing.check(call(), { fields: [note.field], ticketId: ticket.id });
     assert.match(said, new RegExp(`${note.field}.*can read ticket`));
     if (quota) assert.match(said, quota);
+    const names = await ticketing.names?.(call());
+    assert.ok(names?.includes(note.field), String(names));
     await failing(ticketing.check(call(), { fields: ['No such field'] }));
     fail({ name: 'credentials' });
     const error = await failing(ticketing.check(call()));

@@ -1,6 +1,6 @@
 /** A connector for WorkMarket, and its simulator, over a real socket. */
 
-import type { Call } from '../../src/connectors/call.js';
+import { type Call, ConnectorError } from '../../src/connectors/call.js';
 import { createHttpClient, type HttpClient } from '../../src/connectors/http.js';
 import { workmarket } from '../../src/connectors/kinds/workmarket.js';
 import type { Order, Platform } from '../../src/connectors/platforms.js';
@@ -34,7 +34,16 @@ export function effect(platform: Platform, order: Partial<Order> = {}, assignmen
   const keep = async (data: unknown) => {
     run.kept = JSON.parse(JSON.stringify(data)) as Kept;
   };
-  const send = (more: Partial<Call> = {}) =>
-    platform.sendAssignment(assignmentId, { groupIds: ['11'], ...order }, { timeoutMs: 20_000, keep, kept: run.kept, ...more });
+  /** On a slow machine, the connector may refuse to begin a send. Then nothing was sent, and the next attempt has twice the time. */
+  const send = async (more: Partial<Call> = {}): ReturnType<Platform['sendAssignment']> => {
+    const call = { timeoutMs: 20_000, keep, kept: run.kept, ...more };
+    try {
+      return await platform.sendAssignment(assignmentId, { groupIds: ['11'], ...order }, call);
+    } catch (error) {
+      const isSlow = error instanceof ConnectorError && / is too slow: .* so nothing was sent$/.test(error.message);
+      if (!isSlow || call.timeoutMs > 60_000) throw error;
+      return send({ ...more, timeoutMs: 2 * call.timeoutMs });
+    }
+  };
   return Object.assign(run, { send });
 }

@@ -5,6 +5,7 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import { createApi } from '../../src/api/app.js';
 import { Limits, type Use } from '../../src/api/limits.js';
 import { createConnectors } from '../../src/connectors/connectors.js';
+import type { OpenId } from '../../src/connectors/openid.js';
 import type { CompanyLimits } from '../../src/contract/company.js';
 import { freePort, serveHttp } from '../../src/service/server.js';
 import { createLog, Metrics } from '../../src/service/telemetry.js';
@@ -46,20 +47,26 @@ interface ServedOptions {
   /** Per minute and key. */
   uses?: Record<Use, number>;
   /** The fake's behaviour, if the test needs one. */
+  /** The operator's mail server, and the OpenID service, if people sign in. */
+  smtpUrl?: string;
+  openId?: OpenId;
   workflow?: Partial<Record<'start' | 'count', (...args: never[]) => Promise<object>>>;
 }
 
 /** One company `acme` with a rule and a key. */
-export async function serveApi(database: Database, { limits: ofCompany = endless, uses, workflow }: ServedOptions = {}) {
+export async function serveApi(
+  database: Database,
+  { limits: ofCompany = endless, uses, workflow, smtpUrl, openId }: ServedOptions = {},
+) {
   const lines: string[] = [];
   const log = createLog('warn', { write: (line) => lines.push(line) });
   const store = createStore(database);
-  const connectors = createConnectors({ allowPrivateNetworks: false, mailFrom: 'relay@relay.example' });
+  const connectors = createConnectors({ allowPrivateNetworks: false, mailFrom: 'relay@relay.example', smtpUrl });
   const port = await freePort('127.0.0.1');
   const url = `http://127.0.0.1:${port}`;
   const limits = new Limits({ perMinute: 1e9, uses, log });
   const client = { ...forgetful, workflow: { ...forgetful.workflow, ...workflow } } as Client;
-  const common = { store, connectors, log, limits, adminToken, links: { api: url }, client, metrics: new Metrics() };
+  const common = { openId, store, connectors, log, limits, adminToken, links: { api: url }, client, metrics: new Metrics() };
   const times = { retryBudgetSeconds: 1, attentionWindowSeconds: 1 };
   const api = createApi({ ...common, ...times, operatorEmail: 'o@x.example', taskQueue: 'relay', eager: false });
   const server = await serveHttp(api, { host: '127.0.0.1', port });
@@ -75,6 +82,7 @@ export async function serveApi(database: Database, { limits: ofCompany = endless
     relayId: rule.rule.relayId,
     relayAccessToken: rule.relayAccessToken,
     key: key.key,
+    store,
     /** Logged warnings and errors. */
     lines,
     async close() {

@@ -1,5 +1,6 @@
 /** `relay causes`: why chains need attention, and who works on each cause. */
 
+import { failureTitle } from '../../chain/failure-words.js';
 import { type CauseResource, causeSchema, causesResponse, type RefusedCause, wholeCauseResponse } from '../../contract/causes.js';
 import { path } from '../api.js';
 import { type Commands, command, withParts } from '../options.js';
@@ -19,13 +20,14 @@ export const causes: Commands = (relay, session) => {
       columns: {
         CAUSE: 'causeId',
         CHAINS: 'chains',
+        ASSIGNMENTS: 'assignments',
         REASON: 'reason',
         SINCE: 'since',
         LAST: 'lastAt',
         ENDED: 'endedAt',
         'TAKEN BY': 'takenBy',
         'SILENT UNTIL': silence,
-        WHAT: ({ title, message }) => title ?? message,
+        WHAT: (cause) => failureTitle({ ...cause, type: cause.reason }),
       },
       none: `No chain of company ${companyId} needs attention.`,
       below: ({ refused }) => refusedLines(companyId, refused),

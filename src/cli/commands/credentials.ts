@@ -1,4 +1,4 @@
-/** `relay tokens`: the tokens of rules. `relay keys`: the keys of a company. `relay admin-tokens`: the tokens of operators. */
+/** `relay tokens`: the tokens of rules. `relay keys`, `relay people`: the keys and people of a company. `relay admin-tokens`: the tokens of operators. */
 
 import { Option } from '@commander-js/extra-typings';
 import {
@@ -11,6 +11,7 @@ import {
   rotatedTokenResponse,
   tokensResponse,
 } from '../../contract/credential.js';
+import { peopleResponse, personSchema } from '../../contract/person.js';
 import { path } from '../api.js';
 import { type Commands, command, yesOption } from '../options.js';
 import { UsageError } from '../terminal.js';
@@ -84,6 +85,35 @@ export const credentials: Commands = (relay, session) => {
     .addOption(yesOption)
     .action((companyId, keyId, { yes }) =>
       session.delete(path`/admin/companies/${companyId}/keys/${keyId}`, yes, `key ${keyId} of company ${companyId}`),
+    );
+
+  const people = relay.command('people').summary('the people who sign in to a company without a key');
+  const peopleOf = (companyId: string) => path`/admin/companies/${companyId}/people`;
+  const personColumns = { PERSON: 'personId', NAME: 'name', 'E-MAIL': 'email', ROLE: 'role', 'LAST USED': 'lastUsedAt' } as const;
+
+  command(people, 'list <companyId>', 'acme', 'list the people of a company').action((companyId) => {
+    const asked = session.api.ask('GET', peopleOf(companyId), peopleResponse);
+    return session.show(asked, ({ people }) => session.table(people, personColumns));
+  });
+
+  command(people, 'set <companyId> <email>', 'acme ada@acme.example --role steer', 'add a person, or change a role')
+    .option('--name <name>', 'the name for the audit log; default: the part of the address before the @')
+    .addOption(new Option('--role <role>', 'the permissions of the person (required)').choices(roles))
+    .action((companyId, email, { name, role }) => {
+      if (role === undefined) throw new UsageError('A person needs a --role');
+      const asked = session.api.ask('PUT', peopleOf(companyId), personSchema, { body: { email, name, role } });
+      return session.show(asked, ({ personId, name, email, role }) => fields({ personId, name, email, role }));
+    });
+
+  command(
+    people,
+    'delete <companyId> <personId>',
+    'acme Xk2vQ9sLm4Tz --yes',
+    'remove a person, and end the sessions of the person',
+  )
+    .addOption(yesOption)
+    .action((companyId, personId, { yes }) =>
+      session.delete(`${peopleOf(companyId)}${path`/${personId}`}`, yes, `person ${personId} of company ${companyId}`),
     );
 
   const adminTokens = relay.command('admin-tokens').summary('the tokens of operators');

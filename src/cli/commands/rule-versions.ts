@@ -1,11 +1,12 @@
 /** `relay rules versions|diff|try|publish|go-back`: what a rule does, and what it did before. */
 
 import type { Command } from '@commander-js/extra-typings';
+import { triedText } from '../../chain/tried-text.js';
 import { ruleSchema } from '../../contract/rule.js';
 import { contentsDiffSchema, draftResponse, versionSchema, versionsResponse } from '../../contract/rule-contents.js';
 import { command, readCount, withParts, yesOption } from '../options.js';
 import { askTry, newEventsRunIt, ruleAt } from '../rules/versions.js';
-import { diffLines, triedLines, triedText } from '../rules/view.js';
+import { diffLines, triedLines } from '../rules/view.js';
 import type { Session } from '../session.js';
 import { UsageError } from '../terminal.js';
 import { fields, readMoment } from '../text.js';
@@ -57,41 +58,46 @@ export function addVersionCommands(rules: Command, session: Session): void {
       return session.show(askTry(session, companyId, relayId, body), (tried) => triedLines(session, tried));
     });
 
-  command(rules, 'publish <companyId> <relayId>', 'acme 4711 --note "Wider radius"', 'publish the draft: new events will run it')
-    .description('Shows the differences to the published version first, and what the last 200 events would do.')
+  const publish = 'publish the draft: new events will run it';
+  const goBack = 'publish an old version again, as a new version';
+  const shown = 'Shows the differences to the published version first, and what the last 200 events would do.';
+  command(rules, 'publish <companyId> <relayId>', 'acme 4711 --note "Wider radius"', publish)
+    .description(shown)
     .option(...noteWords)
     .addOption(yesOption)
     .action(async (companyId, relayId, { note, yes }) => {
       const { revision } = (await session.api.ask('GET', `${ruleAt(companyId, relayId)}/draft`, draftResponse)).body;
-      await showFirst(companyId, relayId, 'draft');
-      await session.confirm(yes, `Publish the draft of rule ${relayId}?`, newEventsRunIt);
-      await publish(`${ruleAt(companyId, relayId)}/publish`, { revision, note });
+      await publishAfterAsking(companyId, relayId, 'draft', { revision, note }, yes);
     });
-
-  command(rules, 'go-back <companyId> <relayId> <version>', 'acme 4711 3', 'publish an old version again, as a new version')
-    .description('Shows the differences to the published version first, and what the last 200 events would do.')
+  command(rules, 'go-back <companyId> <relayId> <version>', 'acme 4711 3', goBack)
+    .description(shown)
     .option(...noteWords)
     .addOption(yesOption)
-    .action(async (companyId, relayId, version, { note, yes }) => {
-      const old = readVersion(version);
-      await showFirst(companyId, relayId, old);
-      await session.confirm(yes, `Publish version ${old} of rule ${relayId} again?`, newEventsRunIt);
-      await publish(`${ruleAt(companyId, relayId)}/versions/${old}/publish`, { note });
-    });
+    .action((companyId, relayId, version, { note, yes }) =>
+      publishAfterAsking(companyId, relayId, readVersion(version), { note }, yes),
+    );
 
   function askDiff(companyId: string, relayId: string, version: string | number, other: string | number | undefined) {
     const target = `${ruleAt(companyId, relayId)}/versions/${readVersion(String(version))}/diff`;
     return session.api.ask('GET', target, contentsDiffSchema, { query: { with: other } });
   }
 
-  async function showFirst(companyId: string, relayId: string, version: number | 'draft'): Promise<void> {
-    const { published } = (await session.api.ask('GET', ruleAt(companyId, relayId), ruleSchema)).body;
+  async function publishAfterAsking(
+    companyId: string,
+    relayId: string,
+    version: number | 'draft',
+    body: object,
+    yes: true | undefined,
+  ): Promise<void> {
+    const rule = ruleAt(companyId, relayId);
+    const { published } = (await session.api.ask('GET', rule, ruleSchema)).body;
     const diff = published === undefined ? undefined : await askDiff(companyId, relayId, published, version);
     const { body: tried } = await askTry(session, companyId, relayId, { version });
     session.print([...(diff ? [...diffLines(diff.body), ''] : []), triedText(tried)]);
-  }
-
-  function publish(target: string, body: object): Promise<void> {
+    const isDraft = version === 'draft';
+    const question = isDraft ? `Publish the draft of rule ${relayId}?` : `Publish version ${version} of rule ${relayId} again?`;
+    await session.confirm(yes, question, newEventsRunIt);
+    const target = isDraft ? `${rule}/publish` : `${rule}/versions/${version}/publish`;
     return session.show(session.api.ask('POST', target, versionSchema, { body }), ({ version, ...rest }) => [
       `Version ${version} is published.`,
       ...fields(rest, '  '),

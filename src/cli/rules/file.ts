@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit, type YAMLMap } from 'yaml';
 import { z } from 'zod';
 import { type Issue, jsonPointer } from '../../chain/request.js';
-import type { Contents } from '../../contract/rule-contents.js';
+import { type Contents, contentsSchema } from '../../contract/rule-contents.js';
 import { caseSchema, type RuleCase, ruleFileSchema } from '../../contract/rule-file.js';
 import { checkContents } from '../../rules/contents.js';
 import { UsageError } from '../terminal.js';
@@ -25,7 +25,7 @@ export interface RuleFile {
 }
 
 export const anyObject = z.record(z.string(), z.unknown());
-export const contentsFields = ['when', 'variables', 'actions'];
+export const contentsFields = Object.keys(contentsSchema.shape);
 
 /** The rules in a folder, or in one file. @throws UsageError */
 export function readRuleFiles(path: string): RuleFile[] {

@@ -1,6 +1,7 @@
 /** `relay rules push`: publishes rules from YAML files, after it has shown what that changes. */
 
 import { writeFileSync } from 'node:fs';
+import { triedText } from '../../chain/tried-text.js';
 import { createdRuleResponse } from '../../contract/rule.js';
 import { type Contents, draftResponse, versionSchema, type WholeVersion } from '../../contract/rule-contents.js';
 import { diffContents } from '../../rules/compare.js';
@@ -13,7 +14,7 @@ import { type RuleFile, readRuleFiles } from './file.js';
 import { reportProblems } from './test.js';
 import { withAbout } from './text.js';
 import { askPublished, askTry, isSame, newEventsRunIt, ruleAt } from './versions.js';
-import { diffLines, triedText } from './view.js';
+import { diffLines } from './view.js';
 
 interface PushOptions {
   draft?: true | undefined;

@@ -19,7 +19,7 @@ const placeOf = (field: string) => order.indexOf(field) + (order.includes(field)
 
 /** The text of a rule's file. Parts of `before` that stay the same keep their comments and quotation marks. */
 export function ruleText({ contents, ...about }: WrittenRule, schemaUrl: string, before?: Document): string {
-  const { when, variables, actions } = contents;
+  const { variables, actions } = contents;
   const document = before?.clone() ?? new Document({});
   if (!before) document.commentBefore = ` yaml-language-server: $schema=${schemaUrl}`;
   const shown = Object.entries(variables).map(([name, { path, missing, default: text }]) => {
@@ -28,7 +28,7 @@ export function ruleText({ contents, ...about }: WrittenRule, schemaUrl: string,
   });
   return withFields(document, {
     ...about,
-    when,
+    ...contents,
     variables: shown.length > 0 ? Object.fromEntries(shown) : undefined,
     actions: actions.map((action) => Object.fromEntries(Object.entries(action).sort(([a], [b]) => placeOf(a) - placeOf(b)))),
   });

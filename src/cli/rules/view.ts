@@ -1,7 +1,7 @@
 /** Rules with contents in a terminal: the differences of two versions, and the result of a try on past events. */
 
-import { counted } from '../../chain/text.js';
-import type { ContentsDiff, Tried, TriedOutcome } from '../../contract/rule-contents.js';
+import { triedText } from '../../chain/tried-text.js';
+import type { ContentsDiff, Tried } from '../../contract/rule-contents.js';
 import { issueLines } from '../explain.js';
 import type { Session } from '../session.js';
 import type { Line } from '../text.js';
@@ -39,27 +39,6 @@ export function changeLines({ before, after }: Change, indent: string): Line[] {
 function linesOf(value: unknown): string[] {
   if (value === undefined) return [];
   return (typeof value === 'string' ? value : JSON.stringify(value)).split('\n');
-}
-
-const outcomeTexts: Record<TriedOutcome, string | undefined> = {
-  same: undefined,
-  'not-applicable': undefined,
-  different: 'would be different',
-  'no-longer-applies': 'would no longer apply',
-  'applies-now': 'would apply now',
-  'would-be-refused': 'would be refused',
-  'needs-attention': 'would need attention',
-};
-
-/** For example `Of the last 200 events 12 would be different; 1 would be refused.` */
-export function triedText({ tried, counts, stopped }: Tried): string {
-  if (tried === 0) return 'There are no events to try the rule on.';
-  const parts = Object.entries(outcomeTexts).flatMap(([outcome, text]) => {
-    const count = counts[outcome as TriedOutcome] ?? 0;
-    return text && count > 0 ? [`${count} ${text}`] : [];
-  });
-  const all = `Of ${counted(tried, 'event')}${stopped ? ' (the time was too short for all)' : ''}`;
-  return `${all}, ${parts.join('; ') || 'none would be different'}.`;
 }
 
 export function triedLines(session: Session, tried: Tried): Line[] {

@@ -34,11 +34,16 @@ const errorsSchema = z.object({
 
 export function autotask({ userName, secret, integrationCode, baseUrl }: TicketingConnections['autotask']): TicketSystem {
   const headers = { username: userName, secret, apiintegrationcode: integrationCode };
+  const own = baseUrl?.replace(/\/+$/, '');
 
   return {
     name: 'Autotask',
-    // The vendor allows 10,000 calls, but slows calls down above half of that.
-    limits: { account: `autotask ${userName}`, threads: 3, callsPerHour: 5000 },
+    // The vendor allows 10,000 calls, but slows calls down above half of that. With a wrong password, nobody uses up the limits of others.
+    limits: {
+      account: [own ?? home, userName.toLowerCase(), integrationCode, secret].join('\n'),
+      threads: 3,
+      callsPerHour: 5000,
+    },
 
     async access(read) {
       const path = `/ATServicesRest/V1.0/zoneInformation?user=${encodeURIComponent(userName)}`;

@@ -98,6 +98,11 @@ export function workmarket(settings: Settings, http: HttpClient, memory: Memory)
       return `accepts the credentials${known}; can read the assignment ${assignmentId}`;
     },
 
+    async names(call) {
+      const groups = await memory.of('groups', () => listGroups(begin(call)));
+      return groups.flatMap(({ name, active, deleted }) => (active === false || deleted ? [] : name));
+    },
+
     async sendAssignment(assignmentId, { groupIds, radiusMiles }, call) {
       const unable = unableToSend({ kind: 'workmarket' }, { groupIds, ...(radiusMiles !== undefined && { radiusMiles }) });
       if (unable) throw refused(unable, unable, 'Change the action, then retry');

@@ -1,32 +1,19 @@
 /** The card of one action: a sentence that unfolds to its fields. */
 
 import { useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
 import { announce } from '../frame.js';
 import { Button } from '../parts.js';
 import { counted, fieldWords, reminderWords } from '../words.js';
 import { type Card, type Fields, fieldText } from './draft.js';
+import { type Remark, useKnowledge } from './knowledge.js';
 import { Picker } from './picker.js';
 import { sentenceOf } from './sentences.js';
 import { StepFields } from './step-fields.js';
 
-/** A mistake, warning or hint about a field. `field` is '' if the remark is about the whole action. */
-export interface Remark {
-  field: string;
-  detail: string;
-  /** An action that solves the problem, such as a reminder e-mail if the assignment may reach no worker. */
-  add?: Fields;
-}
-
-export interface CardProps {
+interface CardProps {
   card: Card;
   place: number;
-  count: number;
   isOpen: boolean;
-  problems: readonly Remark[];
-  remarks: readonly Remark[];
-  /** Whether the remarks are from an earlier draft. */
-  isOutdated: boolean;
   onToggle(): void;
   /** @param about - the field that has changed. */
   onChange(fields: Fields, about: string): void;
@@ -43,8 +30,8 @@ type TextBox = HTMLInputElement | HTMLTextAreaElement;
 /** Fields that the relay needs before the action runs, so that they cannot have values of the assignment. */
 const earlyFields = ['platformAssignmentId', 'delayInSeconds', 'incomingValue', 'comment'];
 
-export function ActionCard({ card, place, count, isOpen, problems, remarks, isOutdated, onToggle, ...more }: CardProps) {
-  const { onChange, onAdd, onMove, onDuplicate, onRemove } = more;
+export function ActionCard({ card, place, isOpen, onToggle, onChange, onAdd, onMove, onDuplicate, onRemove }: CardProps) {
+  const { draft, isOutdated, ...known } = useKnowledge();
   const { fields } = card;
   /** Whether the card shows missing fields as mistakes. A new card shows these mistakes only after the user leaves the card. */
   const isLeft = useSignal(Object.keys(fields).length > 2);
@@ -55,9 +42,10 @@ export function ActionCard({ card, place, count, isOpen, problems, remarks, isOu
     if (isText) lastBox.value = target;
   };
   const sentence = sentenceOf(fields);
-  const shown = isLeft.value ? problems : problems.filter(({ detail }) => !detail.startsWith('is required'));
-  const detailsOf = (names: readonly string[], among: readonly Remark[]) => [
-    ...new Set(among.flatMap(({ field, detail }) => (names.includes(field.split('/')[0] ?? '') ? [detail] : []))),
+  const shown = saidOf(known.problems, place).filter(({ detail }) => isLeft.value || !detail.startsWith('is required'));
+  const remarks = saidOf(known.hints, place);
+  const detailsOf = (names: readonly string[], among: typeof shown) => [
+    ...new Set(among.flatMap(({ field, detail }) => (names.includes(field) ? [detail] : []))),
   ];
   // The API computes the delay of the added action from the other actions, so the checked draft must be the current draft.
   const addRemedy = (fields: Fields) =>
@@ -76,8 +64,7 @@ export function ActionCard({ card, place, count, isOpen, problems, remarks, isOu
     // The user must still type the id of a custom field, so the cursor goes before the closing bracket.
     if (name.endsWith('>')) box.setSelectionRange((box.selectionEnd ?? 1) - 1, (box.selectionEnd ?? 1) - 1);
   };
-  const hasFields = (field: string) => field in fieldWords || field === 'if';
-  const isElsewhere = ({ field }: Remark) => !isOpen || !hasFields(field.split('/')[0] ?? '');
+  const isElsewhere = ({ field }: { field: string }) => !isOpen || !(field in fieldWords || field === 'if');
   const lastName = lastBox.value?.name ?? '';
   return (
     <article
@@ -108,13 +95,14 @@ export function ActionCard({ card, place, count, isOpen, problems, remarks, isOu
       {remarks
         .filter((remark) => isElsewhere(remark) && (isOpen || remark.add))
         .map(({ field, detail, add }) => (
-          <Note key={field + detail} words={add ? reminderWords : `This step ${detail}.`}>
+          <p key={field + detail} class="note wait small">
+            {add ? reminderWords : `This step ${detail}.`}{' '}
             {add && (
               <Button aria-disabled={isOutdated} onClick={() => addRemedy(add)}>
                 Add the reminder e-mail
               </Button>
             )}
-          </Note>
+          </p>
         ))}
       {isOpen && (
         <>
@@ -133,7 +121,7 @@ export function ActionCard({ card, place, count, isOpen, problems, remarks, isOu
             <Button aria-disabled={place === 0} onClick={() => onMove(-1)}>
               Move up<span class="unseen"> step {place + 1}</span>
             </Button>
-            <Button aria-disabled={place === count - 1} onClick={() => onMove(1)}>
+            <Button aria-disabled={place === draft.cards.length - 1} onClick={() => onMove(1)}>
               Move down<span class="unseen"> step {place + 1}</span>
             </Button>
             <Button onClick={onDuplicate}>
@@ -149,10 +137,10 @@ export function ActionCard({ card, place, count, isOpen, problems, remarks, isOu
   );
 }
 
-function Note({ words, children }: { words: string; children: ComponentChildren }) {
-  return (
-    <p class="note wait small">
-      {words} {children}
-    </p>
-  );
+/** The remarks about a step, with its field. `field` is '' if the remark is about the whole step. */
+function saidOf(remarks: readonly Remark[], place: number) {
+  return remarks.flatMap(({ pointer, ...said }) => {
+    const [, part, index, field = ''] = pointer.split('/');
+    return part === 'actions' && index === String(place) ? [{ field, ...said }] : [];
+  });
 }

@@ -2,22 +2,26 @@
 
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { Composer as Actions } from '../../contract/dry-run.js';
-import type { Version } from '../../contract/rule-contents.js';
+import type { Composer as Actions, SystemNames } from '../../contract/dry-run.js';
+import { path } from '../addresses.js';
+import { ask } from '../api.js';
 import { announce } from '../frame.js';
-import { Button, ProblemNote } from '../parts.js';
+import { Button, Dialog, ProblemNote } from '../parts.js';
+import { seldom, useResource } from '../resource.js';
+import { useCompany } from '../session.js';
 import { ConflictDialog } from './conflict.js';
 import { EventSide } from './event-side.js';
 import { Finish } from './finish.js';
 import { JsonView } from './json-view.js';
-import { KnowledgeContext } from './knowledge.js';
+import { KnowledgeContext, type Remark } from './knowledge.js';
 import { useLastEvents } from './last-events.js';
 import { inSteps, placeText } from './plain-words.js';
-import { PublishDialog, TryDialog } from './publish.js';
+import { WithTrial } from './publish.js';
 import { Steps } from './steps.js';
-import { Timeline, useChoices } from './timeline.js';
+import { Timeline } from './timeline.js';
+import { TriedView } from './tried.js';
 import type { Editing } from './use-draft.js';
-import { type ComposeRequest, useRehearsal, type Way } from './use-rehearsal.js';
+import { useChoices, useRehearsal, type Way } from './use-rehearsal.js';
 
 interface ComposerProps {
   relayId: string;
@@ -25,7 +29,7 @@ interface ComposerProps {
   actions: Actions;
   /** The last version, if the rule has one. */
   published: number | undefined;
-  onPublished(version: Version): void;
+  onPublished(): void;
 }
 
 const wayWords: Record<Way, string> = {
@@ -34,34 +38,28 @@ const wayWords: Record<Way, string> = {
 };
 
 export function Composer({ relayId, editing, actions, published, onPublished }: ComposerProps) {
+  const { companyId } = useCompany();
   const { draft, change } = editing;
+  const names = useResource<SystemNames>(path`/co/${companyId}/chains/compose/names`, seldom).data.value;
   const way = useWay(relayId);
+  const isList = way.value === 'list';
   const isJson = useSignal(false);
   const dialog = useSignal<'try' | 'publish' | 'conflict' | undefined>(undefined);
   const choices = useChoices();
   const events = useLastEvents(relayId, choices.eventId.value);
-  const { value: id } = choices.assignmentId;
-  const assignment: ComposeRequest['assignment'] = id ? { id } : { facts: { status: 'draft' } };
-  const play = choices.play.value;
   const [newest] = events.events;
   const event = events.chosen ? { eventId: events.chosen.eventId } : newest && { event: newest };
-  const rehearsal = useRehearsal({ relayId, draft, way: way.value, play, assignment, event });
+  const rehearsal = useRehearsal({ relayId, draft, way: way.value, choices, event });
   const { composed, isOutdated } = rehearsal;
-  const issues = way.value === 'list' ? (composed ?? { problems: [], warnings: [] }) : editing.issues;
-  // A list has the pointers `/0/body`, contents have `/actions/0/body`.
-  const at = (pointer: string) => (way.value === 'list' ? `/actions${pointer}` : pointer);
-  const problems = issues.problems.map((issue) => ({ ...issue, pointer: at(issue.pointer) }));
+  const { problems: found, warnings } = isList ? (composed ?? { problems: [], warnings: [] }) : editing.issues;
   const timestamps = (composed?.timestamps ?? []).map(({ pointer, detail, written }) => ({
     pointer,
     detail: written ? `for example ${detail}` : `this format does not work: ${detail}`,
   }));
-  const hints = [
-    ...issues.warnings.map((issue) => ({ ...issue, pointer: at(issue.pointer) })),
-    ...[...(composed?.hints ?? []), ...timestamps].map((hint) => ({
-      ...hint,
-      pointer: hint.pointer.startsWith('/actions') ? hint.pointer : `/actions${hint.pointer}`,
-    })),
-  ];
+  // A list has the pointers `/0/body`, contents have `/actions/0/body`.
+  const placed = (remark: Remark) => (isList ? { ...remark, pointer: `/actions${remark.pointer}` } : remark);
+  const problems = found.map(placed);
+  const hints = [...warnings, ...(composed?.hints ?? []), ...timestamps].map(placed);
   useEffect(() => {
     if (editing.conflict) dialog.value = 'conflict';
   }, [editing.conflict]);
@@ -73,18 +71,24 @@ export function Composer({ relayId, editing, actions, published, onPublished }: 
     else editing.undo();
   };
   const close = () => (dialog.value = undefined);
+  const publishing = path`/admin/companies/${companyId}/rules/${relayId}/publish`;
+  /** The trial is about the stored draft, so the draft is saved first. */
+  const openSaved = async (which: 'try' | 'publish') => {
+    if (await editing.save()) dialog.value = which;
+    else announce('The draft is not saved yet. Try again');
+  };
   const elsewhere = problems.filter(
     ({ pointer }) => !/^\/(actions\/\d|variables\/|when)/.test(pointer) && draft.cards.length > 0,
   );
   return (
     <KnowledgeContext.Provider
       value={{
+        ...{ relayId, draft, change, problems, hints, isOutdated },
         way: way.value,
         events: events.events,
         assignment: composed?.assignment,
         composer: actions,
-        draft,
-        onChange: change,
+        names: names ?? { groups: [], fields: [] },
       }}
     >
       {/* biome-ignore lint/a11y/noStaticElementInteractions: only a shortcut for the buttons below */}
@@ -103,14 +107,14 @@ export function Composer({ relayId, editing, actions, published, onPublished }: 
             JSON
           </Button>
           <SaveState editing={editing} onCompare={() => (dialog.value = 'conflict')} />
-          {way.value === 'event' && (
+          {!isList && (
             <>
-              <Button onClick={() => (dialog.value = 'try')}>Try on the last events…</Button>
+              <Button onClick={() => void openSaved('try')}>Try on the last events…</Button>
               <Button
                 class="main"
                 aria-disabled={problems.length > 0}
                 onClick={() => {
-                  if (publishable(draft.cards.length, problems.length)) dialog.value = 'publish';
+                  if (publishable(draft.cards.length, problems.length)) void openSaved('publish');
                 }}
               >
                 Publish…
@@ -130,34 +134,37 @@ export function Composer({ relayId, editing, actions, published, onPublished }: 
         </fieldset>
         <div class="composer">
           <div>
-            {way.value === 'event' && !isJson.value && (
-              <EventSide
-                example={events.chosen ? undefined : events.example}
-                problemAt={(place) =>
-                  problems
-                    .flatMap(({ pointer, detail }) => (pointer === place || pointer.startsWith(`${place}/`) ? [detail] : []))
-                    .join('; ')
-                }
-              />
-            )}
-            {isJson.value ? (
-              <JsonView {...{ draft, problems, change }} onList={() => (way.value = 'list')} />
-            ) : (
-              <Steps {...{ draft, change, actions, problems, hints }} isOutdated={isOutdated} />
-            )}
+            {!isList && !isJson.value && <EventSide example={events.chosen ? undefined : events.example} />}
+            {isJson.value ? <JsonView onList={() => (way.value = 'list')} /> : <Steps />}
             {elsewhere.map(({ pointer, detail }) => (
               <p key={pointer + detail} class="note bad">
                 {placeText(pointer)} {inSteps(detail)}.
               </p>
             ))}
           </div>
-          {draft.cards.length > 0 && <Timeline {...{ draft, choices, rehearsal }} events={events.listed} />}
+          {draft.cards.length > 0 && <Timeline {...{ choices, rehearsal }} events={events.listed} />}
         </div>
-        {draft.cards.length > 0 && (
-          <Finish {...{ relayId, draft, published }} way={way.value} problems={problems.length} refused={rehearsal.refused} />
+        {draft.cards.length > 0 && <Finish published={published} refused={rehearsal.refused} />}
+        {dialog.value === 'try' && (
+          <Dialog title="Try on the last events" onClose={close}>
+            <p>Compares the draft with the published version. Nothing is sent.</p>
+            <TriedView relayId={relayId} version="draft" />
+            <p class="row">
+              <Button onClick={close}>Back</Button>
+            </p>
+          </Dialog>
         )}
-        {dialog.value === 'try' && <TryDialog {...{ relayId, editing }} onClose={close} />}
-        {dialog.value === 'publish' && <PublishDialog {...{ relayId, editing, onPublished }} onClose={close} />}
+        {dialog.value === 'publish' && (
+          <WithTrial
+            {...{ relayId, onPublished }}
+            title="Publish the draft?"
+            verb="Publish"
+            about="New events run the new version within two seconds. Chains that run now keep their version."
+            version="draft"
+            publish={(note) => ask('POST', publishing, { revision: editing.revision, ...note })}
+            onClose={close}
+          />
+        )}
         {dialog.value === 'conflict' && <ConflictDialog editing={editing} onClose={close} />}
       </div>
     </KnowledgeContext.Provider>

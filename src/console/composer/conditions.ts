@@ -1,6 +1,6 @@
 /** Conditions as rows of property, comparison and value, and as the texts of the API: `actionCondition`, or CEL in `if` and `when`. */
 
-import { conditionText, parseCondition, pathPattern, pathText } from '../../chain/condition.js';
+import { parseCondition, pathPattern, pathText } from '../../chain/condition.js';
 import type { Fields } from '../../chain/fields.js';
 
 export type Subject = 'assignment' | 'event' | 'incomingValue';
@@ -74,9 +74,7 @@ function plainText({ of, path, comparison, value }: Row): string {
   const text = String(value);
   const isOdd = text !== text.trim() || text === '' || /&&|\|\||[=!]=|^["']/.test(text);
   const shown = isOdd ? `"${text}"` : text;
-  const left = of === 'incomingValue' ? 'incomingValue' : path;
-  const { condition } = parseCondition(`${left}${comparison === 'is' ? '==' : '!='}${shown}`);
-  return condition ? conditionText({ ...condition, value: shown }) : `${left}${comparison === 'is' ? '==' : '!='}${shown}`;
+  return `${of === 'incomingValue' ? of : path}${comparison === 'is' ? '==' : '!='}${shown}`;
 }
 
 /** Words that CEL reserves. After a dot, they are not the name of a property. */
@@ -84,7 +82,8 @@ const reserved =
   /^(as|break|const|continue|else|false|for|function|if|import|in|let|loop|namespace|null|package|return|true|var|void|while)$/;
 const isName = (step: string) => /^[A-Za-z_]\w*$/.test(step) && !reserved.test(step);
 
-const steps = (path: string): (string | number)[] =>
+/** The names and places of a path: `items[0].id` has `items`, 0 and `id`. */
+export const steps = (path: string): (string | number)[] =>
   [...path.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([name, place]) => (place === undefined ? name : Number(place)));
 
 /** Writes `location.zip` of the event as `event.location.zip`. */
@@ -129,24 +128,15 @@ export function readExpression(text: string): Condition | undefined {
 /** Splits outside quotation marks and brackets. Undefined if a bracket or a quotation mark is not closed. */
 function split(text: string, by: string): string[] | undefined {
   const parts = [''];
-  let [quote, depth] = ['', 0];
-  for (let at = 0; at < text.length; at += 1) {
-    const sign = text.charAt(at);
-    if (quote === '' && depth === 0 && text.startsWith(by, at)) {
-      parts.push('');
-      at += by.length - 1;
-      continue;
-    }
-    if (quote !== '') {
-      if (sign === '\\') parts.push((parts.pop() ?? '') + sign + text.charAt(++at));
-      else if (sign === quote) quote = '';
-      if (sign === '\\') continue;
-    } else if (sign === '"' || sign === "'") quote = sign;
-    else if ('([{'.includes(sign)) depth += 1;
-    else if (')]}'.includes(sign)) depth -= 1;
-    parts.push((parts.pop() ?? '') + sign);
+  let depth = 0;
+  for (const [part] of text.matchAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|&&|\|\||./gs)) {
+    if (part === '"' || part === "'") return undefined;
+    if ('([{'.includes(part)) depth += 1;
+    if (')]}'.includes(part)) depth -= 1;
+    if (depth === 0 && part === by) parts.push('');
+    else parts.push((parts.pop() ?? '') + part);
   }
-  return quote === '' && depth === 0 ? parts.map((part) => part.trim()) : undefined;
+  return depth === 0 ? parts.map((part) => part.trim()) : undefined;
 }
 
 const subject = /(?<of>event|assignment|incomingValue)(?<path>(?:\.[A-Za-z_]\w*|\[\d+\]|\["[^"\\]*"\])*)/.source;

@@ -23,8 +23,14 @@ export function ConflictDialog({ editing, onClose }: { editing: Editing; onClose
         </>
       )}
       <div class="broken">
-        <Shown title="The other draft" draft={draftOf(stored.contents)} />
-        <Shown title="Your draft" draft={draft} />
+        <section>
+          <h3>The other draft</h3>
+          <Sentences of={draftOf(stored.contents)} />
+        </section>
+        <section>
+          <h3>Your draft</h3>
+          <Sentences of={draft} />
+        </section>
       </div>
       <p class="row">
         <Button class="main" onClick={() => choose('mine')}>
@@ -34,15 +40,6 @@ export function ConflictDialog({ editing, onClose }: { editing: Editing; onClose
       </p>
       <p class="soft small">You can undo this choice.</p>
     </Dialog>
-  );
-}
-
-function Shown({ title, draft }: { title: string; draft: Draft }) {
-  return (
-    <section>
-      <h3>{title}</h3>
-      <Sentences of={draft} />
-    </section>
   );
 }
 

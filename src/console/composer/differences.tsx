@@ -5,17 +5,14 @@ import type { ContentsDiff } from '../../contract/rule-contents.js';
 import { actionWords } from '../words.js';
 import { conditionOf } from './conditions.js';
 import { fieldText } from './draft.js';
-import { delaySeconds, wholeDuration } from './durations.js';
+import { delayText } from './durations.js';
 import { fieldName } from './plain-words.js';
 import { conditionWords, spoken, whenWords } from './sentences.js';
 
 /** The value of a field as the cards show it. */
 export function valueText(field: string, value: unknown): string {
   if (value === undefined || value === '') return 'nothing';
-  if (field === 'delayInSeconds') {
-    const seconds = delaySeconds(value);
-    return seconds === undefined ? spoken(fieldText(value)) : wholeDuration(seconds);
-  }
+  if (field === 'delayInSeconds') return spoken(delayText(fieldText(value))) || 'immediately';
   if (field === 'actionCondition' || field === 'if') return conditionWords(conditionOf({ [field]: value }));
   if (field === 'action') return actionWords[fieldText(value)] ?? fieldText(value);
   return spoken(fieldText(value));

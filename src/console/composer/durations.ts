@@ -38,6 +38,21 @@ export function wholeDuration(seconds: number): string {
   return parts.join(' ') || 'immediately';
 }
 
+/** Durations are stored as seconds, and a delay of 0 as ''. A text that is no duration is stored as it is, with its mistake. */
+export function storedDelay(text: string): string {
+  const { seconds } = readDuration(text);
+  return seconds === undefined ? text : seconds === 0 ? '' : String(seconds);
+}
+
+/** The opposite of `storedDelay`. */
+export function delayText(stored: string): string {
+  const seconds = delaySeconds(stored);
+  return seconds === undefined ? stored : seconds === 0 ? '' : wholeDuration(seconds);
+}
+
+/** Reads `5 miles` as the `5` that the API expects. */
+export const miles = (text: string) => text.replace(/^\s*(\d+(?:\.\d+)?)\s*(?:mi|miles?)\.?\s*$/i, '$1');
+
 /** The text of the field for `delayInSeconds`. Undefined if the delay is not a number of seconds, such as a reference. */
 export function delaySeconds(delay: unknown): number | undefined {
   const text = delay === undefined ? '' : String(delay).trim();

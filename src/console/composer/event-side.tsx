@@ -17,22 +17,18 @@ const missingWords: Record<Variable['missing'], string> = {
   default: 'use this text',
 };
 
-interface EventSideProps {
-  /** An event that a person pastes. Absent if an event has arrived. */
-  example: Signal<Fields | undefined> | undefined;
-  /** The mistakes at a place of the contents, such as `/when`. */
-  problemAt(pointer: string): string;
-}
-
 const whenOf = (condition: typeof noCondition) => condition.text ?? expressionOf(condition.rows.filter(isWhole), condition.join);
 
-export function EventSide({ example, problemAt }: EventSideProps) {
-  const { draft, onChange } = useKnowledge();
+/** @param example - an event that a person pastes. Absent if an event has arrived. */
+export function EventSide({ example }: { example: Signal<Fields | undefined> | undefined }) {
+  const { draft, change, problems } = useKnowledge();
+  const problemAt = (place: string) =>
+    problems.flatMap(({ pointer, detail }) => (pointer === place || pointer.startsWith(`${place}/`) ? [detail] : [])).join('; ');
   const { when } = draft;
   const condition = !when ? noCondition : (readExpression(when) ?? { ...noCondition, text: when });
   const changeWhen = (text: string) => {
     const { when: _, ...others } = draft;
-    onChange(text === '' ? others : { ...others, when: text }, 'when');
+    change(text === '' ? others : { ...others, when: text }, 'when');
   };
   const undefinedNames = undefinedVariables(draft);
   const problem = problemAt('/when');
@@ -94,13 +90,13 @@ function variablesWords({ variables }: Draft): string {
 
 function VariableFields({ name, problem }: { name: string; problem: string }) {
   const known = useKnowledge();
-  const { draft, events, onChange } = known;
+  const { draft, events, change } = known;
   const variable: Variable = draft.variables[name] ?? { path: '', missing: 'hold' };
   const set = (next: Variable, about: string) =>
-    onChange({ ...draft, variables: { ...draft.variables, [name]: next } }, `${name} ${about}`);
+    change({ ...draft, variables: { ...draft.variables, [name]: next } }, `${name} ${about}`);
   const remove = () => {
     const { [name]: _, ...others } = draft.variables;
-    onChange({ ...draft, variables: others });
+    change({ ...draft, variables: others });
   };
   const [event] = events;
   const value = event && variable.path !== '' ? propertyOf(event, variable.path) : undefined;

@@ -14,30 +14,19 @@ import { useResource } from '../resource.js';
 import { useCompany } from '../session.js';
 import { newestOf } from '../when.js';
 import { counted } from '../words.js';
-import { type Draft, listOf } from './draft.js';
-import type { Way } from './use-rehearsal.js';
+import { listOf } from './draft.js';
+import { useKnowledge } from './knowledge.js';
 
-interface FinishProps {
-  relayId: string;
-  draft: Draft;
-  way: Way;
-  problems: number;
-  /** Why the steps could not be checked. */
-  refused: Refused | undefined;
-  published: number | undefined;
-}
-
-export function Finish({ way, ...props }: FinishProps) {
+/** @param refused - why the steps could not be checked. */
+export function Finish({ published, refused }: { published: number | undefined; refused: Refused | undefined }) {
   const { companyId } = useCompany();
-  const { relayId, published } = props;
-  if (way === 'list')
-    return (
-      <>
-        <h2>Copy to the webhook</h2>
-        <AsList {...props} />
-      </>
-    );
-  return (
+  const { relayId, way } = useKnowledge();
+  return way === 'list' ? (
+    <>
+      <h2>Copy to the webhook</h2>
+      <AsList refused={refused} />
+    </>
+  ) : (
     <>
       <h2>Connect your platform</h2>
       <p>
@@ -48,8 +37,9 @@ export function Finish({ way, ...props }: FinishProps) {
   );
 }
 
-function AsList({ relayId, draft, problems, refused }: Omit<FinishProps, 'way'>) {
+function AsList({ refused }: { refused: Refused | undefined }) {
   const { companyId } = useCompany();
+  const { relayId, draft, problems } = useKnowledge();
   const [isPasted, token, isNew] = [useSignal(false), useSignal(''), useSignal(false)];
   const making = useDeed();
   const lists = draft.cards.some(({ fields }) => fields.if !== undefined) || draft.when;
@@ -60,8 +50,8 @@ function AsList({ relayId, draft, problems, refused }: Omit<FinishProps, 'way'>)
         step: a property of the assignment that is, or is not, one value.
       </p>
     );
-  if (problems > 0)
-    return <p class="note bad">The relay would refuse these steps. Correct {counted(problems, 'mistake')} first.</p>;
+  if (problems.length > 0)
+    return <p class="note bad">The relay would refuse these steps. Correct {counted(problems.length, 'mistake')} first.</p>;
   if (refused) return <p class="note bad">The steps are not checked: {refused.problem.detail}</p>;
   const given = token.value.trim();
   const body = JSON.stringify(listOf(draft.cards, relayId, given || undefined), undefined, 2);

@@ -1,21 +1,15 @@
 /** The draft as JSON. It also reads the list of a webhook, and removes its tokens. */
 
 import { useSignal } from '@preact/signals';
-import type { Issue } from '../../chain/request.js';
 import { Area } from '../parts.js';
 import { contentsOf, type Draft, draftOf, readContents, withoutTokens } from './draft.js';
-
-interface JsonViewProps {
-  draft: Draft;
-  problems: readonly Issue[];
-  change(draft: Draft, about: string): void;
-  /** The text is a list of a webhook. */
-  onList(): void;
-}
+import { useKnowledge } from './knowledge.js';
 
 const textOf = (draft: Draft) => JSON.stringify(contentsOf(draft), undefined, 2);
 
-export function JsonView({ draft, problems, change, onList }: JsonViewProps) {
+/** @param onList - called if the text is a list of a webhook. */
+export function JsonView({ onList }: { onList(): void }) {
+  const { draft, problems, change } = useKnowledge();
   const [typed, hadTokens] = [useSignal(textOf(draft)), useSignal(false)];
   const { contents, error } = readContents(typed.value);
   // After an undo, the typed text is not the draft any more.

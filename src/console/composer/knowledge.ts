@@ -1,23 +1,31 @@
-/** What the composer knows about the rule's events and the platform. The pickers offer these places and values. */
+/** What the parts of the composer share: the draft with its mistakes, and the events and assignments that the pickers offer. */
 
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Fields } from '../../chain/fields.js';
-import type { Composer } from '../../contract/dry-run.js';
+import type { Composed, Composer, SystemNames } from '../../contract/dry-run.js';
 import type { Subject } from './conditions.js';
-import type { Draft } from './draft.js';
 import { type Place, placesOf, valuesAt } from './places.js';
+import type { Editing } from './use-draft.js';
 import type { Way } from './use-rehearsal.js';
 
-export interface Knowledge {
+/** A mistake, warning or hint at a place of the contents, such as `/actions/1/body`. `add`: an action that solves the problem. */
+export type Remark = Composed['hints'][number];
+
+export interface Knowledge extends Pick<Editing, 'draft' | 'change'> {
+  relayId: string;
   way: Way;
   /** The last events of the rule, the newest first. */
   events: readonly Fields[];
   /** The assignment of the rehearsal, if it was read. */
   assignment: Fields | undefined;
   composer: Composer;
-  draft: Draft;
-  onChange(draft: Draft, about?: string): void;
+  /** The groups and fields of the company's systems. */
+  names: SystemNames;
+  problems: readonly Remark[];
+  hints: readonly Remark[];
+  /** Whether the hints are from an earlier draft. */
+  isOutdated: boolean;
 }
 
 export const KnowledgeContext = createContext<Knowledge | undefined>(undefined);

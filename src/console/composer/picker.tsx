@@ -59,7 +59,7 @@ export function Picker({ into, isLate, onInsert }: PickerProps) {
 const mostShown = 60;
 
 function Offers({ isLate, onPick }: { isLate: boolean; onPick(name: string): void }) {
-  const { way, events, assignment, composer, draft, onChange } = useKnowledge();
+  const { way, events, assignment, composer, draft, change } = useKnowledge();
   const [sought, asVariable] = [useSignal(''), useSignal(false)];
   const [event] = events;
   const places = event && way === 'event' ? placesOf(event) : [];
@@ -67,7 +67,7 @@ function Offers({ isLate, onPick }: { isLate: boolean; onPick(name: string): voi
     const known = Object.entries(draft.variables).find(([, variable]) => variable.path === path)?.[0];
     if (known) return known;
     const name = variableName(path, Object.keys(draft.variables));
-    onChange({ ...draft, variables: { ...draft.variables, [name]: { path, missing: 'hold' } } });
+    change({ ...draft, variables: { ...draft.variables, [name]: { path, missing: 'hold' } } });
     return name;
   };
   const offers: Offer[] =

@@ -3,7 +3,7 @@
 import { pathPattern, propertyOf } from '../../chain/condition.js';
 import { type Fields, isObject } from '../../chain/fields.js';
 import { cutShort, variablePattern } from '../../chain/text.js';
-import { conditionOf, type Row, readExpression, type Value } from './conditions.js';
+import { conditionOf, type Row, readExpression, steps, type Value } from './conditions.js';
 import type { Draft } from './draft.js';
 
 export interface Place {
@@ -105,12 +105,12 @@ function fittingValue({ comparison, value }: Row): Value | undefined {
 }
 
 function put(object: Fields, path: string, value: unknown): void {
-  const steps = [...path.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([name, place]) => (place === undefined ? name : Number(place)));
-  const last = steps.pop();
+  const before = steps(path);
+  const last = before.pop();
   if (last === undefined || value === undefined || !pathPattern.test(path)) return;
   let at: Record<string | number, unknown> = object;
-  for (const [place, step] of steps.entries()) {
-    const next = typeof (steps[place + 1] ?? last) === 'number' ? [] : {};
+  for (const [place, step] of before.entries()) {
+    const next = typeof (before[place + 1] ?? last) === 'number' ? [] : {};
     const inner = Object.hasOwn(at, step) && typeof at[step] === 'object' && at[step] !== null ? at[step] : next;
     at[step] = inner;
     at = inner as Record<string | number, unknown>;

@@ -4,7 +4,7 @@ import type { Fields } from '../../chain/fields.js';
 import { capital, cutShort, variablePattern } from '../../chain/text.js';
 import { type Condition, comparisonWords, conditionOf, noCondition, type Row, readExpression } from './conditions.js';
 import { type Draft, fieldText } from './draft.js';
-import { delaySeconds, wholeDuration } from './durations.js';
+import { delayText } from './durations.js';
 
 /** Writes `${event.manager.email}` as `[manager email]`. */
 export function spoken(text: string): string {
@@ -76,8 +76,7 @@ function rowWords({ of, path, comparison, value }: Row, isDelayed: boolean): str
 
 /** The whole sentence of an action. */
 export function sentenceOf(fields: Fields): string {
-  const seconds = delaySeconds(fields.delayInSeconds);
-  const delay = seconds === undefined ? spoken(fieldText(fields.delayInSeconds)) : seconds > 0 ? wholeDuration(seconds) : '';
+  const delay = spoken(delayText(fieldText(fields.delayInSeconds)));
   const condition = conditionWords(conditionOf(fields), delay !== '');
   return capital([delay && `after ${delay}`, condition, deedWords(fields)].filter(Boolean).join(', '));
 }

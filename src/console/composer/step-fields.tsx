@@ -6,7 +6,7 @@ import { fieldHints, fieldWords } from '../words.js';
 import { ConditionRows } from './condition-rows.js';
 import { type Condition, conditionOf, fieldsOfCondition } from './conditions.js';
 import { type Fields, fieldText } from './draft.js';
-import { delaySeconds, readDuration, wholeDuration } from './durations.js';
+import { delayText, miles, readDuration, storedDelay, wholeDuration } from './durations.js';
 import { useKnowledge } from './knowledge.js';
 import { mailHtml } from './mail-html.js';
 import { groupsOf } from './sentences.js';
@@ -23,48 +23,69 @@ export interface StepFieldsProps {
 
 /** Fields that most steps leave as they are. */
 const seldomFields = ['platformAssignmentId', 'comment', 'cfTargetDateFormat'];
+/** Fields that have their own place on the card. */
+const shownApart = ['delayInSeconds', 'actionCondition', 'incomingValue', 'groupId', 'bodyHtml'];
 
-const usualDelays = [300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400].map((seconds) => [wholeDuration(seconds)] as const);
+const usualDelays = [300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400].map(wholeDuration);
 
 export function StepFields({ fields, problemOf, notesOf, onChange }: StepFieldsProps) {
-  const { composer, way } = useKnowledge();
+  const { composer, draft, names, way } = useKnowledge();
   const definition = composer.actions.find(({ name }) => name === fieldText(fields.action));
-  const shownApart = ['delayInSeconds', 'actionCondition', 'incomingValue', 'groupId', 'bodyHtml'];
-  const rest = (definition?.fields ?? []).filter(({ name }) => !shownApart.includes(name));
+  const [seldom, usual] = [true, false].map((isSeldom) =>
+    (definition?.fields ?? []).filter(({ name }) => !shownApart.includes(name) && seldomFields.includes(name) === isSeldom),
+  );
   const condition = conditionOf(fields);
   const asksIncoming = fields.incomingValue !== undefined || condition.rows.some(({ of }) => of === 'incomingValue');
-  const changeCondition = (next: Condition) => {
-    const { actionCondition: _condition, if: _if, ...others } = fields;
-    onChange({ ...others, ...fieldsOfCondition(next) }, 'condition');
-  };
-  const input = (name: string, more: { hint?: string; required?: boolean } = {}) => ({
+  /** Changes a field, and removes others. */
+  const change = (name: string, value: unknown, ...removed: string[]) =>
+    onChange(Object.fromEntries(Object.entries({ ...fields, [name]: value }).filter(([one]) => !removed.includes(one))), name);
+  const input = (name: string, hint = fieldHints[name]) => ({
     label: fieldWords[name] ?? name,
     name,
-    hint: [more.hint ?? fieldHints[name], notesOf(name)].filter(Boolean).join(' '),
+    hint: [hint, notesOf(name)].filter(Boolean).join(' '),
     problem: problemOf(name),
     value: fieldText(fields[name]),
     autocomplete: 'off',
     spellcheck: false,
-    onText: (text: string) => onChange({ ...fields, [name]: text }, name),
+    onText: (text: string) => change(name, text),
   });
-  const editor = ({ name, description, required, isList }: (typeof rest)[number]) => {
-    if (name === 'sendToGroups')
-      return <Groups key={name} fields={fields} problem={problemOf('sendToGroups', 'groupId')} onChange={onChange} />;
-    const field = input(name, { hint: fieldHints[name] ?? description, required });
-    if (name === 'body') return <MailText key={name} {...{ fields, problemOf, onChange }} text={field} />;
+  const delay = input('delayInSeconds', 'For example 30 minutes, 1 h or 2 days. Empty: immediately.');
+  const { error: noDelay } = /^\d*$|\$\{/.test(delay.value) ? {} : readDuration(delay.value);
+  const editor = ({ name, description, isList }: (typeof composer.actions)[number]['fields'][number]) => {
+    const field = input(name, fieldHints[name] ?? description);
+    if (name === 'sendToGroups') {
+      // Both fields of groups are one field here.
+      const value = fields.groupId === undefined ? field.value : groupsOf(fields).join(', ');
+      const groups = new Set([...names.groups, ...draft.cards.flatMap((card) => groupsOf(card.fields))]);
+      const onText = (text: string) => change(name, text, 'groupId');
+      return (
+        <Suggested
+          key={name}
+          {...field}
+          {...{ value, onText }}
+          problem={problemOf(name, 'groupId')}
+          offers={[...groups].map((group) => [group] as const)}
+        />
+      );
+    }
+    if (name === 'cfName') return <Suggested key={name} {...field} offers={names.fields.map((one) => [one] as const)} />;
+    if (name === 'sendRadius') return <Measured key={name} {...field} toStored={miles} offers={['5', '25', '50']} />;
+    if (name === 'body')
+      return <MailText key={name} {...{ fields, problemOf, onChange }} text={field} html={input('bodyHtml')} />;
     if (!isList) return <Entry key={name} {...field} />;
-    const change = (text: string) => onChange({ ...fields, [name]: text.split(/[\n,] */) }, name);
-    return <Area key={name} {...field} hint={`${field.hint} Write one per line.`} rows={2} onText={change} />;
+    const onText = (text: string) => change(name, text.split(/[\n,] */));
+    return <Area key={name} {...field} hint={`${field.hint} Write one per line.`} rows={2} onText={onText} />;
   };
   return (
     <>
       <fieldset>
         <legend>When</legend>
-        <Delay
-          value={fields.delayInSeconds}
-          problem={problemOf('delayInSeconds')}
-          notes={notesOf('delayInSeconds')}
-          onChange={(delayInSeconds) => onChange({ ...fields, delayInSeconds }, 'delayInSeconds')}
+        <Measured
+          {...delay}
+          problem={noDelay ? `This ${noDelay}` : delay.problem}
+          toStored={storedDelay}
+          toShown={delayText}
+          offers={usualDelays}
         />
       </fieldset>
       <fieldset>
@@ -78,112 +99,71 @@ export function StepFields({ fields, problemOf, notesOf, onChange }: StepFieldsP
               .filter(Boolean)
               .join('. ')
               .replace(/\.$/, '')}
-            onChange={changeCondition}
+            onChange={(next: Condition) => {
+              const { actionCondition: _condition, if: _if, ...others } = fields;
+              onChange({ ...others, ...fieldsOfCondition(next) }, 'condition');
+            }}
           />
         </div>
         {asksIncoming && <Entry {...input('incomingValue')} />}
       </fieldset>
       <fieldset>
         <legend>Do</legend>
-        {rest.filter(({ name }) => !seldomFields.includes(name)).map(editor)}
+        {usual?.map(editor)}
         <Fold summary="More" look="small" isNeeded={seldomFields.some((name) => problemOf(name) !== '')}>
-          {rest.filter(({ name }) => seldomFields.includes(name)).map(editor)}
+          {seldom?.map(editor)}
         </Fold>
       </fieldset>
     </>
   );
 }
 
-interface DelayProps {
-  value: unknown;
-  problem: string;
-  notes: string;
-  onChange(seconds: string): void;
+interface MeasuredProps extends Omit<Parameters<typeof Suggested>[0], 'onBlur' | 'offers'> {
+  offers: readonly string[];
+  toStored(text: string): string;
+  toShown?(stored: string): string;
 }
 
-function Delay({ value, problem, notes, onChange }: DelayProps) {
+/** A field with a unit. While a person types, the field shows the typed text, such as `30 min`, and not the stored `1800`. */
+function Measured({ value, offers, onText, toStored, toShown = (stored) => stored, ...field }: MeasuredProps) {
   const typed = useSignal<string | undefined>(undefined);
-  const stored = fieldText(value);
-  const seconds = delaySeconds(value);
-  const usual = seconds === undefined ? stored : seconds === 0 ? '' : wholeDuration(seconds);
-  const toStored = (text: string) => {
-    const { seconds } = readDuration(text);
-    return seconds === undefined ? text : seconds === 0 ? '' : String(seconds);
-  };
-  const shown = typed.value !== undefined && toStored(typed.value) === stored ? typed.value : usual;
-  const { error } = seconds === undefined && !stored.includes('${') ? readDuration(stored) : {};
+  const isTyped = typed.value !== undefined && toStored(typed.value) === value;
   return (
     <Suggested
-      label="Wait"
-      name="delayInSeconds"
-      hint={['For example 30 minutes, 1 h or 2 days. Empty: immediately.', notes].filter(Boolean).join(' ')}
-      problem={error ? `This ${error}` : problem}
-      offers={usualDelays}
-      value={shown}
+      {...field}
+      offers={offers.map((one) => [one] as const)}
+      value={isTyped ? (typed.value ?? '') : toShown(value)}
       onText={(text) => {
         typed.value = text;
-        onChange(toStored(text));
+        onText(toStored(text));
       }}
       onBlur={() => (typed.value = undefined)}
     />
   );
 }
 
-/** Both fields of groups are one field here. */
-function Groups({ fields, problem, onChange }: Pick<StepFieldsProps, 'fields' | 'onChange'> & { problem: string }) {
-  const { draft } = useKnowledge();
-  const stored = fields.groupId === undefined ? fieldText(fields.sendToGroups) : groupsOf(fields).join(', ');
-  const used = [...new Set(draft.cards.flatMap((card) => groupsOf(card.fields)))];
-  return (
-    <Suggested
-      label={fieldWords.sendToGroups}
-      name="sendToGroups"
-      hint={fieldHints.sendToGroups}
-      problem={problem}
-      offers={used.map((group) => [group] as const)}
-      value={stored}
-      onText={(sendToGroups) => {
-        const { groupId: _, ...others } = fields;
-        onChange({ ...others, sendToGroups }, 'sendToGroups');
-      }}
-    />
-  );
+interface MailTextProps extends Pick<StepFieldsProps, 'fields' | 'problemOf' | 'onChange'> {
+  text: Parameters<typeof Area>[0];
+  html: Parameters<typeof Area>[0];
 }
 
-type MailTextProps = Pick<StepFieldsProps, 'fields' | 'problemOf' | 'onChange'> & { text: Parameters<typeof Area>[0] };
-
 /** The text of a mail. Its HTML is made from the text, until somebody writes the HTML. */
-function MailText({ fields, problemOf, onChange, text }: MailTextProps) {
-  const isWritten = fields.bodyHtml !== undefined;
-  const unwritten = () => {
-    const { bodyHtml: _, ...others } = fields;
-    onChange(others, '');
-  };
+function MailText({ fields, problemOf, onChange, text, html }: MailTextProps) {
+  const { bodyHtml, ...others } = fields;
+  const isWritten = bodyHtml !== undefined;
   return (
     <>
       <Area {...text} problem={isWritten ? text.problem : problemOf('body', 'bodyHtml')} rows={3} spellcheck />
-      {isWritten ? (
-        <>
-          <Area
-            label={fieldWords.bodyHtml}
-            name="bodyHtml"
-            problem={problemOf('bodyHtml')}
-            rows={3}
-            spellcheck={false}
-            value={fieldText(fields.bodyHtml)}
-            onText={(bodyHtml) => onChange({ ...fields, bodyHtml }, 'bodyHtml')}
-          />
-          <p>
-            <Button onClick={unwritten}>Make the HTML from the text again</Button>
-          </p>
-        </>
-      ) : (
-        <p>
+      {isWritten && <Area {...html} rows={3} />}
+      <p>
+        {isWritten ? (
+          <Button onClick={() => onChange(others, '')}>Make the HTML from the text again</Button>
+        ) : (
           <Button class="quiet" onClick={() => onChange({ ...fields, bodyHtml: mailHtml(fieldText(fields.body)) }, '')}>
             Write the HTML myself
           </Button>
-        </p>
-      )}
+        )}
+      </p>
     </>
   );
 }

@@ -2,31 +2,18 @@
 
 import { useSignal } from '@preact/signals';
 import { capital } from '../../chain/text.js';
-import type { Composed, Composer } from '../../contract/dry-run.js';
 import { announce } from '../frame.js';
 import { Button } from '../parts.js';
 import { actionWords } from '../words.js';
-import { ActionCard, cardId, type Remark } from './card.js';
+import { ActionCard, cardId } from './card.js';
 import { type Card, type Draft, draftOf, type Fields, moved, newCard } from './draft.js';
 import { delaySeconds } from './durations.js';
 import { useKnowledge } from './knowledge.js';
 import { assignmentPlace, placesOf } from './places.js';
 
-type Hint = Composed['hints'][number];
-
-interface StepsProps {
-  draft: Draft;
-  actions: Composer;
-  /** With pointers into the contents, such as `/actions/1/body`. */
-  problems: readonly Hint[];
-  hints: readonly Hint[];
-  isOutdated: boolean;
-  change(draft: Draft, about?: string): void;
-}
-
-export function Steps({ draft, actions, problems, hints, isOutdated, change }: StepsProps) {
+export function Steps() {
+  const { composer, draft, change, events, way } = useKnowledge();
   const { cards } = draft;
-  const { events, way } = useKnowledge();
   /** The key of the card that is unfolded. */
   const open = useSignal<number | undefined>(undefined);
   const focusOn = (card: Card | undefined) => setTimeout(() => document.getElementById(card ? cardId(card) : 'add')?.focus()); // waits for the render
@@ -62,7 +49,7 @@ export function Steps({ draft, actions, problems, hints, isOutdated, change }: S
         <div class="card">
           <p>Add your first step, or start with an example:</p>
           <ul>
-            {actions.examples.map(({ summary, elements }) => (
+            {composer.examples.map(({ summary, elements }) => (
               <li key={summary}>
                 <Button onClick={() => put(draftOf({ actions: elements }).cards)}>{summary}</Button>
               </li>
@@ -75,18 +62,9 @@ export function Steps({ draft, actions, problems, hints, isOutdated, change }: S
           key={card.key}
           card={card}
           place={place}
-          count={cards.length}
           isOpen={open.value === card.key}
-          problems={remarksAt(problems, place)}
-          remarks={remarksAt(hints, place)}
-          isOutdated={isOutdated}
           onToggle={() => (open.value = open.value === card.key ? undefined : card.key)}
-          onChange={(fields, about) =>
-            put(
-              cards.map((one) => (one.key === card.key ? { ...one, fields } : one)),
-              about && `${card.key} ${about}`,
-            )
-          }
+          onChange={(fields, about) => put(cards.with(place, { ...card, fields }), about && `${card.key} ${about}`)}
           onAdd={add}
           onMove={(by) => move(place, by)}
           onDuplicate={() => insert(place + 1, { ...card.fields }, `Duplicated as step ${place + 2}`)}
@@ -95,7 +73,7 @@ export function Steps({ draft, actions, problems, hints, isOutdated, change }: S
       ))}
       <div class="row" id="add" tabIndex={-1}>
         <span>Add a step:</span>
-        {actions.actions.map(({ name, description }) => (
+        {composer.actions.map(({ name, description }) => (
           <Button key={name} title={description} onClick={() => add(nextStep(name, cards))}>
             {capital(actionWords[name] ?? name)}
           </Button>
@@ -126,11 +104,4 @@ function withAssignment(draft: Draft, events: readonly Fields[], way: 'event' | 
   if (way === 'list' || Object.hasOwn(draft.variables, name)) return draft;
   const path = (events[0] && assignmentPlace(placesOf(events[0]))) ?? 'assignment.id';
   return { ...draft, variables: { [name]: { path, missing: 'refuse' }, ...draft.variables } };
-}
-
-function remarksAt(issues: readonly Hint[], place: number): Remark[] {
-  return issues.flatMap(({ pointer, ...said }) => {
-    const [, part, index, ...field] = pointer.split('/');
-    return part === 'actions' && index === String(place) ? [{ field: field.join('/'), ...said }] : [];
-  });
 }

@@ -1,6 +1,6 @@
 /** Rehearses the draft beside the cards: what each step would do, and when. Nothing is sent. */
 
-import { type Signal, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import type { Scenario } from '../../chain/scenario.js';
 import { capital } from '../../chain/text.js';
 import { Choice, Entry, ProblemNote, Said, Select } from '../parts.js';
@@ -10,9 +10,10 @@ import { forecastTone, forecastWords } from '../words.js';
 import { cardId } from './card.js';
 import type { Draft } from './draft.js';
 import { clockText, delaySeconds } from './durations.js';
+import { useKnowledge } from './knowledge.js';
 import { inSteps } from './plain-words.js';
 import { deedWords } from './sentences.js';
-import type { Play, Rehearsal } from './use-rehearsal.js';
+import type { Choices, Play, Rehearsal } from './use-rehearsal.js';
 
 const scenarioWords: Record<'now' | Scenario, string> = {
   'nobody-found': 'Nobody is found',
@@ -21,27 +22,15 @@ const scenarioWords: Record<'now' | Scenario, string> = {
   now: 'Every step runs now',
 };
 
-export interface Choices {
-  play: Signal<Play>;
-  /** '' for an invented assignment. */
-  assignmentId: Signal<string>;
-  /** '' for the last event. */
-  eventId: Signal<string>;
-}
-
-export function useChoices(): Choices {
-  return { play: useSignal<Play>('nobody-found'), assignmentId: useSignal(''), eventId: useSignal('') };
-}
-
 interface TimelineProps {
-  draft: Draft;
   choices: Choices;
   /** The events that a person can choose. */
   events: readonly { eventId: string; receivedAt: string }[];
   rehearsal: Rehearsal;
 }
 
-export function Timeline({ draft, choices: { play, assignmentId, eventId }, events, rehearsal }: TimelineProps) {
+export function Timeline({ choices: { play, assignmentId, eventId }, events, rehearsal }: TimelineProps) {
+  const { draft } = useKnowledge();
   const { timeZone } = useCompany();
   const { composed, played, isOutdated, refused } = rehearsal;
   const typed = useSignal(assignmentId.value);

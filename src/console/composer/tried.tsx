@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { z } from 'zod';
 import { capital } from '../../chain/text.js';
+import { triedText } from '../../chain/tried-text.js';
 import type { Tried, TriedOutcome, tryRequest } from '../../contract/rule-contents.js';
 import { pageOf, path } from '../addresses.js';
 import { ask } from '../api.js';
@@ -66,23 +67,9 @@ export function TriedView({ relayId, version, onTried }: TriedViewProps) {
   );
 }
 
-/** For example `Of the last 200 events, 12 would be different and 1 would be refused`. */
-export function triedSummary({ tried, counts }: Tried): string {
-  const said = Object.entries(counts).filter(
-    ([outcome, count]) => count > 0 && outcome !== 'same' && outcome !== 'not-applicable',
-  );
-  const words = said.map(([outcome, count]) => {
-    if (outcome === 'needs-attention') return `${count} would need attention`;
-    if (outcome === 'applies-now') return `${count} would run now`;
-    return `${count} would ${outcome === 'no-longer-applies' ? 'no longer run' : `be ${triedWords[outcome as TriedOutcome]}`}`;
-  });
-  if (tried === 0) return 'No event has arrived yet, so there is nothing to compare.';
-  return `Of the last ${counted(tried, 'event')}, ${words.length === 0 ? 'none would be different' : words.join(', ')}.`;
-}
-
 function TriedResult({ tried, relayId }: { tried: Tried; relayId: string }) {
   const { companyId } = useCompany();
-  const { problems, events, stopped } = tried;
+  const { problems, events } = tried;
   if (problems.length > 0)
     return (
       <div class="note bad">
@@ -99,7 +86,7 @@ function TriedResult({ tried, relayId }: { tried: Tried; relayId: string }) {
   return (
     <>
       <p class="note">
-        <strong>{triedSummary(tried)}</strong> {stopped && 'The time was up before all events were tried.'}
+        <strong>{triedText(tried, 'the last ')}</strong>
       </p>
       {events.length > 0 && (
         <details>

@@ -54,11 +54,15 @@ export function useDraft(relayId: string) {
     history.value = history.value ? changed(history.value, next, '', Date.now()) : begun(next);
     saved.value = { ...response, text: textOf(next) };
   };
+  /** For functions that run later, when the draft is another one. */
+  const isUnsaved = () => {
+    const now = history.peek()?.present;
+    return now !== undefined && textOf(now) !== saved.peek().text;
+  };
   const heard = stored.data.value;
   useEffect(() => {
     const isNewer = heard && (!history.peek() || heard.revision > saved.peek().revision);
-    const isUnsaved = history.peek() !== undefined && textOf(history.peek()?.present ?? draftOf({})) !== saved.peek().text;
-    if (isNewer && !isUnsaved && !running.current) adopt(heard);
+    if (isNewer && !isUnsaved() && !running.current) adopt(heard);
   }, [heard]);
 
   const put = async (): Promise<boolean> => {
@@ -96,7 +100,6 @@ export function useDraft(relayId: string) {
   }, [text, saved.value.text, conflict.value, refused.value]);
   useEffect(() => {
     const stay = (event: Event) => isUnsaved() && event.preventDefault();
-    const isUnsaved = () => textOf(history.peek()?.present ?? draftOf({})) !== saved.peek().text && history.peek() !== undefined;
     addEventListener('beforeunload', stay);
     return () => {
       removeEventListener('beforeunload', stay);

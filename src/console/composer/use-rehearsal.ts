@@ -11,7 +11,7 @@ import { useCompany } from '../session.js';
 import { actionsOf, contentsOf, type Draft, type Fields } from './draft.js';
 import { inventedEvent } from './places.js';
 
-export type ComposeRequest = z.input<typeof composeRequest>;
+type ComposeRequest = z.input<typeof composeRequest>;
 export type Way = 'event' | 'list';
 export type Play = 'now' | Scenario;
 type Rehearsed = NonNullable<Composed['rehearsals']>[number];
@@ -23,24 +23,34 @@ export interface Rehearsal {
   refused: Refused | undefined;
 }
 
-export interface RehearsalOf {
+/** What a person chooses for the rehearsal. */
+export function useChoices() {
+  return {
+    play: useSignal<Play>('nobody-found'),
+    assignmentId: useSignal(''), // '' for an invented assignment
+    eventId: useSignal(''), // '' for the last event
+  };
+}
+export type Choices = ReturnType<typeof useChoices>;
+
+interface RehearsalOf {
   relayId: string;
   draft: Draft;
   /** How the sender calls the relay: with its event, or with a list of actions. */
   way: Way;
-  play: Play;
-  assignment: ComposeRequest['assignment'];
+  choices: Choices;
   /** The event to use. Without one, the page invents an event. */
   event: { eventId: string } | { event: Fields } | undefined;
 }
 
 const pauseMs = 500;
 
-export function useRehearsal({ relayId, draft, way, play, assignment, event }: RehearsalOf): Rehearsal {
+export function useRehearsal({ relayId, draft, way, choices, event }: RehearsalOf): Rehearsal {
   const { companyId } = useCompany();
   const [composed, refused] = [useSignal<Composed | undefined>(undefined), useSignal<Refused | undefined>(undefined)];
   const composedText = useSignal('');
-  const shared = { scenarios: [play], ...(assignment && { assignment }) };
+  const [play, id] = [choices.play.value, choices.assignmentId.value];
+  const shared = { scenarios: [play], assignment: id ? { id } : { facts: { status: 'draft' } } };
   const request: ComposeRequest =
     way === 'list'
       ? { elements: actionsOf(draft.cards).map((element) => ({ ...element, relayId })), ...shared }

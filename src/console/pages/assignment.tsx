@@ -1,39 +1,55 @@
-/** The past and future actions for an assignment, from all its chains. */
+/** What became of an assignment: one sentence, and all steps of all its chains on one timeline. */
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { ActionResource, ChainList, ChainResource } from '../../contract/chain-resource.js';
+import type { AssignmentNow } from '../../contract/assignment.js';
+import type { ChainList, ChainResource } from '../../contract/chain-resource.js';
 import { pageOf, path, query } from '../addresses.js';
 import { Page } from '../frame.js';
-import { Failure, Known, Said, State, Time, UpToDate } from '../parts.js';
+import { Failure, Known, now, Said, Time, UpToDate } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
-import { useCompany } from '../session.js';
+import { ruleOf, useCompany } from '../session.js';
 import { Verbs } from '../steer.js';
-import { titleOf, toneOf } from '../words.js';
+import { storyOf } from '../story.js';
+import { type Step, stepsOf, Timeline } from '../timeline.js';
 
 /** Loads at most this many chains, because more requests would reach the rate limit of the key. */
 const most = 20;
 
-interface Step {
+interface Loaded {
   chain: ChainResource;
-  action: ActionResource;
-  /** When the action ran or will run. The page sorts the actions by this time. */
-  at: string;
   onDone(): void;
 }
-
-type Loaded = Pick<Step, 'chain' | 'onDone'>;
 
 export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
   const { companyId, timeZone } = useCompany();
   const list = useResource<ChainList>(path`/co/${companyId}/chains` + query({ assignmentId, limit: String(most) }));
+  const current = useResource<AssignmentNow>(path`/co/${companyId}/assignments/${assignmentId}`, seldom);
   const loaded = useSignal<Record<string, Loaded>>({});
+  const ids = list.data.value?.items.map(({ chainId }) => chainId) ?? [];
+  const known = ids.flatMap((chainId) => loaded.value[chainId] ?? []);
+  const steps = known
+    .flatMap(({ chain }) => stepsOf(chain))
+    .filter(({ action }) => action.assignmentId === assignmentId)
+    .sort((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at)));
+  const isReady = list.data.value !== undefined && known.length === ids.length;
+  const story = storyOf(
+    current.data.value,
+    steps.map(({ action }) => action),
+    timeZone,
+    now.value,
+  );
   return (
-    <Page title={`Assignment ${assignmentId}`} about={`All actions, the oldest first. Times are in ${timeZone}.`}>
+    <Page title={`Assignment ${assignmentId}`}>
+      <p class="story" role="status">
+        {isReady && <Said text={story} />}
+      </p>
       <Known of={list}>
         {({ items, nextCursor }) =>
           items.length === 0 ? (
-            <p class="card">No chain for this assignment was found. Closed chains are deleted after some time.</p>
+            <p class="card">
+              No chain for this assignment was found. Check the number. Closed chains are deleted after some time.
+            </p>
           ) : (
             <>
               {items.map(({ chainId, closedAt }) => (
@@ -44,12 +60,9 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
                   onLoaded={(chain) => (loaded.value = { ...loaded.value, [chainId]: chain })}
                 />
               ))}
-              <Steps
-                steps={stepsOf(
-                  items.flatMap(({ chainId }) => loaded.value[chainId] ?? []),
-                  assignmentId,
-                )}
-              />
+              <Timeline steps={steps}>
+                {(step) => <Told step={step} onDone={() => loaded.value[step.chain.chainId]?.onDone()} />}
+              </Timeline>
               {nextCursor && (
                 <p>
                   This page shows only {most} chains. <a href={pageOf.chains(companyId, { assignmentId })}>Show all chains</a>
@@ -75,51 +88,20 @@ function Load({ chainId, isOpen, onLoaded }: { chainId: string; isOpen: boolean;
   return null;
 }
 
-/** The actions of the assignment, sorted by time. A pending action never comes before an earlier action of its chain. */
-function stepsOf(loaded: readonly Loaded[], assignmentId: string): Step[] {
-  return loaded
-    .flatMap(({ chain, onDone }) => {
-      /** For each due time, the time of the latest action so far. Actions with the same due time run one after the other. */
-      const last = new Map<string | undefined, string>();
-      return chain.actions.map((action) => {
-        const { startedAt, endedAt, runAt } = action;
-        const turn = startedAt ?? endedAt ?? [runAt ?? chain.receivedAt, last.get(runAt) ?? ''].sort()[1] ?? '';
-        last.set(runAt, turn);
-        return { chain, action, at: turn, onDone };
-      });
-    })
-    .filter(({ action }) => action.assignmentId === assignmentId)
-    .sort((a, b) => (a.at < b.at ? -1 : Number(a.at > b.at)));
-}
-
-function Steps({ steps }: { steps: readonly Step[] }) {
-  const { companyId } = useCompany();
+function Told({ step: { chain, action }, onDone }: { step: Step; onDone(): void }) {
+  const company = useCompany();
+  const { result, reason, error, state, assignmentId } = action;
   return (
-    <ol class="rail">
-      {steps.map(({ chain, action, at, onDone }) => (
-        <li key={`${chain.chainId} ${action.index}`} class={toneOf(action.state, action.result)}>
-          <article aria-label={titleOf(action)}>
-            <h2>
-              {titleOf(action)} <State of={action.state} result={action.result} />
-            </h2>
-            <p class="small">
-              {action.state !== 'pending' ? (
-                <>
-                  <Time at={at} distance />,{' '}
-                </>
-              ) : (
-                !action.reason && 'Waits for the previous action, '
-              )}
-              <a href={pageOf.chain(companyId, chain.chainId)}>chain {chain.chainId.slice(0, 8)}</a>
-            </p>
-            {!!action.result?.recipients && <p class="small">Workers reached: {action.result.recipients}</p>}
-            {action.reason && <Said look="reason" text={action.reason} />}
-            {action.result?.note && <Said look="small" text={`Note: ${action.result.note}`} />}
-            {action.error && action.state !== 'done' && <Failure of={action.error} />}
-            <Verbs chain={chain} action={action} onDone={onDone} />
-          </article>
-        </li>
-      ))}
-    </ol>
+    <>
+      <p class="small">
+        <a href={pageOf.chain(company.companyId, chain.chainId)}>
+          Chain of {ruleOf(company, action.relayId)?.name ?? action.relayId}, received <Time at={chain.receivedAt} />
+        </a>
+      </p>
+      {reason && reason !== error?.message && <Said look="reason" text={reason} />}
+      {result?.note && <Said look="small" text={`Note: ${result.note}`} />}
+      {error && state !== 'done' && <Failure of={{ ...error, assignmentId }} />}
+      <Verbs chain={chain} action={action} onDone={onDone} />
+    </>
   );
 }

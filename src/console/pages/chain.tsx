@@ -2,43 +2,79 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import { cancelRefusal } from '../../chain/allowed-verbs.js';
-import { type Fields, fixedFields } from '../../chain/fields.js';
-import { hasEnded } from '../../chain/outcome.js';
-import type { ActionResource, ChainResource, NoticeText } from '../../contract/chain-resource.js';
-import { noticeKindOf } from '../../contract/notices.js';
+import { foundNobody, hasEnded } from '../../chain/outcome.js';
+import type { ChainResource } from '../../contract/chain-resource.js';
 import { pageOf, path } from '../addresses.js';
 import { ask } from '../api.js';
 import { announce, Page } from '../frame.js';
-import { Asked, DeedButton, Fact, Failure, FieldList, Known, Said, State, Time, UnknownNote, UpToDate } from '../parts.js';
+import { DeedButton, Fact, Known, Said, State, UpToDate } from '../parts.js';
 import { often, type Resource, useResource } from '../resource.js';
 import { MakeRule } from '../rule/make-rule.js';
-import { may, ruleName, useCompany } from '../session.js';
-import { Verbs } from '../steer.js';
-import { counted, failureTitle, isFutile, remedyWords, titleOf, toneOf, verbWords } from '../words.js';
+import { type Company, may, ruleName, ruleOf, useCompany } from '../session.js';
+import { deedOf } from '../story.js';
+import { stepsOf, Timeline } from '../timeline.js';
+import { timeText } from '../when.js';
+import { counted } from '../words.js';
+import { ChainStep, Moment } from './chain-step.js';
 
 export function ChainPage({ chainId }: { chainId: string }) {
-  const { companyId } = useCompany();
-  const chain = useResource<ChainResource>(path`/co/${companyId}/chains/${chainId}`, often);
+  const company = useCompany();
+  const chain = useResource<ChainResource>(path`/co/${company.companyId}/chains/${chainId}`, often);
+  const known = chain.data.value;
   return (
-    <Page title={`Chain ${chainId.slice(0, 8)}`} about={<code>{chainId}</code>}>
+    <Page title={known ? chainTitle(company, known) : 'Chain'}>
       <Known of={chain}>{(known) => <Chain chain={known} resource={chain} />}</Known>
       <UpToDate of={chain} />
     </Page>
   );
 }
 
+/** The chain beside a list. */
+export function ChainBeside({ chainId, close }: { chainId: string; close: string }) {
+  const company = useCompany();
+  const { companyId } = company;
+  const chain = useResource<ChainResource>(path`/co/${companyId}/chains/${chainId}`, often);
+  return (
+    <aside aria-label="The chosen chain">
+      <p class="row spread">
+        <a href={pageOf.chain(companyId, chainId)}>Open as a page</a>
+        <a href={close}>Close</a>
+      </p>
+      <Known of={chain}>
+        {(known) => (
+          <>
+            <h2>{chainTitle(company, known)}</h2>
+            <Chain chain={known} resource={chain} />
+          </>
+        )}
+      </Known>
+    </aside>
+  );
+}
+
+/** For example `Assignment 1003, Night shift, 14:03:22`. */
+function chainTitle(company: Company, { actions, receivedAt }: ChainResource): string {
+  const assignments = [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))];
+  const [relayId] = actions.map(({ relayId }) => relayId);
+  const about = assignments.length > 0 && `Assignment${assignments.length > 1 ? 's' : ''} ${assignments.join(', ')}`;
+  const rule = relayId !== undefined && (ruleOf(company, relayId)?.name ?? `rule ${relayId}`);
+  return [about, rule, timeText(receivedAt, company.timeZone, Date.now())].filter(Boolean).join(', ');
+}
+
 function Chain({ chain, resource }: { chain: ChainResource; resource: Resource<ChainResource> }) {
-  const { companyId } = useCompany();
-  const { status, receivedAt, closedAt, actions, ignored = [], partial, historyFull, links, tokenIds, rule } = chain;
+  const company = useCompany();
+  const { companyId } = company;
+  const { chainId, status, receivedAt, closedAt, actions, ignored = [], partial, historyFull, links, tokenIds, rule } = chain;
   const ofRules = [...new Set(actions.map(({ relayId }) => relayId))];
   const [relayId] = ofRules;
   useAnnounced(chain);
   const assignments = [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))];
+  const nobody = actions.filter(foundNobody).length;
   return (
     <>
       <dl class="facts">
         <Fact name="Status">
-          <State of={status} />
+          <State of={status} /> {nobody > 0 && <span class="badge wait">{nobody > 1 ? `${nobody} times ` : ''}nobody found</span>}
         </Fact>
         <Moment name="Received" at={receivedAt} distance />
         <Moment name="Closed" at={closedAt} distance />
@@ -51,18 +87,19 @@ function Chain({ chain, resource }: { chain: ChainResource; resource: Resource<C
             ))}
           </Fact>
         )}
+        {ofRules.length > 0 && (
+          <Fact name={ofRules.length > 1 ? 'Rules' : 'Rule'}>
+            {ofRules.map((relayId) => (
+              <a key={relayId} href={pageOf.rule(companyId, relayId)}>
+                {ruleName(company, relayId)}
+              </a>
+            ))}
+            {rule && <a href={pageOf.versions(companyId, rule.relayId)}>version {rule.version}</a>}
+          </Fact>
+        )}
         {rule && (
           <Fact name="From">
             <a href={pageOf.event(companyId, rule.relayId, rule.eventId)}>an event</a>
-            <a href={pageOf.versions(companyId, rule.relayId)}>version {rule.version}</a>
-          </Fact>
-        )}
-        {tokenIds && <Fact name="Token">{tokenIds.join(', ')}</Fact>}
-        {links.webUi && (
-          <Fact name="Temporal">
-            <a href={links.webUi} target="_blank" rel="noreferrer">
-              Open the Web UI
-            </a>
           </Fact>
         )}
       </dl>
@@ -85,20 +122,27 @@ function Chain({ chain, resource }: { chain: ChainResource; resource: Resource<C
           </ul>
         </div>
       )}
-      <h2>{counted(actions.length, 'action')}</h2>
-      <ol class="rail">
-        {actions.map((action) => (
-          <li key={action.index} class={toneOf(action.state, action.result)}>
-            <Action chain={chain} action={action} onDone={resource.refresh} />
-          </li>
-        ))}
-      </ol>
+      <Timeline steps={stepsOf(chain)}>
+        {({ action }) => <ChainStep chain={chain} action={action} onDone={resource.refresh} />}
+      </Timeline>
       {may('steer') && !cancelRefusal(chain) && <CancelChain chain={chain} onDone={resource.refresh} />}
       {may('author') && !rule && relayId !== undefined && ofRules.length === 1 && (
         <p>
-          <MakeRule relayId={relayId} chainId={chain.chainId} />
+          <MakeRule relayId={relayId} chainId={chainId} />
         </p>
       )}
+      <p class="soft small">
+        Chain <code>{chainId}</code>
+        {tokenIds && `, started with token ${tokenIds.join(', ')}`}
+        {links.webUi && (
+          <>
+            {'. '}
+            <a href={links.webUi} target="_blank" rel="noreferrer">
+              Open in Temporal
+            </a>
+          </>
+        )}
+      </p>
     </>
   );
 }
@@ -106,111 +150,15 @@ function Chain({ chain, resource }: { chain: ChainResource; resource: Resource<C
 /** Announces each change of a state to screen readers. */
 function useAnnounced({ status, actions }: ChainResource): void {
   const before = useRef<ReadonlyMap<string, string> | undefined>(undefined);
-  const states = new Map([['The chain', status as string], ...actions.map((action) => [titleOf(action), action.state] as const)]);
+  const states = new Map([
+    ['The chain', status as string],
+    ...actions.map((action) => [`${action.index + 1}. ${deedOf(action)}`, action.state] as const),
+  ]);
   useEffect(() => {
     const changed = [...states].filter(([what, state]) => before.current && before.current.get(what) !== state);
     before.current = states;
     if (changed.length > 0) announce(changed.map(([what, state]) => `${what}: ${state}`).join('. '));
   }, [JSON.stringify([...states])]);
-}
-
-/** Shows a time with a name. Shows nothing if there is no time. */
-function Moment({ name, at, distance }: { name: string; at: string | undefined; distance?: boolean }) {
-  return at ? (
-    <Fact name={name}>
-      <Time at={at} distance={distance} />
-    </Fact>
-  ) : null;
-}
-
-function Action({ chain, action, onDone }: { chain: ChainResource; action: ActionResource; onDone(): void }) {
-  const company = useCompany();
-  const { state, runAt, startedAt, endedAt, attempts = 0, error, reason, result, deliveries = [], steered = [] } = action;
-  const { nextAttemptAt, heldUntil, pausedSince, relayId, assignmentId } = action;
-  const retry = Date.parse(nextAttemptAt ?? '') < Date.now() ? 'Retry overdue since' : 'Next retry';
-  const isDue = state === 'scheduled' || state === 'pending';
-  const at = path`/co/${company.companyId}/chains/${chain.chainId}/actions/${String(action.index)}`;
-  return (
-    <article aria-label={titleOf(action)}>
-      <h3>
-        {titleOf(action)} <State of={state} result={result} />
-      </h3>
-      <dl class="facts small">
-        {runAt !== chain.receivedAt && <Moment name="Due" at={runAt} distance={isDue} />}
-        <Moment name="Started" at={startedAt} />
-        <Moment name="Ended" at={endedAt} />
-        {attempts > 0 && <Fact name="Attempts">{attempts}</Fact>}
-        {result?.recipients !== undefined && (
-          <Fact name="Workers reached">
-            {result.recipients === 0 ? <strong class="error">nobody</strong> : result.recipients}
-          </Fact>
-        )}
-        <Fact name="Rule">{ruleName(company, relayId)}</Fact>
-        <Moment name="Paused since" at={pausedSince} />
-        {!hasEnded(state) && <Moment name={retry} at={nextAttemptAt} distance />}
-        {!hasEnded(state) && <Moment name="Fails if nobody decides" at={heldUntil} distance />}
-      </dl>
-      {result?.note && <Said look="small" text={`Note: ${result.note}`} />}
-      {reason && reason !== error?.message && <Said look="reason" text={reason} />}
-      {error &&
-        (state === 'done' || state === 'skipped' ? (
-          <p class="soft small">
-            Earlier error: <Said text={error.title ?? error.message} />
-          </p>
-        ) : (
-          <Failure of={error} usual={failureTitle({ ...error, assignmentId })} />
-        ))}
-      {error && !error.remedy && state === 'needs-attention' && isFutile(error) && <p class="soft small">{remedyWords(error)}</p>}
-      {error?.unknown && !hasEnded(state) && <UnknownNote />}
-      {deliveries.length > 0 && (
-        <details open={deliveries.some(({ sent }) => !sent)}>
-          <summary>{counted(deliveries.length, 'recipient')}</summary>
-          <ul>
-            {deliveries.map(({ recipient, sent, error }) => (
-              <li key={recipient}>
-                {recipient}: {sent ? 'sent' : `not sent: ${error ?? ''}`}
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
-      {noticeKindOf(state) && (
-        <Asked<NoticeText> key={state} summary="Notice" path={`${at}/notice`}>
-          {NoticeWords}
-        </Asked>
-      )}
-      <Asked<{ fields: Fields }> summary="Fields" path={`${at}/fields`}>
-        {({ fields }) => <FieldList fields={Object.entries(fields).filter(([name]) => !fixedFields.includes(name))} />}
-      </Asked>
-      {steered.map(({ at, by, verb, fields = [] }) => (
-        <p key={at} class="soft small">
-          {by}: {verbWords[verb]}
-          {fields.length > 0 && ` (${fields.join(', ')})`}, <Time at={at} />
-        </p>
-      ))}
-      <Verbs chain={chain} action={action} onDone={onDone} />
-    </article>
-  );
-}
-
-function NoticeWords({ sentence, sections }: NoticeText) {
-  return (
-    <div class="card small">
-      <p>
-        <Said text={sentence} />
-      </p>
-      {sections.map(({ title, lines }) => (
-        <section key={title}>
-          <h4>{title}</h4>
-          {lines.map((line) => (
-            <p key={line}>
-              <Said text={line} />
-            </p>
-          ))}
-        </section>
-      ))}
-    </div>
-  );
 }
 
 function CancelChain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {

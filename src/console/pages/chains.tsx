@@ -3,97 +3,111 @@
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
 import { type BulkVerb, bulkVerbsFor } from '../../chain/allowed-verbs.js';
-import { chainStatuses } from '../../chain/outcome.js';
 import type { ChainList, ListedChain } from '../../contract/chain-resource.js';
 import { pageOf, path, query } from '../addresses.js';
 import { ExportLinks } from '../export.js';
 import { announce, Page } from '../frame.js';
-import { Button, Entry, fieldsOf, Known, Select, State, Table, Time, UpToDate } from '../parts.js';
+import { Button, Fold, Known, State, Table, Time, UpToDate } from '../parts.js';
 import { useResource } from '../resource.js';
-import { may, ruleName, useCompany } from '../session.js';
+import { may, ruleOf, useCompany } from '../session.js';
 import { BulkDialog, type BulkFilter } from '../steer.js';
+import { deedOf } from '../story.js';
 import { pauseWords, sinceTime, timeText } from '../when.js';
-import { aboutChain, counted, failureTypes, failureWords, stateWords, verbWords } from '../words.js';
+import { aboutChain, counted, failureWords, verbWords } from '../words.js';
+import { ChainBeside } from './chain.js';
+import { type Filter, FilterFields, filterFields, StatusTabs, Views } from './chain-filter.js';
 
-const fields = ['status', 'assignmentId', 'relayId', 'reason', 'since', 'until', 'paused'] as const;
-type Filter = Partial<Record<(typeof fields)[number], string>>;
-
-const sinces = { '1h': 'the last hour', '24h': 'the last day', '7d': 'the last 7 days' };
+/** Only a wide screen has room for a chain beside the list. */
+const besideWidth = '(min-width: 70rem)';
 
 export function ChainsPage() {
-  const { query } = useLocation();
-  const filter: Filter = Object.fromEntries(fields.flatMap((name) => (query[name] ? [[name, query[name]]] : [])));
-  // When the filter changes, the new key clears the selection.
-  return <Chains key={JSON.stringify(filter)} filter={filter} />;
-}
-
-function Chains({ filter }: { filter: Filter }) {
   const { companyId, timeZone } = useCompany();
-  const { query: address, route } = useLocation();
-  const { cursor } = address;
-  const chosen = useSignal<ReadonlySet<string>>(new Set());
-  const dialog = useSignal<AskedOfChains | undefined>(undefined);
-  const isDecided = useSignal(false);
+  const { query: address } = useLocation();
+  const filter: Filter = Object.fromEntries(filterFields.flatMap((name) => (address[name] ? [[name, address[name]]] : [])));
   // Rounded to the minute, so that repeated requests have the same address. All pages of a list use the same time.
   const now = Date.parse(address.at ?? '') || Math.floor(Date.now() / 60_000) * 60_000;
   const since = filter.since && (sinceTime(filter.since, now) ?? filter.since);
-  const asked: Filter = { ...filter, since };
-  const chains = useResource<ChainList>(path`/co/${companyId}/chains` + query({ ...asked, limit: '25', cursor }));
+  const asked = { ...filter, since };
+  return (
+    <Page title="Chains" about={`Open chains come first, then closed chains. Times are in ${timeZone}.`}>
+      <StatusTabs filter={filter} asked={asked} />
+      <Fold summary="Filter" isNeeded={Object.keys(filter).length > 0 || matchMedia('(min-width: 40rem)').matches}>
+        <FilterFields filter={filter} />
+        <Views key={companyId} filter={filter} />
+      </Fold>
+      {/* When the filter changes, the new key clears the selection. */}
+      <Chains key={JSON.stringify(filter)} filter={filter} asked={asked} at={since && new Date(now).toISOString()} />
+    </Page>
+  );
+}
+
+interface ChainsProps {
+  filter: Filter;
+  /** The filter with times in place of words such as `24h`. */
+  asked: Filter;
+  at: string | undefined;
+}
+
+function Chains({ filter, asked, at }: ChainsProps) {
+  const { companyId } = useCompany();
+  const { cursor, open } = useLocation().query;
+  const chosen = useSignal<ReadonlySet<string>>(new Set());
+  const dialog = useSignal<AskedOfChains | undefined>(undefined);
+  const isDecided = useSignal(false);
+  const chains = useResource<ChainList>(path`/co/${companyId}/chains` + query({ ...asked, steps: 'true', limit: '25', cursor }));
   const next = chains.data.value?.nextCursor;
-  const show = (next: Filter) => route(pageOf.chains(companyId, next));
   const closed = () => {
     dialog.value = undefined;
     if (isDecided.value) chosen.value = new Set();
     isDecided.value = false;
     chains.refresh();
   };
-  const bulk = bulkFilterOf(asked);
+  const here = { ...filter, at, cursor };
   const isFiltered = Object.keys(filter).length > 0;
+  const isBeside = open !== undefined && matchMedia(besideWidth).matches;
   return (
-    <Page title="Chains" about={`Open chains come first, then closed chains. Times are in ${timeZone}.`}>
-      <details open={isFiltered || matchMedia('(min-width: 40rem)').matches}>
-        <summary>Filter</summary>
-        <FilterForm filter={filter} onShow={show} />
-      </details>
-      <Known of={chains}>
-        {({ items }) => (
-          <>
-            {items.length === 0 ? (
-              <p class="card">
-                {isFiltered || cursor ? (
-                  'No chain matches this filter.'
-                ) : (
-                  <>
-                    There are no chains yet. A chain starts when the platform's webhook sends an event.{' '}
-                    {may('author') && <a href={pageOf.compose(companyId)}>Write a rule</a>}
-                  </>
-                )}
-              </p>
-            ) : (
-              <ChainTable chains={items} chosen={chosen.value} onChoose={(next) => (chosen.value = next)} />
-            )}
-            {may('steer') && (
-              <Decisions
-                chosen={chosen.value}
-                filter={items.length > 0 ? bulk : undefined}
-                onAsk={(next) => (dialog.value = next)}
-              />
-            )}
-          </>
-        )}
-      </Known>
-      {(cursor || next) && (
-        <nav aria-label="Pages of the list" class="row">
-          {cursor && <a href={pageOf.chains(companyId, filter)}>First page</a>}
-          {next && (
-            <a href={pageOf.chains(companyId, { ...filter, at: since && new Date(now).toISOString(), cursor: next })}>More</a>
+    <div class={isBeside ? 'beside' : ''}>
+      <div>
+        <Known of={chains}>
+          {({ items }) => (
+            <>
+              {items.length === 0 ? (
+                <p class="card">{isFiltered || cursor ? 'No chain matches this filter.' : <NoChains />}</p>
+              ) : (
+                <ChainTable chains={items} here={here} chosen={chosen.value} onChoose={(next) => (chosen.value = next)} />
+              )}
+              {may('steer') && (
+                <Decisions
+                  chosen={chosen.value}
+                  filter={items.length > 0 ? bulkFilterOf(asked) : undefined}
+                  onAsk={(next) => (dialog.value = next)}
+                />
+              )}
+            </>
           )}
-        </nav>
-      )}
-      <ExportLinks what="chains" filter={asked} />
-      <UpToDate of={chains} />
+        </Known>
+        {(cursor || next) && (
+          <nav aria-label="Pages of the list" class="row">
+            {cursor && <a href={pageOf.chains(companyId, filter)}>First page</a>}
+            {next && <a href={pageOf.chains(companyId, { ...here, cursor: next })}>More</a>}
+          </nav>
+        )}
+        <ExportLinks what="chains" filter={asked} />
+        <UpToDate of={chains} />
+      </div>
+      {isBeside && <ChainBeside key={open} chainId={open} close={pageOf.chains(companyId, here)} />}
       {dialog.value && <BulkDialog {...dialog.value} onDecided={() => (isDecided.value = true)} onClose={closed} />}
-    </Page>
+    </div>
+  );
+}
+
+function NoChains() {
+  const { companyId } = useCompany();
+  return (
+    <>
+      There are no chains yet. A chain starts when the platform's webhook sends an event.{' '}
+      {may('author') && <a href={pageOf.compose(companyId)}>Write a rule</a>}
+    </>
   );
 }
 
@@ -105,55 +119,27 @@ function bulkFilterOf({ status, paused, ...rest }: Filter): BulkFilter | undefin
 
 const isSteerable = (status: string) => status === 'running' || status === 'needs-attention' || status === 'failed';
 
-const withWords =
-  <Value extends string>(wordsOf: (value: Value) => string) =>
-  (value: Value) =>
-    [value, wordsOf(value)] as const;
-
-function FilterForm({ filter, onShow }: { filter: Filter; onShow(next: Filter): void }) {
-  const company = useCompany();
-  const { status = '', assignmentId = '', relayId = '', reason = '', since = '', until, paused } = filter;
-  const submit = (event: Event) => onShow({ paused, until, ...fieldsOf(event) });
-  // The address can contain a value that is not in the list.
-  const relayIds = new Set([...company.rules.map((rule) => rule.relayId), ...(relayId ? [relayId] : [])]);
-  const reasons = new Set([...failureTypes, ...(reason ? [reason] : [])]);
-  const written = (time: string) => (sinceTime(time, 0) ? timeText(time, company.timeZone, Date.now()) : time);
-  const times = { ...sinces, ...(since && !(since in sinces) && { [since]: `since ${written(since)}` }) };
-  const dropped = (name: keyof Filter) => () => onShow({ ...filter, [name]: undefined });
-  return (
-    <form class="filter" onSubmit={submit}>
-      <Select label="Status" name="status" options={[['', 'any'], ...chainStatuses.map(withWords(stateWords))]} first={status} />
-      <Entry label="Assignment" name="assignmentId" defaultValue={assignmentId} autocomplete="off" />
-      <Select
-        label="Rule"
-        name="relayId"
-        options={[['', 'any'], ...[...relayIds].map(withWords((relayId) => ruleName(company, relayId)))]}
-        first={relayId}
-      />
-      <Select label="Error" name="reason" options={[['', 'any'], ...[...reasons].map(withWords(failureWords))]} first={reason} />
-      <Select label="Received" name="since" options={[['', 'any time'], ...Object.entries(times)]} first={since} />
-      <p class="row">
-        <button type="submit" class="main">
-          Show
-        </button>
-        {until && <Button onClick={dropped('until')}>until {written(until)} ✕</Button>}
-        {paused && <Button onClick={dropped('paused')}>paused ✕</Button>}
-        {Object.keys(filter).length > 0 && <Button onClick={() => onShow({})}>Clear filter</Button>}
-      </p>
-    </form>
-  );
+/** For example `1001`, or the summary of a chain without an assignment. */
+function namesOf(chain: ListedChain): string {
+  const assignmentIds = chain.assignmentIds.filter(Boolean);
+  const more = assignmentIds.length > 3 ? ` and ${assignmentIds.length - 3} more` : '';
+  return assignmentIds.length > 0 ? assignmentIds.slice(0, 3).join(', ') + more : aboutChain(chain);
 }
 
 interface TableProps {
   chains: readonly ListedChain[];
+  /** The address of this list, to which a chain beside the list is added. */
+  here: Record<string, string | undefined>;
   chosen: ReadonlySet<string>;
   onChoose(chosen: ReadonlySet<string>): void;
 }
 
-function ChainTable({ chains, chosen, onChoose }: TableProps) {
+function ChainTable({ chains, here, chosen, onChoose }: TableProps) {
   const company = useCompany();
   const { companyId } = company;
+  const { query } = useLocation();
   const isChoosing = may('steer');
+  const isWide = matchMedia(besideWidth).matches;
   const choose = (chainId: string, isChosen: boolean) => {
     const next = new Set(chosen);
     if (isChosen) next.add(chainId);
@@ -165,40 +151,55 @@ function ChainTable({ chains, chosen, onChoose }: TableProps) {
     <Table
       caption="Chains"
       look="chains"
-      columns={[...(isChoosing ? [<span class="unseen">Selected</span>] : []), 'Status', 'Summary', 'Rule', 'Received']}
+      columns={[
+        ...(isChoosing ? [<span class="unseen">Selected</span>] : []),
+        'Assignment',
+        'Rule',
+        'Status',
+        'Next step',
+        'Due',
+      ]}
     >
-      {chains
-        .map((chain) => ({ ...chain, about: aboutChain(chain) }))
-        .map(({ chainId, about, status, relayIds, receivedAt, failureTypes = [], paused }) => (
-          <tr key={chainId}>
+      {chains.map((chain) => {
+        const { chainId, status, relayIds, receivedAt, failureTypes = [], paused, next, nobodyFound } = chain;
+        const about = namesOf(chain);
+        return (
+          <tr key={chainId} aria-current={query.open === chainId ? 'true' : undefined}>
             {isChoosing && (
               <td class="choice">
                 <input
                   type="checkbox"
-                  aria-label={`Select ${about}`}
+                  aria-label={`Select ${about}, received ${timeText(receivedAt, company.timeZone, Date.now())}`}
                   checked={chosen.has(chainId)}
                   onChange={(event) => choose(chainId, event.currentTarget.checked)}
                 />
               </td>
             )}
-            <td class="tight">
-              <State of={status} />
+            <td>
+              <a href={isWide ? pageOf.chains(companyId, { ...here, open: chainId }) : pageOf.chain(companyId, chainId)}>
+                {about}
+              </a>
+              <Time look="soft small block" at={receivedAt} />
+            </td>
+            <td>{relayIds.map((relayId) => ruleOf(company, relayId)?.name ?? relayId).join(', ')}</td>
+            <td>
+              <State of={status} /> {!!nobodyFound && <span class="badge wait">nobody found</span>}
               {paused && <div class="soft small">{pauseWords(company.pauses, company.timeZone, Date.now())}</div>}
             </td>
             <td>
-              <a href={pageOf.chain(companyId, chainId)}>{about}</a>
               {failureTypes.map((type) => (
-                <div key={type} class="soft small">
+                <div key={type} class="small">
                   {failureWords(type)}
                 </div>
               ))}
+              {next && deedOf(next)}
             </td>
-            <td>{relayIds.map((relayId) => ruleName(company, relayId)).join(', ')}</td>
             <td class="tight">
-              <Time at={receivedAt} />
+              <Time at={next?.at} />
             </td>
           </tr>
-        ))}
+        );
+      })}
     </Table>
   );
 }

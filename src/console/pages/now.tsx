@@ -1,82 +1,80 @@
-/** Problems that wait for a decision: chains with held actions, by cause, and refused requests, by reason. */
+/** A board: the figures of today, the problems that wait for a decision, and what is due next. */
 
 import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
 import type { causesResponse, RefusedCause } from '../../contract/causes.js';
-import type { ChainList } from '../../contract/chain-resource.js';
-import type { rejectedListSchema } from '../../contract/problem.js';
+import type { CompanyHealth } from '../../contract/health.js';
 import { pageOf, path } from '../addresses.js';
 import { CauseCard, useCauseDialog } from '../cause.js';
 import { Page } from '../frame.js';
 import { Known, Pager, Said, Time, UpToDate } from '../parts.js';
 import { seldom, usePages, useResource } from '../resource.js';
-import { may, ruleName, useCompany } from '../session.js';
-import { closedInLastDay } from '../when.js';
-import { aboutChain, counted, pausableWords, refusalWords } from '../words.js';
-import { Decided } from './refused.js';
+import { ruleName, useCompany } from '../session.js';
+import { counted, refusalWords } from '../words.js';
+import { DayChart, DueNext, Figures } from './board.js';
 
 /** At first, at most this many cards load their chain, because the page polls each loaded chain. */
 const mostOpen = 3;
 
 export function NowPage() {
-  const { companyId, pauses, timeZone } = useCompany();
+  const { companyId, timeZone } = useCompany();
   const [causes, cursors] = usePages<z.infer<typeof causesResponse>>(path`/co/${companyId}/causes`);
   /** The causes about which the user decided on this page. The cards of these causes stay, because they show the result. */
   const begun = useSignal<ReadonlySet<string>>(new Set());
+  const health = useResource<CompanyHealth>(path`/co/${companyId}/health`, seldom).data.value;
+  const quiet = health?.rules.filter(({ quietSince }) => quietSince !== undefined) ?? [];
   const [askAll, dialog] = useCauseDialog(causes.refresh);
   return (
-    <Page title="Now" about={`Problems waiting for you. Times are in ${timeZone}.`}>
-      {pauses.map(({ what, since, until, reason }) => (
-        <p key={what} class="note wait">
-          Paused: {pausableWords[what]}, since <Time at={since} />
-          <Time before=", until " at={until} />
-          {reason && `: ${reason}`}. The affected actions wait until the pause ends.
-        </p>
-      ))}
-      <Known of={causes}>
-        {({ items, nextCursor, refused }) => {
-          const held = items.filter(({ chains }) => chains > 0);
-          const hasMore = nextCursor !== undefined && held.length === items.length;
-          const problems = held.length + refused.length;
-          const count = hasMore ? `More than ${problems} problems` : counted(problems, 'problem');
-          const figure = problems === 0 ? 'No problems.' : `${count} to solve.`;
-          return (
-            <>
-              <p class="figures">{cursors.value.length > 0 ? 'This page continues the list of problems.' : figure}</p>
-              {items
-                .filter((cause) => held.includes(cause) || begun.value.has(cause.causeId))
-                .map((cause, place) => (
-                  <CauseCard
-                    key={cause.causeId}
-                    cause={cause}
-                    isOpen={place < mostOpen}
-                    onBegin={() => (begun.value = new Set([...begun.value, cause.causeId]))}
-                    onAsk={askAll}
-                    onDone={causes.refresh}
-                  />
-                ))}
-              {refused.map((kind) => (
-                <RefusedCard key={[kind.relayId, kind.reason, kind.mistake].join()} kind={kind} />
-              ))}
-              {held.length > 0 && may('manage') && (
-                <p>
-                  Is a system down? <a href={pageOf.settings(companyId)}>Pause the system</a>. Then its actions wait without
-                  errors.
-                </p>
-              )}
-              <Pager cursors={cursors} next={hasMore ? nextCursor : undefined} />
-              {hasMore && (
-                <p>
-                  <a href={pageOf.chains(companyId, { status: 'needs-attention' })}>All chains that need attention</a>
-                </p>
-              )}
-            </>
-          );
-        }}
-      </Known>
-      <UpToDate of={causes} />
+    <Page title="Now" about={`Times are in ${timeZone}.`}>
+      <Figures health={health} refused={(causes.data.value?.refused ?? []).reduce((sum, { requests }) => sum + requests, 0)} />
+      <div class="board">
+        <div>
+          <Known of={causes}>
+            {({ items, nextCursor, refused }) => {
+              const held = items.filter(({ chains }) => chains > 0);
+              const hasMore = nextCursor !== undefined && held.length === items.length;
+              const problems = held.length + refused.length + quiet.length;
+              const count = hasMore ? `More than ${problems} problems` : counted(problems, 'problem');
+              const figure = problems === 0 ? 'No problems.' : `${count} to solve.`;
+              return (
+                <>
+                  <h2>{cursors.value.length > 0 ? 'This page continues the list of problems.' : figure}</h2>
+                  {items
+                    .filter((cause) => held.includes(cause) || begun.value.has(cause.causeId))
+                    .map((cause, place) => (
+                      <CauseCard
+                        key={cause.causeId}
+                        cause={cause}
+                        isOpen={place < mostOpen}
+                        onBegin={() => (begun.value = new Set([...begun.value, cause.causeId]))}
+                        onAsk={askAll}
+                        onDone={causes.refresh}
+                      />
+                    ))}
+                  {refused.map((kind) => (
+                    <RefusedCard key={[kind.relayId, kind.reason, kind.mistake].join()} kind={kind} />
+                  ))}
+                  {quiet.map((rule) => (
+                    <QuietCard key={rule.relayId} rule={rule} />
+                  ))}
+                  <Pager cursors={cursors} next={hasMore ? nextCursor : undefined} />
+                  {hasMore && (
+                    <p>
+                      <a href={pageOf.chains(companyId, { status: 'needs-attention' })}>All chains that need attention</a>
+                    </p>
+                  )}
+                </>
+              );
+            }}
+          </Known>
+          <UpToDate of={causes} />
+        </div>
+        <div>
+          {health && <DayChart health={health} />}
+          <DueNext />
+        </div>
+      </div>
       {dialog}
-      <Recent />
     </Page>
   );
 }
@@ -105,64 +103,18 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
   );
 }
 
-/** Chains that failed in the last day, and the newest refused requests. */
-function Recent() {
+/** A rule whose events stopped coming. */
+function QuietCard({ rule: { relayId, name, quietSince } }: { rule: CompanyHealth['rules'][number] }) {
   const { companyId } = useCompany();
-  const failed = useResource<ChainList>(`${path`/co/${companyId}/chains`}?status=failed&limit=10`, seldom);
-  const refused = useResource<z.infer<typeof rejectedListSchema>>(`${path`/co/${companyId}/rejected`}?limit=5`, seldom);
   return (
-    <div class="cards">
-      <section class="card" aria-labelledby="failed">
-        <h2 id="failed">Failed in the last 24 hours</h2>
-        <Known of={failed}>
-          {({ items }) => {
-            const recent = closedInLastDay(items, Date.now());
-            return recent.length === 0 ? (
-              <p class="soft">No chain failed.</p>
-            ) : (
-              <>
-                <ul class="plain">
-                  {recent.slice(0, 5).map((chain) => (
-                    <li key={chain.chainId}>
-                      <a href={pageOf.chain(companyId, chain.chainId)}>{aboutChain(chain)}</a>{' '}
-                      <Time look="soft small" at={chain.closedAt ?? chain.receivedAt} />
-                    </li>
-                  ))}
-                </ul>
-                {recent.length > 5 && (
-                  <p>
-                    <a href={pageOf.chains(companyId, { status: 'failed' })}>All failed chains</a>
-                  </p>
-                )}
-              </>
-            );
-          }}
-        </Known>
-      </section>
-      <section class="card" aria-labelledby="refused">
-        <h2 id="refused">Refused requests</h2>
-        <Known of={refused}>
-          {({ items }) =>
-            items.length === 0 ? (
-              <p class="soft">No request was refused.</p>
-            ) : (
-              <>
-                <ul class="plain">
-                  {items.map((request) => (
-                    <li key={request.rejectedId}>
-                      <a href={pageOf.refusal(companyId, request.rejectedId)}>{refusalWords[request.reason]}</a>{' '}
-                      <Decided request={request} /> <Time look="soft small" at={request.receivedAt} />
-                    </li>
-                  ))}
-                </ul>
-                <p>
-                  <a href={pageOf.refused(companyId)}>All refused requests</a>
-                </p>
-              </>
-            )
-          }
-        </Known>
-      </section>
-    </div>
+    <section class="card wait" aria-label={`${name} is quiet`}>
+      <h2>Rule {name} is quiet</h2>
+      <p>
+        No event has arrived since <Time at={quietSince} distance />. Check whether the platform still sends its events.
+      </p>
+      <p>
+        <a href={pageOf.rule(companyId, relayId)}>Show the rule</a>
+      </p>
+    </section>
   );
 }

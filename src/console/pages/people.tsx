@@ -1,23 +1,18 @@
-/** The keys of a company, and its audit log. */
+/** The people and keys of a company, and its audit log. */
 
 import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
 import type { AuditEntry, auditResponse } from '../../contract/audit.js';
-import type { createdKeyResponse, keysResponse, Role } from '../../contract/credential.js';
+import type { createdKeyResponse, keysResponse } from '../../contract/credential.js';
 import { pageOf, path } from '../addresses.js';
 import { ask } from '../api.js';
 import { ExportLinks } from '../export.js';
 import { Page } from '../frame.js';
 import { Choice, Deed, DeedButton, Entry, Known, Lifetime, Opener, Pager, Said, ShownOnce, Table, Time } from '../parts.js';
+import { People, roleOptions, roleWords } from '../people.js';
 import { seldom, usePages, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
 
-const roleWords: Record<Role, string> = {
-  read: 'can see chains and refused requests',
-  steer: 'can also retry, edit, skip and cancel, and send refused requests',
-  author: 'can also write and publish rules, and make their tokens',
-  manage: 'can also change settings and keys, and delete rules',
-};
 const expiries: [days: string, words: string][] = [
   ['0', 'never'],
   ['7', 'in 7 days'],
@@ -33,17 +28,18 @@ export function PeoplePage() {
   const keys = useResource<z.infer<typeof keysResponse>>(at, seldom);
   const made = useSignal<CreatedKey | undefined>(undefined);
   return (
-    <Page title="People and audit" about="People sign in with a key. Programs send a key with each request.">
+    <Page title="People and audit" about="People sign in with their e-mail address. Programs send a key with each request.">
+      <People />
       <h2>Keys</h2>
       <p>
-        <Opener opens="Create a key" look="main">
+        <Opener opens="Create a key">
           {(onClose) => <NewKey at={at} onClose={onClose} onMade={(key) => (made.value = key)} />}
         </Opener>
       </p>
       <Known of={keys}>
         {({ keys: known }) =>
           known.length === 0 ? (
-            <p class="card">There are no keys yet. Only operators can see this company.</p>
+            <p class="card">There are no keys yet.</p>
           ) : (
             <ul class="plain cards">
               {known.map((key) => (
@@ -99,12 +95,12 @@ function NewKey({ at, onClose, onMade }: { at: string; onClose(): void; onMade(k
     <Deed title="Create a key" verb="Create" change={make} words="Key created." onClose={onClose}>
       <Entry
         label="Name"
-        hint="The person or program that uses the key. The audit log shows this name."
+        hint="The program that uses the key. The audit log shows this name."
         of={name}
         required
         maxLength={200}
       />
-      <Choice label="Role" of={role} options={Object.entries(roleWords).map(([value, words]) => [value, `${value}: ${words}`])} />
+      <Choice label="Role" of={role} options={roleOptions} />
       <Choice label="Expires" of={days} options={expiries} />
     </Deed>
   );

@@ -1,21 +1,20 @@
-/** The company: pauses, settings and contacts, checks, and connections. Only operators change mail, limits and signed webhooks. */
+/** The company: settings and contacts, checks, and connections. Only operators change mail, limits and signed webhooks. */
 
 import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
-import { type Pausable, pausable } from '../../chain/pause.js';
-import type { PausesNow, StoredCompany } from '../../contract/company.js';
+import type { StoredCompany } from '../../contract/company.js';
 import type { noticeTestResponse } from '../../contract/notify.js';
-import { path, query } from '../addresses.js';
+import { path } from '../addresses.js';
 import { ask } from '../api.js';
 import { type CheckAnswer, CheckedLine, Connection, type SettingsProps } from '../connection.js';
 import { changedIn, only, useForm } from '../form.js';
 import { announce, Page } from '../frame.js';
 import { MoreSettings } from '../more-settings.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
-import { Button, Choice, DeedButton, Entry, fieldsOf, Known, ProblemNote, Submit, Time, useDeed } from '../parts.js';
+import { Button, Entry, fieldsOf, Known, ProblemNote, Submit, useDeed } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
-import { counted, pausableWords } from '../words.js';
+import { counted } from '../words.js';
 
 export function SettingsPage() {
   const company = useCompany();
@@ -27,7 +26,6 @@ export function SettingsPage() {
   };
   return (
     <Page title="Company" about={<code>{company.companyId}</code>}>
-      <Pauses at={at} />
       <Known of={settings}>
         {(known) => (
           <>
@@ -45,77 +43,23 @@ export function SettingsPage() {
   );
 }
 
-const pauseEnds: [seconds: string, words: string][] = [
-  ['0', 'when a person ends the pause'],
-  ['1800', 'in 30 minutes'],
-  ['7200', 'in 2 hours'],
-  ['28800', 'in 8 hours'],
-];
-
-function Pauses({ at }: { at: string }) {
-  const company = useCompany();
-  const [what, reason, seconds] = [useSignal<string>('all'), useSignal(''), useSignal('7200')];
-  const deed = useDeed();
-  const { pauses } = company;
-  const pause = () => {
-    const until = seconds.value === '0' ? undefined : new Date(Date.now() + Number(seconds.value) * 1000).toISOString();
-    return ask<PausesNow>('PUT', `${at}/pause`, { what: what.value, reason: reason.value.trim() || undefined, until });
-  };
-  const end = async (what: Pausable, overdue?: 'now') => {
-    const ended = () => ask('DELETE', `${at}/pause${query({ what, overdue })}`);
-    if (await deed.run(ended, 'The pause has ended.')) company.refresh();
-  };
-  return (
-    <section class="card" aria-labelledby="pauses">
-      <h2 id="pauses">Pauses</h2>
-      {pauses.length === 0 && <p>Nothing is paused.</p>}
-      {pauses.map(({ what, since, until, reason }) => (
-        <p key={what} class="row">
-          <span>
-            <strong>{pausableWords[what]}</strong>, since <Time at={since} />
-            <Time before=", until " at={until} distance />
-            {reason && `: ${reason}`}
-          </span>
-          <Button onClick={() => void end(what)}>
-            End the pause<span class="unseen"> of {pausableWords[what]}</span>
-          </Button>
-          <Button
-            title="All overdue actions run immediately, without the delays between these actions"
-            onClick={() => void end(what, 'now')}
-          >
-            End the pause<span class="unseen"> of {pausableWords[what]}</span> and run overdue actions now
-          </Button>
-        </p>
-      ))}
-      <ProblemNote refused={deed.refused} />
-      <p>
-        <DeedButton title="Pause for planned downtime" verb="Pause" change={pause} words="Paused" onDone={company.refresh}>
-          <p>
-            The relay still accepts events. Actions that need the paused system wait. After the pause, these actions run in order.
-            The pause does not count as an attempt.
-          </p>
-          <Choice label="System" of={what} options={pausable.map((value) => [value, pausableWords[value]])} />
-          <Choice label="Ends" of={seconds} options={pauseEnds} />
-          <Entry label="Reason" hint="Every waiting action shows this reason." of={reason} maxLength={500} />
-        </DeedButton>
-      </p>
-    </section>
-  );
-}
-
 function OwnSettings({ company, at, onSaved }: SettingsProps) {
   const deed = useDeed();
   const form = useForm();
   const save = async (event: Event) => {
     const changed = changedIn(event.currentTarget);
-    const { name, timeZone, noticeLinks, weeklyDigest, ...contacts } = fieldsOf(event);
-    const switches = { noticeLinks: noticeLinks === 'on', weeklyDigest: weeklyDigest === 'on' };
+    const { name, timeZone, noticeLinks, noticeEdits, weeklyDigest, ...contacts } = fieldsOf(event);
+    const switches = {
+      noticeLinks: noticeLinks === 'on',
+      noticeEdits: noticeEdits === 'on',
+      weeklyDigest: weeklyDigest === 'on',
+    };
     const own = only(changed, { name, timeZone: timeZone || null, ...switches });
     const patch = { ...own, notify: only(changed, notifyPatch(contacts)) };
     const saved = async () => onSaved(await ask<StoredCompany>('PATCH', at, patch));
     if (await deed.run(saved, 'Saved')) form.saved();
   };
-  const { name, timeZone, notify, noticeLinks = true, weeklyDigest = false } = company;
+  const { name, timeZone, notify, noticeLinks = true, noticeEdits = false, weeklyDigest = false } = company;
   return (
     <form class="card" onSubmit={(event) => void save(event)} ref={form.ref}>
       <Entry label="Name" name="name" required maxLength={200} defaultValue={name} />
@@ -125,6 +69,10 @@ function OwnSettings({ company, at, onSaved }: SettingsProps) {
         <label class="row">
           <input type="checkbox" name="noticeLinks" defaultChecked={noticeLinks} />
           Notices have links for decisions. Everybody who has a link can retry or skip the action, without a key.
+        </label>
+        <label class="row">
+          <input type="checkbox" name="noticeEdits" defaultChecked={noticeEdits} />
+          With the link, readers can also correct ids, the new value of a ticket field, and the radius.
         </label>
         <label class="row">
           <input type="checkbox" name="weeklyDigest" defaultChecked={weeklyDigest} />

@@ -37,22 +37,13 @@ export function VersionsPage({ relayId }: { relayId: string }) {
       }
     >
       <Known of={listed}>
-        {({ versions, published, shadow, nextCursor }) => (
+        {(known) => (
           <>
-            {versions.length === 0 && <p class="card">Nothing is published yet. Write the draft, then publish it.</p>}
-            {versions.map((version) => (
-              <OneVersion
-                key={version.version}
-                at={at}
-                relayId={relayId}
-                version={version}
-                others={versions.map(({ version }) => version).filter((other) => other !== version.version)}
-                isPublished={version.version === published}
-                isShadow={version.version === shadow}
-                onChanged={listed.refresh}
-              />
+            {known.versions.length === 0 && <p class="card">Nothing is published yet. Write the draft, then publish it.</p>}
+            {known.versions.map((version) => (
+              <OneVersion key={version.version} {...{ at, relayId, version, known }} onChanged={listed.refresh} />
             ))}
-            <Pager cursors={cursors} next={nextCursor} />
+            <Pager cursors={cursors} next={known.nextCursor} />
           </>
         )}
       </Known>
@@ -64,20 +55,15 @@ interface OneVersionProps {
   at: string;
   relayId: string;
   version: Version;
-  /** The other versions on the page, the newest first. */
-  others: readonly number[];
-  isPublished: boolean;
-  isShadow: boolean;
+  /** All versions on the page. */
+  known: Versions;
   onChanged(): void;
 }
 
-function OneVersion({
-  at,
-  relayId,
-  version: { version, publishedAt, publishedBy, note, fromVersion },
-  ...more
-}: OneVersionProps) {
-  const { others, isPublished, isShadow, onChanged } = more;
+function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersionProps) {
+  const { version, publishedAt, publishedBy, note, fromVersion } = shown;
+  const others = known.versions.map(({ version }) => version).filter((other) => other !== version);
+  const [isPublished, isShadow] = [version === known.published, version === known.shadow];
   const own = `${at}/versions/${version}`;
   const shadow = (next: number | null) => ask('PUT', `${at}/shadow`, { version: next });
   return (

@@ -80,20 +80,18 @@ const senders: Record<string, Hmac> = {
   Jobber: { ...usual, header: 'x-jobber-hmac-sha256', encoding: 'base64' },
 };
 
+const standard = 'Standard Webhooks';
+
 function DoorSettings({ door, at, onSaved }: { door: EventDoor; at: string; onSaved(door: EventDoor): void }) {
   const deed = useDeed();
-  const stored = door.signature && (door.signature.scheme === 'hmac' ? 'stored' : 'standard-webhooks');
-  const signer = useSignal<string>(stored ?? '');
+  /** '' for none, otherwise `stored` or a sender. */
+  const signer = useSignal(door.signature ? 'stored' : '');
   const save = (event: Event) => {
     const { dedupeBy, refuseLists, eventDays, key } = fieldsOf(event);
-    const signature =
-      signer.value === ''
-        ? null
-        : signer.value === 'standard-webhooks'
-          ? { scheme: 'standard-webhooks', key: key || '***' }
-          : { scheme: 'hmac', ...senders[signer.value], key: key || '***' };
+    const { [signer.value]: hmac } = senders;
+    const signature = hmac ? { scheme: 'hmac', ...hmac, key } : { scheme: 'standard-webhooks', key };
     const request = {
-      ...(signer.value !== 'stored' && { signature }),
+      ...(signer.value !== 'stored' && { signature: signer.value === '' ? null : signature }),
       dedupeBy: dedupeBy || undefined,
       refuseLists: refuseLists === 'yes',
       eventDays: Number(eventDays),
@@ -101,10 +99,11 @@ function DoorSettings({ door, at, onSaved }: { door: EventDoor; at: string; onSa
     void deed.run(async () => {
       const saved = await ask<EventDoor>('PUT', `${at}/door`, request);
       onSaved(saved);
-      signer.value = saved.signature ? (saved.signature.scheme === 'hmac' ? 'stored' : 'standard-webhooks') : '';
+      signer.value = saved.signature ? 'stored' : '';
     }, 'Saved');
   };
-  const needsKey = signer.value !== '' && signer.value !== stored;
+  const { signature: stored } = door;
+  const storedWords = stored?.scheme === 'hmac' ? `in the header ${stored.header}` : standard;
   return (
     <form class="card" onSubmit={save}>
       <h2>How events come in</h2>
@@ -115,25 +114,18 @@ function DoorSettings({ door, at, onSaved }: { door: EventDoor; at: string; onSa
         onPick={(picked) => (signer.value = picked)}
         options={[
           ['', 'none'],
-          ...(stored === 'stored' && door.signature?.scheme === 'hmac'
-            ? [['stored', `as stored, in the header ${door.signature.header}`] as const]
-            : []),
-          ['standard-webhooks', 'Standard Webhooks'],
-          ...Object.keys(senders).map((name) => [name, name] as const),
+          ...(stored ? [['stored', `as stored, ${storedWords}`] as const] : []),
+          ...[standard, ...Object.keys(senders)].map((name) => [name, name] as const),
         ]}
       />
       {signer.value !== '' && signer.value !== 'stored' && (
         <Entry
           label="Key of the sender"
-          hint={
-            needsKey
-              ? 'Your platform shows the key beside the webhook.'
-              : 'A key is stored. Leave this field empty to keep the key.'
-          }
+          hint="Your platform shows the key beside the webhook."
           name="key"
           type="password"
           autocomplete="new-password"
-          required={needsKey}
+          required
         />
       )}
       <Entry

@@ -75,11 +75,13 @@ interface Bar {
   at: string;
   size: number;
   bad: number;
+  /** Drawn above `bad`. */
+  wait?: number;
   words: string;
 }
 
 /** A bar for each hour or day with events. */
-function Bars({ name, bars }: { name: string; bars: readonly Bar[] }) {
+export function Bars({ name, bars }: { name: string; bars: readonly Bar[] }) {
   const most = Math.max(...bars.map(({ size }) => size), 0);
   if (most === 0) return null;
   const times = bars.map(({ at }) => Date.parse(at));
@@ -90,7 +92,7 @@ function Bars({ name, bars }: { name: string; bars: readonly Bar[] }) {
     <figure class="chart">
       <figcaption class="soft small">{name}</figcaption>
       <svg viewBox="0 0 100 20" preserveAspectRatio="none" role="img" aria-label={bars.map(({ words }) => words).join('; ')}>
-        {bars.map(({ at, size, bad, words }, place) => {
+        {bars.map(({ at, size, bad, wait = 0, words }, place) => {
           const x = width * Math.round(((times[place] ?? 0) - first) / step);
           const bar = (look: string, count: number) => (
             <rect class={look} x={x} width={width * 0.8} y={20 - (20 * count) / most} height={(20 * count) / most} />
@@ -99,6 +101,7 @@ function Bars({ name, bars }: { name: string; bars: readonly Bar[] }) {
             <g key={at}>
               <title>{words}</title>
               {bar('all', size)}
+              {bar('wait', bad + wait)}
               {bar('bad', bad)}
             </g>
           );

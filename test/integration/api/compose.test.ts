@@ -141,16 +141,16 @@ describe('composing a chain', () => {
   });
 
   it('plays a scenario', async () => {
-    const some = await composed(example, { scenario: 'nobody-accepts' });
-    assert.match(some.remark ?? '', /nobody gets a message/);
-    assert.deepEqual(some.actions?.map(({ outcome, reason, condition }) => [outcome, reason, condition]).at(-1), [
+    const [some] = (await composed(example, { scenarios: ['nobody-accepts'] })).rehearsals ?? [];
+    assert.match(some?.remark ?? '', /nobody gets a message/);
+    assert.deepEqual(some?.actions.map(({ outcome, reason, condition }) => [outcome, reason, condition]).at(-1), [
       'skipped',
       'status was "sent"',
       undefined,
     ]);
-    const down = await composed(example, { scenario: 'platform-down', ...facts });
-    assert.ok((down.actions?.[0]?.toldAfterSeconds ?? 0) > 0);
-    assert.ok((down.actions?.[0]?.afterSeconds ?? 0) >= 3600);
+    const [down] = (await composed(example, { scenarios: ['platform-down'], ...facts })).rehearsals ?? [];
+    assert.ok((down?.actions[0]?.toldAfterSeconds ?? 0) > 0);
+    assert.ok((down?.actions[0]?.afterSeconds ?? 0) >= 3600);
   });
 
   it('formats a timestamp as the chain will write it, even if other fields are wrong', async () => {
@@ -263,7 +263,7 @@ describe('composing a chain', () => {
       { elements: {} },
       { elements: [1] },
       { elements: [], assignment: {} },
-      { elements: [], scenario: 'x' },
+      { elements: [], scenarios: ['x'] },
     ])
       assert.equal((await api.ask('POST', path, key, body)).status, 400, JSON.stringify(body));
     const tooMany = await api.ask('POST', path, key, { elements: Array.from({ length: 101 }, () => udf) });

@@ -47,7 +47,7 @@ describe('a session', () => {
       [...sessionRoutes(callers), ...adminRoutes({ store, client: forgetful, links: { api: '' }, taskQueue: 'q' }), chains],
       createGuard(callers),
     );
-    const app = answerProblems(new Hono(), assert.ifError).use('/sign-in', sayOnSignInPage).use(limitFailures(limits));
+    const app = answerProblems(new Hono(), assert.ifError).use('/sign-in', sayOnSignInPage()).use(limitFailures(limits));
     const served = await serve(app.route('/', routes));
     opened.push(served);
     return served;

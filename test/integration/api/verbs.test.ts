@@ -79,11 +79,11 @@ describe('one table decides about every action of every chain:', () => {
   it(
     'notices',
     each((chain) => {
-      const context = { companyName: 'Acme', ruleName: 'r', timeZone: 'UTC', links, namespace: 'default' };
+      const context = { companyName: 'Acme', ruleName: 'r', timeZone: 'UTC', links, namespace: 'default', forOperator: true };
       for (const action of troubled) {
         const { sections } =
           standingWords({ ...chain, companyId: 'acme', relayId: '7', index: action.index }, context) ?? assert.fail();
-        const remedy = sections.find(({ title }) => title === 'What to do')?.lines.join('\n') ?? '';
+        const remedy = sections.find(({ title }) => title === 'For operators')?.lines.join('\n') ?? '';
         for (const verb of ['retry', 'skip'] as const)
           assert.equal(
             remedy.includes(`relay ${verb} acme`),

@@ -61,7 +61,10 @@ describe('permissions', () => {
       'listCompanyAudit',
       'listContacts',
       'listKeys',
+      'listPeople',
       'pauseCompany',
+      'putPerson',
+      'removePerson',
       'revokeToken',
       'testNotices',
     ]);

@@ -160,7 +160,7 @@ describe('docker-compose.yml', () => {
   it("api and worker run the build's output, with the variables that they need", () => {
     const both = ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'RELAY_ENCRYPTION_KEYS', 'RELAY_SECRET'];
     for (const [name, needed] of Object.entries({
-      api: [...both, 'RELAY_ADMIN_TOKEN'],
+      api: [...both, 'RELAY_ADMIN_TOKEN', 'SMTP_URL'],
       worker: [...both, 'SMTP_URL'],
     })) {
       const { command, environment } = compose.services[name] ?? assert.fail(`there is no ${name}`);

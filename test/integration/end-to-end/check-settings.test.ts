@@ -6,6 +6,7 @@ import { type Checked, checkResponse } from '../../../src/contract/company.js';
 import { problemSchema } from '../../../src/contract/problem.js';
 import { autotaskCredentials, createAutotask } from '../../../src/sandbox/vendors/autotask.js';
 import { serveVendor } from '../../../src/sandbox/vendors/vendor.js';
+import { publish } from '../../api/rule-with-contents.js';
 import { adminToken, startStack } from '../../end-to-end/stack.js';
 
 const stack = await startStack();
@@ -49,8 +50,8 @@ it('each error says what is wrong and what to do', async () => {
   assert.match(seen.mail?.detail ?? '', /mail server 127\.0\.0\.1:1: .*refused/);
 });
 
-it('the words of a failure come first, for the groups, the ticket and the fields that were asked for', async () => {
-  const { companyId } = await stack.company();
+it('the words of a failure come first, for the groups, the ticket and the fields that were asked for or that rules name', async () => {
+  const { companyId, relayId } = await stack.company();
   const { platform } = await checked(companyId, { assignmentId: '40404' });
   const { title, remedy } = platform ?? {};
   const missing = 'Assignment 40404 does not exist at the assignment platform';
@@ -64,6 +65,7 @@ it('the words of a failure come first, for the groups, the ticket and the fields
     assert.equal((await fetch(`${stack.links.api}/admin/companies/${companyId}`, patch)).status, 200);
   };
   const ticketId = 'T20260105.0674';
+  const setOf = (cfName: string) => ({ action: 'ticket_updateUDF', externalSystemTicketId: ticketId, cfName, cfValue: 'x' });
   await connect(autotaskCredentials.secret);
   const { ticketing: right } = await checked(companyId, { ticketId, fields: ['Site note', 'Arrival time'] });
   assert.match(
@@ -80,6 +82,12 @@ it('the words of a failure come first, for the groups, the ticket and the fields
     assert.deepEqual([ticketing?.works, ticketing?.title], [false, wrong]);
     assert.match(ticketing?.remedy ?? '', /^Change /);
   }
+  await publish(stack.store, companyId, relayId, { actions: [setOf('Site note'), setOf('${event.name}')] });
+  const { ticketing: named } = await checked(companyId);
+  assert.match(named?.detail ?? '', /ticket fields, among them Site note; give the id/);
+  await publish(stack.store, companyId, relayId, { actions: [setOf('Site note'), setOf('Gone')] });
+  const { ticketing: gone } = await checked(companyId, { fields: ['Site note'] });
+  assert.deepEqual([gone?.works, gone?.title], [false, 'There is no field "Gone" at Autotask']);
   await connect('wrong');
   const { ticketing: refused } = await checked(companyId);
   assert.equal(refused?.title, 'Autotask does not accept the credentials');

@@ -33,8 +33,7 @@ describe('an action with a permanent failure', () => {
       missing,
       chainId,
       'to the preferred',
-      'ticket_updateUDF',
-      `npx relay retry ${company.companyId} ${chainId} 1`,
+      'Update a ticket field',
     ]) {
       assert(Text.includes(part), `the notice does not say ${part}`);
       assert(HTML.includes(part), `the HTML notice does not say ${part}`);

@@ -31,7 +31,7 @@ async function change({ companyId }: Company, settings: object): Promise<void> {
 async function linkIn(company: Company, count = 1): Promise<string> {
   const notices = await stack.mails(company.admin, count);
   const { Text } = await stack.text(notices[count - 1] ?? assert.fail());
-  return /without a key: (http\S+\/hold\/\S+)/.exec(Text)?.[1] ?? assert.fail(Text);
+  return /^Retry: (http\S+\/hold\/[\w.-]+)#retry$/m.exec(Text)?.[1] ?? assert.fail(Text);
 }
 
 const get = (url: string, cookie = '') => fetch(url, { redirect: 'manual', headers: { Cookie: cookie } });
@@ -47,12 +47,18 @@ async function open(link: string) {
   return { url, cookie, setCookie, status: page.status, text: await page.text() };
 }
 
-const decide = (url: string, cookie: string, decision: string, headers: Record<string, string> = { Origin: api }) =>
+const decide = (
+  url: string,
+  cookie: string,
+  decision: string,
+  headers: Record<string, string> = { Origin: api },
+  fields: Record<string, string> = {},
+) =>
   fetch(url, {
     method: 'POST',
     redirect: 'manual',
     headers: { Cookie: cookie, ...headers },
-    body: new URLSearchParams({ decision }),
+    body: new URLSearchParams({ decision, ...fields }),
   });
 
 /** Waits until the page shows this text. */
@@ -78,8 +84,8 @@ describe('the link of a notice', { concurrency: true }, () => {
         'to &lt;b&gt;all&lt;/b&gt;',
         '404',
         'behind it',
-        `What was wrong: Assignment ${assignmentId} does not exist at the assignment platform`,
-        'What to do: Change the number, then retry',
+        `Assignment ${assignmentId} was not sent`,
+        `Assignment ${assignmentId} does not exist at the assignment platform. Change the number, then retry.`,
         '<summary>Details</summary><p>POST http',
         'value="retry"',
         'value="skip"',
@@ -100,10 +106,16 @@ describe('the link of a notice', { concurrency: true }, () => {
     const { url, cookie } = await open(link);
     await stack.assignment({ id: assignmentId });
     const decided = await decide(url, cookie, 'retry');
+    const first = await (await get(`${api}${decided.headers.get('Location')}`, cookie)).text();
+    assert.match(first, /<h1>Assignment \d+ was sent<.*role="status">Retried by/s);
     assert.deepEqual([decided.status, decided.headers.get('Location')], [303, `${new URL(url).pathname}?asked=retry&after=`]);
     assert.equal((await company.ended(chainId)).status, 'completed');
     const name = `the link of a notice to ${company.admin}`;
-    const page = await says(`${url}?asked=retry&after=`, cookie, /It is done.*The chain is<\/th><td>completed/s);
+    const page = await says(
+      `${url}?asked=retry&after=`,
+      cookie,
+      />Assignment \d+ was sent<.*It is done.*The chain is<\/th><td>completed/s,
+    );
     assert.match(page, new RegExp(`Retried by ${name}, `));
     assert.doesNotMatch(page, /<button/);
     assert.deepEqual(
@@ -133,21 +145,53 @@ describe('the link of a notice', { concurrency: true }, () => {
     const { chainId } = await held(company);
     const { url, cookie } = await open(await linkIn(company));
     const retried = (await decide(url, cookie, 'retry')).headers.get('Location');
-    const page = await says(`${api}${retried}`, cookie, /It failed again: retry or skip\?/);
+    // The page itself waits for the result.
+    const page = await (await get(`${api}${retried}`, cookie)).text();
     assert.match(
       page,
-      /Retried by .*It failed again\..*404.*value="retry".*value="skip".*The action is<\/th><td>needs-attention/s,
+      /<h1>It failed again<.*Retried by .*404.*value="retry".*value="skip".*The action is<\/th><td>needs attention/s,
     );
-    assert.doesNotMatch(page, /Nothing to decide/);
     const again = (await decide(url, cookie, 'retry')).headers.get('Location');
-    await eventually('the second retry to fail', async () => {
-      const { actions } = await company.read(chainId);
-      return actions[0]?.state === 'needs-attention' && actions[0].steered?.length === 2 ? true : new Unmet(actions[0]);
-    });
-    assert.match(await (await get(`${api}${again}`, cookie)).text(), /It failed again\./);
+    assert.match(await (await get(`${api}${again}`, cookie)).text(), /<h1>It failed again</);
+    assert.equal((await company.read(chainId)).actions[0]?.steered?.length, 2);
     await decide(url, cookie, 'skip');
     await company.action(chainId, 0, 'skipped');
     assert.equal((await decide(url, cookie, 'retry')).status, 200);
+  });
+
+  it('corrects ids, values and the radius if the company allows it, and nothing else', async () => {
+    const company = await stack.company();
+    const { chainId } = await held(company);
+    const { url, cookie, text } = await open(await linkIn(company));
+    const assignmentId = await stack.assignment();
+    const correct = (fields: Record<string, string>) => decide(url, cookie, 'mend', undefined, fields);
+    assert.doesNotMatch(text, /value="mend"/);
+    assert.equal((await correct({ platformAssignmentId: assignmentId })).status, 403, 'off unless the company allows it');
+
+    await change(company, { noticeEdits: true });
+    const page = await (await get(url, cookie)).text();
+    assert.match(page, /<section id="fix">.*<section id="retry">.*<section id="skip">/s);
+    const names = [...page.matchAll(/<input name="(\w+)"/g)].map(([, name]) => name);
+    assert.deepEqual(names, ['platformAssignmentId', 'groupId', 'sendToGroups', 'sendRadius']);
+    for (const foreign of ['comment', 'actionCondition', 'emails', 'body', 'cfName', 'relayId'])
+      assert.equal((await correct({ [foreign]: 'x', platformAssignmentId: assignmentId })).status, 403, foreign);
+    const wrong = await correct({ sendRadius: 'far & wide' });
+    const said = await wrong.text();
+    assert.deepEqual([wrong.status, /Within \(miles\) must be a number of miles/.test(said)], [400, true], said);
+    assert.match(said, /value="far &amp; wide".*value="mend".*value="retry"/s, 'keeps the form and the buttons');
+    assert.equal((await correct({ groupId: '501' })).status, 400, 'nothing was changed');
+    assert.equal((await company.read(chainId)).actions[0]?.mends, undefined);
+
+    const corrected = await correct({ platformAssignmentId: assignmentId, groupId: '501', allActions: 'on' });
+    assert.equal(corrected.status, 303, await corrected.clone().text());
+    const result = await (await get(`${api}${corrected.headers.get('Location')}`, cookie)).text();
+    assert.match(result, new RegExp(`<h1>Assignment ${assignmentId} was sent<.*Corrected by the link of a notice to`, 's'));
+    assert.equal((await company.ended(chainId)).status, 'completed');
+    const { items } = await stack.store.audit.list({ companyId: company.companyId, limit: 10 });
+    const entry = items.find(({ action }) => action === 'chain.mend');
+    const { chainId: _, ...details } = entry?.details ?? {};
+    assert.deepEqual(entry?.actor, { kind: 'link', companyId: company.companyId, contact: company.admin });
+    assert.deepEqual(details, { index: 0, fields: ['platformAssignmentId'], allActions: true });
   });
 
   it("shows times in the company's zone, as the mail does", async () => {
@@ -239,7 +283,7 @@ describe('the link of a notice', { concurrency: true }, () => {
     const { chainId } = await held(company);
     const [notice] = await stack.mails(contact, 1);
     const { Text } = await stack.text(notice ?? assert.fail());
-    const link = /http\S+\/hold\/(\S+)/.exec(Text) ?? assert.fail(Text);
+    const link = /http\S+\/hold\/([\w.-]+)/.exec(Text) ?? assert.fail(Text);
     const { url, cookie } = await open(link[0]);
     await decide(url, cookie, 'skip');
     await company.action(chainId, 0, 'skipped');

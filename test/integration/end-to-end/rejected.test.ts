@@ -72,12 +72,11 @@ describe('an invalid chain', () => {
       assert.match(mail?.Subject ?? '', /Refused: the chain is invalid \(Test rule\)/);
       const { Text, HTML } = await stack.text(mail ?? assert.fail());
       for (const part of [
-        '/1/delayInSeconds must be a whole number of seconds',
-        `Test company (${company.companyId})`,
-        `Test rule (${company.relayId})`,
-        `Happened: ${shownTime(item.receivedAt)}`,
-        `npx relay rejected list ${company.companyId}`,
-        `/co/${company.companyId}/rejected/${item.rejectedId}`,
+        'Action 1, delayInSeconds must be a whole number of seconds',
+        'Rule Test rule, Test company',
+        `rule ${company.relayId}, company ${company.companyId}`,
+        shownTime(item.receivedAt),
+        `/companies/${company.companyId}/refused/${item.rejectedId}`,
       ])
         assert(Text.includes(part), `${part} in ${Text}`);
       for (const secret of [company.relayAccessToken, relayAccesToken]) assert(!`${Text}${HTML}`.includes(secret));
@@ -118,9 +117,9 @@ describe('an invalid chain', () => {
     const [one] = await stack.mails('one@rules.example', 1);
     const [two] = await stack.mails('two@rules.example', 1);
     const text = async (mail = one) => (await stack.text(mail ?? assert.fail())).Text;
-    assert.match(await text(one), /\/0\/delayInSeconds/);
+    assert.match(await text(one), /Action 0, delayInSeconds/);
     assert.doesNotMatch(await text(one), /cfName/);
-    assert.match(await text(two), /\/1\/cfName/);
+    assert.match(await text(two), /Action 1, cfName/);
   });
 
   it('in a dry run is not kept: the caller reads the answer', async () => {
@@ -172,9 +171,8 @@ describe('a request whose tokens were valid once', () => {
       const [mail] = await stack.mails(company.admin, 1);
       const { Text } = await stack.text(mail ?? assert.fail());
       const dead = reason !== 'rule-disabled';
-      const next = `npx relay rejected ${dead ? 'show' : 'resend'} ${company.companyId} ${item.rejectedId}`;
-      assert(Text.includes(next), Text);
-      assert.equal(Text.includes('rejected resend'), !dead, Text);
+      const next = dead ? 'read the request, and correct it' : 'send the request again';
+      assert(Text.includes(`There you can ${next}, or drop it.`), Text);
       assert.equal(item.signature, 'not required');
       if (reason === 'rule-disabled') await problemOf(await key.resend(item.rejectedId), 409);
 
@@ -370,7 +368,7 @@ describe('a condition on a missing property', () => {
       '[relay] No such property: lokation.zip (Test rule)',
     ]);
     const { Text } = await stack.text(mails.find(({ Subject }) => Subject.includes('zipp')) ?? assert.fail());
-    for (const part of [assignment, 'Once a day', `/co/${company.companyId}/chains/${chainId}`])
+    for (const part of [assignment, 'Once a day', `/companies/${company.companyId}/chains/${chainId}`])
       assert(Text.includes(part), Text);
   });
 });

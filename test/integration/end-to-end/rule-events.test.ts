@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { acceptedEventSchema, notApplicableSchema } from '../../../src/contract/rule-event.js';
-import { publish, setDoor } from '../../api/rule-with-contents.js';
+import { lastEvent, publish, setDoor } from '../../api/rule-with-contents.js';
 import { actor, adminToken, startStack } from '../../end-to-end/stack.js';
 
 const stack = await startStack();
@@ -66,7 +66,7 @@ describe('an event', () => {
       json.items.map(({ chainId, rule }: { chainId: string; rule: unknown }) => [chainId, rule]),
       [[chainId, { relayId, version, eventId }]],
     );
-    const [stored] = await stack.store.events.last(companyId, relayId, { limit: 1 });
+    const stored = await lastEvent(stack.store, companyId, relayId);
     assert.deepEqual([stored?.eventId, stored?.chainId, stored?.body], [eventId, chainId, JSON.stringify(event)]);
     const list = await company.ended(
       (await company.start([{ ...contentsOf('v').actions[0], externalSystemTicketId: ticket }])).chainId,

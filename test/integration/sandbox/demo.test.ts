@@ -27,6 +27,11 @@ describe('the demo company', async () => {
     );
     const { ok } = await store.tokens.authenticate(demo.companyId, [demo]);
     assert.equal(ok, true);
+    const people = await store.people.withAddress('admin@demo.example');
+    assert.deepEqual(
+      people.map(({ companyId, role }) => [companyId, role]),
+      [['demo', 'manage']],
+    );
     const back = JSON.parse(readFileSync(join(demo.examples, 'connect-pretend.json'), 'utf8'));
     const company = await store.companies.get(demo.companyId);
     assert.deepEqual(back, { platform: company?.platform, ticketing: company?.ticketing });

@@ -85,6 +85,7 @@ async function fill(store: Store, companyId: string): Promise<string> {
   await store.companies.put(companyId, () => ({ companyId, name: `Acme of ${companyId}`, timeZone: 'UTC', ...settings }), admin);
   await store.rules.create(companyId, ruleSettings, admin);
   await store.pauses.begin(companyId, { what: 'mail', reason: 'ask jan@people.example' }, admin);
+  await store.people.set(companyId, { email: 'kim@people.example', role: 'read' }, admin);
   const actor = { kind: 'link', companyId, contact: 'lou@people.example' } as const;
   await store.audit.record({ actor, action: 'chain.retry', companyId, details: { chainId: 'c', index: 0 } });
   const { contents, note, door } = written;
@@ -106,6 +107,10 @@ async function readAll(store: Store, companyId: string, rejectedId: string) {
   const { items: audit } = await store.audit.list({ companyId, limit: 100_000 });
   const { message, title, remedy } = (await store.causes.get(companyId, 'c')) ?? assert.fail();
   assert.deepEqual({ message, title, remedy }, words);
+  assert.deepEqual(
+    (await store.people.list(companyId))?.map(({ email }) => email),
+    ['kim@people.example'],
+  );
   const [pause] = await store.pauses.current(companyId);
   for (const { notify, platform, ticketing, mail, webhookSecret } of [company, inMemory.company])
     assert.deepEqual({ notify, platform, ticketing, mail, webhookSecret }, settings);
@@ -133,7 +138,7 @@ async function readAll(store: Store, companyId: string, rejectedId: string) {
 
 async function dump(database: Database): Promise<string> {
   const tables = ['companies', 'rules', 'pauses', 'rejected_requests', 'causes', 'audit', 'tokens', 'company_keys'].concat([
-    ...['rule_versions', 'rule_drafts', 'rule_doors', 'events'],
+    ...['rule_versions', 'rule_drafts', 'rule_doors', 'events', 'people', 'person_handles'],
   ]);
   const rows = await Promise.all(tables.map((table) => database.query(`SELECT row_to_json(t)::text AS text FROM ${table} t`)));
   return JSON.stringify(rows);
@@ -247,13 +252,13 @@ describe('the embedded store', () => {
       const during = createStore(await openEmbedded(directory), keys(second, first));
       const { keys: known, left, rows } = await during.encryption.status();
       assert.deepEqual(known, ['second', 'first']);
-      assert.equal(left, 4 * 12);
+      assert.equal(left, 4 * 14);
       assert.deepEqual(rows.slice(0, 2), [
         { table: 'companies', rows: 1 },
         { table: 'companies', keyId: 'first', rows: 3 },
       ]);
       const begun = await during.encryption.rotate(3, admin);
-      assert.deepEqual([begun.rotated, begun.left, begun.unreadable], [3, 45, []]);
+      assert.deepEqual([begun.rotated, begun.left, begun.unreadable], [3, 53, []]);
       await during.close();
 
       const again = createStore(await openEmbedded(directory), keys(second, first));

@@ -84,8 +84,10 @@ for (const { name, open, skip } of testDatabases) {
       const events = times.map((receivedAt) => eventOf(companyId, { receivedAt }));
       for (const event of events) store.events.add(event);
       const ids = events.map(({ eventId }) => eventId);
-      const last = async (chosen: Parameters<Events['last']>[2]) =>
-        (await store.events.last(companyId, relayId, chosen)).map(({ eventId }) => ids.indexOf(eventId));
+      const last = async (chosen: Parameters<Events['lastRows']>[2]) =>
+        (await store.events.lastRows(companyId, relayId, chosen)).map((row) =>
+          ids.indexOf(storedEvents.parse({ keyring }, row).eventId),
+        );
       assert.deepEqual(await last({}), [2, 1, 0]);
       assert.deepEqual(await last({ limit: 2 }), [2, 1]);
       assert.deepEqual(await last({ since: times[1], until: times[2] }), [1]);

@@ -115,6 +115,7 @@ for (const { name, open, skip } of testDatabases) {
         const key = await store.keys.create('whole', 'console', admin);
         assert.ok(typeof key === 'object');
         await store.sessions.begin({ kind: 'key', keyId: key.keyId, name: 'console', companyId: 'whole', role: 'steer' });
+        await store.people.set('whole', { email: 'ada@whole.example', role: 'read' }, admin);
         await store.pauses.begin('whole', { what: 'all' }, admin);
         store.usage.add('whole', { actions: 1, recipients: 1 });
         await store.usage.settle();

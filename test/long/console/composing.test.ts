@@ -168,7 +168,7 @@ async function composing(): Promise<void> {
 
     await page.getByRole('button', { name: 'Publish…' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByText('so there is nothing to compare').waitFor();
+    await page.getByText('There are no events to try the rule on').waitFor();
     assert.deepEqual(await obstacles(page), []);
     await press(page, 'Publish');
     await page.getByText('After 30 minutes, if still draft, send to groups 501 and 502 within 25 miles').waitFor();
@@ -217,7 +217,7 @@ async function composing(): Promise<void> {
     const relayId = await ruleWith(contents);
     const page = await pageOf(`${home}/rules/${relayId}/draft`);
     await unfold(step(page, 1));
-    await step(page, 1).getByLabel('Within (miles)').fill('7');
+    await step(page, 1).getByLabel('Within (miles)').fill('7 miles');
     await step(page, 1).getByText('Send to groups 501 and 502 within 7 miles').waitFor();
     await step(page, 1).getByRole('button', { name: 'Remove step 1' }).click();
     await status(page, 'Step 1 removed');

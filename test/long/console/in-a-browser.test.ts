@@ -10,7 +10,6 @@ import { fileURLToPath } from 'node:url';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import type { z } from 'zod';
 import { verbsFor } from '../../../src/chain/allowed-verbs.js';
-import { titleOf } from '../../../src/chain/text.js';
 import { verbWords } from '../../../src/console/words.js';
 import { type ChainResource, chainListSchema } from '../../../src/contract/chain-resource.js';
 import { rejectedListSchema } from '../../../src/contract/problem.js';
@@ -146,7 +145,7 @@ async function lookAround(): Promise<void> {
     it('says which role the composer needs', async () => {
       const page = await pageOf(keys.read, `${home}/compose`);
       await page.getByRole('heading', { name: 'No access', level: 1 }).waitFor();
-      await reads(page, 'needs a key with the role author');
+      await reads(page, 'needs the role author');
       assert.deepEqual(await page.getByRole('main').getByRole('button').allTextContents(), []);
       await page.context().close();
     });
@@ -183,7 +182,7 @@ async function lookAround(): Promise<void> {
       'Rules',
     ]);
     await go(page, `${home}/settings`);
-    await reads(page, 'needs a key with the role manage');
+    await reads(page, 'needs the role manage');
     await go(page, '/companies/another');
     await reads(page, 'Your key belongs to company');
     await page.context().close();
@@ -191,10 +190,7 @@ async function lookAround(): Promise<void> {
 
   it('finds what needs a decision, and shows the chain continuing after it', async () => {
     const page = await pageOf(keys.steer, home, phone);
-    await page
-      .getByRole('main')
-      .getByRole('link', { name: /Metro technicians/ })
-      .click();
+    await page.getByRole('main').getByRole('link', { name: 'Send to group 502' }).click();
     await reads(page, 'does not exist at the assignment platform');
     await page
       .getByRole('article')
@@ -242,7 +238,7 @@ async function lookAround(): Promise<void> {
     const { chainId } = await company.start([udf('', { comment: 'Note it in the ticket' })]);
     await company.action(chainId, 0, 'needs-attention');
     const page = await pageOf(keys.steer, `${home}/chains/${chainId}`, phone);
-    await click(page, /^Edit and retry/);
+    await click(page, /^Correct the fields/);
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('externalSystemTicketId').fill('7003');
     await dialog.getByLabel('cfName').fill('');
@@ -384,13 +380,7 @@ async function lookAround(): Promise<void> {
           .isVisible(),
         false,
       );
-      assert.match(
-        (await page
-          .getByRole('button', { name: /^Retry/ })
-          .first()
-          .getAttribute('class')) ?? '',
-        /main/,
-      );
+      assert.match((await page.getByRole('link', { name: 'Open the settings' }).first().getAttribute('class')) ?? '', /main/);
       assert.deepEqual(await obstacles(page), []);
     }
 
@@ -457,7 +447,7 @@ async function lookAround(): Promise<void> {
       answer = chain;
       await go(page, `${home}/chains/every`);
       for (const action of everyAction) {
-        const article = page.getByRole('article', { name: titleOf(action), exact: true });
+        const article = page.getByRole('article').nth(action.index);
         await article.waitFor();
         const words = verbsFor(chain, action).map((verb) => verbWords[verb]);
         const offered = await article.getByRole('group').getByRole('button').allTextContents();
@@ -565,7 +555,7 @@ async function lookAround(): Promise<void> {
   it('says so in a dialog, too, and the typed text can still be sent', async () => {
     const [chainId = ''] = await startHeldAt('404408', 1);
     const page = await pageOf(keys.steer, `${home}/chains/${chainId}`);
-    await click(page, /^Edit and retry/);
+    await click(page, /^Change the assignment number/);
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('platformAssignmentId').fill(shown.other);
     await page.context().clearCookies();
@@ -581,14 +571,14 @@ async function lookAround(): Promise<void> {
   it('keeps a dialog and its text while somebody else decides, and returns the focus', async () => {
     const [chainId = ''] = await startHeldAt('404409', 1);
     const page = await pageOf(keys.steer, `${home}/chains/${chainId}`);
-    await click(page, /^Edit and retry/);
+    await click(page, /^Change the assignment number/);
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Save and retry' }).click();
     await dialog.getByText('You have not changed anything').waitFor();
     await dialog.getByLabel('platformAssignmentId').fill('10019');
     await page.keyboard.press('Escape');
-    await page.locator('button:focus', { hasText: 'Edit and retry' }).waitFor();
-    await click(page, /^Edit and retry/);
+    await page.locator('button:focus', { hasText: 'Change the assignment number' }).waitFor();
+    await click(page, /^Change the assignment number/);
     await dialog.getByLabel('platformAssignmentId').fill('10019');
     await company.steer(chainId, 'skip', 0);
     await dialog.getByText(/The action is now skipped/).waitFor();
@@ -606,7 +596,7 @@ async function lookAround(): Promise<void> {
     // A key may sign in ten times a minute.
     const page = await pageOf(keys.manage);
     const card = page.getByRole('region').filter({ hasText: '404412' });
-    await card.getByRole('button', { name: /^Edit and retry this one/ }).click();
+    await card.getByRole('button', { name: /^Change the assignment number of this one/ }).click();
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -686,20 +676,41 @@ async function lookAround(): Promise<void> {
       await page.context().close();
     });
 
-    it('shows the active filter of chains, and Show keeps it', async () => {
+    it('shows the active filter of chains, acts at once, and saves it as a view', async () => {
       const filter = { status: 'completed', relayId, reason: 'PlatformError', since: '24h' };
       const page = await pageOf(keys.read, `${home}/chains?${new URLSearchParams(filter)}`);
+      await page.locator('.tabs [aria-current]', { hasText: 'completed' }).waitFor();
       for (const [label, value] of [
-        ['Status', 'completed'],
         ['Rule', relayId],
         ['Error', 'PlatformError'],
         ['Received', '24h'],
       ] as const)
-        assert.equal(await page.getByLabel(label).inputValue(), value, label);
-      await page.getByLabel('Assignment').fill('7');
-      await click(page, 'Show');
+        assert.equal(await page.getByLabel(label, { exact: true }).inputValue(), value, label);
+      await page.getByLabel('Assignment', { exact: true }).fill('7');
       await page.waitForURL(/assignmentId=7/);
       assert.deepEqual(Object.fromEntries(new URL(page.url()).searchParams), { ...filter, assignmentId: '7' });
+      await click(page, 'Save as a view');
+      await page.getByLabel('Name of the view').fill('Sevens');
+      await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('link', { name: 'Clear filter' }).click();
+      await page.waitForURL(/chains$/);
+      assert.equal(await page.getByLabel('Assignment', { exact: true }).inputValue(), '');
+      await page.getByRole('link', { name: 'Sevens' }).click();
+      await page.waitForURL(/assignmentId=7/);
+      assert.equal(await page.getByLabel('Assignment', { exact: true }).inputValue(), '7');
+      assert.deepEqual(await obstacles(page), []);
+      await page.context().close();
+    });
+
+    it('opens a chain beside the list on a wide screen', async () => {
+      const page = await pageOf(keys.read, `${home}/chains?status=failed`, { ...wide, viewport: { width: 1280, height: 800 } });
+      await page.getByRole('row').getByRole('link').first().click();
+      const beside = page.getByRole('complementary', { name: 'The chosen chain' });
+      await beside.getByRole('heading', { level: 2, name: /^Assignment 404404/ }).waitFor();
+      assert.match(page.url(), /status=failed&open=/);
+      assert.deepEqual(await obstacles(page), []);
+      await beside.getByRole('link', { name: 'Close' }).click();
+      await beside.waitFor({ state: 'detached' });
       await page.context().close();
     });
 
@@ -709,8 +720,7 @@ async function lookAround(): Promise<void> {
       const rows = page.getByRole('row').filter({ has: page.getByRole('link') });
       const showRows = (count: number) => rows.nth(count - 1).waitFor();
       const chosen = page.getByRole('region', { name: 'Decisions about the selected chains' });
-      await page.getByLabel('Status').selectOption('needs-attention');
-      await click(page, 'Show');
+      await page.getByRole('link', { name: /^needs attention/ }).click();
       await page.waitForURL(/status=needs-attention/);
       await showRows(25);
       await page.getByRole('checkbox').first().check();
@@ -720,7 +730,7 @@ async function lookAround(): Promise<void> {
       await page.getByText('More', { exact: true }).click();
       await page.getByText('More', { exact: true }).waitFor({ state: 'detached' });
       await showRows(1);
-      assert.equal(await page.getByLabel('Received').inputValue(), '24h');
+      assert.equal(await page.getByLabel('Received', { exact: true }).inputValue(), '24h');
       await chosen.getByText('1 chain selected').waitFor();
       assert.deepEqual(await obstacles(page), []);
       await rows.getByRole('link').click();
@@ -741,8 +751,7 @@ async function lookAround(): Promise<void> {
       assert.equal(await page.getByRole('alert').count(), 0);
 
       await page.getByRole('checkbox').first().check();
-      await page.getByLabel('Status').selectOption('needs-attention');
-      await click(page, 'Show');
+      await page.getByRole('link', { name: /^needs attention/ }).click();
       await page.waitForURL(/status=needs-attention/);
       await showRows(25);
       assert.equal(await chosen.count(), 0, 'what was chosen of another filter');
@@ -883,7 +892,7 @@ async function lookAround(): Promise<void> {
       const paused = await mine.start([send(assignment, { groupId: '501' })]);
       await mine.action(paused.chainId, 0, 'pending');
       const page = await pageOf(adminToken, `/companies/${mine.companyId}/assignments/${assignment}`);
-      const done = page.getByRole('listitem').filter({ hasText: 'done, reached nobody' });
+      const done = page.getByRole('listitem').filter({ hasText: 'nobody found' });
       await done.waitFor();
       assert.equal(await done.getAttribute('class'), 'wait');
       const local = (await page.getByText(/paused: the platform/).textContent()) ?? '';

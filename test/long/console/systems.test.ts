@@ -109,6 +109,8 @@ async function systems(): Promise<void> {
       await control('PUT', failure);
       await page.goto(`${stack.links.api}${home}/rules/${company.relayId}/draft`);
       await page.getByRole('article').getByRole('button').first().click();
+      const offered = kind === 'workmarket' ? 'Till technicians' : 'Site note';
+      await page.locator(`datalist option[value="${offered}"]`).waitFor({ state: 'attached' });
       await page.locator(`input[name=${field}]`).fill(second);
       const failed = await post(page, company.relayAccessToken);
       await company.action(failed, 0, 'needs-attention');
@@ -210,7 +212,7 @@ async function systems(): Promise<void> {
         const found = mails.find(({ Subject }) => Subject.startsWith('[relay] Needs attention'));
         return found ? (await stack.text(found)).Text : new Unmet(mails.map(({ Subject }) => Subject));
       });
-      const places = [`What was wrong:\n  ${title}`, remedy, '\nDetails:\n'].map((words) => text.indexOf(words));
+      const places = [`\n\n${title}.`, remedy, '\nDetails:\n'].map((words) => text.indexOf(words));
       assert.ok(
         places.every((place, number) => place > (places[number - 1] ?? 0)),
         text,

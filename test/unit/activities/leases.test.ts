@@ -63,8 +63,9 @@ describe('an effect that needs a lease', () => {
 
   it('gives the lease back after a success and after a failure', async () => {
     const release = mock.fn(lease.release);
-    const take = async () => ({ release });
+    const take = mock.fn<Take>(async () => ({ release }));
     assert.equal(await effect(take).ended, 'done');
+    assert.match(take.mock.calls[0]?.arguments[0].account ?? '', /^[0-9a-f]{64}$/, 'the database shows no account');
     const failure = await effect(take, () => Promise.reject(new Error('refused'))).ended;
     assert.deepEqual([String(failure), release.mock.callCount()], ['Error: refused', 2]);
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fillIn, sampleOf, valuesFrom, variables, variablesIn, wordingOf } from '../../../src/chain/variables.js';
+import { fillIn, sampleOf, variables, variablesIn, wordingOf } from '../../../src/chain/variables.js';
 
 describe('variables', () => {
   it('are found in a text, each once', () =>
@@ -41,12 +41,5 @@ describe('variables', () => {
   it('cannot make a request longer than its limit', () => {
     const [{ text } = {}] = fillIn([{ text: '${a}'.repeat(60_000) }], () => 'x'.repeat(10_000));
     assert.ok(String(text).length < 600_000);
-  });
-
-  it('get their values from a received request, as far as the rest matches the template', () => {
-    const written = [{ id: '${a}', subject: 'About ${b}!', two: '${c}${d}', other: 'x ${e}', emails: ['${f}'], more: '${g}' }];
-    const sent = [{ id: '77', subject: 'About this!', two: '12', other: 'y 1', emails: ['a@b.example'] }];
-    assert.deepEqual(valuesFrom(written, sent), { a: '77', b: 'this', f: 'a@b.example' });
-    assert.deepEqual(valuesFrom(written, []), {});
   });
 });

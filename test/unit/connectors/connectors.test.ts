@@ -39,6 +39,26 @@ describe('connectors of a company', () => {
     }
   });
 
+  it('share the limits of the vendor if, and only if, they have the same address and the same credentials', () => {
+    const { ticketingOf } = connectors();
+    const autotask = { kind: 'autotask', userName: 'api@acme.example', secret: 'password-1', integrationCode: 'CODE' } as const;
+    const accountOf = (companyId: string, more: object = {}) =>
+      ticketingOf({ ...bare, companyId, ticketing: { ...autotask, ...more } }).limits?.account;
+    const own = accountOf('acme');
+    assert.ok(own);
+    assert.equal(accountOf('branch'), own);
+    assert.equal(accountOf('branch', { userName: 'API@acme.example' }), own);
+    // A company that enters the user name of another one must not use up its limits.
+    for (const more of [
+      { secret: 'guessed' },
+      { integrationCode: 'OTHER' },
+      { userName: 'b@c.example' },
+      { baseUrl: server.url },
+    ])
+      assert.notEqual(accountOf('stranger', more), own, JSON.stringify(more));
+    assert.equal(accountOf('acme', { baseUrl: `${server.url}/` }), accountOf('branch', { baseUrl: server.url }));
+  });
+
   it("are guarded; the operator's mail server is not", async () => {
     const { platformOf, mailerOf, httpOf } = connectors({ allowPrivateNetworks: false });
     const platform = platformOf({ ...bare, platform: { kind: 'http', baseUrl: server.url } });

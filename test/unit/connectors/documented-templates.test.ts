@@ -24,6 +24,7 @@ function documented(host: string, ...secrets: string[]): Company {
     name: _,
     notify: _notify,
     noticeLinks: _links,
+    noticeEdits: _edits,
     timeZone: _zone,
     ...sections
   } = companyRequest.parse({

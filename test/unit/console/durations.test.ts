@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { clockText, delaySeconds, readDuration, wholeDuration } from '../../../src/console/composer/durations.js';
+import {
+  clockText,
+  delaySeconds,
+  delayText,
+  miles,
+  readDuration,
+  storedDelay,
+  wholeDuration,
+} from '../../../src/console/composer/durations.js';
 import { durationText } from '../../../src/console/when.js';
 
 it('a duration is read as people write it', () => {
@@ -35,6 +43,15 @@ it('a shown duration is read as the same seconds', () => {
 
 it('a delay is a number of seconds, or a text', () => {
   assert.deepEqual([undefined, '', '1800', 90, '${x}', 'soon'].map(delaySeconds), [0, 0, 1800, 90, undefined, undefined]);
+});
+
+it('a field shows a stored delay in words, and keeps a text that is no duration', () => {
+  for (const stored of ['', '1800', '5400', '${x}', 'soon']) assert.equal(storedDelay(delayText(stored)), stored);
+  assert.deepEqual(['now', '30 minutes'].map(storedDelay), ['', '1800']);
+});
+
+it('a radius can have its unit', () => {
+  assert.deepEqual(['5 miles', ' 2.5 mi', '1 mile.', '25', '5 km', '${x}'].map(miles), ['5', '2.5', '1', '25', '5 km', '${x}']);
 });
 
 it('a timeline shows hours and minutes', () => {

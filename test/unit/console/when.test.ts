@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { closedInLastDay, fromNow, localTimes, sinceTime, timeText, wholeTimeText } from '../../../src/console/when.js';
+import { fromNow, localTimes, sinceTime, startOfDay, timeText, wholeTimeText } from '../../../src/console/when.js';
 
 const now = Date.parse('2026-11-22T14:00:00Z');
 
@@ -59,11 +59,7 @@ it('a filter "since" in the address is a duration, a time, or invalid', () => {
   assert.equal(sinceTime('lately', now), undefined);
 });
 
-it('chains that failed in the last day include chains that began before, such as chains with a long delay', () => {
-  const chains = [
-    { receivedAt: '2026-11-20T10:00:00Z', closedAt: '2026-11-22T13:00:00Z' },
-    { receivedAt: '2026-11-20T10:00:00Z', closedAt: '2026-11-21T13:00:00Z' },
-    { receivedAt: '2026-11-22T13:00:00Z' },
-  ];
-  assert.deepEqual(closedInLastDay(chains, now), chains.slice(0, 1));
+it('the day begins at midnight in the time zone', () => {
+  assert.equal(startOfDay('America/Chicago', Date.parse('2026-11-22T14:00:05.250Z')), '2026-11-22T06:00:00.000Z');
+  assert.equal(startOfDay('+05:30', Date.parse('2026-11-22T20:00:00Z')), '2026-11-22T18:30:00.000Z');
 });

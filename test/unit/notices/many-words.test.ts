@@ -45,38 +45,52 @@ const many = (kind: Cause['kind'], count: number, actions: number, first: Member
 const rendered = (notice: ManyNotice | ThroughNotice, more = {}) => renderNotice(notice, { ...context, ...more });
 
 describe('a notice about many chains', () => {
-  it('says how many, why, until when, and the one command that retries them', () => {
+  it('says how many, why, until when, and where to retry them', () => {
     const { subject, text } = rendered(many('needs-attention', 214, 300, [member(2), member(1)]));
-    assert.equal(subject, '[relay] Needs attention: 214 chains, PlatformError (Acme)');
+    assert.equal(
+      subject,
+      '[relay] Needs attention: 214 chains, the assignment platform refused the request or did not answer (Acme)',
+    );
     assert.equal(
       text,
-      `214 chains (300 actions) held for the same reason.
+      `214 chains (300 actions) failed for the same reason: please decide
 
-What was wrong:
-  POST /assignments/2/send answered 404: no assignment 2 (PlatformError)
-  In other chains, the ids and numbers in this error differ.
+2026-07-01 07:01:00 CDT
+Acme
 
-What happens now:
+Assignment 2 does not exist.
+In other chains, the ids and numbers in this error differ.
+Fix the problem, then retry.
+
+Open 300 actions: http://127.0.0.1:8080/companies/acme/causes/c1
+
+The link opens the console, where you sign in. There you can retry all actions at once.
+
+What happens next:
   If nobody decides, these actions fail, the first one at 2026-07-04 07:00:01 CDT. The actions that wait for them do not run.
-
-What to do:
-  Fix the problem, then retry all actions (the command first counts the chains, and asks you to confirm):
-  npx relay bulk retry acme --reason PlatformError --since ${since}
   You get one notice when none of these actions is held any more.
-  Tell others that you work on this cause, or silence its notices for a while:
-  npx relay causes take acme c1
-  npx relay causes silence acme c1 4h
 
 The actions (the first 2):
   Assignment 2, action 1: http://127.0.0.1:8080/companies/acme/chains/c-2
   Assignment 1, action 1: http://127.0.0.1:8080/companies/acme/chains/c-1
 
-Where:
-  Company: Acme (acme)
-  Happened: 2026-07-01 07:01:00 CDT
-  The page of the cause (needs a key): http://127.0.0.1:8080/companies/acme/causes/c1
-  All chains in the API (needs a token): http://127.0.0.1:8080/co/acme/chains?status=needs-attention&reason=PlatformError&since=2026-07-01T12%3A00%3A00.000Z
+Details:
+  POST /assignments/2/send answered 404: no assignment 2 (PlatformError)
+
+Cause c1, company acme
 `,
+    );
+    assert.match(
+      rendered(many('needs-attention', 214, 300, [member(2)]), { forOperator: true }).text,
+      new RegExp(
+        [
+          'For operators:',
+          `  npx relay bulk retry acme --reason PlatformError --since ${since}`,
+          '  npx relay causes take acme c1',
+          '  npx relay causes silence acme c1 4h',
+          '  All chains in the API .needs a token.: http://127.0.0.1:8080/co/acme/chains.status=needs-attention&reason=PlatformError&since=2026-07-01T12%3A00%3A00.000Z',
+        ].join('\n'),
+      ),
     );
   });
 
@@ -86,30 +100,24 @@ Where:
     const { text } = rendered({ ...notice, cause: { ...cause, reason: { ...cause.reason, ...words } } });
     assert.match(
       text,
-      /What was wrong:\n {2}Assignment 1 does not exist at WorkMarket\n {2}In other chains, the ids and numbers in this error differ/,
+      /\n\nAssignment 1 does not exist at WorkMarket\.\nIn other chains, the ids and numbers in this error differ\.\nChange the number, then retry\.\n/,
     );
-    assert.match(
-      text,
-      /What to do:\n {2}Change the number, then retry all actions \(the command first counts the chains, and asks you to confirm\):\n/,
-    );
-    assert.match(text, /Details:\n {2}POST \/assignments\/1\/send answered 404: no assignment 1 \(PlatformError\)\n/);
   });
 
   it("names a few chains in its commands, with the API's address, and counts only those", () => {
-    const { text, html } = rendered(many('needs-attention', 1, 1, [member(3)]), {
-      links: { ...context.links, api: 'https://relay.example' },
-    });
-    assert.match(text, /^1 chain held for the same reason\.\n\nWhat was wrong:\n {2}POST \/assignments\/3\/send[^\n]+\n\n/);
+    const links = { ...context.links, api: 'https://relay.example' };
+    const { text, html } = rendered(many('needs-attention', 1, 1, [member(3)]), { links, forOperator: true });
+    assert.match(text, /^1 chain failed for the same reason: please decide\n/);
     assert.match(text, /^ {2}npx relay retry acme c-3 1 --url https:\/\/relay\.example$/m);
     assert.doesNotMatch(text, /bulk|none of these/);
-    assert.match(html, /<a href="https:\/\/relay\.example\/companies\/acme\/chains\/c-3">/);
+    assert.match(html, /href="https:\/\/relay\.example\/companies\/acme\/chains\/c-3"/);
   });
 
   for (const kind of ['gave-up', 'failed'] as const)
     it(`that failed (${kind}) retries the closed chains`, () => {
-      const { text } = rendered(many(kind, 20, 20, [member(1)]));
+      const { text } = rendered(many(kind, 20, 20, [member(1)]), { forOperator: true });
       assert.match(text, /npx relay bulk retry acme --status failed --reason PlatformError --since /);
-      assert.match(text, /chains\?status=failed&reason=PlatformError/);
+      assert.match(text, /Open 20 chains: http\S+\/companies\/acme\/chains\?status=failed&reason=PlatformError/);
     });
 
   it('links to the console if there is no link to the Web UI', () => {
@@ -122,7 +130,7 @@ Where:
       `https://relay.example/hold/${[companyId, chainId, index, Date.parse(at)].join('-')}`;
     const { text } = rendered(many('needs-attention', 214, 300, [member(2)]), { holdLink });
     const link = `https://relay.example/hold/acme-c-2-1-${Date.parse(since)}`;
-    const title = 'Retry or skip an action in a browser, without a key (the first 1)';
+    const title = 'Fix, retry or skip one, without a sign-in (the first 1)';
     assert.ok(text.includes(`\n${title}:\n  Assignment 2, action 1: ${link}\n`), text);
     assert.equal(text.match(/Assignment 2, action 1/g)?.length, 1);
     assert.doesNotMatch(rendered(many('gave-up', 214, 300, [member(2)]), { holdLink }).text, /\/hold\//);
@@ -142,14 +150,17 @@ Where:
 
   it('is a recovery only if every action is done', () => {
     const { subject, text } = rendered({ ...through, ended: { done: 3 } });
-    assert.equal(subject, '[relay] Recovered: 2 chains, PlatformError (Acme)');
-    assert.match(text, /^2 chains that failed for the same reason have recovered\.$/m);
+    assert.equal(subject, '[relay] Recovered: 2 chains, the assignment platform refused the request or did not answer (Acme)');
+    assert.match(text, /^2 chains that failed for the same reason have recovered$/m);
   });
 
   it('is the end of the trouble otherwise, with the states', () => {
     const { subject, text, json } = rendered(through);
-    assert.equal(subject, '[relay] No longer held: 2 chains, PlatformError (Acme)');
-    assert.match(text, /^2 chains that failed for the same reason no longer need attention\.$/m);
+    assert.equal(
+      subject,
+      '[relay] No longer held: 2 chains, the assignment platform refused the request or did not answer (Acme)',
+    );
+    assert.match(text, /^2 chains that failed for the same reason no longer need attention$/m);
     assert.match(text, /^ {2}done: 3\n {2}cancelled: 1\n {2}unknown: 1$/m);
     const { type, count, ended, open } = json as Record<string, unknown>;
     assert.deepEqual([type, count, ended, open], ['relay.recovered.many', 2, { done: 3, cancelled: 1 }, 1]);

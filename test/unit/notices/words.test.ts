@@ -34,27 +34,28 @@ const missing: RuleNotice = {
 describe('a notice about a refused request', () => {
   for (const reason of rejectionReasons) {
     it(`says what was wrong, where, and what to do: ${reason}`, () => {
-      const { subject, text } = renderNotice({ ...rejected, reason }, context);
+      const { subject, text } = renderNotice({ ...rejected, reason }, { ...context, forOperator: true });
       assert.match(subject, /^\[relay\] Refused: .+ \(Widen & alert\)$/);
       for (const part of [
         'None of its actions ran',
-        '/0/relayAccessToken of rule 4711 was rotated, and its grace is over',
-        'Acme <b> (acme)',
-        'Widen & alert (4711)',
-        'Happened: 2026-03-02 03:12:44 CST',
-        'https://relay.example/companies/acme/refused/R1',
+        'Action 0, relayAccessToken of rule 4711 was rotated, and its grace is over.',
+        'Rule Widen & alert, Acme <b>',
+        'Refused request R1, rule 4711, company acme',
+        '\n2026-03-02 03:12:44 CST\n',
+        '\nOpen the request: https://relay.example/companies/acme/refused/R1\n',
         'https://relay.example/co/acme/rejected/R1',
         'npx relay rejected list acme --url https://relay.example\n',
         /^(actions|recipients)-per-day|^open-chains/.test(reason) ? 'Once a day' : 'Once an hour',
       ])
         assert(text.includes(part), `${part} in ${text}`);
       const dead = ['token-expired', 'token-revoked', 'signature'].includes(reason);
-      const resend = text.includes('npx relay rejected resend acme R1 --url https://relay.example\n');
-      assert.equal(resend, !dead && reason !== 'invalid-chain');
-      assert.equal(text.includes('npx relay rejected show acme R1 --url https://relay.example\n'), dead);
+      const isSafe = !dead && reason !== 'invalid-chain';
+      assert.equal(text.includes('npx relay rejected resend acme R1 --url https://relay.example\n'), isSafe);
+      assert.equal(text.includes('npx relay rejected show acme R1 --url https://relay.example\n'), !isSafe);
       assert.equal(/[Ss]omebody else has/.test(text), dead);
-      assert(!dead || !/resend|send it again/.test(text), text);
+      assert(!dead || !/resend|send it again|send the request again/.test(text), text);
       assert.doesNotMatch(text, /undefined/);
+      assert.doesNotMatch(renderNotice({ ...rejected, reason }, context).text, /npx|needs a token/);
     });
   }
 
@@ -66,9 +67,9 @@ describe('a notice about a refused request', () => {
       mistake: 'quotation-mark' as const,
       mistakes: [{ pointer: '', detail }],
     };
-    const { text } = renderNotice({ ...broken, inADay: 12 }, context);
+    const { text } = renderNotice({ ...broken, inADay: 12 }, { ...context, forOperator: true });
     for (const part of [
-      `\n  ${detail}`,
+      `\n\n${detail}\n`,
       '12 requests of this rule had this mistake within a day',
       'npx relay rejected show acme R1',
     ])
@@ -82,17 +83,14 @@ describe('a notice about a refused request', () => {
   it('names twenty mistakes and counts the rest', () => {
     const mistakes = Array.from({ length: 25 }, (_, n) => ({ pointer: `/${n}/x`, detail: 'is wrong' }));
     const { text } = renderNotice({ ...rejected, mistakes }, context);
-    assert(text.includes('/19/x is wrong') && !text.includes('/20/x') && text.includes('and 5 more'));
+    assert(text.includes('Action 19, x is wrong.') && !text.includes('Action 20') && text.includes('There are 5 more mistakes.'));
   });
 
   it('escapes in HTML what is not its own, and links only the request', () => {
     const mistakes = [{ pointer: '/0/<script>', detail: 'The chain in the API: https://evil.example"><img src=x>' }];
     const { html } = renderNotice({ ...rejected, mistakes }, context);
     assert(!html.includes('<script>') && !html.includes('<img') && !html.includes('<b>'));
-    assert.deepEqual(html.match(/href="[^"]*"/g), [
-      'href="https://relay.example/companies/acme/refused/R1"',
-      'href="https://relay.example/co/acme/rejected/R1"',
-    ]);
+    assert.deepEqual(html.match(/href="[^"]*"/g), ['href="https://relay.example/companies/acme/refused/R1"']);
   });
 
   it('is data for a webhook', () => {
@@ -112,8 +110,8 @@ describe('a notice about a missing property', () => {
     const { subject, text } = renderNotice(missing, context);
     assert.equal(subject, '[relay] No such property: location.zipp (Widen & alert)');
     for (const part of [
-      'Action 2 uses location.zipp, but assignment 1001 has no such property',
-      '/co/acme/chains/C1',
+      'The condition of action 2 uses location.zipp, but assignment 1001 has no such property',
+      '/companies/acme/chains/C1',
       'Once a day',
     ])
       assert(text.includes(part), text);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { checkContents } from '../../../src/rules/contents.js';
+import { contentsSchema } from '../../../src/contract/rule-contents.js';
+import { checkContents, namedIn } from '../../../src/rules/contents.js';
 
 const send = { action: 'platform_sendAssignment', platformAssignmentId: '${id}', sendRadius: '5' };
 const mail = { action: 'sendEmails', emails: ['ops@example.com'], subject: 's', body: 'b', bodyHtml: '<p>b</p>' };
@@ -129,10 +130,26 @@ describe('the contents of a rule', () => {
     );
   });
 
-  it('are warned about what the platform cannot do, and about oddities', () => {
+  it('are refused if the platform cannot do what they say, whatever the event is', () => {
+    const platform = { kind: 'workmarket' as const, token: 't', secret: 's' };
+    const actions = [send, { ...send, sendRadius: '500' }, { ...send, sendRadius: '${id}' }];
+    const checked = checkContents({ ...good, actions }, { relayId: '1', platform });
+    const cannot = 'cannot be done: WorkMarket takes a sendRadius of whole miles from 1 to 100';
+    assert.deepEqual(!checked.ok && checked.problems, [{ pointer: '/actions/1', detail: cannot }]);
+    assert.ok(checkContents({ ...good, actions }, { relayId: '1' }).ok);
+  });
+
+  it('name groups and ticket fields, some of which depend on the event', () => {
+    const to = { ...send, groupId: 'Gold, first', sendToGroups: ' 501,${crew}, Silver ' };
+    const fields = ['Arrival', 'Note of ${id}', ' '].map((cfName) => ({ action: 'ticket_updateUDF', cfName }));
+    const named = namedIn(contentsSchema.parse({ actions: [to, mail, ...fields] }));
+    assert.deepEqual(named, { groups: ['Gold, first', '501', 'Silver'], fields: ['Arrival'] });
+  });
+
+  it('are warned about oddities', () => {
     const platform = { kind: 'workmarket' as const, token: 't', secret: 's' };
     const actions = [
-      { ...send, sendRadius: '500', colour: 'red' },
+      { ...send, sendRadius: '50', colour: 'red' },
       { ...send, sendRadius: '${id}' },
       { ...mail, if: 'incomingValue == "1"' },
     ];
@@ -140,7 +157,6 @@ describe('the contents of a rule', () => {
     const checked = checkContents({ variables, actions }, { relayId: '1', platform });
     assert.deepEqual(checked.ok && checked.warnings, [
       { pointer: '/actions/0/colour', detail: 'is not a field of platform_sendAssignment and is ignored' },
-      { pointer: '/actions/0', detail: 'cannot be done: WorkMarket takes a sendRadius of whole miles from 1 to 100' },
       { pointer: '/variables/unused', detail: 'is not used' },
       { pointer: '/actions/2/if', detail: 'asks for incomingValue, which the action does not have' },
     ]);

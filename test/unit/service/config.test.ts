@@ -39,3 +39,23 @@ describe('RELAY_ALLOW_PRIVATE_NETWORKS', () => {
         ),
       ));
 });
+
+describe('the variables of OpenID Connect', () => {
+  const groups = '{"dispatchers": {"companyId": "acme", "role": "steer"}}';
+
+  it('are a list of domains, and the roles of groups', () => {
+    const read = readConfig({ RELAY_OIDC_DOMAINS: 'Acme.example, acme.org', RELAY_OIDC_GROUPS: groups });
+    assert.deepEqual(read.RELAY_OIDC_DOMAINS, ['acme.example', 'acme.org']);
+    assert.deepEqual(read.RELAY_OIDC_GROUPS, [{ group: 'dispatchers', companyId: 'acme', role: 'steer' }]);
+  });
+
+  for (const [name, text, said] of [
+    ['RELAY_OIDC_ISSUER', 'http://login.example', /^RELAY_OIDC_ISSUER must be https/],
+    ['RELAY_OIDC_ISSUER', 'login', /^RELAY_OIDC_ISSUER must be an http or https URL/],
+    ['RELAY_OIDC_GROUPS', 'dispatchers', /^RELAY_OIDC_GROUPS must be JSON such as {"dispatchers"/],
+    ['RELAY_OIDC_GROUPS', '["dispatchers"]', /^RELAY_OIDC_GROUPS must be JSON such as {"dispatchers"/],
+    ['RELAY_OIDC_GROUPS', groups.replace('steer', 'owner'), /^RELAY_OIDC_GROUPS\.dispatchers\.role /],
+  ] as const)
+    it(`cannot be ${name}=${text}`, () =>
+      assert.throws(() => readConfig({ [name]: text }), { name: 'StartError', message: said }));
+});

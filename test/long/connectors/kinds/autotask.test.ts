@@ -92,9 +92,9 @@ describe('autotask', () => {
 
   const simulator = served(createAutotask);
   const http = createHttpClient({ allowPrivateNetworks: true });
-  const set = (value: string, memory = new Memory()) =>
-    createTicketing(system(simulator.url), http, memory).setField(
-      { ticketId: '123456', name: 'Site note', text: value, value, hasPattern: false, timeZone: 'UTC' },
+  const set = (value: string, memory = new Memory(), name = 'Site note', to = system(simulator.url)) =>
+    createTicketing(to, http, memory).setField(
+      { ticketId: '123456', name, text: value, value, hasPattern: false, timeZone: 'UTC' },
       { timeoutMs: 15_000 },
     );
   const lookUps = () => simulator.vendor.state.calls.filter(({ path }) => /zoneinformation/i.test(path)).length;
@@ -118,6 +118,20 @@ describe('autotask', () => {
     simulator.vendor.faults.now = { name: 'rate-limit' };
     const error = await failing(set('x'));
     assert.deepEqual([error.kind, error.facts.retryAfterSeconds], ['retryable', 60]);
+  });
+
+  it('calls the user name wrong if Autotask knows no zone of it', async () => {
+    const stranger = autotask({ kind: 'autotask', ...autotaskCredentials, userName: 'x@y.example', baseUrl: simulator.url });
+    const error = await failing(set('x', new Memory(), 'Site note', stranger));
+    assert.deepEqual([error.kind, error.facts.title], ['permanent', 'Autotask does not accept the credentials']);
+    assert.match(error.message, /answered 500: Zone information could not be determined$/);
+    assert.equal(simulator.vendor.state.calls.length, 1);
+  });
+
+  it('reports a field with several options, which the metadata does not tell from a list, as Autotask does', async () => {
+    const error = await failing(set('Cabling', new Memory(), 'Skills'));
+    assert.deepEqual([error.kind, error.facts.title], ['permanent', 'Autotask refused the change of ticket 123456']);
+    assert.match(error.message, /Multi-select .* are not supported/);
   });
 
   it("sends no credentials to a zone that is not the vendor's", async () => {

@@ -13,6 +13,7 @@ const cause = {
   since: at,
   chains: 214,
   actions: 215,
+  assignments: 210,
   relayIds: ['4711'],
   chainId: 'c1',
   lastAt: at,
@@ -35,7 +36,10 @@ describe('relay causes', () => {
 
   it('lists them with their owners', async () => {
     const { out } = await run(['causes', 'list', 'acme'], { items: [{ ...cause, takenBy: 'key dana' }] });
-    assert.match(out, /^CAUSE +CHAINS +REASON [^\n]*\n4f0f5dc373404496 +214 +PlatformError .* key dana .*answered 404\n$/);
+    assert.match(
+      out,
+      /^CAUSE +CHAINS +ASSIGNMENTS +REASON [^\n]*\n4f0f5dc373404496 +214 +210 +PlatformError .* key dana +The assignment does not exist\n$/,
+    );
     assert.match((await run(['causes', 'acme'], { items: [] })).err, /No chain of company acme needs attention/);
   });
 

@@ -1,0 +1,80 @@
+/** Failures in words: what happened, what to do, and what only a technician needs. */
+
+import { capital } from './text.js';
+
+export interface Failure {
+  type: string;
+  message: string;
+  title?: string | undefined; // from the connector
+  remedy?: string | undefined; // from the connector
+  retryable?: boolean | undefined;
+  unknown?: boolean | undefined;
+  assignmentId?: string | undefined;
+}
+
+const failures: Record<string, string> = {
+  PlatformError: 'The assignment platform refused the request or did not answer',
+  TicketingError: 'The ticket system refused the request or did not answer',
+  MailError: 'The mail server refused the message or did not answer',
+  OutcomeUnknown: 'The outcome is unknown',
+  DataMistake: "The event's data has a mistake",
+  ConfigurationMistake: 'The settings have a mistake',
+};
+
+export const failureTypes = Object.keys(failures);
+
+/** @param type - the failure type, such as `PlatformError`. */
+export function failureWords(type: string): string {
+  return failures[type] ?? type;
+}
+
+/** Failures whose message is for technicians, such as the line of a call. */
+const callTypes = ['PlatformError', 'TicketingError', 'MailError', 'OutcomeUnknown'];
+const isMissingAssignment = ({ type, message }: Failure) => type === 'PlatformError' && /\banswered 404\b/.test(message);
+
+/** For example `Assignment 2001 does not exist`. Never the line of a call. */
+export function failureTitle(failure: Failure): string {
+  const { type, title, message, assignmentId } = failure;
+  if (title) return title;
+  if (isMissingAssignment(failure)) return `${assignmentId ? `Assignment ${assignmentId}` : 'The assignment'} does not exist`;
+  if (callTypes.includes(type)) return failureWords(type);
+  return failures[type] ? `${failures[type]}: ${message}` : capital(message);
+}
+
+/** The line of the call and its answer. Undefined if the title already has the message. */
+export function failureDetails(failure: Failure): string | undefined {
+  return failureTitle(failure).toLowerCase().endsWith(failure.message.toLowerCase()) ? undefined : failure.message;
+}
+
+/** For example `Change the assignment number, then retry`. Undefined if a person can do nothing better than wait. */
+export function failureRemedy(failure: Failure): string | undefined {
+  const { type, title, message, remedy, retryable, unknown, assignmentId } = failure;
+  const [thing] = /^(assignment|ticket)\b/i.exec(title ?? '') ?? [];
+  if (thing && remedy) return remedy.replace(/^Change the number/, `Change the ${thing.toLowerCase()} number`);
+  const [, says] = /\banswered "?\d{3}"?: (.+)$/s.exec(message) ?? [];
+  if (remedy) return says ? remedy.replace('what the message says', `what it says (“${says}”)`) : remedy;
+  if (unknown) return 'Check whether the action was done: if it was, skip it, otherwise retry';
+  if (retryable !== false) return undefined;
+  if (isMissingAssignment(failure)) return `Change the assignment number${assignmentId ? '' : ' of the action'}, then retry`;
+  if (type === 'DataMistake') return 'Correct the fields, then retry';
+  return type === 'ConfigurationMistake' ? 'Correct the settings, then retry' : 'Fix the cause, then retry';
+}
+
+/** What helps first, and the words of its button. `settings`: the page with the company's connections. */
+export interface Help {
+  by: 'retry' | 'mend' | 'settings';
+  words?: string;
+}
+
+/** @returns undefined if a person must first do something outside the relay, and no button can say it. */
+export function helpFor(failure: Failure | undefined): Help | undefined {
+  if (!failure || failure.retryable) return { by: 'retry' };
+  const remedy = failureRemedy(failure) ?? '';
+  if (/\bsettings\b/.test(remedy)) return { by: 'settings', words: 'Open the settings' };
+  if (/^(Change|Correct|Use) /.test(remedy)) {
+    const [short = ''] = remedy.split(/, |: | \(/);
+    return /what (it|the message) says|^Use/.test(short) || short.length > 40 ? { by: 'mend' } : { by: 'mend', words: short };
+  }
+  if (/^Fix the cause/.test(remedy)) return { by: 'mend' };
+  return !failure.unknown && /\bretry\b/i.test(remedy) ? { by: 'retry' } : undefined;
+}

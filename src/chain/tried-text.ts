@@ -1,0 +1,29 @@
+/** The result of trying a rule on past events, in one sentence for every page and command. */
+
+import { counted } from './text.js';
+
+/** Only outcomes that differ from the published version have words. */
+const wouldBe = {
+  different: 'would be different',
+  'no-longer-applies': 'would no longer run',
+  'applies-now': 'would run now',
+  'would-be-refused': 'would be refused',
+  'needs-attention': 'would need attention',
+};
+
+interface Tried {
+  tried: number;
+  counts: Partial<Record<keyof typeof wouldBe, number | undefined>>;
+  stopped?: true | undefined;
+}
+
+/** For example `Of the last 200 events, 12 would be different; 1 would be refused.` @param which - such as `the last ` */
+export function triedText({ tried, counts, stopped }: Tried, which = ''): string {
+  if (tried === 0) return 'There are no events to try the rule on.';
+  const parts = Object.entries(wouldBe).flatMap(([outcome, words]) => {
+    const count = counts[outcome as keyof typeof wouldBe] ?? 0;
+    return count > 0 ? [`${count} ${words}`] : [];
+  });
+  const all = `Of ${which}${counted(tried, 'event')}${stopped ? ' (the time was too short for all)' : ''}`;
+  return `${all}, ${parts.join('; ') || 'none would be different'}.`;
+}

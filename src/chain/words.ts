@@ -1,0 +1,81 @@
+/** Words for people: actions, their fields, and why they failed. */
+
+import type { ActionStatus } from './action-status.js';
+import { failureDetails, failureRemedy, failureTitle, helpFor } from './failure-words.js';
+import { capital, cutShort, oneLine } from './text.js';
+
+export const actionWords: Record<string, string> = {
+  platform_sendAssignment: 'send the assignment',
+  sendEmails: 'send an e-mail',
+  ticket_updateUDF: 'update a ticket field',
+};
+
+export const fieldWords: Record<string, string> = {
+  platformAssignmentId: 'Assignment number',
+  delayInSeconds: 'Wait',
+  actionCondition: 'Only if',
+  incomingValue: 'Incoming value',
+  comment: 'Note',
+  groupId: 'Group',
+  sendToGroups: 'Groups to send to',
+  sendRadius: 'Within (miles)',
+  emails: 'To',
+  subject: 'Subject',
+  body: 'Text',
+  bodyHtml: 'Text as HTML',
+  externalSystemTicketId: 'Ticket',
+  cfName: 'Ticket field',
+  cfValue: 'New value',
+  cfTargetDateFormat: 'Timestamp format',
+};
+
+const effects: Record<string, [what: string, done: string]> = {
+  platform_sendAssignment: ['The assignment', 'sent'],
+  sendEmails: ['An e-mail', 'sent'],
+  ticket_updateUDF: ['A ticket field', 'updated'],
+};
+
+type Titled = Pick<ActionStatus, 'action' | 'comment'>;
+
+/** For example `Send an e-mail: tell the manager`. */
+export function stepTitle({ action, comment = '' }: Titled): string {
+  return [capital(actionWords[action] ?? action), cutShort(oneLine(comment))].filter(Boolean).join(': ');
+}
+
+/** For example `Assignment 1001 was not sent`. @param how - the words around `not`, such as `after all` */
+export function effectTitle(
+  { action, assignmentId }: Titled & Pick<ActionStatus, 'assignmentId'>,
+  how: (done: string) => string,
+) {
+  const [what, done] = effects[action] ?? [capital(action), 'done'];
+  const named = action === 'platform_sendAssignment' && assignmentId ? `Assignment ${cutShort(oneLine(assignmentId), 60)}` : what;
+  return `${named} was ${how(done)}`;
+}
+
+type Known = Pick<ActionStatus, 'error' | 'reason' | 'assignmentId'>;
+
+/** What was wrong, as a sentence. `details` has the message for technicians, if the sentence does not contain it. */
+export function explained({ error, reason, assignmentId }: Known) {
+  if (!error) return { wrong: sentence(reason ?? 'The relay knows no reason'), details: [] };
+  const details = failureDetails({ ...error, assignmentId });
+  return {
+    wrong: sentence(failureTitle({ ...error, assignmentId })),
+    details: details === undefined ? [] : [`${details} (${error.type})`],
+  };
+}
+
+/** What a person must do before a retry. Undefined if a retry alone can help. */
+export function toDoFirst({ error, assignmentId }: Pick<Known, 'error' | 'assignmentId'>): string | undefined {
+  const remedy = error && failureRemedy({ ...error, assignmentId });
+  return remedy && sentence(remedy);
+}
+
+/** Whether people must fix something before a retry can help. Then *Fix* comes before *Retry*. */
+export function isFixFirst({ error }: Pick<Known, 'error'>): boolean {
+  return helpFor(error)?.by !== 'retry';
+}
+
+/** Adds a full stop if the text does not end with a mark. */
+export function sentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
+}

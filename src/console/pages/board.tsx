@@ -1,0 +1,114 @@
+/** The figures of today, the last 24 hours, and the steps that are due next. */
+
+import type { ChainCounts, ChainList } from '../../contract/chain-resource.js';
+import type { CompanyHealth } from '../../contract/health.js';
+import { pageOf, path, query } from '../addresses.js';
+import { Known, Time } from '../parts.js';
+import { type Resource, seldom, useResource } from '../resource.js';
+import { Bars } from '../rule/health.js';
+import { useCompany } from '../session.js';
+import { deedOf } from '../story.js';
+import { startOfDay, timeText } from '../when.js';
+import { counted } from '../words.js';
+
+interface FiguresProps {
+  health: CompanyHealth | undefined;
+  /** The refused requests that wait for a decision. */
+  refused: number;
+}
+
+/** Each figure leads to its list. */
+export function Figures({ health, refused }: FiguresProps) {
+  const { companyId, timeZone } = useCompany();
+  const since = startOfDay(timeZone, Date.now());
+  const counts = useResource<ChainCounts>(path`/co/${companyId}/chains/counts` + query({ since })).data.value;
+  const open = useResource<ChainCounts>(path`/co/${companyId}/chains/counts`).data.value;
+  const ofDay = (status: string) => pageOf.chains(companyId, { status, since });
+  const hours = health?.hours.filter(({ at }) => at >= since);
+  const [hour, nobody] = [hours?.at(-1), hours?.reduce((sum, { nobody }) => sum + nobody, 0)];
+  const figures = [
+    ['Running', open?.running, pageOf.chains(companyId, { status: 'running' }), ''],
+    ['Completed today', counts?.completed, ofDay('completed'), ''],
+    ['Nobody found today', nobody, ofDay('completed'), 'wait'],
+    ['Failed today', counts?.failed, ofDay('failed'), 'bad'],
+    ['Waiting for a decision', open?.['needs-attention'], pageOf.chains(companyId, { status: 'needs-attention' }), 'wait'],
+    ['Refused', refused, pageOf.refused(companyId), 'wait'],
+  ] as const;
+  return (
+    <>
+      <ul class="figures">
+        {figures.map(([name, count, href, tone]) => (
+          <li key={name} class={count ? tone : ''}>
+            <a href={href}>
+              <strong>{count ?? '…'}</strong> {name}
+            </a>
+          </li>
+        ))}
+      </ul>
+      {hour && (
+        <p class="soft small">
+          {counted(hour.events, 'event')} in this hour
+          {hour.usual !== undefined && `. Usual for this hour: ${hour.usual}`}.
+        </p>
+      )}
+    </>
+  );
+}
+
+export function DayChart({ health: { hours } }: { health: CompanyHealth }) {
+  const { timeZone } = useCompany();
+  const wordsOf = ({ at, events, failed, nobody, usual }: CompanyHealth['hours'][number]) =>
+    [
+      `${timeText(at, timeZone, Date.now()).slice(0, -3)}: ${counted(events, 'event')}`,
+      `${failed} failed, ${nobody} found nobody`,
+      usual !== undefined && `usual: ${usual}`,
+    ]
+      .filter(Boolean)
+      .join(', ');
+  return (
+    <section class="card" aria-labelledby="day">
+      <h2 id="day">The last 24 hours</h2>
+      {hours.every(({ events }) => events === 0) && <p class="soft">No event has arrived.</p>}
+      <Bars
+        name="Events by hour. Red: failed. Amber: nobody found."
+        bars={hours.map((hour) => ({
+          at: hour.at,
+          size: hour.events,
+          bad: hour.failed,
+          wait: hour.nobody,
+          words: wordsOf(hour),
+        }))}
+      />
+    </section>
+  );
+}
+
+export function DueNext() {
+  const { companyId } = useCompany();
+  const open: Resource<ChainList> = useResource(path`/co/${companyId}/chains?status=running&steps=true&limit=50`, seldom);
+  return (
+    <section class="card" aria-labelledby="due">
+      <h2 id="due">Due next</h2>
+      <Known of={open}>
+        {({ items }) => {
+          const due = items.flatMap(({ next, ...chain }) => (next ? [{ ...chain, next }] : []));
+          due.sort((one, other) => (one.next.at < other.next.at ? -1 : 1));
+          if (due.length === 0) return <p class="soft">No step is planned.</p>;
+          return (
+            <ul class="plain">
+              {due.slice(0, 5).map(({ chainId, assignmentIds: [assignmentId], next }) => (
+                <li key={chainId}>
+                  <Time at={next.at} />{' '}
+                  <a href={pageOf.chain(companyId, chainId)}>
+                    {deedOf(next)}
+                    {assignmentId && `, assignment ${assignmentId}`}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          );
+        }}
+      </Known>
+    </section>
+  );
+}

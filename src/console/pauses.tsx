@@ -1,0 +1,88 @@
+/** Pauses of outside systems: the banner on every page, and the button in the header that begins a pause. */
+
+import { useSignal } from '@preact/signals';
+import { type Pausable, pausable } from '../chain/pause.js';
+import type { ChainList } from '../contract/chain-resource.js';
+import type { PausesNow } from '../contract/company.js';
+import { pageOf, path, query } from './addresses.js';
+import { ask } from './api.js';
+import { Button, Choice, DeedButton, Entry, ProblemNote, Time, useDeed } from './parts.js';
+import { useResource } from './resource.js';
+import { may, useCompany } from './session.js';
+import { counted, pausableWords } from './words.js';
+
+const ends: [seconds: string, words: string][] = [
+  ['0', 'when a person ends the pause'],
+  ['1800', 'in 30 minutes'],
+  ['7200', 'in 2 hours'],
+  ['28800', 'in 8 hours'],
+];
+/** The banner counts at most this many waiting chains. */
+const mostCounted = 200;
+
+export function PauseButton() {
+  const company = useCompany();
+  const [what, reason, seconds] = [useSignal<string>('all'), useSignal(''), useSignal('7200')];
+  if (!may('manage')) return null;
+  const pause = () => {
+    const until = seconds.value === '0' ? undefined : new Date(Date.now() + Number(seconds.value) * 1000).toISOString();
+    const asked = { what: what.value, reason: reason.value.trim() || undefined, until };
+    return ask<PausesNow>('PUT', path`/admin/companies/${company.companyId}/pause`, asked);
+  };
+  return (
+    <DeedButton title="Pause for planned downtime" verb="Pause" change={pause} words="Paused" onDone={company.refresh}>
+      <p>
+        The relay still accepts events. Actions that need the paused system wait. After the pause, these actions run in order. The
+        pause does not count as an attempt.
+      </p>
+      <Choice label="System" of={what} options={pausable.map((value) => [value, pausableWords[value]])} />
+      <Choice label="Ends" of={seconds} options={ends} />
+      <Entry label="Reason" hint="Every waiting action shows this reason." of={reason} maxLength={500} />
+    </DeedButton>
+  );
+}
+
+export function PauseBanner() {
+  const company = useCompany();
+  const { companyId, pauses } = company;
+  const filter = { paused: 'true', limit: `${mostCounted}` };
+  const waiting = useResource<ChainList>(pauses.length > 0 ? path`/co/${companyId}/chains` + query(filter) : undefined);
+  const deed = useDeed();
+  const { items = [], nextCursor } = waiting.data.value ?? {};
+  const chains = nextCursor ? `more than ${mostCounted} chains` : counted(items.length, 'chain');
+  const end = async (what: Pausable, overdue?: 'now') => {
+    const ended = () => ask('DELETE', path`/admin/companies/${companyId}/pause` + query({ what, overdue }));
+    if (await deed.run(ended, 'The pause has ended.')) company.refresh();
+  };
+  if (pauses.length === 0) return null;
+  return (
+    <aside class="banner" aria-label="Pauses">
+      {pauses.map(({ what, since, until, reason }) => (
+        <div key={what} class="note wait row">
+          <span class="grows">
+            <strong>Paused: {pausableWords[what]}</strong>, since <Time at={since} />
+            <Time before=", until " at={until} distance />
+            {reason && `: ${reason}`}. <a href={pageOf.chains(companyId, { paused: 'true' })}>{chains}</a>{' '}
+            {items.length === 1 ? 'waits' : 'wait'}.
+          </span>
+          {may('manage') && (
+            <>
+              <Button onClick={() => void end(what)}>
+                End now<span class="unseen">: {pausableWords[what]}</span>
+              </Button>
+              {items.length > 0 && (
+                <Button
+                  title="Overdue actions of these chains run immediately, without the delays between them"
+                  onClick={() => void end(what, 'now')}
+                >
+                  End, and run overdue actions of {chains} now
+                </Button>
+              )}
+            </>
+          )}
+        </div>
+      ))}
+      <ProblemNote refused={deed.refused} />
+    </aside>
+  );
+}

@@ -1,0 +1,186 @@
+/** The search box and the keys. Search finds ids by their beginning, pages, and the buttons of the current page. */
+
+import { useSignal } from '@preact/signals';
+import { useEffect, useId } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import type { SearchResult } from '../contract/search.js';
+import { pageOf, path, query } from './addresses.js';
+import { ask, Refused } from './api.js';
+import { Button, Dialog } from './parts.js';
+import { useCompany } from './session.js';
+
+/** `key` follows the key `g`: `g n` opens Now. */
+export interface PageLink {
+  href: string;
+  words: string;
+  key?: string | undefined;
+}
+
+interface Found {
+  kind: string;
+  words: string;
+  more?: string | undefined;
+  open(): void;
+}
+
+const typingPauseMs = 60;
+const goMs = 1500; // the second key must follow within this time
+
+/** @param pages - the pages that the user may open. */
+export function Search({ pages }: { pages: readonly PageLink[] }) {
+  const shown = useSignal<'search' | 'keys' | undefined>(undefined);
+  const { route } = useLocation();
+  useEffect(() => {
+    let goUntil = 0;
+    const press = (event: KeyboardEvent) => {
+      const { key, target } = event;
+      const opensAnywhere = key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey);
+      const types = target instanceof HTMLElement && target.closest('input, textarea, select, dialog, [contenteditable]');
+      if (!opensAnywhere && (types || event.ctrlKey || event.metaKey || event.altKey)) return;
+      const page = Date.now() < goUntil && pages.find((page) => page.key === key);
+      goUntil = key === 'g' ? Date.now() + goMs : 0;
+      if (page) route(page.href);
+      else if ((opensAnywhere && !document.querySelector('dialog[open]')) || key === '/') shown.value = 'search';
+      else if (key === '?') shown.value = 'keys';
+      else return;
+      event.preventDefault();
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, [pages.map(({ href }) => href).join()]);
+  const close = () => (shown.value = undefined);
+  return (
+    <>
+      <Button class="quiet" aria-keyshortcuts="/ Control+K Meta+K" onClick={() => (shown.value = 'search')}>
+        Search <kbd>/</kbd>
+      </Button>
+      {shown.value === 'search' && <SearchBox pages={pages} onClose={close} />}
+      {shown.value === 'keys' && <Keys pages={pages} onClose={close} />}
+    </>
+  );
+}
+
+function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): void }) {
+  const { companyId } = useCompany();
+  const { route } = useLocation();
+  const list = useId();
+  const [typed, chosen] = [useSignal(''), useSignal(0)];
+  const [ids, problem] = [useSignal<readonly SearchResult[]>([]), useSignal<string | undefined>(undefined)];
+  const wanted = typed.value.trim();
+  useEffect(() => {
+    let isOld = false;
+    const look = async () => {
+      try {
+        const { items } = await ask<{ items: SearchResult[] }>('GET', path`/co/${companyId}/search` + query({ q: wanted }));
+        if (!isOld) [ids.value, problem.value] = [items, undefined];
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        if (!isOld) [ids.value, problem.value] = [[], error.problem.detail];
+      }
+    };
+    if (wanted === '') ids.value = [];
+    const timer = wanted === '' ? undefined : setTimeout(() => void look(), typingPauseMs);
+    return () => {
+      isOld = true;
+      clearTimeout(timer);
+    };
+  }, [wanted]);
+
+  const go = (href: string) => () => route(href);
+  const matches = ({ words }: { words: string }) => words.toLowerCase().includes(wanted.toLowerCase());
+  const found: Found[] = [
+    ...ids.value.map(({ kind, id, name, chainId }) => ({
+      ...{ kind, words: name ? `${name} (${id})` : id },
+      open: go(addressOf(companyId, { kind, id, chainId })),
+    })),
+    ...pages.filter(matches).map(({ href, words, key }) => ({ kind: 'page', words, more: key && `g ${key}`, open: go(href) })),
+    ...buttonsOfPage().filter(matches),
+  ];
+  const place = Math.min(chosen.value, found.length - 1);
+  const open = (one: Found | undefined) => {
+    if (!one) return;
+    onClose();
+    one.open();
+  };
+  const press = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) chosen.value = Math.max(0, Math.min(found.length - 1, place + step));
+    else if (event.key === 'Enter') open(found[place]);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <Dialog title="Search" onClose={onClose}>
+      <input
+        type="text"
+        role="combobox"
+        aria-label="Assignment, ticket, chain, rule or page"
+        aria-controls={list}
+        aria-expanded={found.length > 0}
+        autocomplete="off"
+        spellcheck={false}
+        aria-activedescendant={found.length > 0 ? `${list}-${place}` : undefined}
+        placeholder="Assignment, ticket, chain, rule or page"
+        onKeyDown={press}
+        onInput={({ currentTarget }) => {
+          [typed.value, chosen.value] = [currentTarget.value, 0];
+        }}
+      />
+      <div class="found" id={list} role="listbox" aria-label="Results">
+        {found.map((one, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the text field above has the keys of the list.
+          <div
+            key={`${one.kind} ${one.words}`}
+            id={`${list}-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === place}
+            onClick={() => open(one)}
+          >
+            <span class="soft small">{one.kind}</span> {one.words} {one.more && <kbd>{one.more}</kbd>}
+          </div>
+        ))}
+      </div>
+      {problem.value && <p class="error">{problem.value}</p>}
+      {found.length === 0 && <p class="soft">Nothing begins with “{wanted}”.</p>}
+    </Dialog>
+  );
+}
+
+function addressOf(companyId: string, { kind, id, chainId }: Pick<SearchResult, 'kind' | 'id' | 'chainId'>): string {
+  if (kind === 'assignment') return pageOf.assignment(companyId, id);
+  if (kind === 'rule') return pageOf.rule(companyId, id);
+  return pageOf.chain(companyId, chainId ?? id);
+}
+
+/** The buttons of the page behind the dialog. To choose one is to press it. */
+function buttonsOfPage(): Found[] {
+  const buttons = [...document.querySelectorAll<HTMLButtonElement>('main button[type="button"]')];
+  return buttons
+    .filter((button) => !button.closest('dialog') && button.checkVisibility())
+    .map((button) => ({ kind: 'action', words: button.textContent ?? '', open: () => button.click() }));
+}
+
+function Keys({ pages, onClose }: { pages: readonly PageLink[]; onClose(): void }) {
+  const keys: [keys: string, words: string][] = [
+    ['/', 'Search (also Ctrl+K or ⌘K)'],
+    ...pages.flatMap(({ key, words }): [string, string][] => (key ? [[`g ${key}`, words]] : [])),
+    ['?', 'These keys'],
+    ['Esc', 'Close a dialog'],
+  ];
+  return (
+    <Dialog title="Keys" onClose={onClose}>
+      <dl class="keys">
+        {keys.map(([key, words]) => (
+          <div key={key} class="row">
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{words}</dd>
+          </div>
+        ))}
+      </dl>
+      <Button onClick={onClose}>Close</Button>
+    </Dialog>
+  );
+}

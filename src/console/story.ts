@@ -1,0 +1,90 @@
+/** Tells in one sentence what became of an assignment: the platform's status, the last send, what is wrong, and what comes next. */
+
+import { foundNobody, hasEnded } from '../chain/outcome.js';
+import { capital, counted } from '../chain/text.js';
+import type { AssignmentNow } from '../contract/assignment.js';
+import type { ActionResource } from '../contract/chain-resource.js';
+import { conditionOf } from './composer/conditions.js';
+import { conditionWords, deedWords, groupsOf } from './composer/sentences.js';
+import { timeText, type Zone } from './when.js';
+import { actionWords, failureTitle } from './words.js';
+
+type Step = Pick<
+  ActionResource,
+  'index' | 'action' | 'state' | 'comment' | 'assignmentId' | 'fields' | 'result' | 'error' | 'reason' | 'runAt' | 'endedAt'
+>;
+
+/** For example `Send to group 501 within 5 miles`. Without the fields, only the kind of action. */
+export function deedOf({ action, fields }: Pick<Step, 'action' | 'fields'>): string {
+  return capital(fields ? deedWords({ action, ...fields }) : (actionWords[action] ?? action));
+}
+
+/** For example `at 7:51`, or `on 20 Nov, 7:51`. */
+export function atTime(iso: string, zone: Zone, now: number): string {
+  const time = timeText(iso, zone, now).replace(/:\d\d$/, '');
+  return time.includes(',') ? `on ${time.replace(', 0', ', ')}` : `at ${time.replace(/^0/, '')}`;
+}
+
+/** @param steps - the actions of the assignment, the oldest first. @param current - undefined while the platform is asked. */
+export function storyOf(current: AssignmentNow | undefined, steps: readonly Step[], zone: Zone, now: number): string {
+  const sends = steps.filter(({ action, state }) => action === 'platform_sendAssignment' && state === 'done');
+  const last = sends.at(-1);
+  const next = steps
+    .filter(({ state }) => state === 'scheduled')
+    .sort((one, other) => ((one.runAt ?? '') < (other.runAt ?? '') ? -1 : 1))[0];
+  const told = [
+    statusWords(current, sends.length > 0),
+    last && sentWords(last, sends.length),
+    troubleWords(steps, current?.problem?.missing),
+    next
+      ? `Next: ${nextWords(next, last)}${next.runAt ? ` ${atTime(next.runAt, zone, now)}` : ''}${only(next, current)}`
+      : restWords(steps),
+  ];
+  return told.flatMap((words) => (words ? [`${words}.`] : [])).join(' ');
+}
+
+function statusWords({ status, problem }: Partial<AssignmentNow> = {}, wasSent: boolean): string {
+  if (problem?.missing) return 'The platform does not have this assignment';
+  if (problem) return `The status is not known, because the platform gave no answer: ${problem.title}`;
+  if (status === undefined) return '';
+  return status === 'draft' && wasSent ? 'Still draft' : capital(status);
+}
+
+function sentWords(send: Step, count: number): string {
+  const { recipients } = send.result ?? {};
+  const found = foundNobody(send) ? 'nobody found' : recipients !== undefined && `${counted(recipients, 'worker')} found`;
+  const to = deedOf(send).replace(/^Send( the assignment)?/, '');
+  const deed = count > 1 ? `Sent ${count} times${to && `, last${to}`}` : `Sent${to || ' to workers'}`;
+  return `${deed}${found ? `: ${found}` : ''}`;
+}
+
+/** @param isSaid - whether the sentence already says that the assignment does not exist. */
+function troubleWords(steps: readonly Step[], isSaid = false): string | undefined {
+  const of = (wanted: Step['state']) => steps.filter(({ state }) => state === wanted).at(-1);
+  const [held, retrying, failed] = [of('needs-attention'), of('retrying'), of('failed')];
+  const why = ({ error, reason, assignmentId }: Step) =>
+    error ? failureTitle({ ...error, assignmentId }) : (reason ?? 'no reason given');
+  if (held) return `Waits for your decision${isSaid && / does not exist/.test(why(held)) ? '' : `: ${why(held)}`}`;
+  if (retrying) return `Being retried: ${why(retrying)}`;
+  return failed && `Failed: ${why(failed)}`;
+}
+
+/** After a send to the same groups, only the radius is new. */
+function nextWords(next: Step, last: Step | undefined): string {
+  const [fields, before] = [next.fields ?? {}, last?.fields ?? {}];
+  const isWider = next.action === last?.action && groupsOf(fields).join() === groupsOf(before).join() && fields.sendRadius;
+  if (isWider && fields.sendRadius !== before.sendRadius) return counted(Number(fields.sendRadius), 'mile');
+  const deed = deedOf(next);
+  return deed.charAt(0).toLowerCase() + deed.slice(1);
+}
+
+/** A condition that holds now needs no words. */
+function only({ fields = {} }: Step, { status }: Partial<AssignmentNow> = {}): string {
+  const words = status === 'draft' ? '' : conditionWords(conditionOf(fields), true);
+  return words && `, ${words}`;
+}
+
+function restWords(steps: readonly Step[]): string | undefined {
+  if (steps.every(({ state }) => hasEnded(state))) return steps.length > 0 ? 'Nothing more is planned' : undefined;
+  return undefined;
+}

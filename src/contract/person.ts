@@ -1,0 +1,55 @@
+/** The people of a company. They sign in with a link in a mail, or with OpenID Connect. */
+
+import { z } from 'zod';
+import { addressOf, isEmailAddress } from '../chain/address.js';
+import { keySchema, type Role } from './credential.js';
+import { label } from './notify.js';
+import { encrypted } from './secrets.js';
+
+/** The maximum number of people that a company can list. */
+export const mostPeople = 500;
+
+const { role } = keySchema.shape;
+export const personSchema = z
+  .object({
+    personId: z.string(),
+    name: z.string().describe('The name in the audit log and beside decisions. It is stored unencrypted.'),
+    email: encrypted(z.string()).optional().describe('The address. Absent if the sign-in service has not verified it.'),
+    role,
+    issuer: z
+      .string()
+      .optional()
+      .describe('The OpenID Connect service that the person uses. The person is bound to one account of it.'),
+    fromGroup: z.string().optional().describe('The group that gives the role. Absent if the company lists the person.'),
+    createdAt: z.iso.datetime(),
+    lastUsedAt: z.iso.datetime().optional().describe('The last sign-in.'),
+  })
+  .meta({ id: 'Person' });
+export type Person = z.infer<typeof personSchema>;
+
+export const peopleResponse = z.object({ people: z.array(personSchema) });
+
+export const personRequest = z
+  .strictObject({
+    email: z.string().max(320).refine(isEmailAddress, 'is no e-mail address').transform(addressOf),
+    name: label.optional().describe('Default: the part of the address before the `@`.'),
+    role,
+  })
+  .meta({ id: 'NewPerson' });
+export type NewPerson = z.infer<typeof personRequest>;
+
+/** A role in a company that a group of the sign-in service gives. */
+export interface Grant {
+  companyId: string;
+  role: Role;
+  group: string;
+}
+
+/** An account at the sign-in service. @param email - only if the service has verified the address. */
+export interface Identity {
+  issuer: string;
+  subject: string;
+  name: string;
+  email?: string | undefined;
+  grants: readonly Grant[];
+}

@@ -1,0 +1,87 @@
+/** What the actions of chains do and when they are due, without long texts, so that a list can say it for each chain. */
+
+import type { Client } from '@temporalio/client';
+import { type ChainAction, dueAt } from '../chain/chain.js';
+import { type Fields, fixedFields } from '../chain/fields.js';
+import { foundNobody } from '../chain/outcome.js';
+import { fieldsOf } from '../chain/sent.js';
+import { cutShort } from '../chain/text.js';
+import type { ChainResource, ListedChain } from '../contract/chain-resource.js';
+import { readAccepted } from './mend.js';
+import { readChain } from './read.js';
+
+/** The action has these fields in another form, or they are too long for a title. */
+const leftOut = [...fixedFields, 'platformAssignmentId', 'comment', 'incomingValue', 'delayInSeconds', 'body', 'bodyHtml'];
+const mostEntries = 10;
+const mostKept = 1_000;
+
+/** Keeps facts that never change, the oldest first. A failed reading is not kept: the list shows the rest without the fact. */
+class Kept<Fact> {
+  readonly #facts = new Map<string, Promise<Fact | undefined>>();
+
+  of(key: string, read: () => Promise<Fact>): Promise<Fact | undefined> {
+    const known = this.#facts.get(key);
+    if (known) return known;
+    const reading = read().catch(() => {
+      this.#facts.delete(key);
+      return undefined;
+    });
+    this.#facts.set(key, reading);
+    const [oldest] = this.#facts.size > mostKept ? this.#facts.keys() : [];
+    if (oldest !== undefined) this.#facts.delete(oldest);
+    return reading;
+  }
+}
+
+export class ShortFields {
+  /** The input of a chain, by workflow id. */
+  readonly #accepted = new Kept<readonly Accepted[]>();
+  /** The number of sends without a worker, by workflow id and end of the chain. */
+  readonly #nobody = new Kept<number>();
+
+  constructor(private readonly client: Client) {}
+
+  /** An edited field is left out, because the input of the chain has its old value. */
+  async addTo(chain: ChainResource): Promise<ChainResource> {
+    const accepted = await this.#of(chain);
+    const actions = chain.actions.map((action) => {
+      const edited = (action.steered ?? []).flatMap(({ fields = [] }) => fields);
+      const fields = accepted.find(({ index }) => index === action.index)?.fields ?? {};
+      const shown = Object.entries(fields).filter(([name]) => !edited.includes(name));
+      return shown.length > 0 ? { ...action, fields: Object.fromEntries(shown) } : action;
+    });
+    return { ...chain, actions };
+  }
+
+  /** Adds the next step of an open chain, and to a closed chain how often nobody was found. */
+  async addToListed(chain: ListedChain): Promise<ListedChain> {
+    const { companyId, chainId, workflowId, closedAt, receivedAt, links } = chain;
+    if (closedAt === undefined) {
+      const due = (await this.#of(chain)).map(({ at, ...action }) => ({ ...action, at: new Date(at(receivedAt)).toISOString() }));
+      const next = due.filter(({ at }) => Date.parse(at) > Date.now()).sort((one, other) => (one.at < other.at ? -1 : 1))[0];
+      return { ...chain, next };
+    }
+    const nobodyFound = await this.#nobody.of(`${workflowId} ${closedAt}`, async () => {
+      const read = await readChain(this.client, { api: links.chain }, companyId, chainId);
+      return (read?.actions ?? []).filter(foundNobody).length;
+    });
+    return { ...chain, nobodyFound: nobodyFound || undefined };
+  }
+
+  async #of({ workflowId }: Pick<ChainResource, 'workflowId'>): Promise<readonly Accepted[]> {
+    const read = async () => (await readAccepted(this.client, { workflowId })).map(shortened);
+    return (await this.#accepted.of(workflowId, read)) ?? [];
+  }
+}
+
+type Accepted = ReturnType<typeof shortened>;
+
+function shortened(action: ChainAction) {
+  const { index, action: name, comment } = action;
+  const short = (value: unknown) => (typeof value === 'string' ? cutShort(value) : value);
+  const shown = Object.entries(fieldsOf(action)).filter(([name]) => !leftOut.includes(name));
+  const fields: Fields = Object.fromEntries(
+    shown.map(([name, value]) => [name, Array.isArray(value) ? value.slice(0, mostEntries).map(short) : short(value)]),
+  );
+  return { index, action: name, comment, fields, at: (receivedAt: string) => dueAt({ receivedAt }, action) };
+}

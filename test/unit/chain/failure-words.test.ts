@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { failureDetails, failureRemedy, failureTitle, helpFor } from '../../../src/chain/failure-words.js';
+
+const call = 'POST http://platform.example/assignments/2001/send';
+const missing = `${call} answered 404: no assignment 2001`;
+const atPlatform = 'Assignment 2001 does not exist at the assignment platform';
+
+describe('a failure', () => {
+  for (const [failure, title, remedy, by, words] of [
+    [
+      { type: 'PlatformError', message: missing, title: atPlatform, remedy: 'Change the number, then retry' },
+      atPlatform,
+      'Change the assignment number, then retry',
+      'mend',
+      'Change the assignment number',
+    ],
+    [
+      { type: 'PlatformError', message: missing, assignmentId: '2001' },
+      'Assignment 2001 does not exist',
+      'Change the assignment number, then retry',
+      'mend',
+      'Change the assignment number',
+    ],
+    [
+      { type: 'PlatformError', message: `${call} answered 422: bad` },
+      'The assignment platform refused the request or did not answer',
+      'Fix the cause, then retry',
+      'mend',
+      undefined,
+    ],
+    [
+      {
+        type: 'PlatformError',
+        message: `${call} answered 422: the group is closed`,
+        title: 'The platform refused assignment 2001',
+        remedy: 'Change what the message says, then retry',
+      },
+      'The platform refused assignment 2001',
+      'Change what it says (“the group is closed”), then retry',
+      'mend',
+      undefined,
+    ],
+    [
+      { type: 'PlatformError', message: `${call} answered 503`, retryable: true },
+      'The assignment platform refused the request or did not answer',
+      undefined,
+      'retry',
+      undefined,
+    ],
+    [
+      {
+        type: 'TicketingError',
+        message: 'PATCH /t/7 answered 401',
+        title: 'Autotask does not accept the credentials',
+        remedy: "Enter new credentials in the company's ticketing settings, then retry",
+      },
+      'Autotask does not accept the credentials',
+      "Enter new credentials in the company's ticketing settings, then retry",
+      'settings',
+      'Open the settings',
+    ],
+    [
+      {
+        type: 'TicketingError',
+        message: 'answered 404',
+        title: 'Ticket 7 does not exist at Jira',
+        remedy: 'Change the number, then retry',
+      },
+      'Ticket 7 does not exist at Jira',
+      'Change the ticket number, then retry',
+      'mend',
+      'Change the ticket number',
+    ],
+    [
+      {
+        type: 'TicketingError',
+        message: 'answered 403',
+        title: 'Jira does not let the user do this',
+        remedy: 'Give the user the rights, then retry',
+      },
+      'Jira does not let the user do this',
+      'Give the user the rights, then retry',
+      'retry',
+      undefined,
+    ],
+    [
+      { type: 'DataMistake', message: 'externalSystemTicketId is blank' },
+      "The event's data has a mistake: externalSystemTicketId is blank",
+      'Correct the fields, then retry',
+      'mend',
+      'Correct the fields',
+    ],
+    [
+      { type: 'OutcomeUnknown', message: 'a worker was lost', unknown: true },
+      'The outcome is unknown: a worker was lost',
+      /^Check whether/,
+      undefined,
+      undefined,
+    ],
+    [
+      { type: 'Timeout', message: 'no worker took the action' },
+      'No worker took the action',
+      'Fix the cause, then retry',
+      'mend',
+      undefined,
+    ],
+    [
+      { type: 'PlatformError', message: 'x', title: 'It broke', remedy: 'Tell the operator of the relay' },
+      'It broke',
+      'Tell the operator of the relay',
+      undefined,
+      undefined,
+    ],
+  ] as const) {
+    it(`"${failure.message}" of type ${failure.type} is told as "${title}", and helped by ${by}`, () => {
+      const whole = { retryable: false, ...failure };
+      assert.equal(failureTitle(whole), title);
+      if (remedy instanceof RegExp) assert.match(failureRemedy(whole) ?? '', remedy);
+      else assert.equal(failureRemedy(whole), remedy);
+      assert.deepEqual([helpFor(whole)?.by, helpFor(whole)?.words], [by, words]);
+      assert.ok(!/\b(POST|PATCH) |answered \d/.test(title));
+      assert.equal(
+        failureDetails(whole),
+        title.toLowerCase().endsWith(failure.message.toLowerCase()) ? undefined : failure.message,
+      );
+    });
+  }
+
+  it('without a failure, a retry helps', () => assert.deepEqual(helpFor(undefined), { by: 'retry' }));
+});

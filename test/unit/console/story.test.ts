@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { storyOf } from '../../../src/console/story.js';
+import type { AssignmentNow } from '../../../src/contract/assignment.js';
+
+const zone = 'America/Chicago';
+const now = Date.parse('2026-11-22T13:30:00Z');
+type Step = Parameters<typeof storyOf>[1][number];
+
+const step = (more: Partial<Step>): Step => ({ index: 0, action: 'platform_sendAssignment', state: 'done', ...more });
+const fields = { groupId: '501', sendRadius: '5', actionCondition: 'status==draft' };
+const nobody = step({ fields, result: { recipients: 0 } });
+const wider = step({ state: 'scheduled', fields: { ...fields, sendRadius: '25' }, runAt: '2026-11-22T13:51:00Z' });
+const mail = step({
+  action: 'sendEmails',
+  state: 'scheduled',
+  fields: { emails: ['boss@acme.example'], subject: 'Nobody' },
+  runAt: '2026-11-23T13:51:20Z',
+});
+const title = 'Assignment 1001 does not exist at the platform';
+const held = step({
+  state: 'needs-attention',
+  error: { type: 'PlatformError', message: 'POST /x answered 404', title, retryable: false },
+});
+const retrying = { ...held, state: 'retrying' } as const;
+const read = (more: Partial<AssignmentNow>): AssignmentNow => ({ assignmentId: '1001', readAt: '2026-11-22T13:30:00Z', ...more });
+const silent = { title: 'The assignment platform did not answer', message: 'GET /x: no answer', missing: false };
+
+describe('the story of an assignment', () => {
+  for (const [current, steps, told] of [
+    [
+      read({ status: 'draft' }),
+      [nobody, wider, mail],
+      'Still draft. Sent to group 501 within 5 miles: nobody found. Next: 25 miles at 7:51.',
+    ],
+    [read({ status: 'draft' }), [wider], 'Draft. Next: send to group 501 within 25 miles at 7:51.'],
+    [
+      read({ status: 'accepted' }),
+      [nobody, wider],
+      'Accepted. Sent to group 501 within 5 miles: nobody found. Next: 25 miles at 7:51, if still draft.',
+    ],
+    [
+      read({ status: 'sent' }),
+      [nobody, step({ fields: { groupId: '502' }, result: { recipients: 4 } })],
+      'Sent. Sent 2 times, last to group 502: 4 workers found. Nothing more is planned.',
+    ],
+    [read({ status: 'sent' }), [step({})], 'Sent. Sent to workers. Nothing more is planned.'],
+    [
+      read({ problem: silent }),
+      [nobody, mail],
+      'The status is not known, because the platform gave no answer: The assignment platform did not answer. Sent to group 501 within 5 miles: nobody found. Next: e-mail boss@acme.example: “Nobody” on 23 Nov, 7:51.',
+    ],
+    [
+      read({ problem: { ...silent, missing: true } }),
+      [held],
+      'The platform does not have this assignment. Waits for your decision.',
+    ],
+    [undefined, [retrying], `Being retried: ${title}.`],
+    [read({ status: 'draft' }), [{ ...held, state: 'failed' }], `Draft. Failed: ${title}. Nothing more is planned.`],
+    [read({ status: 'draft' }), [], 'Draft.'],
+  ] as const)
+    it(told, () => assert.equal(storyOf(current, steps, zone, now), told));
+});
