@@ -94,7 +94,7 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options), a
     ...ruleEventListRoutes(options, quotas),
     fromListsRoute(options),
     ...healthOfRulesRoutes(options.store),
-    ...exportRoutes(options.store),
+    ...exportRoutes(options),
     ...operatingRoutes(options),
     ...codecRoutes(options),
     ...sessionRoutes(callers, options.limits, waysOf(options)),

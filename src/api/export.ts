@@ -4,13 +4,14 @@ import { ReadableStream } from 'node:stream/web';
 import type { Context } from 'hono';
 import { z } from 'zod';
 import { auditEntrySchema } from '../contract/audit.js';
-import { eventSchema } from '../contract/rule-event.js';
+import { listedChainSchema } from '../contract/chain-resource.js';
+import { storedEventSchema } from '../contract/rule-event.js';
 import type { PageRequest } from '../store/database.js';
-import type { Store } from '../store/store.js';
-import { chainFilterSchema } from '../temporal/list.js';
+import { chainFilterSchema, listChains } from '../temporal/list.js';
+import { linksFor } from './bearer-authentication.js';
 import { csvLine, csvStart } from './csv.js';
 import { found } from './problems.js';
-import { type Answer, type Route, route } from './route.js';
+import { type Answer, type ApiOptions, type Route, route } from './route.js';
 import { eventFilterSchema } from './rule-event-list.js';
 
 const formatted = z.object({
@@ -24,12 +25,13 @@ type Format = z.infer<typeof formatted>['format'];
 const description =
   'The answer is a stream of all rows that match. If the stream breaks off, rows are missing: send the request again. In CSV, an ' +
   'apostrophe stands before a text that a spreadsheet would run as a formula, and lists and objects are JSON.';
-const answers: Record<number, Answer> = { 200: ['The rows, the newest first.', 'text/plain'] };
+const answers: Record<number, Answer> = { 200: ['The rows.', '*/*'] };
 
-export function exportRoutes({ companies, rules, events, audit }: Store): Route[] {
+export function exportRoutes({ store, client, links }: Pick<ApiOptions, 'store' | 'client' | 'links'>): Route[] {
+  const { companies, rules, events, audit } = store;
   /** Exports rule by rule, because the index of events begins with the rule. */
   async function* eventsOf(companyId: string, { relayId, ...filter }: z.infer<typeof eventQuery>) {
-    const of = (relayId: string) => pages((page) => events.list(companyId, relayId, page, filter));
+    const of = (relayId: string) => pages((page) => events.listWhole(companyId, relayId, page, filter), 100); // with bodies
     if (relayId !== undefined) return yield* of(relayId);
     for await (const some of pages((page) => rules.list(companyId, page))) for (const rule of some) yield* of(rule.relayId);
   }
@@ -37,12 +39,22 @@ export function exportRoutes({ companies, rules, events, audit }: Store): Route[
   const timeQuery = chainFilterSchema.pick({ since: true, until: true });
   const known = async (companyId: string) => found(await companies.get(companyId), `company ${companyId}`);
   return [
+    route.company('GET /co/:companyId/export/chains', 'exportChains', 'Export chains', {
+      ...{ description, use: 'lists', answers },
+      query: chainFilterSchema.extend(formatted.shape),
+      problems: ['temporal-unavailable'],
+      async handle(c, { companyId, actor, query: { format, ...filter } }) {
+        await known(companyId);
+        const listed = pages((page) => listChains(client, linksFor(actor, links), { ...page, filter, companyId }));
+        return streamed(c, `${companyId}-chains`, format, listedChainSchema, listed);
+      },
+    }),
     route.company('GET /co/:companyId/export/events', 'exportEvents', 'Export events', {
       ...{ description, use: 'lists', answers },
       query: eventQuery.extend(formatted.shape),
       async handle(c, { companyId, query: { format, ...filter } }) {
         await known(companyId);
-        return streamed(c, `${companyId}-events`, format, eventSchema, eventsOf(companyId, filter));
+        return streamed(c, `${companyId}-events`, format, storedEventSchema.omit({ hash: true }), eventsOf(companyId, filter));
       },
     }),
     route.manager('GET /co/:companyId/export/audit', 'exportAudit', 'Export the audit log of a company', {
@@ -57,13 +69,14 @@ export function exportRoutes({ companies, rules, events, audit }: Store): Route[
   ];
 }
 
-const rowsOfPage = 500;
-
 /** Reads the next page only when the caller needs it. */
-async function* pages<Item>(read: (page: PageRequest) => Promise<{ items: Item[]; nextCursor?: string | undefined }>) {
+async function* pages<Item>(
+  read: (page: PageRequest) => Promise<{ items: Item[]; nextCursor?: string | undefined }>,
+  limit = 500,
+) {
   let cursor: string | undefined;
   do {
-    const { items, nextCursor } = await read({ limit: rowsOfPage, ...(cursor !== undefined && { cursor }) });
+    const { items, nextCursor } = await read({ limit, ...(cursor !== undefined && { cursor }) });
     yield items;
     cursor = nextCursor;
   } while (cursor !== undefined);

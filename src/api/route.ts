@@ -45,7 +45,7 @@ export interface ApiOptions extends StartOptions, CallersOptions {
 /** The second element is the schema of a JSON body, or the media type if the body is not JSON. The third describes headers. */
 export type Answer = readonly [
   description: string,
-  body?: z.ZodType | 'text/html' | 'text/plain' | 'text/event-stream',
+  body?: z.ZodType | 'text/html' | 'text/plain' | '*/*' | 'text/event-stream',
   headers?: Record<string, string>,
 ];
 

@@ -22,6 +22,7 @@ import { reach, registerSearchAttributes, temporalAddress } from '../service/tem
 import { openEmbedded } from '../store/embedded.js';
 import { openPostgres } from '../store/postgres.js';
 import { countUnattended } from '../temporal/unattended.js';
+import { keepWatching } from '../worker/watch.js';
 import { installRuntime, startWorker } from '../worker/worker.js';
 import { openDataDirectory } from './data-directory.js';
 import { type Demo, ensureDemo } from './demo.js';
@@ -75,6 +76,7 @@ await runProcess(async (closers, stop) => {
   closers.add('the API', api.close);
   closers.add('the counts', countUnattended(parts));
   closers.add('the uptime', keepUptime(parts));
+  closers.add('the quiet rules', keepWatching(parts));
   // The `relay` command sends the directory's admin token to this address only.
   writeFileSync(inDirectory('api.json'), JSON.stringify({ url: api.url, pid: process.pid }));
   closers.add('api.json', () => rmSync(inDirectory('api.json'), { force: true }));

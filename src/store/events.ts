@@ -172,12 +172,25 @@ export class Events {
   }
 
   /** The newest first. */
-  async list(companyId: string, relayId: string, request: PageRequest, { outcome, since, until }: EventFilter = {}) {
+  list = (companyId: string, relayId: string, request: PageRequest, filter?: EventFilter) =>
+    this.#page(listed, companyId, relayId, request, filter);
+
+  /** Like `list`, with the bodies. */
+  listWhole = (companyId: string, relayId: string, request: PageRequest, filter?: EventFilter) =>
+    this.#page(storedEvents, companyId, relayId, request, filter);
+
+  async #page<Noun extends z.ZodObject>(
+    table: Table<Noun>,
+    companyId: string,
+    relayId: string,
+    request: PageRequest,
+    { outcome, since, until }: EventFilter = {},
+  ) {
     await this.flush();
     const where = `${ofRule} AND ($3::text IS NULL OR outcome = $3)
       AND ($4::text IS NULL OR received_at >= $4::text::timestamptz) AND ($5::text IS NULL OR received_at < $5::text::timestamptz)`;
     const parameters = [companyId, relayId, outcome ?? null, since ?? null, until ?? null];
-    return listed.page(this.database, where, parameters, 'seq DESC', request);
+    return table.page(this.database, where, parameters, 'seq DESC', request);
   }
 
   async get(companyId: string, relayId: string, eventId: string): Promise<StoredEvent | undefined> {

@@ -7,20 +7,22 @@ import { type Database, type Parameter, read } from './database.js';
 
 /** Events without a chain, and chains. Parameters: company, since, until; for one rule also its id. */
 const within = 'company_id = $1 AND received_at >= $2::text::timestamptz AND received_at < $3::text::timestamptz';
+const took = 'EXTRACT(epoch FROM COALESCE(done_at, closed_at) - received_at)::float8 AS took';
 const came = (relayId: string, ofChain = '', ofEvent = '') => `(
-  SELECT received_at, status, nobody, EXTRACT(epoch FROM closed_at - received_at)::float8 AS took, ${relayId} AS relay_id
-    FROM chains WHERE ${within} ${ofChain}
+  SELECT received_at, status, nobody_found, ${took}, ${relayId} AS relay_id FROM chains WHERE ${within} ${ofChain}
   UNION ALL SELECT received_at, NULL, NULL, NULL, relay_id FROM events WHERE ${within} AND outcome <> 'chain' ${ofEvent}) AS came`;
-const ofRule = came('$4::text', 'AND relay_ids @> ARRAY[$4]', 'AND relay_id = $4');
+/** The index of these ids has the time, too. */
+const ofThisRule = `AND chain_id IN (SELECT chain_id FROM chain_ids WHERE ${within} AND kind = 'rule' AND id = $4)`;
+const ofRule = came('$4::text', ofThisRule, 'AND relay_id = $4');
 
 const counts = `count(*)::int AS events, count(status)::int AS chains,
-  (count(*) FILTER (WHERE status IN ('failed', 'terminated')))::int AS failed, (count(*) FILTER (WHERE nobody))::int AS nobody`;
+  (count(*) FILTER (WHERE status IN ('failed', 'terminated')))::int AS failed, (count(*) FILTER (WHERE nobody_found))::int AS nobody`;
 const percentile = (share: number) =>
   `percentile_cont(${share}) WITHIN GROUP (ORDER BY took) FILTER (WHERE status = 'completed')`;
 const countsAndTimes = `${counts}, ${percentile(0.5)} AS p50, ${percentile(0.95)} AS p95`;
 
 const causesOfRule = `SELECT type, count(*)::int AS chains FROM chains, unnest(failure_types) AS type
-  WHERE ${within} AND relay_ids @> ARRAY[$4] GROUP BY type ORDER BY chains DESC, type LIMIT 10`;
+  WHERE ${within} ${ofThisRule} GROUP BY type ORDER BY chains DESC, type LIMIT 10`;
 const standings = `SELECT relay_id AS "relayId", name, enabled, expect_every AS "expectEvery", quiet_since AS "quietSince",
     (SELECT count(DISTINCT chain_id)::int FROM held_actions
       WHERE (company_id, relay_id) = (rules.company_id, rules.relay_id) AND ended_at IS NULL) AS held
@@ -28,7 +30,7 @@ const standings = `SELECT relay_id AS "relayId", name, enabled, expect_every AS 
 const countRefused = `SELECT count(*)::int AS refused FROM rejected_requests WHERE ${within}`;
 
 const hourRow = countsSchema.extend({ at: z.iso.datetime() });
-const none = { events: 0, chains: 0, failed: 0, nobody: 0 };
+const none: Omit<z.infer<typeof ofRuleSchema>, 'relayId'> = { events: 0, chains: 0, failed: 0, nobody: 0 };
 const [dayMs, weekMs] = [86_400_000, 7 * 86_400_000];
 const iso = (time: number) => new Date(time).toISOString();
 

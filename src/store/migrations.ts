@@ -255,6 +255,36 @@ const statementsOf: Record<string, readonly string[]> = {
     'ALTER TABLE sessions ADD COLUMN person_id text COLLATE "C" REFERENCES people ON DELETE CASCADE',
     'CREATE INDEX sessions_of_person ON sessions (person_id)',
   ],
+  chains: [
+    'ALTER TABLE companies ADD COLUMN history_days integer',
+    // `place` sorts lists. `run_id`, `started_at`: the last run of the chain that the collector has seen. `details`: JSON.
+    `CREATE TABLE chains (
+       company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
+       chain_id text COLLATE "C" NOT NULL, place text COLLATE "C" NOT NULL,
+       run_id text, started_at timestamptz,
+       received_at timestamptz NOT NULL, closed_at timestamptz, done_at timestamptz, held_since timestamptz,
+       status text COLLATE "C" NOT NULL, paused boolean, rule jsonb,
+       relay_ids text[] NOT NULL, assignment_ids text[] NOT NULL, ticket_ids text[] NOT NULL, failure_types text[],
+       failed_actions integer NOT NULL DEFAULT 0, nobody_found boolean NOT NULL DEFAULT false,
+       summary text, details text, encryption_key text, updated_at timestamptz NOT NULL DEFAULT now(),
+       PRIMARY KEY (company_id, chain_id)
+     )`,
+    'CREATE INDEX chains_by_place ON chains (company_id, place)',
+    'CREATE INDEX chains_of_all ON chains (place)',
+    'CREATE INDEX chains_by_status ON chains (company_id, status, place)',
+    'CREATE INDEX chains_by_time ON chains (company_id, received_at)',
+    'CREATE INDEX chains_by_key ON chains (encryption_key)',
+    // One row for each rule, assignment and ticket of a chain, to search by the beginning of an id. `kind`: rule, assignment or ticket.
+    `CREATE TABLE chain_ids (
+       company_id text COLLATE "C" NOT NULL, kind text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL,
+       place text COLLATE "C" NOT NULL, chain_id text COLLATE "C" NOT NULL, received_at timestamptz NOT NULL,
+       PRIMARY KEY (company_id, chain_id, kind, id), FOREIGN KEY (company_id, chain_id) REFERENCES chains ON DELETE CASCADE
+     )`,
+    'CREATE INDEX chain_ids_by_id ON chain_ids (company_id, kind, id, place)',
+    'CREATE INDEX chain_ids_by_time ON chain_ids (company_id, kind, id, received_at)',
+    // How far the collector has read Temporal's closed runs of a task queue.
+    'CREATE TABLE collected (task_queue text COLLATE "C" PRIMARY KEY, until timestamptz NOT NULL)',
+  ],
   'quiet-rules': [
     'ALTER TABLE rules ADD COLUMN expect_every integer, ADD COLUMN expect_within jsonb, ADD COLUMN quiet_since timestamptz',
     'ALTER TABLE companies ADD COLUMN weekly_digest boolean, ADD COLUMN digested_week text',

@@ -11,6 +11,7 @@ import { guardMetrics } from '../service/metrics-access.js';
 import { createLog, healthRoutes } from '../service/telemetry.js';
 import { reach, registerSearchAttributes, temporalAddress } from '../service/temporal.js';
 import { openPostgres } from '../store/postgres.js';
+import { keepWatching } from './watch.js';
 import { installRuntime, startWorker } from './worker.js';
 
 await runProcess(async (closers, stop) => {
@@ -44,6 +45,7 @@ await runProcess(async (closers, stop) => {
   };
   const worker = await reach(temporal, start, { log, stop });
   closers.add('the worker', worker.stop);
+  closers.add('the quiet rules', keepWatching(parts));
   if (server) {
     const guard = guardMetrics(config.RELAY_METRICS_TOKEN, config.RELAY_ADMIN_TOKEN);
     server.serve(new Hono().use('/metrics', guard).route('/', healthRoutes(parts)));

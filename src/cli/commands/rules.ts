@@ -1,14 +1,12 @@
 /** `relay rules`: the rules of a company. */
 
 import type { Command, OptionValues } from '@commander-js/extra-typings';
-import { spanText } from '../../chain/text.js';
 import { companySchema } from '../../contract/company.js';
-import { companyHealthSchema } from '../../contract/health.js';
 import { createdRuleResponse, ruleSchema, rulesResponse } from '../../contract/rule.js';
 import { path } from '../api.js';
-import { type Commands, command, readCount, readSettings, withParts, withSettings, yesOption } from '../options.js';
+import { type Commands, command, readSettings, withParts, withSettings, yesOption } from '../options.js';
 import { UsageError } from '../terminal.js';
-import { fields, momentText, readDuration } from '../text.js';
+import { fields, readDuration } from '../text.js';
 import { addFileCommands } from './rule-files.js';
 import { addVersionCommands } from './rule-versions.js';
 
@@ -104,26 +102,6 @@ export const rules: Commands = (relay, session) => {
     .action((companyId, relayId, { yes }) =>
       session.delete(pathOf(companyId, relayId), yes, `rule ${relayId} of company ${companyId} with its tokens`),
     );
-
-  command(rules, 'health <companyId>', 'acme --days 30', 'show how the rules do: events, failures, times, quiet rules')
-    .option('--days <n>', 'the last days that count; default: 7', readCount('--days'))
-    .action((companyId, query) => {
-      const asked = session.api.ask('GET', path`/co/${companyId}/health`, companyHealthSchema, { query });
-      return session.show(asked, ({ rules }) =>
-        session.table(rules, {
-          RULE: 'relayId',
-          NAME: 'name',
-          EVENTS: 'events',
-          CHAINS: 'chains',
-          FAILED: ({ failed, before }) => `${failed} (before: ${before.failed})`,
-          HELD: 'held',
-          'NOBODY FOUND': 'nobody',
-          'HALF WITHIN': ({ p50 }) => (p50 === undefined ? '' : spanText(p50)),
-          '95 % WITHIN': ({ p95 }) => (p95 === undefined ? '' : spanText(p95)),
-          'QUIET SINCE': ({ quietSince }) => (quietSince ? { text: momentText(quietSince), tone: 'bad' } : ''),
-        }),
-      );
-    });
 
   addVersionCommands(rules, session);
   addFileCommands(rules, session);

@@ -117,3 +117,26 @@ describe('a notice about a missing property', () => {
       assert(text.includes(part), text);
   });
 });
+
+describe('a notice about a quiet rule', () => {
+  const since = '2026-03-02T09:12:44.120Z';
+  const quiet: RuleNotice = {
+    ...{ kind: 'quiet', companyId: 'acme', relayId: '4711', at: '2026-03-02T12:12:44.120Z', since },
+    ...{ expectEvery: 3600, expectWithin: { from: '08:00' }, silentSeconds: 3 * 3600, usualEvery: 1200 },
+  };
+  it('says how long no event came, and what is usual', () => {
+    const { subject, text, json } = renderNotice(quiet, context);
+    assert.equal(subject, '[relay] No event for 3 h (Widen & alert)');
+    assert.match(text, /^No event for 3 h; usually one every 20 min at this time\. /);
+    assert.match(text, /expects an event every 1 h within its hours\./);
+    assert.match(text, /Last event or change of the rule: 2026-03-02 03:12:44 CST/);
+    assert.match(JSON.stringify(json), /^\{"type":"relay\.quiet",/);
+  });
+  it('says that events come again', () => {
+    const { subject, text, json } = renderNotice({ ...quiet, eventAt: '2026-03-02T13:00:00.000Z' }, context);
+    assert.equal(subject, '[relay] Events come again (Widen & alert)');
+    assert.match(text, /Next event: 2026-03-02 07:00:00 CST/);
+    assert.doesNotMatch(text, /What to do/);
+    assert.match(JSON.stringify(json), /^\{"type":"relay\.quiet\.over",/);
+  });
+});
