@@ -32,6 +32,7 @@ import { fromListsRoute } from './rule-from-lists.js';
 import { ruleTrialRoutes } from './rule-trials.js';
 import { ruleVersionRoutes } from './rule-versions.js';
 import { ruleRoutes } from './rules.js';
+import { searchRoute } from './search.js';
 import { sayOnSignInPage, sessionRoutes } from './session.js';
 import { webUiRoutes } from './web-ui.js';
 
@@ -80,6 +81,7 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options), a
     ...rejectedRoutes(options, rejections, quotas),
     ...composeRoutes(options), // These come first. Otherwise the chain routes would read `compose` as an id.
     ...chainRoutes(options, quotas),
+    searchRoute(options),
     ...causeRoutes(options, rejections),
     ...adminRoutes(options),
     ...ruleVersionRoutes(options),

@@ -132,6 +132,7 @@ const secretRule = 'must be whsec_ followed by 24 to 64 bytes in base64, as the 
 const noticeLinks =
   'Whether notices have links to retry or skip a held action without a key. `false` also disables links that were already sent. Default: `true`.';
 const limits = "The company's limits. If a limit is absent, the operator's default limit applies.";
+const historyDays = 'For how many days the relay keeps the row of a closed chain. Default: 400.';
 
 const companySettings = z.strictObject({
   name: z.string(),
@@ -143,6 +144,7 @@ const companySettings = z.strictObject({
   mail: mailSettingsSchema.optional().describe("The sender of the company's e-mails, and its own mail server."),
   webhookSecret: secret(z.string()).optional().describe(signatures),
   limits: limitsSchema.optional().describe(limits),
+  historyDays: z.int().min(1).max(3660).optional().describe(historyDays),
 });
 const { shape } = companySettings;
 
@@ -216,6 +218,7 @@ export const companyRequest = companySettings
     mail: mailRequest.nullish().describe("The sender of the company's e-mails, and its own mail server."),
     webhookSecret: secret(z.string().refine(isWebhookSecret, secretRule)).nullish().describe(signatures),
     limits: limitsSchema.nullish().describe(limits),
+    historyDays: shape.historyDays.nullable().describe(historyDays),
   })
   .meta({ id: 'CompanySettings' });
 export type NewCompany = z.infer<typeof companyRequest> & SetByCompany & { companyId: string };
