@@ -36,6 +36,7 @@ import { fromListsRoute } from './rule-from-lists.js';
 import { ruleTrialRoutes } from './rule-trials.js';
 import { ruleVersionRoutes } from './rule-versions.js';
 import { ruleRoutes } from './rules.js';
+import { searchRoute } from './search.js';
 import { sayOnSignInPage, sessionRoutes, type Ways } from './session.js';
 import { signInRoutes } from './sign-in.js';
 import { webUiRoutes } from './web-ui.js';
@@ -87,6 +88,7 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options), a
     ...composeRoutes(options), // These come first. Otherwise the chain routes would read `compose` as an id.
     ...chainRoutes(options, quotas),
     ...assignmentRoutes(options),
+    searchRoute(options),
     ...causeRoutes(options, rejections),
     ...adminRoutes(options),
     ...ruleVersionRoutes(options),

@@ -1,8 +1,9 @@
 /** Routes that list chains, read a chain, and steer one chain or many chains. */
 
 import { z } from 'zod';
-import { bulkVerbs, steeringVerbs } from '../chain/allowed-verbs.js';
-import { companyIdPattern, maxDelaySeconds } from '../chain/chain.js';
+import { bulkVerbs, forgotten, steeringVerbs } from '../chain/allowed-verbs.js';
+import { chainLinks, chainWorkflowId, companyIdPattern, type Links, maxDelaySeconds } from '../chain/chain.js';
+import { chainStatuses } from '../chain/outcome.js';
 import type { Caller } from '../contract/audit.js';
 import {
   type Bulk,
@@ -13,12 +14,14 @@ import {
   chainListSchema,
   chainSchema,
   correctionSchema,
+  type ListedChain,
   noticeTextSchema,
 } from '../contract/chain-resource.js';
 import { Problem } from '../contract/problem.js';
 import { standingWords } from '../notices/chain-words.js';
+import { chainPlace, type ListedRow } from '../store/chains.js';
 import { findChains, isSteeringMany, previewMends, readBulk, steerChains } from '../temporal/bulk.js';
-import { chainCursor, chainFilterSchema, countChains, listChains } from '../temporal/list.js';
+import { chainFilterSchema } from '../temporal/list.js';
 import { readFields } from '../temporal/mend.js';
 import { readChain } from '../temporal/read.js';
 import { ShortFields } from '../temporal/short-fields.js';
@@ -33,8 +36,8 @@ const chainIdPattern = /^[\w-]{1,128}$/;
 
 const listQuery = chainFilterSchema.extend({
   paused: z.literal('true').optional().describe('Only chains with an action that a pause delays.'),
-  steps: z.literal('true').optional().describe('Also the next step of the first 50 chains, and whether nobody was found.'),
-  ...pageQuery(chainCursor).shape,
+  steps: z.literal('true').optional().describe('Also the next step of the first 50 chains.'),
+  ...pageQuery(chainPlace).shape,
 });
 
 const rescheduleSchema = z
@@ -120,13 +123,32 @@ const anyBulkRequest = bulkRequest
   .extend({ filter: filterSchema.extend({ companyId: z.string().regex(companyIdPattern).optional() }).default({}) })
   .meta({ id: 'AnyBulkRequest' });
 
+/** What a row keeps of a chain whose workflow Temporal has deleted. */
+const keptSchema = chainSchema
+  .pick({ actions: true, ignored: true, historyFull: true, tokenIds: true, warnings: true })
+  .extend({ actions: chainSchema.shape.actions.default([]) });
+
+function listedOf(
+  { doneAt: _, heldSince: _since, ticketIds: _ids, failedActions: _failed, nobodyFound, ...row }: ListedRow,
+  links: Links,
+) {
+  return {
+    ...row,
+    nobodyFound: nobodyFound || undefined,
+    workflowId: chainWorkflowId(row),
+    links: chainLinks(links, row),
+  } satisfies ListedChain;
+}
+
 export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
   const { client, links, store } = options;
   const steering = { ...options, admit: quotas.admit };
   const fields = new ShortFields(client);
   const chainOf = async (companyId: string, chainId: string, actor?: Caller): Promise<ChainResource> => {
     const chain = chainIdPattern.test(chainId) ? await readChain(client, linksFor(actor, links), companyId, chainId) : undefined;
-    if (chain) return chain;
+    const kept =
+      chain ?? (chainIdPattern.test(chainId) ? await forgottenChain(companyId, chainId, linksFor(actor, links)) : undefined);
+    if (kept) return kept;
     throw notFound((await store.companies.get(companyId)) ? `chain ${chainId}` : `company ${companyId}`);
   };
   const actionOf = async (companyId: string, chainId: string, index: string) => {
@@ -134,14 +156,30 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     const action = chain.actions.find((action) => String(action.index) === index);
     return { chain, action: found(action, `action ${index} in chain ${chainId}`) };
   };
+  const forgottenChain = async (companyId: string, chainId: string, shown: Links): Promise<ChainResource | undefined> => {
+    await store.chains.flush().catch(() => {});
+    const row = await store.chains.get(companyId, chainId);
+    if (!row) return undefined;
+    const { status, receivedAt, closedAt, rule, details } = row;
+    const kept = keptSchema.parse(JSON.parse(details ?? '{}'));
+    const facts = { chainId, workflowId: chainWorkflowId(row), status, receivedAt, closedAt, rule };
+    const partial = details === undefined || undefined;
+    return { ...kept, ...facts, partial, forgotten: true, links: { chain: chainLinks(shown, row).chain } };
+  };
+  const fieldsOf = (chain: ChainResource, action: ChainResource['actions'][number]) => {
+    if (chain.forgotten) throw new Problem('not-steerable', forgotten(chain).detail);
+    return readFields(client, chain, action);
+  };
   const list = async (companyId: string | undefined, query: z.infer<typeof listQuery>, actor: Caller) => {
     const { paused, steps, limit, cursor, ...filter } = query;
     if (companyId !== undefined && !companyIdPattern.test(companyId)) throw notFound(`company ${companyId}`);
-    const more = paused ? ['RelayPaused = true'] : [];
-    const listed = await listChains(client, linksFor(actor, links), { filter, companyId, more, limit, cursor });
-    if (!steps) return listed;
-    const withSteps = await Promise.all(listed.items.slice(0, 50).map((chain) => fields.addToListed(chain)));
-    return { ...listed, items: [...withSteps, ...listed.items.slice(50)] };
+    const shown = linksFor(actor, links);
+    const asked = { ...filter, paused: paused !== undefined };
+    const { items, nextCursor } = await store.chains.list(companyId, asked, { limit, cursor });
+    const listed = items.map((row) => listedOf(row, shown));
+    if (!steps) return { items: listed, nextCursor };
+    const withSteps = await Promise.all(listed.slice(0, 50).map((chain) => fields.addToListed(chain)));
+    return { items: [...withSteps, ...listed.slice(50)], nextCursor };
   };
   return [
     // Keep the bulk routes first. Otherwise the other routes would read `bulk` as a chain id.
@@ -150,8 +188,8 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     route.company('GET /co/:companyId/chains', 'listChains', 'List the chains of a company', {
       use: 'lists',
       description:
-        'Open chains come first, the newest first. Then come closed chains, the most recently closed first. The list needs no ' +
-        'running worker. A change appears in the list after about a second.',
+        'Open chains come first, the newest first. Then come closed chains, the most recently closed first. A change appears in ' +
+        'the list after about a second, while a worker runs. Chains that Temporal has deleted stay for `historyDays`.',
       query: listQuery,
       answers: { 200: ['The chains. Each appears once.', chainListSchema] },
       problems: ['temporal-unavailable'],
@@ -164,7 +202,8 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
       problems: ['temporal-unavailable'],
       async handle(c, { companyId, query }) {
         found(companyIdPattern.test(companyId), `company ${companyId}`);
-        return c.json(await countChains(client, query, companyId));
+        const counts = await store.chains.counts(companyId, query);
+        return c.json(Object.fromEntries(chainStatuses.map((status) => [status, counts.get(status) ?? 0])));
       },
     }),
     route.admin('GET /chains', 'listAllChains', 'List the chains of all companies', {
@@ -196,7 +235,7 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
       problems: ['not-steerable', 'temporal-unavailable'],
       async handle(c, { companyId, chainId, index }) {
         const { chain, action } = await actionOf(companyId, chainId, index);
-        return c.json({ chainId, index: action.index, ...(await readFields(client, chain, action)) });
+        return c.json({ chainId, index: action.index, ...(await fieldsOf(chain, action)) });
       },
     }),
     route.company('GET /co/:companyId/chains/:chainId/actions/:index/notice', 'getNotice', 'Read the notice of an action', {
@@ -232,7 +271,7 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
         const { chain, action } = await actionOf(companyId, chainId, index);
         const asked = await readTexts(c, mendRequest);
         const moves = 'platformAssignmentId' in asked.fields && !asked.allActions;
-        const left = moves ? (await readFields(client, chain, action)).sameAssignment : [];
+        const left = moves ? (await fieldsOf(chain, action)).sameAssignment : [];
         const reopened = await steerAction(steering, companyId, chain, action, { verb: 'mend', ...asked }, actor);
         const more = { reopened: reopened || undefined, ...(left.length > 0 && { sameAssignment: left }) };
         return c.json({ chainId, index: action.index, accepted: 'mend', ...more }, 202);

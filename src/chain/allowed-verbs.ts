@@ -68,6 +68,8 @@ export interface ChainFacts {
   historyFull?: boolean | undefined;
   /** No worker process answered, so the states may be outdated. */
   partial?: boolean | undefined;
+  /** Temporal has deleted the chain, so it cannot be steered. */
+  forgotten?: boolean | undefined;
 }
 
 type ActionFacts = { index: number; state: ActionState };
@@ -84,6 +86,7 @@ export function verbsFor(chain: ChainFacts, action: ActionFacts): SteeringVerb[]
 /** @returns undefined if the verb is allowed. If the state may be outdated (`partial`), the workflow decides later. */
 export function refusalOf(verb: SteeringVerb, chain: ChainFacts, { index, state }: ActionFacts): Refusal | undefined {
   const { status, closedAt, partial } = chain;
+  if (chain.forgotten) return forgotten(chain);
   if (closedAt !== undefined && !isReopened(verb, chain, state)) {
     const again =
       isRetry(verb) && state !== 'done' && state !== 'skipped' ? '; for what was not done, send the request again' : '';
@@ -106,13 +109,19 @@ export function bulkVerbsFor(status?: string): BulkVerb[] {
 }
 
 /** @returns undefined if the chain can be cancelled. */
-export function cancelRefusal({ chainId, status, closedAt }: ChainFacts): Refusal | undefined {
+export function cancelRefusal(chain: ChainFacts): Refusal | undefined {
+  const { chainId, status, closedAt } = chain;
+  if (chain.forgotten) return forgotten(chain);
   return closedAt === undefined ? undefined : ended(`chain ${chainId} is ${status}`);
 }
 
 /** Whether the verb reopens a closed chain. A cancelled or terminated chain stays closed. */
 export function isReopened(verb: SteeringVerb, { status, closedAt }: ChainFacts, state: ActionState): boolean {
   return closedAt !== undefined && isRetry(verb) && isToRedo(state) && (status === 'failed' || status === 'completed');
+}
+
+export function forgotten({ chainId }: Pick<ChainFacts, 'chainId'>): Refusal {
+  return ended(`Temporal keeps chain ${chainId} no longer; for what was not done, send the request again`);
 }
 
 export function ended(what: string): Refusal {

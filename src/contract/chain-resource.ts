@@ -56,6 +56,10 @@ export const chainSchema = z
       .optional()
       .describe("The chain's history is full: `retry`, `mend` and `reschedule` are not possible. Send the request again."),
     partial: z.boolean().optional().describe('No worker answered in time: the answer has only what the Temporal server knows.'),
+    forgotten: z
+      .literal(true)
+      .optional()
+      .describe('Temporal has deleted the chain: the answer is what the relay has kept. No verb is possible.'),
     links,
   })
   .meta({ id: 'Chain' });
@@ -86,7 +90,7 @@ export const listedChainSchema = z
       .extend({ at: z.string().describe('When the action is due, unless a person has moved it.') })
       .optional()
       .describe('The next delayed action of an open chain. Only with `steps=true`.'),
-    nobodyFound: z.int().optional().describe('In how many sends of a closed chain no worker was found. Only with `steps=true`.'),
+    nobodyFound: z.literal(true).optional().describe('A send of this chain found no worker.'),
     links,
   })
   .meta({ id: 'ListedChain' });
@@ -95,9 +99,7 @@ export type ListedChain = z.infer<typeof listedChainSchema>;
 export const chainListSchema = z.object({ items: z.array(listedChainSchema), nextCursor: z.string().optional() });
 export type ChainList = z.infer<typeof chainListSchema>;
 
-export const chainCountsSchema = z
-  .record(z.enum(chainStatuses), z.int())
-  .describe('The chains by status. After a reset in Temporal, the old run also counts; an open old run counts as terminated.');
+export const chainCountsSchema = z.record(z.enum(chainStatuses), z.int()).describe('The chains by status.');
 export type ChainCounts = z.infer<typeof chainCountsSchema>;
 
 export const acceptedSchema = z

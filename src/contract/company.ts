@@ -136,6 +136,7 @@ const weeklyDigest =
 const noticeEdits =
   'Whether these links also let their readers correct ids (assignment, groups, ticket), `cfValue` and `sendRadius` of a held action. Default: `false`.';
 const limits = "The company's limits. If a limit is absent, the operator's default limit applies.";
+const historyDays = 'For how many days the relay keeps the row of a closed chain. Default: 400.';
 
 const companySettings = z.strictObject({
   name: z.string(),
@@ -149,6 +150,7 @@ const companySettings = z.strictObject({
   mail: mailSettingsSchema.optional().describe("The sender of the company's e-mails, and its own mail server."),
   webhookSecret: secret(z.string()).optional().describe(signatures),
   limits: limitsSchema.optional().describe(limits),
+  historyDays: z.int().min(1).max(3660).optional().describe(historyDays),
 });
 const { shape } = companySettings;
 
@@ -224,6 +226,7 @@ export const companyRequest = companySettings
     mail: mailRequest.nullish().describe("The sender of the company's e-mails, and its own mail server."),
     webhookSecret: secret(z.string().refine(isWebhookSecret, secretRule)).nullish().describe(signatures),
     limits: limitsSchema.nullish().describe(limits),
+    historyDays: shape.historyDays.nullable().describe(historyDays),
   })
   .meta({ id: 'CompanySettings' });
 export type NewCompany = z.infer<typeof companyRequest> & SetByCompany & { companyId: string };

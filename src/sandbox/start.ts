@@ -64,6 +64,11 @@ await runProcess(async (closers, stop) => {
   const connect = () => reach(temporal, () => NativeConnection.connect(temporal.connection));
   const parts = await openParts(closers, { config, log, database, temporal, connect, smtpUrl: mail.smtpUrl, sdkMetrics, stop });
   await reach(temporal, () => registerSearchAttributes(parts.client));
+  if (!config.TEMPORAL_ADDRESS)
+    await parts.client.workflowService.updateNamespace({
+      namespace: temporal.namespace,
+      config: { workflowExecutionRetentionTtl: { seconds: Long.fromNumber(retentionSeconds) } },
+    });
   const worker = await startWorker(parts);
   closers.add('the worker', worker.stop);
   const tokenFile = inDirectory('admin-token');
@@ -106,6 +111,8 @@ async function mailServer(config: Config, directory: string, closers: Closers): 
   closers.add('the mail catcher', catcher.close);
   return catcher;
 }
+
+const retentionSeconds = 30 * 86_400; // The default of the server is a day.
 
 type Ready = Config & { RELAY_ENCRYPTION_KEYS: Keyring };
 

@@ -121,6 +121,14 @@ export class Metrics {
     'Delivered messages with notices, one for each contact, by channel: mail or webhook.',
     ['channel'],
   );
+  readonly collectorLag = this.#gauge(
+    'relay_collector_lag_seconds',
+    'How far the reading of closed chains into the store is behind.',
+  );
+  readonly retention = this.#gauge(
+    'relay_retention_seconds',
+    'How long Temporal keeps a closed chain; 0 until a worker has asked.',
+  );
   readonly needingAttention = this.#gauge(
     'relay_chains_needing_attention',
     'Open chains with an action that is held; NaN if Temporal does not answer.',

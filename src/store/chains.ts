@@ -41,3 +41,227 @@ export type ChainRow = z.infer<typeof whole>;
 
 const lists = new Table('chains', listed, 'chainId');
 export const chains = new Table('chains', whole, 'chainId');
+
+export interface RowFilter {
+  status?: ListedRow['status'] | undefined;
+  assignmentId?: string | undefined;
+  relayId?: string | undefined;
+  reason?: string | undefined;
+  since?: string | undefined; // ISO 8601
+  until?: string | undefined;
+  paused?: boolean | undefined;
+}
+
+/** Sorts open chains before closed ones: the newest first, the last closed first. */
+function placeOf({ chainId, receivedAt, closedAt }: Pick<ChainRow, 'chainId' | 'receivedAt' | 'closedAt'>): string {
+  return closedAt === undefined ? `2${receivedAt}${chainId}` : `1${closedAt}${chainId}`;
+}
+export const chainPlace = /^[12][\dTZ:.-]{24}[\w-]{1,128}$/;
+
+const flushEveryMs = 1000;
+const purgeEveryMs = 600_000;
+const mostUnsettled = 20_000;
+const longestId = 200; // of a row in chain_ids
+const batch = 500;
+const isKept = 'EXISTS (SELECT 1 FROM companies WHERE companies.company_id = given.company_id FOR KEY SHARE)';
+const collectedFields =
+  `place run_id started_at received_at closed_at done_at held_since status paused rule relay_ids assignment_ids
+  failure_types failed_actions nobody_found summary details encryption_key`.split(/\s+/);
+/** A run that began before the row's run is an old run of a chain that was opened again. */
+const replaceOlder = `(company_id, chain_id) DO UPDATE SET updated_at = now(),
+  ${collectedFields.map((column) => `${column} = EXCLUDED.${column}`).join(', ')},
+  ticket_ids = CASE WHEN EXCLUDED.ticket_ids = '{}' THEN chains.ticket_ids ELSE EXCLUDED.ticket_ids END
+  WHERE chains.started_at IS NULL OR chains.started_at <= EXCLUDED.started_at`;
+const ofIds = (kind: string, column: string) =>
+  `SELECT company_id, '${kind}', left(unnest(${column}), ${longestId}), place, chain_id, received_at FROM written`;
+const writeIds = `WITH written AS (SELECT chains.* FROM chains JOIN
+    (SELECT * FROM json_to_recordset($1::text::json) AS named (company_id text, chain_id text)) AS named
+    ON chains.company_id = named.company_id AND chains.chain_id = named.chain_id)
+  INSERT INTO chain_ids (company_id, kind, id, place, chain_id, received_at) SELECT DISTINCT * FROM (
+    ${ofIds('rule', 'relay_ids')} UNION ALL ${ofIds('assignment', 'assignment_ids')} UNION ALL ${ofIds('ticket', 'ticket_ids')}) AS ids
+  ON CONFLICT (company_id, chain_id, kind, id) DO UPDATE SET place = EXCLUDED.place WHERE chain_ids.place <> EXCLUDED.place`;
+const purge = `DELETE FROM chains WHERE (company_id, chain_id) IN (
+  SELECT company_id, chain_id FROM companies JOIN LATERAL (
+    SELECT chain_id FROM chains WHERE chains.company_id = companies.company_id
+      AND place < '1' || to_char(now() AT TIME ZONE 'UTC' - COALESCE(history_days, ${defaultHistoryDays}) * interval '1 day', 'YYYY-MM-DD')
+    LIMIT 1000) AS old ON true) RETURNING 1`;
+const heldRows = `json_to_recordset($1::text::json) AS held (company_id text, chain_id text, held_since timestamptz, paused boolean, failure_types text[])`;
+const setHeld = `UPDATE chains SET updated_at = now(), held_since = held.held_since, paused = held.paused, failure_types = held.failure_types,
+    status = CASE WHEN held.held_since IS NULL THEN 'running' ELSE 'needs-attention' END
+  FROM ${heldRows} WHERE chains.company_id = held.company_id AND chains.chain_id = held.chain_id AND closed_at IS NULL
+    AND (chains.held_since, chains.paused, chains.failure_types) IS DISTINCT FROM (held.held_since, held.paused, held.failure_types)`;
+const setRunning = `UPDATE chains SET status = 'running', held_since = NULL, paused = NULL, failure_types = NULL, updated_at = now()
+  WHERE closed_at IS NULL AND (status = 'needs-attention' OR paused)
+    AND (company_id, chain_id) NOT IN (SELECT company_id, chain_id FROM ${heldRows})`;
+const knownRow = z.object({ companyId: z.string(), chainId: z.string(), runId: z.string().optional(), closed: z.boolean() });
+const selectKnown = `SELECT company_id AS "companyId", chain_id AS "chainId", run_id AS "runId", closed_at IS NOT NULL AS closed FROM chains
+  WHERE (company_id, chain_id) IN (SELECT company_id, chain_id FROM json_to_recordset($1::text::json) AS named (company_id text, chain_id text))`;
+
+const range = 'company_id = $1 AND kind = $2 AND id >= $3 AND id < $4';
+/** Jumps from one id to the next, because an id can have very many chains. */
+const selectIds = `WITH RECURSIVE found AS (
+    (SELECT id FROM chain_ids WHERE ${range} ORDER BY id LIMIT 1)
+    UNION ALL (SELECT (SELECT id FROM chain_ids WHERE ${range} AND id > found.id ORDER BY id LIMIT 1) FROM found WHERE id IS NOT NULL))
+  SELECT id, (SELECT max(received_at) FROM chain_ids WHERE company_id = $1 AND kind = $2 AND id = found.id) AS "lastAt"
+  FROM found WHERE id IS NOT NULL LIMIT 20`;
+const selectChains = `SELECT chain_id AS id, received_at AS "lastAt" FROM chains
+  WHERE company_id = $1 AND chain_id >= $2 AND chain_id < $3 ORDER BY chain_id LIMIT 20`;
+const foundId = z.object({ id: z.string(), lastAt: z.string().optional() });
+
+const named = (rows: readonly { companyId: string; chainId: string }[]) =>
+  JSON.stringify(rows.map(({ companyId, chainId }) => ({ company_id: companyId, chain_id: chainId })));
+
+export type NewChainRow = Omit<ChainRow, 'failedActions' | 'nobodyFound' | 'place'> &
+  Partial<Pick<ChainRow, 'failedActions' | 'nobodyFound'>>;
+
+export class Chains {
+  #unsettled: NewChainRow[] = [];
+  #flushing: Promise<void> = Promise.resolve();
+  #purgeAt = Date.now() + purgeEveryMs;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(private readonly database: Database) {
+    this.#timer = setInterval(() => this.#unsettled.length > 0 && this.flush().catch(() => {}), flushEveryMs).unref();
+  }
+
+  /** Never waits and never fails. If too many rows wait for the database, the collector adds the row later. */
+  add(row: NewChainRow): void {
+    if (this.#unsettled.length < mostUnsettled) this.#unsettled.push(row);
+  }
+
+  /** Writes the rows that were added until now. @throws if the database does not answer. */
+  flush(): Promise<void> {
+    const flushed = this.#flushing.then(async () => {
+      while (this.#unsettled.length > 0) {
+        const rows = this.#unsettled.slice(0, batch);
+        await this.#write(rows, 'DO NOTHING');
+        this.#unsettled.splice(0, rows.length);
+      }
+    });
+    this.#flushing = flushed.catch(() => {});
+    return flushed;
+  }
+
+  /** Writes rows that the collector has read from Temporal. A row of a later run replaces a row of an earlier run. */
+  async collect(rows: readonly NewChainRow[]): Promise<void> {
+    for (let from = 0; from < rows.length; from += batch) await this.#write(rows.slice(from, from + batch), replaceOlder);
+  }
+
+  /** If a batch fails because of one row, the other rows are written alone. @throws if the database does not answer. */
+  async #write(rows: readonly NewChainRow[], onConflict: string): Promise<void> {
+    const write = (some: readonly NewChainRow[]) =>
+      this.database.transaction(async (queries) => {
+        const stored = some.map((row) => ({ failedActions: 0, nobodyFound: false, ...row, place: placeOf(row) }));
+        await chains.insertAll(queries, stored.map(storable), isKept, onConflict);
+        await queries.query(writeIds, [named(some)]);
+      });
+    await write(rows).catch(async (error: unknown) => {
+      await this.database.query('SELECT 1').catch(() => Promise.reject(error));
+      if (rows.length === 1) return;
+      for (const row of rows) await this.#write([row], onConflict);
+    });
+  }
+
+  /** What the rows of these chains say: which run, and whether it has closed. */
+  async known(some: readonly { companyId: string; chainId: string }[]) {
+    const rows = await read(this.database, knownRow, selectKnown, [named(some)]);
+    return new Map(rows.map((row) => [`${row.companyId}:${row.chainId}`, row]));
+  }
+
+  /** Open chains that are held or paused. All other open chains run. */
+  async setHeld(
+    held: readonly Pick<ChainRow, 'companyId' | 'chainId' | 'heldSince' | 'paused' | 'failureTypes'>[],
+  ): Promise<void> {
+    const rows = JSON.stringify(
+      held.map(({ companyId, chainId, heldSince, paused, failureTypes }) => ({
+        ...{ company_id: companyId, chain_id: chainId, held_since: heldSince, paused, failure_types: failureTypes },
+      })),
+    );
+    await this.database.query(setHeld, [rows]);
+    await this.database.query(setRunning, [rows]);
+  }
+
+  async collectedUntil(taskQueue: string): Promise<string | undefined> {
+    const text = 'SELECT until FROM collected WHERE task_queue = $1';
+    return (await read(this.database, z.object({ until: z.string() }), text, [taskQueue]))[0]?.until;
+  }
+
+  async setCollected(taskQueue: string, until: string): Promise<void> {
+    const text = `INSERT INTO collected VALUES ($1, $2::text::timestamptz)
+      ON CONFLICT (task_queue) DO UPDATE SET until = GREATEST(collected.until, EXCLUDED.until)`;
+    await this.database.query(text, [taskQueue, until]);
+  }
+
+  /** Deletes rows that are older than the company's `historyDays`, in batches, at most every ten minutes. */
+  async purge(): Promise<void> {
+    if (Date.now() < this.#purgeAt) return;
+    this.#purgeAt = Date.now() + purgeEveryMs;
+    while ((await this.database.query(purge)).length > 0);
+  }
+
+  /** Without `companyId`, the list has the chains of all companies. */
+  async list(companyId: string | undefined, filter: RowFilter, request: PageRequest) {
+    const { where, parameters } = conditions(companyId, filter);
+    return lists.page(this.database, where, parameters, 'place DESC', request);
+  }
+
+  async counts(companyId: string, filter: RowFilter): Promise<Map<string, number>> {
+    const { where, parameters } = conditions(companyId, filter);
+    const counted = z.object({ status: z.string(), chains: z.int() });
+    const text = `SELECT status, count(*)::int AS chains FROM chains WHERE ${where} GROUP BY status`;
+    return new Map((await read(this.database, counted, text, parameters)).map(({ status, chains }) => [status, chains]));
+  }
+
+  async get(companyId: string, chainId: string): Promise<ChainRow | undefined> {
+    return chains.find(this.database, 'company_id = $1 AND chain_id = $2', [companyId, chainId]);
+  }
+
+  /** Ids of the company that begin with this text, at most 20 of each kind. */
+  async search(companyId: string, text: string) {
+    const end = `${text}\u{10FFFF}`;
+    const ofKind = (kind: string) => read(this.database, foundId, selectIds, [companyId, kind, text, end]);
+    const [assignment, ticket, chain, rule] = await Promise.all([
+      ofKind('assignment'),
+      ofKind('ticket'),
+      read(this.database, foundId, selectChains, [companyId, text, end]),
+      ofKind('rule'),
+    ]);
+    return { assignment, ticket, chain, rule };
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.flush().catch(() => {});
+  }
+}
+
+/** PostgreSQL stores neither U+0000 nor half of a surrogate pair. */
+function storable(row: object): Record<string, unknown> {
+  const text = (value: string) => Buffer.from(value).toString().replaceAll('\0', '\u{FFFD}');
+  const fields = Object.entries(row).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? text(value) : Array.isArray(value) ? value.map((one) => text(String(one))) : value,
+  ]);
+  return Object.fromEntries(fields);
+}
+
+function conditions(companyId: string | undefined, filter: RowFilter): { where: string; parameters: Parameter[] } {
+  const parameters: Parameter[] = [];
+  const given = (value: string) => `$${parameters.push(value)}`;
+  const company =
+    companyId === undefined ? 'company_id IN (SELECT company_id FROM companies)' : `company_id = ${given(companyId)}`;
+  const hasId = (kind: string, id: string) =>
+    `(company_id, chain_id) IN (SELECT company_id, chain_id FROM chain_ids WHERE ${company} AND kind = '${kind}' AND id = ${given(id.slice(0, longestId))})`;
+  const { status, assignmentId, relayId, reason, since, until, paused } = filter;
+  const where = [
+    company,
+    status !== undefined && `status = ${given(status)}`,
+    assignmentId !== undefined && hasId('assignment', assignmentId),
+    relayId !== undefined && hasId('rule', relayId),
+    reason !== undefined && `${given(reason)} = ANY (failure_types)`,
+    since !== undefined && `received_at >= ${given(since)}::text::timestamptz`,
+    until !== undefined && `received_at < ${given(until)}::text::timestamptz`,
+    paused && 'paused',
+  ].filter(Boolean);
+  return { where: where.join(' AND '), parameters };
+}

@@ -157,13 +157,13 @@ export class Table<Noun extends z.ZodObject> {
   }
 
   /** Inserts the rows in this order, if they do not exist yet and fulfil a condition on the row `given`. */
-  async insertAll(queries: Queries, rows: readonly StoredRow[], where: string): Promise<void> {
+  async insertAll(queries: Queries, rows: readonly StoredRow[], where: string, onConflict = 'DO NOTHING'): Promise<void> {
     const stored = rows.map((row) => this.#encrypted(queries, row));
     const columns = [...new Set(stored.flatMap(Object.keys))].map(columnOf).join(', ');
     const records = `[${stored.map(recordOf).join()}]`;
     const statement = `INSERT INTO ${this.name} (${columns})
       SELECT ${columns} FROM json_populate_recordset(NULL::${this.name}, $1::text::json) WITH ORDINALITY AS given
-      WHERE ${where} ORDER BY ordinality ON CONFLICT DO NOTHING`;
+      WHERE ${where} ORDER BY ordinality ON CONFLICT ${onConflict}`;
     await queries.query(statement, [records]);
   }
 

@@ -4,6 +4,7 @@ import type { Actor } from '../contract/audit.js';
 import type { EncryptionStatus } from '../contract/encryption.js';
 import { events as audit, recordEvent } from './audit.js';
 import { causes } from './causes.js';
+import { chains } from './chains.js';
 import { companies, pauses, rules } from './companies.js';
 import { unconfirmed } from './contacts.js';
 import { type Database, exists } from './database.js';
@@ -17,7 +18,20 @@ import { drafts, versions } from './versions.js';
 
 /** All tables with encrypted fields. The rotation begins with the most urgent tables. */
 const settings = [companies, rules, doors, versions];
-const tables = [...settings, serviceKeys, pauses, people, whole, causes, unconfirmed, notices, drafts, storedEvents, audit];
+const tables = [
+  ...settings,
+  serviceKeys,
+  pauses,
+  people,
+  whole,
+  causes,
+  unconfirmed,
+  notices,
+  drafts,
+  storedEvents,
+  chains,
+  audit,
+];
 
 export const encryptionIn = (database: Database) => {
   const { ids = [], currentId } = database.keyring ?? {};

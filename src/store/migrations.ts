@@ -273,6 +273,7 @@ const statementsOf: Record<string, readonly string[]> = {
     'CREATE INDEX chains_of_all ON chains (place)',
     'CREATE INDEX chains_by_status ON chains (company_id, status, place)',
     'CREATE INDEX chains_by_time ON chains (company_id, received_at)',
+    'CREATE INDEX chains_open ON chains (company_id, chain_id) WHERE closed_at IS NULL',
     'CREATE INDEX chains_by_key ON chains (encryption_key)',
     // One row for each rule, assignment and ticket of a chain, to search by the beginning of an id. `kind`: rule, assignment or ticket.
     `CREATE TABLE chain_ids (

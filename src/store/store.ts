@@ -3,6 +3,7 @@
 import type { Keyring } from '../contract/encryption.js';
 import { auditIn } from './audit.js';
 import { causesIn } from './causes.js';
+import { Chains } from './chains.js';
 import { companiesIn, pausesIn, rulesIn } from './companies.js';
 import { contactsIn } from './contacts.js';
 import { adminTokensIn, keysIn, tokensIn } from './credentials.js';
@@ -41,6 +42,7 @@ export function createStore(connected: Database, { keyring, secret }: Secrets = 
   const settings = new Settings(opened);
   const usage = new Usage(opened);
   const events = new Events(opened, lostEvent);
+  const chains = new Chains(opened);
   /** After each transaction, this database marks the settings in memory as outdated. */
   const database: Database = { ...opened, transaction: (work) => opened.transaction(work).finally(() => settings.outdate()) };
   return {
@@ -49,6 +51,7 @@ export function createStore(connected: Database, { keyring, secret }: Secrets = 
     rules: { ...rulesIn(database, pepper), ...doorsIn(database) },
     versions: versionsIn(database),
     events,
+    chains,
     tokens: tokensIn(database, settings, pepper),
     keys: keysIn(database, pepper),
     adminTokens: adminTokensIn(database, pepper),
@@ -75,6 +78,7 @@ export function createStore(connected: Database, { keyring, secret }: Secrets = 
       settings.close();
       await usage.close();
       await events.close();
+      await chains.close();
       await opened.close();
     },
   };

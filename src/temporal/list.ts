@@ -1,11 +1,11 @@
-/** Lists chains from Temporal's visibility. The lists need no worker, and are about a second old. */
+/** Lists chains from Temporal's visibility, for those who steer many of them. The answers are about a second old. */
 
 import { createHash } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
 import { chainLinks, chainOfWorkflow, type Links, relayIdPattern, relayIdRule } from '../chain/chain.js';
 import { chainStatuses } from '../chain/outcome.js';
-import { type ChainCounts, type ChainList, type ListedChain, listedChainSchema } from '../contract/chain-resource.js';
+import { type ChainList, type ListedChain, listedChainSchema } from '../contract/chain-resource.js';
 import { DecryptionError } from '../contract/encryption.js';
 import { Problem } from '../contract/problem.js';
 import { readPayload } from '../service/payloads.js';
@@ -108,24 +108,6 @@ export async function listChains(client: Client, links: Links, request: ListRequ
   return { items, nextCursor: token.length > 0 ? `${hash}.${Buffer.from(token).toString('base64url')}` : undefined };
 }
 
-/** The answer comes from Temporal's visibility, and is about a second old. */
-export async function countChains(client: Client, filter: ChainFilter, companyId: string): Promise<ChainCounts> {
-  const held = visibilityQuery({ ...filter, status: 'needs-attention' }, companyId);
-  const [all, { count: needsAttention }] = await Promise.all([
-    client.workflow.count(`${visibilityQuery(filter, companyId)} GROUP BY ExecutionStatus`),
-    client.workflow.count(held),
-  ]);
-  const of = (status: string) => all.groups.find(({ groupValues }) => String(groupValues[0]) === status)?.count ?? 0;
-  return {
-    running: Math.max(0, of('Running') - needsAttention),
-    'needs-attention': needsAttention,
-    completed: of('Completed'),
-    failed: of('Failed') + of('TimedOut'),
-    cancelled: of('Canceled'),
-    terminated: of('Terminated'),
-  };
-}
-
 /** Returns the runs of a query, one by one. Fetches the next page only when the caller needs its runs. */
 export async function* runsOf(client: Client, query: string, pageSize = largestPage): AsyncGenerator<Run> {
   const { namespace } = client.options;
@@ -139,7 +121,7 @@ export async function* runsOf(client: Client, query: string, pageSize = largestP
 
 const has = (ids: readonly string[], wanted: string | undefined) => wanted === undefined || ids.includes(wanted);
 
-type Run = Awaited<ReturnType<Client['workflowService']['listWorkflowExecutions']>>['executions'][number];
+export type Run = Awaited<ReturnType<Client['workflowService']['listWorkflowExecutions']>>['executions'][number];
 
 /** Removes old runs of reopened chains. After a reset, Temporal still lists the old run as closed. */
 async function withoutOldRuns(client: Client, runs: Run[]): Promise<Run[]> {
@@ -158,12 +140,16 @@ async function withoutOldRuns(client: Client, runs: Run[]): Promise<Run[]> {
   );
 }
 
-const searchAttributesSchema = z.object({
+export const searchAttributesSchema = z.object({
   RelayNeedsAttention: z.boolean().optional(),
   RelayAssignmentIds: z.array(z.string()).default([]),
   RelayRuleIds: z.array(z.string()).default([]),
   RelayFailureTypes: z.array(z.string()).optional(),
   RelayPaused: z.boolean().optional(),
+  RelayAttentionSince: z.coerce
+    .date()
+    .transform((date) => date.toISOString())
+    .optional(),
 });
 const memoSchema = z.object({
   receivedAt: z.string().optional(),
@@ -172,7 +158,7 @@ const memoSchema = z.object({
 });
 
 /** Reads the company from the workflow id, because people can start chains by hand. Undefined if the run is not a chain. */
-async function listed(client: Client, run: Run, links: Links): Promise<ListedChain | undefined> {
+export async function listed(client: Client, run: Run, links: Links): Promise<ListedChain | undefined> {
   const { execution, status, startTime, closeTime, memo, searchAttributes } = run;
   const chain = chainOfWorkflow(execution?.workflowId ?? '');
   if (chain === undefined) return undefined;
@@ -203,12 +189,12 @@ async function listed(client: Client, run: Run, links: Links): Promise<ListedCha
   };
 }
 
-async function read(client: Client, fields: NonNullable<Run['memo']>['fields'], workflowId?: string | null) {
+export async function read(client: Client, fields: NonNullable<Run['memo']>['fields'], workflowId?: string | null) {
   const entries = Object.entries(fields ?? {});
   const values = entries.map(async ([name, payload]) => [name, await readPayload(client, payload, workflowId ?? '')]);
   return Object.fromEntries(await Promise.all(values));
 }
 
-function isoTime(time: { seconds?: unknown; nanos?: number | null } | null | undefined): string | undefined {
+export function isoTime(time: { seconds?: unknown; nanos?: number | null } | null | undefined): string | undefined {
   return time ? new Date(Number(time.seconds) * 1000 + Math.floor((time.nanos ?? 0) / 1e6)).toISOString() : undefined;
 }

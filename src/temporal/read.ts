@@ -106,6 +106,25 @@ async function readView(client: Client, description: WorkflowExecutionDescriptio
   }
 }
 
+/** Reads how a closed chain has ended, with one call if its result tells it. */
+export async function readClosed(client: Client, description: Ended): Promise<View> {
+  const { workflowId, runId } = description;
+  const { history } = await client.workflowService.getWorkflowExecutionHistory({
+    namespace: client.options.namespace,
+    execution: { workflowId, runId },
+    historyEventFilterType: closeEventOnly,
+  });
+  const { workflowExecutionCompletedEventAttributes: completed, workflowExecutionFailedEventAttributes: failed } =
+    history?.events?.at(-1) ?? {};
+  const end = completed?.result ?? failed?.failure?.applicationFailureInfo?.details;
+  const payload = end?.payloads?.[0];
+  const { data } = endSchema.safeParse(payload && (await readPayload(client, payload, workflowId)));
+  return data ?? startedWith(client, description);
+}
+
+const closeEventOnly = 2; // HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT
+type Ended = { workflowId: string; runId: string; status: { code: number }; memo?: Record<string, unknown> | undefined };
+
 /** Reads the input of a `RuleChain` or a `DelayedAction`. */
 export async function readInput(client: Client, execution: { workflowId: string; runId: string }): Promise<Chain> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
@@ -117,7 +136,7 @@ export async function readInput(client: Client, execution: { workflowId: string;
   return startedSchema.parse(payload && (await readPayload(client, payload, execution.workflowId)));
 }
 
-async function startedWith(client: Client, { workflowId, runId, status, memo }: WorkflowExecutionDescription): Promise<View> {
+async function startedWith(client: Client, { workflowId, runId, status, memo }: Ended): Promise<View> {
   const chain = await readInput(client, { workflowId, runId });
   const { states = [] } = endedSchema.parse(memo ?? {});
   const actions = chain.actions.map((action, place) => {

@@ -3,12 +3,10 @@
 import type { Client } from '@temporalio/client';
 import { type ChainAction, dueAt } from '../chain/chain.js';
 import { type Fields, fixedFields } from '../chain/fields.js';
-import { foundNobody } from '../chain/outcome.js';
 import { fieldsOf } from '../chain/sent.js';
 import { cutShort } from '../chain/text.js';
 import type { ChainResource, ListedChain } from '../contract/chain-resource.js';
 import { readAccepted } from './mend.js';
-import { readChain } from './read.js';
 
 /** The action has these fields in another form, or they are too long for a title. */
 const leftOut = [...fixedFields, 'platformAssignmentId', 'comment', 'incomingValue', 'delayInSeconds', 'body', 'bodyHtml'];
@@ -36,8 +34,6 @@ class Kept<Fact> {
 export class ShortFields {
   /** The input of a chain, by workflow id. */
   readonly #accepted = new Kept<readonly Accepted[]>();
-  /** The number of sends without a worker, by workflow id and end of the chain. */
-  readonly #nobody = new Kept<number>();
 
   constructor(private readonly client: Client) {}
 
@@ -53,19 +49,13 @@ export class ShortFields {
     return { ...chain, actions };
   }
 
-  /** Adds the next step of an open chain, and to a closed chain how often nobody was found. */
+  /** Adds the next step of an open chain. */
   async addToListed(chain: ListedChain): Promise<ListedChain> {
-    const { companyId, chainId, workflowId, closedAt, receivedAt, links } = chain;
-    if (closedAt === undefined) {
-      const due = (await this.#of(chain)).map(({ at, ...action }) => ({ ...action, at: new Date(at(receivedAt)).toISOString() }));
-      const next = due.filter(({ at }) => Date.parse(at) > Date.now()).sort((one, other) => (one.at < other.at ? -1 : 1))[0];
-      return { ...chain, next };
-    }
-    const nobodyFound = await this.#nobody.of(`${workflowId} ${closedAt}`, async () => {
-      const read = await readChain(this.client, { api: links.chain }, companyId, chainId);
-      return (read?.actions ?? []).filter(foundNobody).length;
-    });
-    return { ...chain, nobodyFound: nobodyFound || undefined };
+    if (chain.closedAt !== undefined) return chain;
+    const { receivedAt } = chain;
+    const due = (await this.#of(chain)).map(({ at, ...action }) => ({ ...action, at: new Date(at(receivedAt)).toISOString() }));
+    const next = due.filter(({ at }) => Date.parse(at) > Date.now()).sort((one, other) => (one.at < other.at ? -1 : 1))[0];
+    return { ...chain, next };
   }
 
   async #of({ workflowId }: Pick<ChainResource, 'workflowId'>): Promise<readonly Accepted[]> {

@@ -6,12 +6,13 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { type Chain, chainWorkflowId } from '../chain/chain.js';
-import type { Issue } from '../chain/request.js';
+import { type Issue, ticketIdsOf } from '../chain/request.js';
 import { cutShort } from '../chain/text.js';
 import { chainDetails, chainSummary } from '../chain/web-ui.js';
 import { type ChainResource, chainSchema } from '../contract/chain-resource.js';
 import { Problem, Rejection } from '../contract/problem.js';
 import { searchAttributesOf } from '../contract/search-attributes.js';
+import type { Store } from '../store/store.js';
 import type { RuleChain } from '../workflows/rule-chain.js';
 import { readInput } from './read.js';
 
@@ -20,6 +21,7 @@ export interface StartOptions extends Pick<Chain, 'retryBudgetSeconds' | 'attent
   taskQueue: string;
   eager: boolean; // whether a worker shares the connection; the start can then return the first workflow task
   log: Logger;
+  store: Pick<Store, 'chains'>;
 }
 
 /** The rule and version that made the actions from an event. Absent for a list of actions. */
@@ -91,6 +93,13 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
   const summary = chainSummary(chain, actions);
   const request = randomUUID();
   const startedAt = Date.now();
+  const started = (): StartedChain => {
+    const { chainId, receivedAt } = chain;
+    const assignmentIds = [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))];
+    const ids = { relayIds: [...new Set(actions.map(({ relayId }) => relayId))], assignmentIds, ticketIds: ticketIdsOf(actions) };
+    options.store.chains.add({ companyId, chainId, receivedAt, status: 'running', rule, summary, ...ids });
+    return { chain, replayed: false };
+  };
   startsUnderWay += 1;
   try {
     await client.withDeadline(startedAt + startTimeoutMs, () =>
@@ -115,12 +124,12 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
         priority: { fairnessKey: companyId },
       }),
     );
-    return { chain, replayed: false };
+    return started();
   } catch (error) {
     // Look for the chain, because Temporal may have started the chain although its answer was lost.
     const found = await findStarted(client, workflowId, startedAt + answerTimeoutMs);
     if (typeof found === 'object') {
-      if (found.request === request) return { chain, replayed: false };
+      if (found.request === request) return started();
       return earlierChain(client, chain, found, hash);
     }
     log.error({ err: error, workflowId }, 'Temporal did not accept a chain');

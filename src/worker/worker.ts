@@ -7,11 +7,15 @@ import { plainFailures } from '../contract/converters.js';
 import type { Keyring } from '../contract/encryption.js';
 import { dataConverterOf } from '../service/payloads.js';
 import { freePort } from '../service/server.js';
-import type { Log } from '../service/telemetry.js';
+import type { Log, Metrics } from '../service/telemetry.js';
+import { type CollectOptions, startCollector } from '../temporal/collect.js';
 import { bundlePath } from './bundle.js';
 import { WorkflowTaskSlots } from './task-slots.js';
 
-interface WorkerOptions extends Omit<Deps, 'inFlight'> {
+interface WorkerOptions extends Omit<Deps, 'inFlight' | 'store'> {
+  store: Deps['store'] & CollectOptions['store'];
+  metrics: Metrics;
+  log: Log;
   connection: NativeConnection;
   namespace: string;
   taskQueue: string;
@@ -49,7 +53,9 @@ export async function startWorker({ connection, namespace, taskQueue, version, k
     shutdownGraceTime: '30 seconds', // effects end within that time
   });
   const running = worker.run();
+  const collector = startCollector({ ...deps, taskQueue });
   const stop = async () => {
+    await collector.stop();
     if (worker.getState() === 'RUNNING') worker.shutdown();
     await running;
   };

@@ -1,0 +1,258 @@
+/**
+ * Completes the rows of chains in the store from Temporal: one worker at a time, under a lease. Each pass reads the runs that
+ * closed since the last pass, with an overlap, and open runs without a right row. All writes are idempotent.
+ */
+
+import { setTimeout } from 'node:timers/promises';
+import { type Client, isGrpcServiceError } from '@temporalio/client';
+import type { Links } from '../chain/chain.js';
+import { isToRedo } from '../chain/outcome.js';
+import { ticketIdsOf } from '../chain/request.js';
+import { chainSchema } from '../contract/chain-resource.js';
+import type { Log, Metrics } from '../service/telemetry.js';
+import { reasonOf } from '../service/temporal.js';
+import type { NewChainRow } from '../store/chains.js';
+import type { Store } from '../store/store.js';
+import { isoTime, listed, quoted, type Run, read, runsOf, searchAttributesSchema } from './list.js';
+import { readClosed, readInput } from './read.js';
+
+export interface CollectOptions {
+  client: Client;
+  store: Pick<Store, 'chains' | 'leases'>;
+  taskQueue: string;
+  links: Links;
+  metrics: Pick<Metrics, 'collectorLag' | 'retention'>;
+  log: Pick<Log, 'warn' | 'error'>;
+}
+
+const everyMs = 1000;
+const leaseMs = 60_000;
+const passMs = 15_000; // a pass ends after this time, so that the lease does not
+const overlapMs = 5_000; // visibility may be this late
+const deepOverlapMs = 600_000;
+const deepEveryMs = 300_000;
+const chunk = 500;
+const readAtOnce = 32;
+const sayEveryMs = 3_600_000;
+const partsOfMemo = chainSchema.pick({ tokenIds: true, warnings: true });
+
+export function startCollector(options: CollectOptions): { stop(): Promise<void> } {
+  const { log } = options;
+  const stopped = new AbortController();
+  const { signal } = stopped;
+  const collector = new Collector(options, signal);
+  let saidAt = 0;
+  const run = async () => {
+    while (!signal.aborted) {
+      await collector.pass().catch((error: unknown) => {
+        if (signal.aborted || Date.now() < saidAt + 60_000) return;
+        saidAt = Date.now();
+        log.warn(`the rows of closed chains cannot be completed now: ${reasonOf(error)}`);
+      });
+      collector.watch();
+      await setTimeout(everyMs, undefined, { signal }).catch(() => {});
+    }
+  };
+  const running = run();
+  return {
+    async stop() {
+      stopped.abort();
+      await running;
+    },
+  };
+}
+
+export class Collector {
+  #until = Date.now(); // the watermark, in Unix milliseconds
+  #retentionMs = 0;
+  #retentionReadAt = 0;
+  #windowMs = 60_000;
+  #deepAt = 0;
+  #heldAt = 0;
+  #alarmedAt = 0;
+
+  constructor(
+    private readonly options: CollectOptions,
+    private readonly signal?: AbortSignal,
+  ) {}
+
+  /** Sets the metrics. At half of the retention, logs an error once an hour, because Temporal will delete unread chains. */
+  watch(): void {
+    const { metrics, log } = this.options;
+    const lagMs = Math.max(0, Date.now() - this.#until);
+    metrics.collectorLag.set(lagMs / 1000);
+    if (this.#retentionMs === 0 || lagMs < this.#retentionMs / 2 || Date.now() < this.#alarmedAt + sayEveryMs) return;
+    this.#alarmedAt = Date.now();
+    const hours = Math.round(lagMs / 3_600_000);
+    log.error({ hours }, 'closed chains have not been read for half of the retention of Temporal: Temporal will delete them');
+  }
+
+  async pass(): Promise<void> {
+    const { store, taskQueue } = this.options;
+    const account = `collector:${taskQueue}`;
+    const until = await store.chains.collectedUntil(taskQueue);
+    if (until !== undefined) this.#until = Date.parse(until);
+    const lease = await store.leases.take({ account, threads: 1, callsPerHour: 1_000_000_000, callsPerLease: 0, ms: leaseMs });
+    if (!lease) return;
+    try {
+      await this.#collect(until !== undefined);
+      await store.chains.purge();
+    } finally {
+      await lease.release();
+    }
+  }
+
+  async #collect(hasBegun: boolean): Promise<void> {
+    const { store, taskQueue } = this.options;
+    await this.#readRetention();
+    const now = Date.now();
+    const isDeep = now > this.#deepAt + deepEveryMs;
+    const from = (hasBegun ? this.#until : now - this.#retentionMs) - (isDeep ? deepOverlapMs : overlapMs);
+    if (!hasBegun) this.#until = from;
+    await this.#collectOpen(hasBegun ? from : 0);
+    for (let start = from; start < now && Date.now() < now + passMs && !this.signal?.aborted; ) {
+      const end = Math.min(start + this.#windowMs, now);
+      const found = await this.#collectClosed(start, end);
+      await store.chains.setCollected(taskQueue, new Date(end).toISOString());
+      this.#until = Math.max(this.#until, end);
+      start = end;
+      if (found < 500) this.#windowMs = Math.min(this.#windowMs * 2, 30 * 86_400_000);
+      else if (found > 4000) this.#windowMs = Math.max(1000, this.#windowMs / 4);
+    }
+    if (isDeep) this.#deepAt = now;
+    if (now >= this.#heldAt) await this.#collectHeld(now);
+  }
+
+  async #readRetention(): Promise<void> {
+    const { client, metrics } = this.options;
+    if (Date.now() < this.#retentionReadAt + sayEveryMs) return;
+    const { config } = await client.workflowService.describeNamespace({ namespace: client.options.namespace });
+    this.#retentionMs = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 30 * 86_400) * 1000;
+    this.#retentionReadAt = Date.now();
+    metrics.retention.set(this.#retentionMs / 1000);
+  }
+
+  #query(...conditions: string[]): string {
+    return ["WorkflowType = 'RuleChain'", `TaskQueue = ${quoted(this.options.taskQueue)}`, ...conditions].join(' AND ');
+  }
+
+  async #collectClosed(start: number, end: number): Promise<number> {
+    const between = `CloseTime >= ${timeOf(start)} AND CloseTime < ${timeOf(end)}`;
+    return this.#each(
+      this.#query("ExecutionStatus != 'Running'", between),
+      (known, runId) => known?.closed !== true || known.runId !== runId,
+    );
+  }
+
+  /** Finds rows that a crash has lost, chains that were started by hand, and chains that were opened again. */
+  async #collectOpen(since: number): Promise<number> {
+    const conditions = since > 0 ? [`StartTime >= ${timeOf(since)}`] : [];
+    return this.#each(
+      this.#query("ExecutionStatus = 'Running'", ...conditions),
+      (known, runId) => known === undefined || (known.closed && known.runId !== runId),
+    );
+  }
+
+  async #each(query: string, isWanted: (known: Known | undefined, runId: string) => boolean): Promise<number> {
+    let found = 0;
+    for await (const runs of chunks(runsOf(this.options.client, query))) {
+      found += runs.length;
+      await this.#write(runs, isWanted);
+    }
+    return found;
+  }
+
+  async #write(runs: readonly Run[], isWanted: (known: Known | undefined, runId: string) => boolean): Promise<void> {
+    const { client, links, store } = this.options;
+    const read = await Promise.all(runs.map(async (run) => ({ run, chain: await listed(client, run, links) })));
+    const chains = read.flatMap(({ run, chain }) => (chain ? [{ run, chain }] : []));
+    const known = await store.chains.known(chains.map(({ chain }) => chain));
+    const rows = new Map<string, NewChainRow>();
+    await inParallel(chains, async ({ run, chain }) => {
+      const key = `${chain.companyId}:${chain.chainId}`;
+      const before = known.get(key);
+      if (!isWanted(before, run.execution?.runId ?? '')) return;
+      const row = await this.#rowOf(run, chain, before === undefined);
+      const other = rows.get(key);
+      if (!other || (other.startedAt ?? '') < (row.startedAt ?? '')) rows.set(key, row);
+    });
+    if (rows.size > 0) await store.chains.collect([...rows.values()]);
+  }
+
+  async #rowOf(run: Run, listedChain: Listed, isLost: boolean): Promise<NewChainRow> {
+    const { client, log } = this.options;
+    const { workflowId, links: _, ...chain } = listedChain;
+    const runId = run.execution?.runId ?? '';
+    const row = { ...chain, runId, startedAt: isoTime(run.startTime), ticketIds: [] };
+    try {
+      const ticketIds = isLost ? ticketIdsOf((await readInput(client, { workflowId, runId })).actions) : [];
+      if (chain.closedAt === undefined) return { ...row, ticketIds };
+      const memo = await read(client, run.memo?.fields, workflowId);
+      const view = await readClosed(client, { workflowId, runId, status: { code: run.status ?? 0 }, memo });
+      const { actions } = view;
+      const ended = actions.flatMap(({ endedAt }) => endedAt ?? []).sort();
+      return {
+        ...row,
+        ticketIds,
+        relayIds: together(
+          chain.relayIds,
+          actions.map(({ relayId }) => relayId),
+        ),
+        assignmentIds: together(
+          chain.assignmentIds,
+          actions.flatMap(({ assignmentId }) => assignmentId ?? []),
+        ),
+        doneAt: ended.at(-1),
+        failedActions: actions.filter(({ state }) => isToRedo(state)).length,
+        nobodyFound: actions.some(({ result }) => result?.recipients === 0),
+        details: JSON.stringify({ ...view, ...partsOfMemo.safeParse(memo).data }),
+      };
+    } catch (error) {
+      // 5 is the gRPC status NOT_FOUND: Temporal has just deleted the run. After other failures of Temporal, the pass is repeated.
+      if (isGrpcServiceError(error) && error.code !== 5) throw error;
+      log.warn({ workflowId, runId }, `the actions of a chain cannot be read: ${reasonOf(error)}`);
+      return row;
+    }
+  }
+
+  /** Reads which open chains are held or paused. If that takes long, it is done less often. */
+  async #collectHeld(now: number): Promise<void> {
+    const { client, store, links } = this.options;
+    const query = this.#query("ExecutionStatus = 'Running'", '(RelayNeedsAttention = true OR RelayPaused = true)');
+    const held: Parameters<typeof store.chains.setHeld>[0][number][] = [];
+    for await (const runs of chunks(runsOf(client, query)))
+      await inParallel(runs, async (run) => {
+        const chain = await listed(client, run, links);
+        const since = searchAttributesSchema.parse(await read(client, run.searchAttributes?.indexedFields)).RelayAttentionSince;
+        const heldSince = chain?.status === 'needs-attention' ? (since ?? chain.receivedAt) : undefined;
+        if (chain) held.push({ ...chain, heldSince });
+      });
+    await store.chains.setHeld(held);
+    this.#heldAt = Date.now() + 10 * (Date.now() - now);
+  }
+}
+
+type Known = { runId?: string | undefined; closed: boolean };
+type Listed = NonNullable<Awaited<ReturnType<typeof listed>>>;
+
+const timeOf = (ms: number) => `'${new Date(ms).toISOString()}'`;
+const together = (...lists: string[][]) => [...new Set(lists.flat())];
+
+async function* chunks<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item[]> {
+  let some: Item[] = [];
+  for await (const item of items) {
+    some.push(item);
+    if (some.length < chunk) continue;
+    yield some;
+    some = [];
+  }
+  if (some.length > 0) yield some;
+}
+
+async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  const left = items.values();
+  const worker = async () => {
+    for (const item of left) await work(item);
+  };
+  await Promise.all(Array.from({ length: readAtOnce }, worker));
+}
