@@ -42,6 +42,7 @@ const callers = {
     'get /co/:companyId/chains/counts',
     'get /co/:companyId/events',
     'get /co/:companyId/rejected',
+    'get /co/:companyId/search',
     'get /co/:companyId/rejected/:rejectedId',
     'post /admin/companies/:companyId/rules/:relayId/events/:eventId/resend',
     'post /co/:companyId/causes/:causeId/release',
