@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
 import { createApi } from '../api/app.js';
@@ -67,7 +68,7 @@ await runProcess(async (closers, stop) => {
   if (!config.TEMPORAL_ADDRESS)
     await parts.client.workflowService.updateNamespace({
       namespace: temporal.namespace,
-      config: { workflowExecutionRetentionTtl: { seconds: Long.fromNumber(retentionSeconds) } },
+      config: { workflowExecutionRetentionTtl: msToTs(retentionMs) },
     });
   const worker = await startWorker(parts);
   closers.add('the worker', worker.stop);
@@ -112,7 +113,7 @@ async function mailServer(config: Config, directory: string, closers: Closers): 
   return catcher;
 }
 
-const retentionSeconds = 30 * 86_400; // The default of the server is a day.
+const retentionMs = 30 * 86_400_000; // The default of the server is a day.
 
 type Ready = Config & { RELAY_ENCRYPTION_KEYS: Keyring };
 

@@ -21,7 +21,7 @@ export interface StartOptions extends Pick<Chain, 'retryBudgetSeconds' | 'attent
   taskQueue: string;
   eager: boolean; // whether a worker shares the connection; the start can then return the first workflow task
   log: Logger;
-  store: Pick<Store, 'chains'>;
+  store: { chains: Pick<Store['chains'], 'add'> };
 }
 
 /** The rule and version that made the actions from an event. Absent for a list of actions. */

@@ -47,6 +47,7 @@ const callers = {
     'get /co/:companyId/export/events',
     'get /co/:companyId/health',
     'get /co/:companyId/rejected',
+    'get /co/:companyId/search',
     'get /co/:companyId/rejected/:rejectedId',
     'get /co/:companyId/rules/:relayId/health',
     'post /admin/companies/:companyId/rules/:relayId/events/:eventId/resend',

@@ -49,10 +49,12 @@ describe('the tokens that started a chain', () => {
       const memos: Record<string, unknown>[] = [];
       const start = async (_type: string, { memo }: { memo: Record<string, unknown> }) => void memos.push(memo);
       const client = { withDeadline: (_: number, work: () => unknown) => work(), workflow: { start } } as unknown as Client;
-      const options = { client, taskQueue: 'q', eager: false, log: pino({ level: 'silent' }) };
+      const rows: { chainId: string }[] = [];
+      const store = { chains: { add: (row: { chainId: string }) => void rows.push(row) } };
+      const options = { client, store, taskQueue: 'q', eager: false, log: pino({ level: 'silent' }) };
       const times = { retryBudgetSeconds: 1, attentionWindowSeconds: 1 };
       await startChain({ ...options, ...times }, { companyId: 'acme', actions: [], hash: 'h', tokenIds });
-      assert.deepEqual([memos.length, memos[0]?.tokenIds], [1, inMemo]);
+      assert.deepEqual([memos.length, memos[0]?.tokenIds, rows.length], [1, inMemo, 1]);
     });
 });
 
