@@ -35,6 +35,7 @@ import { type ApiOptions, type Route, route, routeFor, steeringProblems } from '
 const chainIdPattern = /^[\w-]{1,128}$/;
 
 const listQuery = chainFilterSchema.extend({
+  ticketId: z.string().min(1).max(500).optional().describe('Only chains that set a field of this ticket.'),
   paused: z.literal('true').optional().describe('Only chains with an action that a pause delays.'),
   steps: z.literal('true').optional().describe('Also the next step of the first 50 chains.'),
   ...pageQuery(chainPlace).shape,
@@ -128,7 +129,7 @@ const keptSchema = chainSchema
   .pick({ actions: true, ignored: true, historyFull: true, tokenIds: true, warnings: true })
   .extend({ actions: chainSchema.shape.actions.default([]) });
 
-function listedOf(
+export function listedOf(
   { doneAt: _, heldSince: _since, ticketIds: _ids, failedActions: _failed, nobodyFound, ...row }: ListedRow,
   links: Links,
 ) {

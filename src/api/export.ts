@@ -7,8 +7,9 @@ import { auditEntrySchema } from '../contract/audit.js';
 import { listedChainSchema } from '../contract/chain-resource.js';
 import { storedEventSchema } from '../contract/rule-event.js';
 import type { PageRequest } from '../store/database.js';
-import { chainFilterSchema, listChains } from '../temporal/list.js';
+import { chainFilterSchema } from '../temporal/list.js';
 import { linksFor } from './bearer-authentication.js';
+import { listedOf } from './chains.js';
 import { csvLine, csvStart } from './csv.js';
 import { found } from './problems.js';
 import { type Answer, type ApiOptions, type Route, route } from './route.js';
@@ -27,7 +28,7 @@ const description =
   'apostrophe stands before a text that a spreadsheet would run as a formula, and lists and objects are JSON.';
 const answers: Record<number, Answer> = { 200: ['The rows.', '*/*'] };
 
-export function exportRoutes({ store, client, links }: Pick<ApiOptions, 'store' | 'client' | 'links'>): Route[] {
+export function exportRoutes({ store, links }: Pick<ApiOptions, 'store' | 'links'>): Route[] {
   const { companies, rules, events, audit } = store;
   /** Exports rule by rule, because the index of events begins with the rule. */
   async function* eventsOf(companyId: string, { relayId, ...filter }: z.infer<typeof eventQuery>) {
@@ -42,10 +43,13 @@ export function exportRoutes({ store, client, links }: Pick<ApiOptions, 'store' 
     route.company('GET /co/:companyId/export/chains', 'exportChains', 'Export chains', {
       ...{ description, use: 'lists', answers },
       query: chainFilterSchema.extend(formatted.shape),
-      problems: ['temporal-unavailable'],
       async handle(c, { companyId, actor, query: { format, ...filter } }) {
         await known(companyId);
-        const listed = pages((page) => listChains(client, linksFor(actor, links), { ...page, filter, companyId }));
+        const shown = linksFor(actor, links);
+        const listed = pages(async (page) => {
+          const { items, nextCursor } = await store.chains.list(companyId, filter, page);
+          return { items: items.map((row) => listedOf(row, shown)), nextCursor };
+        });
         return streamed(c, `${companyId}-chains`, format, listedChainSchema, listed);
       },
     }),

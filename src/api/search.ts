@@ -1,21 +1,9 @@
 /** Finds assignments, tickets, chains and rules by the beginning of an id. */
 
 import { z } from 'zod';
+import { searchKinds, searchResponse } from '../contract/search.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
-const kinds = ['assignment', 'ticket', 'chain', 'rule'] as const;
-const foundSchema = z
-  .object({
-    items: z.array(
-      z.object({
-        kind: z.enum(kinds),
-        id: z.string(),
-        name: z.string().optional().describe('The name of a rule.'),
-        lastAt: z.string().optional().describe('When the last chain with this id arrived.'),
-      }),
-    ),
-  })
-  .meta({ id: 'Found' });
 const most = 20;
 
 export function searchRoute({ store }: ApiOptions): Route {
@@ -23,7 +11,7 @@ export function searchRoute({ store }: ApiOptions): Route {
     use: 'lists',
     description: 'At most 20 answers, grouped by kind. A rule is also found by a part of its name.',
     query: z.object({ q: z.string().trim().min(1).max(200).describe('The beginning of an id.') }),
-    answers: { 200: ['The ids that begin with the text.', foundSchema] },
+    answers: { 200: ['The ids that begin with the text.', searchResponse] },
     async handle(c, { companyId, query: { q } }) {
       const [found, settings] = await Promise.all([store.chains.search(companyId, q), store.settings.of(companyId)]);
       const isMeant = ({ relayId, name }: { relayId: string; name: string }) =>
@@ -34,9 +22,9 @@ export function searchRoute({ store }: ApiOptions): Route {
       const deleted = found.rule.filter(({ id }) => !settings?.rules.has(id));
       const lists = { ...found, rule: [...named, ...deleted] };
       // Each kind gets its turn, so that many ids of one kind do not hide the others.
-      const turns = kinds.flatMap((kind) => lists[kind].map((one, turn) => ({ kind, turn, one })));
+      const turns = searchKinds.flatMap((kind) => lists[kind].map((one, turn) => ({ kind, turn, one })));
       const chosen = turns.sort((a, b) => a.turn - b.turn).slice(0, most);
-      const items = kinds.flatMap((kind) => chosen.flatMap((each) => (each.kind === kind ? [{ kind, ...each.one }] : [])));
+      const items = searchKinds.flatMap((kind) => chosen.flatMap((each) => (each.kind === kind ? [{ kind, ...each.one }] : [])));
       return c.json({ items });
     },
   });

@@ -89,9 +89,9 @@ function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): 
   const go = (href: string) => () => route(href);
   const matches = ({ words }: { words: string }) => words.toLowerCase().includes(wanted.toLowerCase());
   const found: Found[] = [
-    ...ids.value.map(({ kind, id, name, chainId }) => ({
+    ...ids.value.map(({ kind, id, name }) => ({
       ...{ kind, words: name ? `${name} (${id})` : id },
-      open: go(addressOf(companyId, { kind, id, chainId })),
+      open: go(addressOf(companyId, { kind, id })),
     })),
     ...pages.filter(matches).map(({ href, words, key }) => ({ kind: 'page', words, more: key && `g ${key}`, open: go(href) })),
     ...buttonsOfPage().filter(matches),
@@ -147,10 +147,10 @@ function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): 
   );
 }
 
-function addressOf(companyId: string, { kind, id, chainId }: Pick<SearchResult, 'kind' | 'id' | 'chainId'>): string {
+function addressOf(companyId: string, { kind, id }: Pick<SearchResult, 'kind' | 'id'>): string {
   if (kind === 'assignment') return pageOf.assignment(companyId, id);
   if (kind === 'rule') return pageOf.rule(companyId, id);
-  return pageOf.chain(companyId, chainId ?? id);
+  return kind === 'ticket' ? pageOf.chains(companyId, { ticketId: id }) : pageOf.chain(companyId, id);
 }
 
 /** The buttons of the page behind the dialog. To choose one is to press it. */

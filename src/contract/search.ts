@@ -2,11 +2,12 @@
 
 import { z } from 'zod';
 
+export const searchKinds = ['assignment', 'ticket', 'chain', 'rule'] as const;
 const searchResultSchema = z.object({
-  kind: z.enum(['assignment', 'ticket', 'chain', 'rule']),
+  kind: z.enum(searchKinds),
   id: z.string(),
-  name: z.string().optional(),
-  chainId: z.string().optional(),
+  name: z.string().optional().describe('The name of a rule.'),
+  lastAt: z.string().optional().describe('When the last chain with this id arrived.'),
 });
 export type SearchResult = z.infer<typeof searchResultSchema>;
-export const searchResponse = z.object({ items: z.array(searchResultSchema) });
+export const searchResponse = z.object({ items: z.array(searchResultSchema) }).meta({ id: 'Found' });

@@ -45,6 +45,7 @@ export const chains = new Table('chains', whole, 'chainId');
 export interface RowFilter {
   status?: ListedRow['status'] | undefined;
   assignmentId?: string | undefined;
+  ticketId?: string | undefined;
   relayId?: string | undefined;
   reason?: string | undefined;
   since?: string | undefined; // ISO 8601
@@ -252,11 +253,12 @@ function conditions(companyId: string | undefined, filter: RowFilter): { where: 
     companyId === undefined ? 'company_id IN (SELECT company_id FROM companies)' : `company_id = ${given(companyId)}`;
   const hasId = (kind: string, id: string) =>
     `(company_id, chain_id) IN (SELECT company_id, chain_id FROM chain_ids WHERE ${company} AND kind = '${kind}' AND id = ${given(id.slice(0, longestId))})`;
-  const { status, assignmentId, relayId, reason, since, until, paused } = filter;
+  const { status, assignmentId, ticketId, relayId, reason, since, until, paused } = filter;
   const where = [
     company,
     status !== undefined && `status = ${given(status)}`,
     assignmentId !== undefined && hasId('assignment', assignmentId),
+    ticketId !== undefined && hasId('ticket', ticketId),
     relayId !== undefined && hasId('rule', relayId),
     reason !== undefined && `${given(reason)} = ANY (failure_types)`,
     since !== undefined && `received_at >= ${given(since)}::text::timestamptz`,
