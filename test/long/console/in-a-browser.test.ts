@@ -145,7 +145,7 @@ async function lookAround(): Promise<void> {
     it('says which role the composer needs', async () => {
       const page = await pageOf(keys.read, `${home}/compose`);
       await page.getByRole('heading', { name: 'No access', level: 1 }).waitFor();
-      await reads(page, 'needs a key with the role author');
+      await reads(page, 'needs the role author');
       assert.deepEqual(await page.getByRole('main').getByRole('button').allTextContents(), []);
       await page.context().close();
     });
@@ -182,7 +182,7 @@ async function lookAround(): Promise<void> {
       'Rules',
     ]);
     await go(page, `${home}/settings`);
-    await reads(page, 'needs a key with the role manage');
+    await reads(page, 'needs the role manage');
     await go(page, '/companies/another');
     await reads(page, 'Your key belongs to company');
     await page.context().close();
