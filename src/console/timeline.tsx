@@ -4,8 +4,8 @@ import type { ComponentChildren } from 'preact';
 import { hasEnded } from '../chain/outcome.js';
 import { type Scale, scaleOf, width } from '../chain/timeline.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
-import { now, State, Time } from './parts.js';
 import { deedOf } from './story.js';
+import { now, State, Time } from './ui/text.js';
 import { durationText } from './when.js';
 import { counted, toneOf } from './words.js';
 

@@ -12,9 +12,13 @@ import { changedIn, only, useForm } from '../form.js';
 import { announce, Page } from '../frame.js';
 import { MoreSettings } from '../more-settings.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
-import { Button, Choice, DeedButton, Entry, fieldsOf, Known, ProblemNote, Submit, Time, useDeed } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
+import { Button, Submit, useDeed } from '../ui/buttons.js';
+import { DeedButton } from '../ui/dialog.js';
+import { Choice, Entry, fieldsOf } from '../ui/fields.js';
+import { Known, ProblemNote } from '../ui/known.js';
+import { Time } from '../ui/text.js';
 import { counted, pausableWords } from '../words.js';
 
 export function SettingsPage() {

@@ -19,5 +19,4 @@ const cases: [what: string, value: unknown, cell: string][] = [
   ['a carriage return', '\r=1', '"\'\r=1"'],
   ['a full-width formula', '＝1', "'＝1"],
 ];
-for (const [what, value, cell] of cases)
-  it(`writes ${what}`, () => assert.equal(csvLine([value, 'last']), `${cell},last\r\n`));
+for (const [what, value, cell] of cases) it(`writes ${what}`, () => assert.equal(csvLine([value, 'last']), `${cell},last\r\n`));
