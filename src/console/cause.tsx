@@ -6,11 +6,13 @@ import type { CauseResource } from '../contract/causes.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
 import { pageOf, path } from './addresses.js';
 import { ask } from './api.js';
-import { Button, Failure, Known, ProblemNote, State, Time, UnknownNote, useDeed } from './parts.js';
 import { useResource } from './resource.js';
 import { may, ruleName, useCompany } from './session.js';
 import { BulkDialog, Verbs } from './steer.js';
 import { deedOf } from './story.js';
+import { Button, useDeed } from './ui/buttons.js';
+import { Known, ProblemNote, UnknownNote } from './ui/known.js';
+import { Failure, State, Time } from './ui/text.js';
 import { actionOfCause, causeTitle, counted, verbWords } from './words.js';
 
 const causeVerbs = ['retry', 'mend', 'skip'] as const;

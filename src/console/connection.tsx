@@ -8,8 +8,11 @@ import type { Checked, CheckedPart, checkResponse, StoredCompany } from '../cont
 import { ask } from './api.js';
 import { changedIn, useForm } from './form.js';
 import { announce } from './frame.js';
-import { Button, Entry, Failure, fieldsOf, ProblemNote, Said, Select, Submit, useDeed } from './parts.js';
 import { isOperator } from './session.js';
+import { Button, Submit, useDeed } from './ui/buttons.js';
+import { Entry, fieldsOf, Select } from './ui/fields.js';
+import { ProblemNote } from './ui/known.js';
+import { Failure, Said } from './ui/text.js';
 
 export const partWords: Record<CheckedPart | 'limits' | 'webhookSecret', string> = {
   platform: 'Assignment platform',

@@ -21,9 +21,9 @@ import { PeoplePage } from './pages/people.js';
 import { RefusalPage, RefusedPage } from './pages/refused.js';
 import { RulesPage } from './pages/rules.js';
 import { SettingsPage } from './pages/settings.js';
-import { ProblemNote } from './parts.js';
 import { seldom, useResource } from './resource.js';
 import { CompanyContext, isOperator, may, type Session, session } from './session.js';
+import { ProblemNote } from './ui/known.js';
 
 interface PageOfCompany {
   /** The name in the navigation. Absent if only other pages link to this page. */

@@ -11,8 +11,11 @@ import type { ActionResource, ChainResource } from '../contract/chain-resource.j
 import { path } from './addresses.js';
 import { ask } from './api.js';
 import { changesOf, editText, fieldAt, isLong } from './fields.js';
-import { Area, Confirm, Entry, Failure, NotReady, useDeed } from './parts.js';
 import { useCompany } from './session.js';
+import { useDeed } from './ui/buttons.js';
+import { Confirm, NotReady } from './ui/dialog.js';
+import { Area, Entry } from './ui/fields.js';
+import { Failure } from './ui/text.js';
 import { titleOf } from './words.js';
 
 interface FieldInputsProps {

@@ -5,8 +5,10 @@ import type { StoredCompany } from '../contract/company.js';
 import { ask } from './api.js';
 import { partWords, type SettingsProps } from './connection.js';
 import { readObject } from './fields.js';
-import { Area, Fact, Submit, useDeed } from './parts.js';
 import { isOperator } from './session.js';
+import { Submit, useDeed } from './ui/buttons.js';
+import { Area } from './ui/fields.js';
+import { Fact } from './ui/text.js';
 
 export function MoreSettings({ company, at, onSaved }: SettingsProps) {
   const { platform, ticketing, mail, limits, webhookSecret } = company;

@@ -1,7 +1,7 @@
 /** Shows the contacts of a company or a rule as form fields, and converts these fields to a merge patch. */
 
 import type { Notify } from '../contract/notify.js';
-import { Area, Entry } from './parts.js';
+import { Area, Entry } from './ui/fields.js';
 
 export function NotifyFields({ notify, of }: { notify: Notify | undefined; of: string }) {
   return (

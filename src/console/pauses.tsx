@@ -6,9 +6,13 @@ import type { ChainList } from '../contract/chain-resource.js';
 import type { PausesNow } from '../contract/company.js';
 import { pageOf, path, query } from './addresses.js';
 import { ask } from './api.js';
-import { Button, Choice, DeedButton, Entry, ProblemNote, Time, useDeed } from './parts.js';
 import { useResource } from './resource.js';
 import { may, useCompany } from './session.js';
+import { Button, useDeed } from './ui/buttons.js';
+import { DeedButton } from './ui/dialog.js';
+import { Choice, Entry } from './ui/fields.js';
+import { ProblemNote } from './ui/known.js';
+import { Time } from './ui/text.js';
 import { counted, pausableWords } from './words.js';
 
 const ends: [seconds: string, words: string][] = [

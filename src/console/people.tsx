@@ -6,9 +6,12 @@ import type { Role } from '../contract/credential.js';
 import type { Person, peopleResponse } from '../contract/person.js';
 import { path } from './addresses.js';
 import { ask } from './api.js';
-import { Choice, Deed, DeedButton, Entry, Known, Opener, Time } from './parts.js';
 import { seldom, useResource } from './resource.js';
 import { useCompany } from './session.js';
+import { Deed, DeedButton, Opener } from './ui/dialog.js';
+import { Choice, Entry } from './ui/fields.js';
+import { Known } from './ui/known.js';
+import { Time } from './ui/text.js';
 
 export const roleWords: Record<Role, string> = {
   read: 'can see chains and refused requests',

@@ -11,8 +11,10 @@ import { pageOf, path } from './addresses.js';
 import { ask, Refused } from './api.js';
 import { changesOf } from './fields.js';
 import { FieldInputs } from './mend.js';
-import { Button, Confirm, DeedButton, ProblemNote, useDeed } from './parts.js';
 import { useCompany } from './session.js';
+import { Button, useDeed } from './ui/buttons.js';
+import { Confirm, DeedButton } from './ui/dialog.js';
+import { ProblemNote } from './ui/known.js';
 import { counted } from './words.js';
 
 interface DecideProps {

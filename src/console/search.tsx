@@ -6,8 +6,9 @@ import { useLocation } from 'preact-iso';
 import type { SearchResult } from '../contract/search.js';
 import { pageOf, path, query } from './addresses.js';
 import { ask, Refused } from './api.js';
-import { Button, Dialog } from './parts.js';
 import { useCompany } from './session.js';
+import { Button } from './ui/buttons.js';
+import { Dialog } from './ui/dialog.js';
 
 /** `key` follows the key `g`: `g n` opens Now. */
 export interface PageLink {

@@ -10,22 +10,13 @@ import { pageOf, path } from './addresses.js';
 import { ask, Refused } from './api.js';
 import { announce } from './frame.js';
 import { MendDialog } from './mend.js';
-import {
-  Button,
-  Choice,
-  Confirm,
-  type ConfirmProps,
-  Dialog,
-  Entry,
-  NotReady,
-  ProblemNote,
-  Said,
-  State,
-  Time,
-  useDeed,
-} from './parts.js';
 import { often, useResource } from './resource.js';
 import { may, useCompany } from './session.js';
+import { Button, useDeed } from './ui/buttons.js';
+import { Confirm, type ConfirmProps, Dialog, NotReady } from './ui/dialog.js';
+import { Choice, Entry } from './ui/fields.js';
+import { ProblemNote } from './ui/known.js';
+import { Said, State, Time } from './ui/text.js';
 import { aboutChain, counted, helpFor, progressWords, stateWords, titleOf, verbMeanings, verbWords } from './words.js';
 
 function steer(companyId: string, chainId: string, index: number, verb: SteeringVerb, body?: object): Promise<void> {

@@ -4,8 +4,8 @@ import type { ComponentChildren } from 'preact';
 import { hasEnded } from '../chain/outcome.js';
 import { type Scale, scaleOf, width } from '../chain/timeline.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
-import { now, State, Time } from './parts.js';
 import { deedOf } from './story.js';
+import { now, State, Time } from './ui/text.js';
 import { durationText } from './when.js';
 import { counted, toneOf } from './words.js';
 
@@ -32,11 +32,12 @@ const ms = (iso: string) => Date.parse(iso);
 /** From the request to the last thing that happened or will happen. The end of a hold is left out, because it is days away. */
 function spanOf({ receivedAt, closedAt, actions }: ChainResource) {
   const times = actions.flatMap(({ runAt, endedAt, startedAt, nextAttemptAt, state }) => [
-    ...(state === 'scheduled' && runAt ? [runAt] : []),
-    ...(hasEnded(state) ? [] : (nextAttemptAt ?? [])),
-    ...[startedAt ?? [], endedAt ?? []].flat(),
+    state === 'scheduled' ? runAt : undefined,
+    hasEnded(state) ? undefined : nextAttemptAt,
+    startedAt,
+    endedAt,
   ]);
-  const ends = [...times, closedAt ?? []].flat().map(ms);
+  const ends = [...times, closedAt].flatMap((time) => (time === undefined ? [] : ms(time)));
   return { from: ms(receivedAt), to: Math.max(ms(receivedAt), ...ends, ...(closedAt ? [] : [now.value])) };
 }
 

@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { announce } from '../frame.js';
-import { Button } from '../parts.js';
+import { Button } from '../ui/buttons.js';
 import { counted, fieldWords, reminderWords } from '../words.js';
 import { type Card, type Fields, fieldText } from './draft.js';
 import { type Remark, useKnowledge } from './knowledge.js';

@@ -6,9 +6,11 @@ import type { Composer as Actions, SystemNames } from '../../contract/dry-run.js
 import { path } from '../addresses.js';
 import { ask } from '../api.js';
 import { announce } from '../frame.js';
-import { Button, Dialog, ProblemNote } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
+import { Button } from '../ui/buttons.js';
+import { Dialog } from '../ui/dialog.js';
+import { ProblemNote } from '../ui/known.js';
 import { ConflictDialog } from './conflict.js';
 import { EventSide } from './event-side.js';
 import { Finish } from './finish.js';

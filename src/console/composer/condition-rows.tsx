@@ -2,7 +2,8 @@
 
 import { useSignal } from '@preact/signals';
 import { propertyOf } from '../../chain/condition.js';
-import { Area, Button, Select, Suggested } from '../parts.js';
+import { Button } from '../ui/buttons.js';
+import { Area, Select, Suggested } from '../ui/fields.js';
 import {
   type Comparison,
   type Condition,

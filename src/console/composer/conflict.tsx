@@ -1,6 +1,8 @@
 /** Two tabs or people have changed the same draft: shows both, and lets the person choose. */
 
-import { Button, Dialog, Time } from '../parts.js';
+import { Button } from '../ui/buttons.js';
+import { Dialog } from '../ui/dialog.js';
+import { Time } from '../ui/text.js';
 import { Differences } from './differences.js';
 import { type Draft, draftOf } from './draft.js';
 import { sentenceOf, whenWords } from './sentences.js';

@@ -3,7 +3,9 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { propertyOf } from '../../chain/condition.js';
 import { readObject } from '../fields.js';
-import { Area, Button, Entry, Fold, Select, Suggested } from '../parts.js';
+import { Button } from '../ui/buttons.js';
+import { Area, Entry, Select, Suggested } from '../ui/fields.js';
+import { Fold } from '../ui/known.js';
 import { ConditionRows } from './condition-rows.js';
 import { expressionOf, isWhole, noCondition, readExpression } from './conditions.js';
 import type { Draft, Fields, Variable } from './draft.js';

@@ -2,7 +2,9 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { Button, Dialog, Entry } from '../parts.js';
+import { Button } from '../ui/buttons.js';
+import { Dialog } from '../ui/dialog.js';
+import { Entry } from '../ui/fields.js';
 import { useKnowledge } from './knowledge.js';
 import { placesOf, valueWords, variableName } from './places.js';
 

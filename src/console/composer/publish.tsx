@@ -2,7 +2,9 @@
 
 import { useSignal } from '@preact/signals';
 import type { Tried } from '../../contract/rule-contents.js';
-import { Area, Confirm, useDeed } from '../parts.js';
+import { useDeed } from '../ui/buttons.js';
+import { Confirm } from '../ui/dialog.js';
+import { Area } from '../ui/fields.js';
 import { TriedView } from './tried.js';
 
 interface WithTrialProps {

@@ -1,7 +1,9 @@
 /** The fields of one action: its delay, its condition, and what it does. */
 
 import { useSignal } from '@preact/signals';
-import { Area, Button, Entry, Fold, Suggested } from '../parts.js';
+import { Button } from '../ui/buttons.js';
+import { Area, Entry, Suggested } from '../ui/fields.js';
+import { Fold } from '../ui/known.js';
 import { fieldHints, fieldWords } from '../words.js';
 import { ConditionRows } from './condition-rows.js';
 import { type Condition, conditionOf, fieldsOfCondition } from './conditions.js';

@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import { capital } from '../../chain/text.js';
 import { announce } from '../frame.js';
-import { Button } from '../parts.js';
+import { Button } from '../ui/buttons.js';
 import { actionWords } from '../words.js';
 import { ActionCard, cardId } from './card.js';
 import { type Card, type Draft, draftOf, type Fields, moved, newCard } from './draft.js';

@@ -3,8 +3,10 @@
 import { useSignal } from '@preact/signals';
 import type { Scenario } from '../../chain/scenario.js';
 import { capital } from '../../chain/text.js';
-import { Choice, Entry, ProblemNote, Said, Select } from '../parts.js';
 import { useCompany } from '../session.js';
+import { Choice, Entry, Select } from '../ui/fields.js';
+import { ProblemNote } from '../ui/known.js';
+import { Said } from '../ui/text.js';
 import { durationText, timeText } from '../when.js';
 import { forecastTone, forecastWords } from '../words.js';
 import { cardId } from './card.js';

@@ -6,12 +6,13 @@ import type { AssignmentNow } from '../../contract/assignment.js';
 import type { ChainList, ChainResource } from '../../contract/chain-resource.js';
 import { pageOf, path, query } from '../addresses.js';
 import { Page } from '../frame.js';
-import { Failure, Known, now, Said, Time, UpToDate } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { ruleOf, useCompany } from '../session.js';
 import { Verbs } from '../steer.js';
 import { storyOf } from '../story.js';
 import { type Step, stepsOf, Timeline } from '../timeline.js';
+import { Known } from '../ui/known.js';
+import { Failure, now, Said, Time, UpToDate } from '../ui/text.js';
 
 /** Loads at most this many chains, because more requests would reach the rate limit of the key. */
 const most = 20;

@@ -3,11 +3,12 @@
 import type { ChainCounts, ChainList } from '../../contract/chain-resource.js';
 import type { CompanyHealth } from '../../contract/health.js';
 import { pageOf, path, query } from '../addresses.js';
-import { Known, Time } from '../parts.js';
 import { type Resource, seldom, useResource } from '../resource.js';
 import { Bars } from '../rule/health.js';
 import { useCompany } from '../session.js';
 import { deedOf } from '../story.js';
+import { Known } from '../ui/known.js';
+import { Time } from '../ui/text.js';
 import { startOfDay, timeText } from '../when.js';
 import { counted } from '../words.js';
 

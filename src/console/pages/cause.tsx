@@ -5,9 +5,11 @@ import type { wholeCauseResponse } from '../../contract/causes.js';
 import { pageOf, path } from '../addresses.js';
 import { CauseCard, useCauseDialog } from '../cause.js';
 import { Page } from '../frame.js';
-import { Known, Pager, Table, Time, UpToDate } from '../parts.js';
 import { usePages } from '../resource.js';
 import { useCompany } from '../session.js';
+import { Known } from '../ui/known.js';
+import { Pager, Table } from '../ui/table.js';
+import { Time, UpToDate } from '../ui/text.js';
 
 export function CausePage({ causeId }: { causeId: string }) {
   const company = useCompany();

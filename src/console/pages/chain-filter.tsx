@@ -6,9 +6,11 @@ import { useLocation } from 'preact-iso';
 import { chainStatuses } from '../../chain/outcome.js';
 import type { ChainCounts } from '../../contract/chain-resource.js';
 import { pageOf, path, query } from '../addresses.js';
-import { Button, Confirm, Entry, Opener, Select } from '../parts.js';
 import { useResource } from '../resource.js';
 import { ruleName, useCompany } from '../session.js';
+import { Button } from '../ui/buttons.js';
+import { Confirm, Opener } from '../ui/dialog.js';
+import { Entry, Select } from '../ui/fields.js';
 import { sinceTime, timeText } from '../when.js';
 import { failureTypes, failureWords, stateWords } from '../words.js';
 

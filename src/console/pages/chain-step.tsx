@@ -5,9 +5,10 @@ import { hasEnded } from '../../chain/outcome.js';
 import type { ActionResource, ChainResource, NoticeText } from '../../contract/chain-resource.js';
 import { noticeKindOf } from '../../contract/notices.js';
 import { path } from '../addresses.js';
-import { Asked, Fact, Failure, FieldList, Said, Time, UnknownNote } from '../parts.js';
 import { useCompany } from '../session.js';
 import { Verbs } from '../steer.js';
+import { Asked, UnknownNote } from '../ui/known.js';
+import { Fact, Failure, FieldList, Said, Time } from '../ui/text.js';
 import { counted, failureTitle, verbWords } from '../words.js';
 
 /** Shows a time with a name. Shows nothing if there is no time. */

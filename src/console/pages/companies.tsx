@@ -4,8 +4,9 @@ import type { z } from 'zod';
 import type { companiesResponse } from '../../contract/company.js';
 import { pageOf } from '../addresses.js';
 import { Page } from '../frame.js';
-import { Known, Pager } from '../parts.js';
 import { seldom, usePages } from '../resource.js';
+import { Known } from '../ui/known.js';
+import { Pager } from '../ui/table.js';
 
 export function CompaniesPage() {
   const [companies, cursors] = usePages<z.infer<typeof companiesResponse>>('/admin/companies', seldom, '200');

@@ -8,8 +8,9 @@ import type { createdRuleResponse } from '../../contract/rule.js';
 import { pageOf, path } from '../addresses.js';
 import { ask } from '../api.js';
 import { Page } from '../frame.js';
-import { Entry, Submit, useDeed } from '../parts.js';
 import { ruleOf, useCompany } from '../session.js';
+import { Submit, useDeed } from '../ui/buttons.js';
+import { Entry } from '../ui/fields.js';
 
 export function ComposePage() {
   const company = useCompany();

@@ -8,9 +8,9 @@ import { pageOf, path } from '../addresses.js';
 import { Composer } from '../composer/composer.js';
 import { useDraft } from '../composer/use-draft.js';
 import { Page } from '../frame.js';
-import { Known } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { ruleOf, useCompany } from '../session.js';
+import { Known } from '../ui/known.js';
 
 export function DraftPage({ relayId }: { relayId: string }) {
   const company = useCompany();

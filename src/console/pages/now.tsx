@@ -7,9 +7,11 @@ import type { CompanyHealth } from '../../contract/health.js';
 import { pageOf, path } from '../addresses.js';
 import { CauseCard, useCauseDialog } from '../cause.js';
 import { Page } from '../frame.js';
-import { Known, Pager, Said, Time, UpToDate } from '../parts.js';
 import { seldom, usePages, useResource } from '../resource.js';
 import { ruleName, useCompany } from '../session.js';
+import { Known } from '../ui/known.js';
+import { Pager } from '../ui/table.js';
+import { Said, Time, UpToDate } from '../ui/text.js';
 import { counted, refusalWords } from '../words.js';
 import { DayChart, DueNext, Figures } from './board.js';
 

@@ -8,10 +8,14 @@ import { pageOf, path } from '../addresses.js';
 import { ask } from '../api.js';
 import { ExportLinks } from '../export.js';
 import { Page } from '../frame.js';
-import { Choice, Deed, DeedButton, Entry, Known, Lifetime, Opener, Pager, Said, ShownOnce, Table, Time } from '../parts.js';
 import { People, roleOptions, roleWords } from '../people.js';
 import { seldom, usePages, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
+import { Deed, DeedButton, Opener, ShownOnce } from '../ui/dialog.js';
+import { Choice, Entry } from '../ui/fields.js';
+import { Known } from '../ui/known.js';
+import { Pager, Table } from '../ui/table.js';
+import { Lifetime, Said, Time } from '../ui/text.js';
 
 const expiries: [days: string, words: string][] = [
   ['0', 'never'],

@@ -13,10 +13,12 @@ import type {
 import { pageOf, path } from '../addresses.js';
 import { partsAt } from '../fields.js';
 import { Page } from '../frame.js';
-import { Known, Pager, Said, Time, UpToDate } from '../parts.js';
 import { Decide } from '../refusal.js';
 import { usePages, useResource } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
+import { Known } from '../ui/known.js';
+import { Pager } from '../ui/table.js';
+import { Said, Time, UpToDate } from '../ui/text.js';
 import { counted, refusalWords } from '../words.js';
 
 export function RefusedPage() {

@@ -18,9 +18,14 @@ import { inSteps } from '../composer/plain-words.js';
 import { triedWords } from '../composer/tried.js';
 import { ExportLinks } from '../export.js';
 import { announce, Page } from '../frame.js';
-import { Choice, Confirm, Fact, FieldList, Known, Opener, Pager, Said, Table, Time, useDeed } from '../parts.js';
 import { usePages, useResource } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
+import { useDeed } from '../ui/buttons.js';
+import { Confirm, Opener } from '../ui/dialog.js';
+import { Choice } from '../ui/fields.js';
+import { Known } from '../ui/known.js';
+import { Pager, Table } from '../ui/table.js';
+import { Fact, FieldList, Said, Time } from '../ui/text.js';
 import type { Tone } from '../words.js';
 
 const outcomeWords: Record<EventOutcome, [words: string, tone: Tone]> = {

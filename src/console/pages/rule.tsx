@@ -5,7 +5,6 @@ import type { tokensResponse } from '../../contract/credential.js';
 import type { eventsResponse } from '../../contract/rule-event.js';
 import { pageOf, path } from '../addresses.js';
 import { Page } from '../frame.js';
-import { Known } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { RuleContents } from '../rule/contents.js';
 import { Door } from '../rule/door.js';
@@ -15,6 +14,7 @@ import { Policy, type Rule } from '../rule/policy.js';
 import { Tokens } from '../rule/tokens.js';
 import { Week } from '../rule/week.js';
 import { may, ruleName, useCompany } from '../session.js';
+import { Known } from '../ui/known.js';
 import { EventTable } from './rule-events.js';
 
 export function RulePage({ relayId }: { relayId: string }) {

@@ -7,10 +7,12 @@ import { pageOf, path } from '../addresses.js';
 import { ask } from '../api.js';
 import { Page } from '../frame.js';
 import { contactsText } from '../notify-fields.js';
-import { Choice, Deed, Entry, Known, Opener, ShownOnce } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { HealthTable } from '../rule/health-table.js';
 import { may, useCompany } from '../session.js';
+import { Deed, Opener, ShownOnce } from '../ui/dialog.js';
+import { Choice, Entry } from '../ui/fields.js';
+import { Known } from '../ui/known.js';
 import { onFailureWords } from '../words.js';
 
 type Rules = z.infer<typeof rulesResponse>;

@@ -11,9 +11,11 @@ import { changedIn, only, useForm } from '../form.js';
 import { announce, Page } from '../frame.js';
 import { MoreSettings } from '../more-settings.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
-import { Button, Entry, fieldsOf, Known, ProblemNote, Submit, useDeed } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
+import { Button, Submit, useDeed } from '../ui/buttons.js';
+import { Entry, fieldsOf } from '../ui/fields.js';
+import { Known, ProblemNote } from '../ui/known.js';
 import { counted } from '../words.js';
 
 export function SettingsPage() {

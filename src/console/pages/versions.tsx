@@ -10,9 +10,13 @@ import { Differences } from '../composer/differences.js';
 import { draftOf } from '../composer/draft.js';
 import { WithTrial } from '../composer/publish.js';
 import { Page } from '../frame.js';
-import { Asked, Choice, DeedButton, Known, Opener, Pager, Time } from '../parts.js';
 import { seldom, usePages } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
+import { DeedButton, Opener } from '../ui/dialog.js';
+import { Choice } from '../ui/fields.js';
+import { Asked, Known } from '../ui/known.js';
+import { Pager } from '../ui/table.js';
+import { Time } from '../ui/text.js';
 
 type Versions = z.infer<typeof versionsResponse>;
 

@@ -5,9 +5,10 @@ import type { DraftResponse, versionsResponse, WholeVersion } from '../../contra
 import { pageOf } from '../addresses.js';
 import { Sentences } from '../composer/conflict.js';
 import { contentsOf, draftOf } from '../composer/draft.js';
-import { Known, Time } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { may, useCompany } from '../session.js';
+import { Known } from '../ui/known.js';
+import { Time } from '../ui/text.js';
 
 /** @param at - the path of the rule in the API. */
 export function RuleContents({ at, relayId }: { at: string; relayId: string }) {

@@ -5,9 +5,12 @@ import type { z } from 'zod';
 import type { doorRequest, EventDoor, EventSignature, eventTokensResponse } from '../../contract/rule-event.js';
 import { path } from '../addresses.js';
 import { ask } from '../api.js';
-import { Choice, DeedButton, Entry, fieldsOf, Known, Select, ShownOnce, Submit, useDeed } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
+import { Submit, useDeed } from '../ui/buttons.js';
+import { DeedButton, ShownOnce } from '../ui/dialog.js';
+import { Choice, Entry, fieldsOf, Select } from '../ui/fields.js';
+import { Known } from '../ui/known.js';
 import { graces } from './tokens.js';
 
 /** @param at - the path of the rule in the API. */

@@ -6,9 +6,10 @@ import type { RuleHealth } from '../../contract/health.js';
 import { path } from '../addresses.js';
 import { ask } from '../api.js';
 import { readDuration, wholeDuration } from '../composer/durations.js';
-import { Button, Entry, fieldsOf, Submit, useDeed } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
+import { Button, Submit, useDeed } from '../ui/buttons.js';
+import { Entry, fieldsOf } from '../ui/fields.js';
 import type { Rule } from './policy.js';
 
 type Expectation = Pick<Rule, 'expectEvery' | 'expectWithin'>;

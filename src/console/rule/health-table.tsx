@@ -2,9 +2,11 @@
 
 import type { CompanyHealth } from '../../contract/health.js';
 import { pageOf, path } from '../addresses.js';
-import { Known, Table, Time } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
+import { Known } from '../ui/known.js';
+import { Table } from '../ui/table.js';
+import { Time } from '../ui/text.js';
 import { durationText } from '../when.js';
 import { share } from './health.js';
 

@@ -3,9 +3,11 @@
 import { useSignal } from '@preact/signals';
 import type { RuleHealth } from '../../contract/health.js';
 import { path, query } from '../addresses.js';
-import { Choice, Fact, Known, Time } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
+import { Choice } from '../ui/fields.js';
+import { Known } from '../ui/known.js';
+import { Fact, Time } from '../ui/text.js';
 import { durationText, timeText } from '../when.js';
 import { counted, failureWords } from '../words.js';
 

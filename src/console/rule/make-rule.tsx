@@ -10,8 +10,10 @@ import { pageOf, path, query } from '../addresses.js';
 import { ask } from '../api.js';
 import { Sentences } from '../composer/conflict.js';
 import { draftOf } from '../composer/draft.js';
-import { Confirm, FieldList, NotReady, Opener, useDeed } from '../parts.js';
 import { useCompany } from '../session.js';
+import { useDeed } from '../ui/buttons.js';
+import { Confirm, NotReady, Opener } from '../ui/dialog.js';
+import { FieldList } from '../ui/text.js';
 
 interface MakeRuleProps {
   relayId: string;

@@ -6,7 +6,9 @@ import type { ruleSchema } from '../../contract/rule.js';
 import { ask } from '../api.js';
 import { changedIn, only, useForm } from '../form.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
-import { Button, Deed, Entry, fieldsOf, Select, Submit, useDeed } from '../parts.js';
+import { Button, Submit, useDeed } from '../ui/buttons.js';
+import { Deed } from '../ui/dialog.js';
+import { Entry, fieldsOf, Select } from '../ui/fields.js';
 import { onFailureWords, onUnknownWords } from '../words.js';
 
 export type Rule = z.infer<typeof ruleSchema>;

@@ -5,7 +5,9 @@ import type { z } from 'zod';
 import type { rotatedTokenResponse, Token } from '../../contract/credential.js';
 import { path } from '../addresses.js';
 import { ask } from '../api.js';
-import { Choice, DeedButton, Lifetime, ShownOnce } from '../parts.js';
+import { DeedButton, ShownOnce } from '../ui/dialog.js';
+import { Choice } from '../ui/fields.js';
+import { Lifetime } from '../ui/text.js';
 
 export const graces: [seconds: number | null, words: string][] = [
   [null, 'when you revoke them'],

@@ -5,9 +5,10 @@ import { chainStatuses } from '../../chain/outcome.js';
 import type { ChainCounts, ChainList } from '../../contract/chain-resource.js';
 import type { rejectedListSchema } from '../../contract/problem.js';
 import { pageOf, path, query } from '../addresses.js';
-import { Known, State, Time } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
+import { Known } from '../ui/known.js';
+import { State, Time } from '../ui/text.js';
 import { newestOf, sinceTime } from '../when.js';
 import { aboutChain, refusalWords } from '../words.js';
 

@@ -8,7 +8,6 @@ import { appOf } from '../../../src/api/route.js';
 import type { Database } from '../../../src/store/database.js';
 import { createStore, type Store } from '../../../src/store/store.js';
 import { extent } from '../../extent.js';
-import { forgetful } from '../../hostile/api.js';
 import { admin, newCompany, testDatabases } from '../../store/databases.js';
 
 const adminToken = 'the-admin-token';
@@ -29,7 +28,7 @@ for (const { name, open, skip } of testDatabases) {
       const callers = new Callers({ adminToken, store, links: { api: '' } });
       app = answerProblems(new Hono<Authenticated>(), assert.fail).route(
         '/',
-        appOf(exportRoutes({ store, client: forgetful, links: { api: '' } }), createGuard(callers)),
+        appOf(exportRoutes({ store, links: { api: '' } }), createGuard(callers)),
       );
       companyId = await newCompany(store);
       for (const relayId of ['1', '2'])

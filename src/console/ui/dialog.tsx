@@ -1,0 +1,154 @@
+/** Dialogs, and the buttons that open them. */
+
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import type { Refused } from '../api.js';
+import { announce } from '../frame.js';
+import { Button, Submit, useDeed } from './buttons.js';
+import { ProblemNote } from './known.js';
+
+export interface DialogProps {
+  title: string;
+  onClose(): void;
+  children: ComponentChildren;
+}
+
+/** The element that had the focus before the first dialog opened. */
+let opener: HTMLElement | undefined;
+
+/** A modal dialog. Escape closes the dialog. Then the element that opened the dialog gets the focus again. */
+export function Dialog({ title, onClose, children }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const before = document.activeElement;
+    if (before instanceof HTMLElement && before !== document.body && !before.closest('dialog')) opener = before;
+    element.current?.showModal();
+    return () => {
+      if (!document.querySelector('dialog[open]') && opener?.isConnected) opener.focus();
+    };
+  }, []);
+  return (
+    <dialog ref={element} aria-labelledby={heading} onClose={onClose}>
+      <h2 id={heading}>{title}</h2>
+      {children}
+    </dialog>
+  );
+}
+
+export interface ConfirmProps extends DialogProps {
+  verb: string;
+  danger?: boolean;
+  busy: boolean;
+  refused: Refused | undefined;
+  onConfirm(): void;
+}
+
+export function Confirm({ children, verb, danger, busy, refused, onConfirm, ...dialog }: ConfirmProps) {
+  const submit = (event: Event) => {
+    event.preventDefault();
+    onConfirm();
+  };
+  return (
+    <Dialog {...dialog}>
+      <form onSubmit={submit}>
+        {children}
+        <Submit busy={busy} refused={refused} words={busy ? 'One moment…' : verb} danger={danger}>
+          <Button onClick={dialog.onClose}>Back</Button>
+        </Submit>
+      </form>
+    </Dialog>
+  );
+}
+
+interface DeedProps extends Omit<ConfirmProps, 'busy' | 'refused' | 'onConfirm'> {
+  change(): Promise<unknown>;
+  /** Announced if the change succeeds. */
+  words: string;
+  onDone?(): void;
+}
+
+/** Asks for confirmation of a change, makes the change through the API, and closes if the change succeeds. */
+export function Deed({ change, words, onDone, ...dialog }: DeedProps) {
+  const deed = useDeed();
+  const confirmed = async () => {
+    if (!(await deed.run(change, words))) return;
+    dialog.onClose();
+    onDone?.();
+  };
+  return <Confirm {...dialog} {...deed} onConfirm={() => void confirmed()} />;
+}
+
+interface OpenerProps {
+  opens: string;
+  /** The end of the button's name. Only screen readers read it. */
+  unseen?: string | undefined;
+  look?: 'main' | 'danger' | undefined;
+  /** Makes the dialog. */
+  children(onClose: () => void): ComponentChildren;
+}
+
+/** A button that opens a dialog. */
+export function Opener({ opens, unseen, look, children }: OpenerProps) {
+  const isOpen = useSignal(false);
+  return (
+    <>
+      <Button class={look} onClick={() => (isOpen.value = true)}>
+        {opens}
+        {unseen && <span class="unseen"> {unseen}</span>}…
+      </Button>
+      {isOpen.value && children(() => (isOpen.value = false))}
+    </>
+  );
+}
+
+type DeedButtonProps = Omit<DeedProps, 'onClose'> & Partial<Pick<OpenerProps, 'opens' | 'unseen'>>;
+
+/** A button for a change that needs a confirmation. By default, the buttons on the page and in the dialog have the same name. */
+export function DeedButton({ opens, unseen, ...deed }: DeedButtonProps) {
+  return (
+    <Opener opens={opens ?? deed.verb} unseen={unseen} look={deed.danger ? 'danger' : undefined}>
+      {(onClose) => <Deed {...deed} onClose={onClose} />}
+    </Opener>
+  );
+}
+
+/** Replaces a `Confirm` while its data loads, or if there is nothing to confirm. */
+export function NotReady({ refused, children, ...dialog }: DialogProps & Pick<ConfirmProps, 'refused'>) {
+  return (
+    <Dialog {...dialog}>
+      {!refused && <p>{children}</p>}
+      <ProblemNote refused={refused} />
+      <p class="row">
+        <Button onClick={dialog.onClose}>Back</Button>
+      </p>
+    </Dialog>
+  );
+}
+
+export function ShownOnce({ title, secret, onClose, children }: DialogProps & { secret: string }) {
+  const copied = useSignal(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(secret);
+    copied.value = true;
+    announce('Copied');
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      {children}
+      <p>
+        <code class="secret">{secret}</code>
+      </p>
+      <p class="note wait">Copy this text now. You cannot see it again later.</p>
+      <p class="row">
+        {'clipboard' in navigator && (
+          <Button class="main" onClick={() => void copy()}>
+            {copied.value ? 'Copied' : 'Copy'}
+          </Button>
+        )}
+        <Button onClick={onClose}>Done</Button>
+      </p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,96 @@
+/** Content that the API provides: while it loads, if the API refuses, and in folded sections. */
+
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { Refused } from '../api.js';
+import { SessionIsOver } from '../frame.js';
+import { type Resource, seldom, useResource } from '../resource.js';
+import { Said } from './text.js';
+
+export function ProblemNote({ refused }: { refused: Refused | undefined }) {
+  if (!refused) return null;
+  if (refused.problem.status === 401) return <SessionIsOver />;
+  const { title, detail, errors = [], type } = refused.problem;
+  const { retryAfterSeconds } = refused;
+  const isSaid = (mistake: string) => detail.includes(mistake);
+  return (
+    <div class="note bad" role="alert">
+      <strong>{title}.</strong> <Said text={detail} />
+      {retryAfterSeconds !== undefined && ` Try again in ${retryAfterSeconds} seconds.`}
+      {errors.some((mistake) => !isSaid(mistake.detail)) && (
+        <ul>
+          {errors.map((mistake) => (
+            <li key={mistake.pointer}>
+              <code>{mistake.pointer || '/'}</code> <Said text={mistake.detail} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {type.startsWith('/problems/') && (
+        <>
+          {' '}
+          <a href={type}>Help</a>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Shows the last answer, even if later requests fail. `Page` reports an expired session. */
+export function Known<Body>({ of, children }: { of: Resource<Body>; children: (body: Body) => ComponentChildren }) {
+  const body = of.data.value;
+  const refused = of.refused.value;
+  return (
+    <>
+      {refused?.problem.status !== 401 && <ProblemNote refused={refused} />}
+      {body !== undefined ? children(body) : !refused && <p class="soft">Loading…</p>}
+    </>
+  );
+}
+
+interface FoldProps {
+  summary: ComponentChildren;
+  look?: string;
+  /** Opens the section, for example because it has a mistake. The section stays open after that. */
+  isNeeded: boolean;
+  children: ComponentChildren;
+}
+
+export function Fold({ summary, look, isNeeded, children }: FoldProps) {
+  const isOpen = useSignal(isNeeded);
+  useEffect(() => {
+    if (isNeeded) isOpen.value = true;
+  }, [isNeeded]);
+  return (
+    <details class={look} open={isOpen.value} onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
+      <summary>{summary}</summary>
+      {children}
+    </details>
+  );
+}
+
+interface AskedProps<Body> {
+  summary: string;
+  path: string;
+  /** The content above the answer. */
+  above?: ComponentChildren;
+  children(body: Body): ComponentChildren;
+}
+
+/** A section that loads its content when the user opens the section. */
+export function Asked<Body>({ summary, path, above, children }: AskedProps<Body>) {
+  const isOpen = useSignal(false);
+  const known = useResource<Body>(isOpen.value ? path : undefined, seldom);
+  return (
+    <details onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
+      <summary>{summary}</summary>
+      {isOpen.value && above}
+      {isOpen.value && <Known of={known}>{children}</Known>}
+    </details>
+  );
+}
+
+export function UnknownNote() {
+  return <p class="note wait">The outcome is unknown. Before you retry, check whether the action was done.</p>;
+}

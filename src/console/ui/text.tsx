@@ -1,0 +1,131 @@
+/** Times, states, failures and facts as text. */
+
+import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { ActionState, ChainStatus } from '../../chain/outcome.js';
+import type { ActionResource } from '../../contract/chain-resource.js';
+import type { Token } from '../../contract/credential.js';
+import { editText } from '../fields.js';
+import type { Resource } from '../resource.js';
+import { CompanyContext, useCompany } from '../session.js';
+import { fromNow, localTimes, timeText, wholeTimeText } from '../when.js';
+import { type Failure as FailureOf, failureDetails, failureRemedy, failureTitle, stateWords, toneOf } from '../words.js';
+
+export function State({ of, result }: { of: ActionState | ChainStatus; result?: ActionResource['result'] }) {
+  return <span class={`badge ${toneOf(of, result)}`}>{stateWords(of, result)}</span>;
+}
+
+/** The time, ten seconds exact. */
+export const now = signal(Date.now());
+setInterval(() => (now.value = Date.now()), 10_000);
+
+interface TimeProps {
+  at: string | undefined;
+  /** Adds `(5 minutes ago)`. */
+  distance?: boolean;
+  before?: string;
+  look?: string;
+}
+
+/** Shows `before` and the time in the company's zone; nothing if `at` is undefined. */
+export function Time({ at, distance, before, look }: TimeProps) {
+  const { timeZone } = useCompany();
+  if (!at) return null;
+  return (
+    <>
+      {before}
+      <time class={look} dateTime={at} title={wholeTimeText(at, timeZone)}>
+        {timeText(at, timeZone, now.value)}
+        {distance && <span class="soft"> ({fromNow(at, now.value)})</span>}
+      </time>
+    </>
+  );
+}
+
+/** Shows a text from the API, with its times in the company's zone. @param look - makes a paragraph with this CSS class. */
+export function Said({ text, look }: { text: string; look?: string }) {
+  const { timeZone } = useContext(CompanyContext) ?? {};
+  const said = timeZone ? localTimes(text, timeZone, now.value) : text;
+  return look === undefined ? said : <p class={look}>{said}</p>;
+}
+
+interface FailureProps {
+  of: Omit<FailureOf, 'type'> & { type?: string };
+  /** The heading above. If it is the same as the title, the title is not shown again. */
+  under?: string;
+}
+
+/** Shows what happened and what to do. The line of the call is under "Details". */
+export function Failure({ of, under }: FailureProps) {
+  const failure = { type: '', ...of };
+  const [title, remedy, details] = [failureTitle(failure), failureRemedy(failure), failureDetails(failure)];
+  return (
+    <>
+      <p>
+        {title !== under && (
+          <strong class="error">
+            <Said text={title} />.
+          </strong>
+        )}{' '}
+        {remedy && <Said text={`${remedy}.`} />}
+      </p>
+      {details && (
+        <details class="small">
+          <summary>Details</summary>
+          <Said look="error" text={details} />
+        </details>
+      )}
+    </>
+  );
+}
+
+/** Shows when a key or a token was created, expires, was revoked and was last used. */
+export function Lifetime({
+  of: { createdAt, expiresAt, revokedAt, lastUsedAt },
+}: {
+  of: Omit<Token, 'tokenId' | 'purpose' | 'state'>;
+}) {
+  return (
+    <p class="soft small">
+      Created <Time at={createdAt} />
+      <Time before="; expires " at={expiresAt} distance />
+      <Time before="; revoked " at={revokedAt} />
+      {lastUsedAt ? <Time before="; last used " at={lastUsedAt} distance /> : '; never used'}
+    </p>
+  );
+}
+
+export function UpToDate({ of }: { of: Resource<unknown> }) {
+  const { timeZone } = useCompany();
+  const at = of.at.value;
+  if (at === undefined) return null;
+  return (
+    <p class="soft small">
+      Updated at {timeText(new Date(at).toISOString(), timeZone, at)} ({timeZone}).
+    </p>
+  );
+}
+
+/** A name and a value in a `<dl>`. */
+export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+export function FieldList({ fields }: { fields: readonly [name: string, value: unknown][] }) {
+  if (fields.length === 0) return null;
+  return (
+    <dl class="facts small">
+      {fields.map(([name, value]) => (
+        <Fact key={name} name={name}>
+          {Array.isArray(value) ? value.join(', ') : editText(value)}
+        </Fact>
+      ))}
+    </dl>
+  );
+}
