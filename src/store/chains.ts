@@ -182,6 +182,13 @@ export class Chains {
     await this.database.query(setRunning, [rows]);
   }
 
+  /** Which of these companies exist. */
+  async companiesAmong(companyIds: readonly string[]): Promise<Set<string>> {
+    const text = 'SELECT company_id AS "companyId" FROM companies WHERE company_id = ANY ($1::text[])';
+    const rows = await read(this.database, z.object({ companyId: z.string() }), text, [[...new Set(companyIds)]]);
+    return new Set(rows.map(({ companyId }) => companyId));
+  }
+
   async collectedUntil(taskQueue: string): Promise<string | undefined> {
     const text = 'SELECT until FROM collected WHERE task_queue = $1';
     return (await read(this.database, z.object({ until: z.string() }), text, [taskQueue]))[0]?.until;
