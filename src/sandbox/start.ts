@@ -36,6 +36,8 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const loopback = '127.0.0.1';
 process.umask(0o077); // Only the owner can read the files in the data directory, including Temporal's files.
 
+const retentionMs = 30 * 86_400_000; // The default of the server is a day.
+
 await runProcess(async (closers, stop) => {
   // Connectors may call this machine, because the pretend platform runs here.
   const standard = { RELAY_ALLOW_PRIVATE_NETWORKS: true, RELAY_OPERATOR_EMAIL: 'operator@relay.example' };
@@ -112,8 +114,6 @@ async function mailServer(config: Config, directory: string, closers: Closers): 
   closers.add('the mail catcher', catcher.close);
   return catcher;
 }
-
-const retentionMs = 30 * 86_400_000; // The default of the server is a day.
 
 type Ready = Config & { RELAY_ENCRYPTION_KEYS: Keyring };
 
