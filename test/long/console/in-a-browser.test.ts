@@ -184,7 +184,7 @@ async function lookAround(): Promise<void> {
     await go(page, `${home}/settings`);
     await reads(page, 'needs the role manage');
     await go(page, '/companies/another');
-    await reads(page, 'Your key belongs to company');
+    await reads(page, 'You are signed in to company');
     await page.context().close();
   });
 
