@@ -30,6 +30,7 @@ import { type Demo, ensureDemo } from './demo.js';
 import { startMailCatcher } from './mail/catcher.js';
 import { startPlatform } from './platform/platform.js';
 import { keepTemporal } from './temporal.js';
+import { findTemporal } from './temporal-binary.js';
 import { startWebUi } from './web-ui.js';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -87,6 +88,14 @@ await runProcess(async (closers, stop) => {
   writeFileSync(inDirectory('api.json'), JSON.stringify({ url: api.url, pid: process.pid }));
   closers.add('api.json', () => rmSync(inDirectory('api.json'), { force: true }));
 
+  const command = inDirectory('temporal');
+  const { address } = temporal.connection;
+  if (!config.TEMPORAL_ADDRESS && address) {
+    const program = await findTemporal({ dataDir: directory.path, say, signal: stop });
+    const codec = { endpoint: `${links.api}/codec`, token: adminToken };
+    writeFileSync(command, temporalCommand(program, { address, namespace: temporal.namespace, codec }), { mode: 0o700 });
+  }
+
   const demo = refusal === undefined ? await ensureDemo(parts.store, platform.url, directory.path) : undefined;
   if (demo) platform.state.rule = { url: `${api.url}/co/${demo.companyId}/relay`, token: demo.relayAccessToken };
   say(`
@@ -95,6 +104,7 @@ The relay is running.
   API                 ${links.api}
   Console             ${links.api}/
   Temporal Web UI     ${links.webUi ? `${links.webUi}/workflows` : '(TEMPORAL_UI_URL is not set)'}
+  Temporal command    ${config.TEMPORAL_ADDRESS ? 'your own' : command}
   Pretend platform    ${platform.url}
   Vendors' simulators ${platform.url}/vendors
   Inbox               ${mail.uiUrl ?? `(mail goes to ${new URL(mail.smtpUrl).host})`}
@@ -130,6 +140,25 @@ async function temporalServer(config: Ready, isTrial: boolean, dataDir: string, 
   const webUi = await startWebUi({ upstream: server.uiUrl, codec, host: loopback, port: uiPort });
   closers.add('the Web UI', webUi.close);
   return { connection: { address: server.address }, namespace, uiUrl: TEMPORAL_UI_URL ?? webUi.url, decodes };
+}
+
+interface CommandTarget {
+  address: string;
+  namespace: string;
+  codec: { endpoint: string; token: string };
+}
+
+/** A script that runs the `temporal` command with the address and the codec of this relay. */
+function temporalCommand(program: string, { address, namespace, codec }: CommandTarget): string {
+  const settings = {
+    ADDRESS: address,
+    NAMESPACE: namespace,
+    CODEC_ENDPOINT: codec.endpoint,
+    CODEC_AUTH: `Bearer ${codec.token}`,
+  };
+  const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+  const exports = Object.entries(settings).map(([name, value]) => `export TEMPORAL_${name}=${quoted(value)}\n`);
+  return `#!/bin/sh\n${exports.join('')}exec ${quoted(program)} "$@"\n`;
 }
 
 /** Returns the secret in the file. Creates the file, for its owner only, if it does not exist. */
