@@ -35,6 +35,7 @@ import { startWebUi } from './web-ui.js';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const loopback = '127.0.0.1';
+const retentionMs = 30 * 86_400_000; // The default of the server is a day.
 process.umask(0o077); // Only the owner can read the files in the data directory, including Temporal's files.
 
 await runProcess(async (closers, stop) => {
@@ -92,8 +93,9 @@ await runProcess(async (closers, stop) => {
   const { address } = temporal.connection;
   if (!config.TEMPORAL_ADDRESS && address) {
     const program = await findTemporal({ dataDir: directory.path, say, signal: stop });
-    const codec = { endpoint: `${links.api}/codec`, token: adminToken };
-    writeFileSync(command, temporalCommand(program, { address, namespace: temporal.namespace, codec }), { mode: 0o700 });
+    const token = config.RELAY_ADMIN_TOKEN ? '$RELAY_ADMIN_TOKEN' : `$(cat ${quoted(tokenFile)})`;
+    const target = { address, namespace: temporal.namespace, codecUrl: `${links.api}/codec`, token };
+    writeFileSync(command, temporalCommand(program, target), { mode: 0o700 });
   }
 
   const demo = refusal === undefined ? await ensureDemo(parts.store, platform.url, directory.path) : undefined;
@@ -123,8 +125,6 @@ async function mailServer(config: Config, directory: string, closers: Closers): 
   return catcher;
 }
 
-const retentionMs = 30 * 86_400_000; // The default of the server is a day.
-
 type Ready = Config & { RELAY_ENCRYPTION_KEYS: Keyring };
 
 async function temporalServer(config: Ready, isTrial: boolean, dataDir: string, closers: Closers, signal: AbortSignal) {
@@ -145,20 +145,21 @@ async function temporalServer(config: Ready, isTrial: boolean, dataDir: string, 
 interface CommandTarget {
   address: string;
   namespace: string;
-  codec: { endpoint: string; token: string };
+  codecUrl: string;
+  /** The admin token as a shell expression, so that the script does not contain the token. */
+  token: string;
 }
 
 /** A script that runs the `temporal` command with the address and the codec of this relay. */
-function temporalCommand(program: string, { address, namespace, codec }: CommandTarget): string {
-  const settings = {
-    ADDRESS: address,
-    NAMESPACE: namespace,
-    CODEC_ENDPOINT: codec.endpoint,
-    CODEC_AUTH: `Bearer ${codec.token}`,
-  };
-  const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-  const exports = Object.entries(settings).map(([name, value]) => `export TEMPORAL_${name}=${quoted(value)}\n`);
-  return `#!/bin/sh\n${exports.join('')}exec ${quoted(program)} "$@"\n`;
+function temporalCommand(program: string, { address, namespace, codecUrl, token }: CommandTarget): string {
+  const settings = { ADDRESS: quoted(address), NAMESPACE: quoted(namespace), CODEC_ENDPOINT: quoted(codecUrl) };
+  const exports = Object.entries({ ...settings, CODEC_AUTH: `"Bearer ${token}"` });
+  return `#!/bin/sh\n${exports.map(([name, text]) => `export TEMPORAL_${name}=${text}\n`).join('')}exec ${quoted(program)} "$@"\n`;
+}
+
+/** The text as one word of a shell command. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** Returns the secret in the file. Creates the file, for its owner only, if it does not exist. */
