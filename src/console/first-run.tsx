@@ -1,4 +1,4 @@
-/** The first steps of a company. The list disappears when the second chain arrives. */
+/** The first steps of a company. The list disappears when all steps are done, or when the second chain arrives. */
 
 import type { ChainList } from '../contract/chain-resource.js';
 import type { StoredCompany } from '../contract/company.js';
@@ -34,6 +34,7 @@ export function FirstRun() {
       'Connect your assignment platform',
       'The relay sends assignments there, and asks for their status.',
     ]);
+  if (steps.every(([isDone]) => isDone)) return null;
   return (
     <section class="card" aria-labelledby="first-run">
       <h2 id="first-run">First steps</h2>
