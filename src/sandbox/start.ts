@@ -38,6 +38,8 @@ const loopback = '127.0.0.1';
 const retentionMs = 30 * 86_400_000; // The default of the server is a day.
 process.umask(0o077); // Only the owner can read the files in the data directory, including Temporal's files.
 
+const retentionMs = 30 * 86_400_000; // The default of the server is a day.
+
 await runProcess(async (closers, stop) => {
   // Connectors may call this machine, because the pretend platform runs here.
   const standard = { RELAY_ALLOW_PRIVATE_NETWORKS: true, RELAY_OPERATOR_EMAIL: 'operator@relay.example' };

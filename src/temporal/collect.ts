@@ -5,7 +5,7 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
-import type { Links } from '../chain/chain.js';
+import { chainOfWorkflow, type Links } from '../chain/chain.js';
 import { isToRedo } from '../chain/outcome.js';
 import { ticketIdsOf } from '../chain/request.js';
 import { chainSchema } from '../contract/chain-resource.js';
@@ -13,7 +13,7 @@ import type { Log, Metrics } from '../service/telemetry.js';
 import { reasonOf } from '../service/temporal.js';
 import type { NewChainRow } from '../store/chains.js';
 import type { Store } from '../store/store.js';
-import { isoTime, listed, quoted, type Run, read, runsOf, searchAttributesSchema } from './list.js';
+import { isoTime, listed, type Run, read, runsOf, searchAttributesSchema } from './list.js';
 import { readClosed, readInput } from './read.js';
 
 export interface CollectOptions {
@@ -132,8 +132,18 @@ export class Collector {
     metrics.retention.set(this.#retentionMs / 1000);
   }
 
+  /** Runs of companies in the store, because another relay may use the namespace. */
+  async *#runs(query: string): AsyncGenerator<Run[]> {
+    const { client, store } = this.options;
+    for await (const runs of chunks(runsOf(client, query))) {
+      const companyOf = ({ execution }: Run) => chainOfWorkflow(execution?.workflowId ?? '')?.companyId ?? '';
+      const known = await store.chains.companiesAmong(runs.map(companyOf));
+      yield runs.filter((run) => known.has(companyOf(run)));
+    }
+  }
+
   #query(...conditions: string[]): string {
-    return ["WorkflowType = 'RuleChain'", `TaskQueue = ${quoted(this.options.taskQueue)}`, ...conditions].join(' AND ');
+    return ["WorkflowType = 'RuleChain'", ...conditions].join(' AND ');
   }
 
   async #collectClosed(start: number, end: number): Promise<number> {
@@ -155,7 +165,7 @@ export class Collector {
 
   async #each(query: string, isWanted: (known: Known | undefined, runId: string) => boolean): Promise<number> {
     let found = 0;
-    for await (const runs of chunks(runsOf(this.options.client, query))) {
+    for await (const runs of this.#runs(query)) {
       found += runs.length;
       await this.#write(runs, isWanted);
     }
@@ -220,7 +230,7 @@ export class Collector {
     const { client, store, links } = this.options;
     const query = this.#query("ExecutionStatus = 'Running'", '(RelayNeedsAttention = true OR RelayPaused = true)');
     const held: Parameters<typeof store.chains.setHeld>[0][number][] = [];
-    for await (const runs of chunks(runsOf(client, query)))
+    for await (const runs of this.#runs(query))
       await inParallel(runs, async (run) => {
         const chain = await listed(client, run, links);
         const since = searchAttributesSchema.parse(await read(client, run.searchAttributes?.indexedFields)).RelayAttentionSince;

@@ -81,7 +81,7 @@ describe('a command line', () => {
       [[], /Usage: relay <command>/],
       [['chian'], /Unknown command chian; did you mean chains\?\n/],
       [['toString'], /Unknown command toString/],
-      [['rules'], /relay rules has list, show, create, set, enable, disable, delete, health, versions, diff, .*, test\./],
+      [['rules'], /relay rules has list, show, create, set, enable, disable, delete, versions, diff, .*, test\./],
       [['rules', 'enalbe', 'acme', '4711'], /no enalbe; did you mean enable\?/],
       [['rules', 'lsit'], /did you mean list\?/],
       [['chains', 'show', 'acme'], /<chainId> is missing\.\nUsage: relay chains show <companyId> <chainId>/],

@@ -127,7 +127,7 @@ describe('a notice about a quiet rule', () => {
   it('says how long no event came, and what is usual', () => {
     const { subject, text, json } = renderNotice(quiet, context);
     assert.equal(subject, '[relay] No event for 3 h (Widen & alert)');
-    assert.match(text, /^No event for 3 h; usually one every 20 min at this time\. /);
+    assert.match(text, /\nNo event for 3 h; usually one every 20 min at this time\. /);
     assert.match(text, /expects an event every 1 h within its hours\./);
     assert.match(text, /Last event or change of the rule: 2026-03-02 03:12:44 CST/);
     assert.match(JSON.stringify(json), /^\{"type":"relay\.quiet",/);
