@@ -35,7 +35,6 @@ import { startWebUi } from './web-ui.js';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const loopback = '127.0.0.1';
-const retentionMs = 30 * 86_400_000; // The default of the server is a day.
 process.umask(0o077); // Only the owner can read the files in the data directory, including Temporal's files.
 
 const retentionMs = 30 * 86_400_000; // The default of the server is a day.
