@@ -71,8 +71,8 @@ const pages: Record<string, PageOfCompany> = {
   },
   assignments: { under: 'chains', item: (assignmentId) => <AssignmentPage key={assignmentId} assignmentId={assignmentId} /> },
   refused: { name: 'Refused', key: 'f', list: () => <RefusedPage />, item: (id) => <RefusalPage key={id} rejectedId={id} /> },
-  compose: { under: 'rules', tab: 'Write a rule', list: () => <ComposePage />, needs: 'author' },
   rules: { name: 'Rules', tab: 'All rules', key: 'r', list: () => <RulesPage />, item: rule, parts: partsOfRule },
+  compose: { under: 'rules', tab: 'Write a rule', list: () => <ComposePage />, needs: 'author' },
   settings: { name: 'Company', tab: 'Settings', key: 's', list: () => <SettingsPage />, needs: 'manage' },
   people: { under: 'settings', tab: 'People and audit', key: 'p', list: () => <PeoplePage />, needs: 'manage' },
 };

@@ -109,7 +109,10 @@ async function composing(): Promise<void> {
 
   it('writes the first example from nothing by keyboard, rehearses and publishes it, and sees it run', async () => {
     const page = await pageOf(home);
-    await page.getByRole('link', { name: 'Compose' }).focus();
+    await page.getByRole('link', { name: 'Rules', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await page.locator('h1:focus', { hasText: 'Rules' }).waitFor();
+    await page.getByRole('link', { name: 'Write a rule' }).focus();
     await page.keyboard.press('Enter');
     await page.locator('h1:focus', { hasText: 'Compose' }).waitFor();
     await page.getByLabel('Name').focus();
