@@ -158,7 +158,6 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     return { chain, action: found(action, `action ${index} in chain ${chainId}`) };
   };
   const forgottenChain = async (companyId: string, chainId: string, shown: Links): Promise<ChainResource | undefined> => {
-    await store.chains.flush().catch(() => {});
     const row = await store.chains.get(companyId, chainId);
     if (!row) return undefined;
     const { status, receivedAt, closedAt, rule, details } = row;

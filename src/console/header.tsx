@@ -45,7 +45,7 @@ export function Framed({ companyId, name, webUi, places = [], tabs = [], more = 
             </div>
           )}
         </div>
-        <Places label="Pages" of={places} />
+        <Places label="Pages" of={places} hasIcons />
         <Places label="Pages of this place" of={tabs} />
       </header>
       {companyId && <PauseBanner />}
@@ -64,14 +64,14 @@ export function Framed({ companyId, name, webUi, places = [], tabs = [], more = 
   );
 }
 
-function Places({ label, of }: { label: string; of: NonNullable<FramedProps['places']> }) {
+function Places({ label, of, hasIcons }: { label: string; of: NonNullable<FramedProps['places']>; hasIcons?: true }) {
   if (of.length === 0) return null;
   return (
     <nav aria-label={label}>
       <ul>
-        {of.map(({ href, words, isHere }) => (
+        {of.map(({ href, words, key, isHere }) => (
           <li key={href}>
-            <a href={href} aria-current={isHere ? 'page' : undefined}>
+            <a href={href} data-icon={hasIcons ? key : undefined} aria-current={isHere ? 'page' : undefined}>
               {words}
             </a>
           </li>

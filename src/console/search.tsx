@@ -52,7 +52,7 @@ export function Search({ pages }: { pages: readonly PageLink[] }) {
   const close = () => (shown.value = undefined);
   return (
     <>
-      <Button class="quiet" aria-keyshortcuts="/ Control+K Meta+K" onClick={() => (shown.value = 'search')}>
+      <Button class="quiet" data-icon="/" aria-keyshortcuts="/ Control+K Meta+K" onClick={() => (shown.value = 'search')}>
         Search <kbd>/</kbd>
       </Button>
       {shown.value === 'search' && <SearchBox pages={pages} onClose={close} />}

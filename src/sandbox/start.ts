@@ -30,11 +30,14 @@ import { type Demo, ensureDemo } from './demo.js';
 import { startMailCatcher } from './mail/catcher.js';
 import { startPlatform } from './platform/platform.js';
 import { keepTemporal } from './temporal.js';
+import { findTemporal } from './temporal-binary.js';
 import { startWebUi } from './web-ui.js';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const loopback = '127.0.0.1';
 process.umask(0o077); // Only the owner can read the files in the data directory, including Temporal's files.
+
+const retentionMs = 30 * 86_400_000; // The default of the server is a day.
 
 await runProcess(async (closers, stop) => {
   // Connectors may call this machine, because the pretend platform runs here.
@@ -87,6 +90,15 @@ await runProcess(async (closers, stop) => {
   writeFileSync(inDirectory('api.json'), JSON.stringify({ url: api.url, pid: process.pid }));
   closers.add('api.json', () => rmSync(inDirectory('api.json'), { force: true }));
 
+  const command = inDirectory('temporal');
+  const { address } = temporal.connection;
+  if (!config.TEMPORAL_ADDRESS && address) {
+    const program = await findTemporal({ dataDir: directory.path, say, signal: stop });
+    const token = config.RELAY_ADMIN_TOKEN ? '$RELAY_ADMIN_TOKEN' : `$(cat ${quoted(tokenFile)})`;
+    const target = { address, namespace: temporal.namespace, codecUrl: `${links.api}/codec`, token };
+    writeFileSync(command, temporalCommand(program, target), { mode: 0o700 });
+  }
+
   const demo = refusal === undefined ? await ensureDemo(parts.store, platform.url, directory.path) : undefined;
   if (demo) platform.state.rule = { url: `${api.url}/co/${demo.companyId}/relay`, token: demo.relayAccessToken };
   say(`
@@ -95,6 +107,7 @@ The relay is running.
   API                 ${links.api}
   Console             ${links.api}/
   Temporal Web UI     ${links.webUi ? `${links.webUi}/workflows` : '(TEMPORAL_UI_URL is not set)'}
+  Temporal command    ${config.TEMPORAL_ADDRESS ? 'your own' : command}
   Pretend platform    ${platform.url}
   Vendors' simulators ${platform.url}/vendors
   Inbox               ${mail.uiUrl ?? `(mail goes to ${new URL(mail.smtpUrl).host})`}
@@ -113,8 +126,6 @@ async function mailServer(config: Config, directory: string, closers: Closers): 
   return catcher;
 }
 
-const retentionMs = 30 * 86_400_000; // The default of the server is a day.
-
 type Ready = Config & { RELAY_ENCRYPTION_KEYS: Keyring };
 
 async function temporalServer(config: Ready, isTrial: boolean, dataDir: string, closers: Closers, signal: AbortSignal) {
@@ -130,6 +141,26 @@ async function temporalServer(config: Ready, isTrial: boolean, dataDir: string, 
   const webUi = await startWebUi({ upstream: server.uiUrl, codec, host: loopback, port: uiPort });
   closers.add('the Web UI', webUi.close);
   return { connection: { address: server.address }, namespace, uiUrl: TEMPORAL_UI_URL ?? webUi.url, decodes };
+}
+
+interface CommandTarget {
+  address: string;
+  namespace: string;
+  codecUrl: string;
+  /** The admin token as a shell expression, so that the script does not contain the token. */
+  token: string;
+}
+
+/** A script that runs the `temporal` command with the address and the codec of this relay. */
+function temporalCommand(program: string, { address, namespace, codecUrl, token }: CommandTarget): string {
+  const settings = { ADDRESS: quoted(address), NAMESPACE: quoted(namespace), CODEC_ENDPOINT: quoted(codecUrl) };
+  const exports = Object.entries({ ...settings, CODEC_AUTH: `"Bearer ${token}"` });
+  return `#!/bin/sh\n${exports.map(([name, text]) => `export TEMPORAL_${name}=${text}\n`).join('')}exec ${quoted(program)} "$@"\n`;
+}
+
+/** The text as one word of a shell command. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** Returns the secret in the file. Creates the file, for its owner only, if it does not exist. */

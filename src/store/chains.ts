@@ -150,6 +150,11 @@ export class Chains {
     return flushed;
   }
 
+  /** Readers in this process see the rows of all chains that it has accepted. If that fails, they see the rows that are there. */
+  #flushed(): Promise<void> {
+    return this.#unsettled.length === 0 ? Promise.resolve() : this.flush().catch(() => {});
+  }
+
   /** Writes rows that the collector has read from Temporal. A row of a later run replaces a row of an earlier run. */
   async collect(rows: readonly NewChainRow[]): Promise<void> {
     for (let from = 0; from < rows.length; from += batch) await this.#write(rows.slice(from, from + batch), replaceOlder);
@@ -216,11 +221,13 @@ export class Chains {
 
   /** Without `companyId`, the list has the chains of all companies. */
   async list(companyId: string | undefined, filter: RowFilter, request: PageRequest) {
+    await this.#flushed();
     const { where, parameters } = conditions(companyId, filter);
     return lists.page(this.database, where, parameters, 'place DESC', request);
   }
 
   async counts(companyId: string, filter: RowFilter): Promise<Map<string, number>> {
+    await this.#flushed();
     const { where, parameters } = conditions(companyId, filter);
     const counted = z.object({ status: z.string(), chains: z.int() });
     const text = `SELECT status, count(*)::int AS chains FROM chains WHERE ${where} GROUP BY status`;
@@ -228,11 +235,13 @@ export class Chains {
   }
 
   async get(companyId: string, chainId: string): Promise<ChainRow | undefined> {
+    await this.#flushed();
     return chains.find(this.database, 'company_id = $1 AND chain_id = $2', [companyId, chainId]);
   }
 
   /** Ids of the company that begin with this text, at most 20 of each kind. */
   async search(companyId: string, text: string) {
+    await this.#flushed();
     const end = `${text}\u{10FFFF}`;
     const ofKind = (kind: string) => read(this.database, foundId, selectIds, [companyId, kind, text, end]);
     const [assignment, ticket, chain, rule] = await Promise.all([

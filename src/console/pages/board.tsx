@@ -86,7 +86,7 @@ export function DayChart({ health: { hours } }: { health: CompanyHealth }) {
 
 export function DueNext() {
   const { companyId } = useCompany();
-  const open: Resource<ChainList> = useResource(path`/co/${companyId}/chains?status=running&steps=true&limit=50`, seldom);
+  const open: Resource<ChainList> = useResource(path`/co/${companyId}/chains?steps=true&limit=50`, seldom);
   return (
     <section class="card" aria-labelledby="due">
       <h2 id="due">Due next</h2>

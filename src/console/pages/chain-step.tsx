@@ -83,7 +83,7 @@ function NoticeWords({ sentence, sections }: NoticeText) {
       </p>
       {sections.map(({ title, lines }) => (
         <section key={title}>
-          <h4>{title}</h4>
+          <h3>{title}</h3>
           {lines.map((line) => (
             <p key={line}>
               <Said text={line} />

@@ -6,6 +6,7 @@ import type { causesResponse, RefusedCause } from '../../contract/causes.js';
 import type { CompanyHealth } from '../../contract/health.js';
 import { pageOf, path } from '../addresses.js';
 import { CauseCard, useCauseDialog } from '../cause.js';
+import { FirstRun } from '../first-run.js';
 import { Page } from '../frame.js';
 import { seldom, usePages, useResource } from '../resource.js';
 import { ruleName, useCompany } from '../session.js';
@@ -28,6 +29,7 @@ export function NowPage() {
   const [askAll, dialog] = useCauseDialog(causes.refresh);
   return (
     <Page title="Now" about={`Times are in ${timeZone}.`}>
+      <FirstRun />
       <Figures health={health} refused={(causes.data.value?.refused ?? []).reduce((sum, { requests }) => sum + requests, 0)} />
       <div class="board">
         <div>

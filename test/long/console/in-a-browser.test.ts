@@ -190,7 +190,7 @@ async function lookAround(): Promise<void> {
 
   it('finds what needs a decision, and shows the chain continuing after it', async () => {
     const page = await pageOf(keys.steer, home, phone);
-    await page.getByRole('main').getByRole('link', { name: 'Send to group 502' }).click();
+    await page.getByRole('main').getByRole('link', { name: 'Send to group 502', exact: true }).click();
     await reads(page, 'does not exist at the assignment platform');
     await page
       .getByRole('article')

@@ -85,6 +85,14 @@ async function listed(query: string): Promise<void> {
   await eventually(query, async () => ((await stack.client.workflow.count(query)).count > 0 ? true : new Unmet(0)));
 }
 
+/** The relay's own lists read rows, which a worker keeps up to date about once a second. */
+async function inRows({ companyId }: Company, chainId: string, filter: Parameters<typeof stack.store.chains.list>[1]) {
+  await eventually('the row of the chain', async () => {
+    const { items } = await stack.store.chains.list(companyId, filter, { limit: 100 });
+    return items.some((row) => row.chainId === chainId) ? true : new Unmet(items);
+  });
+}
+
 let batches: Promise<unknown> = Promise.resolve();
 
 /** As the page says: the dev server runs one batch at a time for a namespace. So batches wait for each other. */
@@ -130,6 +138,7 @@ async function held(count: number): Promise<Fixture> {
   for (const chainId of chains) {
     await company.action(chainId, 1, 'needs-attention');
     await listed(`RelayChainId = '${chainId}' AND RelayNeedsAttention = true`);
+    await inRows(company, chainId, { status: 'needs-attention' });
   }
   await stack.assignment({ id: assignment });
   return { company, chains, variables: { CHAIN: chains[0] ?? '', INDEX: '1', ASSIGNMENT: assignment } };
@@ -206,6 +215,7 @@ const fixtures: Record<string, () => Promise<Fixture>> = {
     const assignment = await stack.assignment();
     const { chainId } = await company.start([send(assignment, { groupId: '501' })]);
     await listed(`RelayChainId = '${chainId}' AND RelayPaused = true`);
+    await inRows(company, chainId, { paused: true });
     return { company, chains: [chainId], variables: { CHAIN: chainId, INDEX: '0', ASSIGNMENT: assignment } };
   },
 };
