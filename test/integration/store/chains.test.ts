@@ -99,7 +99,10 @@ for (const { name, open, skip } of testDatabases) {
       );
       const held = rowOf(companyId, { receivedAt: ago(45), status: 'needs-attention', failureTypes: ['PlatformError'] });
       const early = rowOf(companyId, closed(30, { receivedAt: ago(60), assignmentIds: ['A', 'B'] }));
-      const late = rowOf(companyId, closed(20, { status: 'failed', failureTypes: ['MailError', 'PlatformError'] }));
+      const late = rowOf(
+        companyId,
+        closed(20, { receivedAt: ago(65), status: 'failed', failureTypes: ['MailError', 'PlatformError'] }),
+      );
       await store.chains.collect([early, held, late]);
       assert.ok(old && young);
       const order = idsOf([young, held, old, late, early]);
@@ -123,8 +126,8 @@ for (const { name, open, skip } of testDatabases) {
         [{ relayId: '2' }, young],
         [{ reason: 'PlatformError' }, held, late],
         [{ reason: 'PlatformError', status: 'failed' }, late],
-        [{ since: young.receivedAt }, young, late],
-        [{ until: young.receivedAt }, held, old, early],
+        [{ since: young.receivedAt }, young],
+        [{ until: young.receivedAt }, held, old, late, early],
         [{ paused: true }, old],
         [{ paused: false, assignmentId: 'B' }, early],
       ] as const) {
