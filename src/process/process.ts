@@ -13,7 +13,7 @@ import { type Log, Metrics } from '../service/telemetry.js';
 import { reasonOf, type TemporalAddress } from '../service/temporal.js';
 import { startTracing } from '../service/tracing.js';
 import type { Database } from '../store/database.js';
-import { createStore } from '../store/store.js';
+import { createStore, type Losses } from '../store/store.js';
 
 export class Closers {
   readonly #closers: [name: string, close: () => unknown][] = [];
@@ -81,7 +81,14 @@ export async function openParts<TemporalConnection extends Connection | NativeCo
   const tracing = await startTracing(log);
   closers.add('the traces', () => tracing?.close());
   const metrics = new Metrics(sdkMetrics);
-  const store = createStore(database, { keyring, secret }, () => metrics.lostEvents.inc());
+  const losses: Losses = {
+    lostEvent: () => metrics.lostEvents.inc(),
+    lostRow({ companyId, chainId }, error) {
+      metrics.lostRows.inc();
+      log.error({ companyId, chainId }, `the row of a chain is lost, because the database refused it: ${reasonOf(error)}`);
+    },
+  };
+  const store = createStore(database, { keyring, secret }, losses);
   closers.add('the store', () => store.close());
   const refused = await again(() => store.pepperHashes(), { log, stop });
   const otherSecret = 'they were hashed with another RELAY_SECRET: set that secret, or rotate them';

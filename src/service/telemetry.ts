@@ -98,6 +98,10 @@ export class Metrics {
     'relay_lost_event_copies_total',
     'Events that ran, but whose copy is lost, because too many copies waited for the database, or it refused a copy.',
   );
+  readonly lostRows = this.#counter(
+    'relay_lost_chain_rows_total',
+    'Rows of chains that the database refused: lists and search lack them.',
+  );
   /** Has buckets up to three days, which is the default attention window. */
   readonly effectDelay = this.#histogram(
     'relay_effect_delay_seconds',

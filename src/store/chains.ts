@@ -68,11 +68,12 @@ const isKept = 'EXISTS (SELECT 1 FROM companies WHERE companies.company_id = giv
 const collectedFields =
   `place run_id started_at received_at closed_at done_at held_since status paused rule relay_ids assignment_ids
   failure_types failed_actions nobody_found summary details encryption_key`.split(/\s+/);
-/** A run that began before the row's run is an old run of a chain that was opened again. */
+/** A run that began before the row's run is an old run of a chain that was opened again. A closed run stays closed. */
 const replaceOlder = `(company_id, chain_id) DO UPDATE SET updated_at = now(),
   ${collectedFields.map((column) => `${column} = EXCLUDED.${column}`).join(', ')},
   ticket_ids = CASE WHEN EXCLUDED.ticket_ids = '{}' THEN chains.ticket_ids ELSE EXCLUDED.ticket_ids END
-  WHERE chains.started_at IS NULL OR chains.started_at <= EXCLUDED.started_at`;
+  WHERE chains.started_at IS NULL OR chains.started_at < EXCLUDED.started_at
+    OR chains.started_at = EXCLUDED.started_at AND (chains.closed_at IS NULL OR EXCLUDED.closed_at IS NOT NULL)`;
 const ofIds = (kind: string, column: string) =>
   `SELECT company_id, '${kind}', left(unnest(${column}), ${longestId}), place, chain_id, received_at FROM written`;
 const writeIds = `WITH written AS (SELECT chains.* FROM chains JOIN
@@ -115,13 +116,19 @@ const named = (rows: readonly { companyId: string; chainId: string }[]) =>
 export type NewChainRow = Omit<ChainRow, 'failedActions' | 'nobodyFound' | 'place'> &
   Partial<Pick<ChainRow, 'failedActions' | 'nobodyFound'>>;
 
+export type LostRow = (row: Pick<ChainRow, 'companyId' | 'chainId'>, error: unknown) => void;
+
 export class Chains {
   #unsettled: NewChainRow[] = [];
   #flushing: Promise<void> = Promise.resolve();
   #purgeAt = Date.now() + purgeEveryMs;
   readonly #timer: NodeJS.Timeout;
 
-  constructor(private readonly database: Database) {
+  /** @param onLost - called for each row that the database refuses. */
+  constructor(
+    private readonly database: Database,
+    private readonly onLost: LostRow = () => {},
+  ) {
     this.#timer = setInterval(() => this.#unsettled.length > 0 && this.flush().catch(() => {}), flushEveryMs).unref();
   }
 
@@ -163,7 +170,7 @@ export class Chains {
       });
     await write(rows).catch(async (error: unknown) => {
       await this.database.query('SELECT 1').catch(() => Promise.reject(error));
-      if (rows.length === 1) return;
+      if (rows.length === 1 && rows[0]) return this.onLost(rows[0], error);
       for (const row of rows) await this.#write([row], onConflict);
     });
   }

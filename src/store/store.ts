@@ -3,7 +3,7 @@
 import type { Keyring } from '../contract/encryption.js';
 import { auditIn } from './audit.js';
 import { causesIn } from './causes.js';
-import { Chains } from './chains.js';
+import { Chains, type LostRow } from './chains.js';
 import { companiesIn, pausesIn, rulesIn } from './companies.js';
 import { contactsIn } from './contacts.js';
 import { adminTokensIn, keysIn, tokensIn } from './credentials.js';
@@ -31,8 +31,13 @@ export interface Secrets {
   secret?: string;
 }
 
-/** @param lostEvent - called for each event whose copy is lost. */
-export function createStore(connected: Database, { keyring, secret }: Secrets = {}, lostEvent?: () => void) {
+/** What is called for each copy of an event, and each row of a chain, that the store cannot keep. */
+export interface Losses {
+  lostEvent?: () => void;
+  lostRow?: LostRow;
+}
+
+export function createStore(connected: Database, { keyring, secret }: Secrets = {}, { lostEvent, lostRow }: Losses = {}) {
   const opened: Database = {
     ...connected,
     keyring,
@@ -42,7 +47,7 @@ export function createStore(connected: Database, { keyring, secret }: Secrets = 
   const settings = new Settings(opened);
   const usage = new Usage(opened);
   const events = new Events(opened, lostEvent);
-  const chains = new Chains(opened);
+  const chains = new Chains(opened, lostRow);
   /** After each transaction, this database marks the settings in memory as outdated. */
   const database: Database = { ...opened, transaction: (work) => opened.transaction(work).finally(() => settings.outdate()) };
   return {

@@ -95,7 +95,8 @@ export async function startStack({
   const log = createLog('trace', pino.destination({ dest: logFile, sync: true }));
   const sdkMetrics = isSecond ? undefined : await installRuntime(log);
 
-  const store = createStore(await openEmptied());
+  const database = await openEmptied();
+  const store = createStore(database);
   closers.add('the store', () => store.close());
   const platform = await startPlatform({ host: '127.0.0.1', port: 0 });
   closers.add('the platform', () => platform.close());
@@ -162,6 +163,7 @@ export async function startStack({
   return {
     client,
     store,
+    database,
     links,
     mail,
     platform,

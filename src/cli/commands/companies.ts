@@ -14,6 +14,7 @@ import { type Answer, path, Refused } from '../api.js';
 import {
   type Commands,
   command,
+  readCount,
   readSettings,
   readSwitch,
   type Settings,
@@ -67,6 +68,7 @@ export const companies: Commands = (relay, session) => {
   const switched = (text: string) => ({ noticeLinks: readSwitch('--notice-links', text) });
   const digest = (text: string) => ({ weeklyDigest: readSwitch('--weekly-digest', text) });
   const corrected = (text: string) => ({ noticeEdits: readSwitch('--notice-edits', text) });
+  const history = (days: string) => ({ historyDays: readCount('--history-days')(days) });
   const platform = (platform: object) => ({ platform });
   const ticketing = (ticketing: object) => ({ ticketing });
   const bearer = (token: string) => ({ type: 'bearer', token });
@@ -81,6 +83,7 @@ export const companies: Commands = (relay, session) => {
     .option('--time-zone <zone>', 'the time zone of the company, such as Europe/Berlin or +02:00', (timeZone) => ({ timeZone }))
     .option('--notice-links <on|off>', 'whether notices have links to retry or skip without a key', switched)
     .option('--weekly-digest <on|off>', 'whether the e-mail contacts get a digest of each week', digest)
+    .option('--history-days <days>', 'for how many days the rows of closed chains stay; 400 by default', history)
     .option('--notice-edits <on|off>', 'whether these links also let readers correct ids, values and the radius', corrected)
     .option('--platform-url <url>', 'the address of the assignment platform', (baseUrl) => platform({ kind: 'http', baseUrl }))
     .option('--platform-token <token>', 'the bearer token for the platform', (token) => platform({ auth: bearer(token) }))

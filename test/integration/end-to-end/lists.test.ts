@@ -1,4 +1,4 @@
-/** Lists of chains from Temporal's visibility: filters, cursor, one row for each chain, no worker needed. */
+/** Lists of chains: filters, cursor, one row for each chain, no worker needed. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
