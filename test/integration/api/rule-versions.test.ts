@@ -198,7 +198,7 @@ describe('a rule with contents', () => {
       assert.equal((await api.ask(method, `/admin/companies/acme${at}`, keys.author, body)).status, 403, `${method} ${at}`);
 
     const own = apiRoutes(api).filter(({ path }) => /rules\/:relayId\/(?!tokens)/.test(path));
-    assert.equal(own.length, 16);
+    assert.equal(own.length, 17);
     for (const route of own) {
       const at = route.path.replace(':companyId', 'acme').replace(':relayId', '1').replaceAll(/:\w+/g, '1');
       for (const bearer of [foreign, undefined])

@@ -89,7 +89,7 @@ describe('a body whose value may have ended its text', () => {
       '`blue`',
       'let the platform escape the value',
       `/companies/${company.companyId}/refused/${kept.rejectedId}`,
-      'rejected show',
+      'Open the request: ',
     ])
       assert(Text.includes(part), `${part} in ${Text}`);
     assert(!Text.includes(company.relayAccessToken));
