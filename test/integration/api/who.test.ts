@@ -56,6 +56,7 @@ describe('permissions', () => {
       'deleteKey',
       'deleteRule',
       'endPause',
+      'exportAudit',
       'getCompany',
       'getPauses',
       'listCompanyAudit',

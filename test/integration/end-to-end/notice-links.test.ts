@@ -85,7 +85,7 @@ describe('the link of a notice', { concurrency: true }, () => {
         '404',
         'behind it',
         `Assignment ${assignmentId} was not sent`,
-        `Assignment ${assignmentId} does not exist at the assignment platform. Change the number, then retry.`,
+        `Assignment ${assignmentId} does not exist at the assignment platform. Change the assignment number, then retry.`,
         '<summary>Details</summary><p>POST http',
         'value="retry"',
         'value="skip"',

@@ -323,7 +323,7 @@ async function composing(): Promise<void> {
     assert.deepEqual(await obstacles(page), []);
     await page.getByRole('button', { name: 'Send again…' }).click();
     await page.getByRole('button', { name: 'Send again', exact: true }).click();
-    await page.getByRole('heading', { name: /^Chain / }).waitFor();
+    await page.getByRole('heading', { level: 1, name: /^Assignment .*, Find|^Assignment / }).waitFor();
     await page.getByRole('link', { name: 'version 3' }).waitFor();
     await page.context().close();
   });

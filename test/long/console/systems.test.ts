@@ -30,7 +30,7 @@ const noteAt = (externalSystemTicketId: string): Pick<Case, 'action' | 'shows'> 
   shows: (value) => `${externalSystemTicketId} · Replace a broken till|note: ${value}`,
 });
 const notes = ['cfValue', 'Use the back door', 'Ring at the gate'] as const;
-const correct = 'Change what the message says';
+const correct = 'Change what it says';
 
 /** Without `edited`, a person solves the problem at the vendor and retries. With it, a person edits the action. */
 const cases: Record<keyof typeof ticketingKinds | keyof typeof platformKinds, Case> = {
@@ -212,7 +212,7 @@ async function systems(): Promise<void> {
         const found = mails.find(({ Subject }) => Subject.startsWith('[relay] Needs attention'));
         return found ? (await stack.text(found)).Text : new Unmet(mails.map(({ Subject }) => Subject));
       });
-      const places = [`\n\n${title}.`, remedy, '\nDetails:\n'].map((words) => text.indexOf(words));
+      const places = [`\n\n${title}`, remedy, '\nDetails:\n'].map((words) => text.indexOf(words));
       assert.ok(
         places.every((place, number) => place > (places[number - 1] ?? 0)),
         text,

@@ -154,6 +154,7 @@ async function givenUp(): Promise<Fixture> {
   const { chainId } = acceptedSchema.parse(await accepted.json());
   await company.ended(chainId);
   await listed(`RelayChainId = '${chainId}' AND ExecutionStatus = 'Failed'`);
+  await inRows(company, chainId, { status: 'failed' });
   await stack.assignment({ id: assignment });
   return { company, chains: [chainId], variables: { CHAIN: chainId, INDEX: '1', ASSIGNMENT: assignment } };
 }
