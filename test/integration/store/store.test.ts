@@ -136,6 +136,9 @@ for (const { name, open, skip } of testDatabases) {
         await store.versions.publish('whole', relayId, { revision: 1, contents, note: 'x' }, admin);
         await store.rules.setDoor('whole', relayId, (door) => ({ ...door, dedupeBy: 'id' }), admin);
         await store.tokens.rotate('whole', relayId, 0, admin, 'event');
+        const ids = { relayIds: [relayId], assignmentIds: ['1'], ticketIds: ['T'] };
+        store.chains.add({ companyId: 'whole', chainId: 'c', receivedAt: new Date().toISOString(), status: 'running', ...ids });
+        await store.chains.flush();
         const received = { relayId, eventId: 'e', receivedAt: new Date().toISOString(), bytes: 2, body: '{}', hash: 'h' };
         const event = { ...received, companyId: 'whole', outcome: 'chain', version: 1 } as const;
         store.events.add(event);
