@@ -5,7 +5,6 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { composedSchema } from '../../../../src/contract/dry-run.js';
 import { rejectedListSchema } from '../../../../src/contract/problem.js';
 import { startApiBehindProxy } from '../../../end-to-end/grpc-proxy.js';
 import { actor, eventually, startStack, Unmet, udf } from '../../../end-to-end/stack.js';
@@ -83,24 +82,20 @@ it('pays for a resent request that is refused for a missing confirmation', async
   assert.deepEqual(await answers(requestsPerMinute + 3, resend), { 409: requestsPerMinute, 429: 3 });
 });
 
-it('makes two Temporal calls to compose a chain of many actions', async () => {
+it('makes no Temporal call to compose a chain of many actions', async () => {
   const asked: string[] = [];
   const api = await startApiBehindProxy(stack, (method) => {
     asked.push(method);
     return undefined;
   });
   const own = await tenant(stack, 'steer');
-  const { chainId } = await own.start(
-    Array.from({ length: 40 }, (_, n) => udf(`T-${n}`, { delayInSeconds: String(3000 + n), platformAssignmentId: '7' })),
-  );
   const elements = Array.from({ length: 40 }, () => udf('${ticket}', { relayId: own.relayId }));
   asked.length = 0;
   const composed = await fetch(`${api.url}/co/${own.companyId}/chains/compose`, {
     method: 'POST',
     headers: { authorization: `Bearer ${own.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ elements, assignment: { chainId } }),
+    body: JSON.stringify({ elements }),
   });
-  assert.equal(composedSchema.parse(await composed.json()).variables.ticket, 'T-39');
-  assert.deepEqual(asked, ['DescribeWorkflowExecution', 'GetWorkflowExecutionHistory']);
-  await own.steer(chainId, 'cancel');
+  assert.equal(composed.status, 200);
+  assert.deepEqual(asked, []);
 });
