@@ -75,7 +75,7 @@ function share(kind: string, names: string[], processes: number): string[] {
 const isUnit = (name: string) => name.startsWith('unit/');
 const [unit, others] = [names.filter(isUnit), names.filter((name) => !isUnit(name))];
 const cores = availableParallelism();
-const atOnce = 2 * cores; // most tests wait more than they compute
+const atOnce = Math.ceil(2.5 * cores); // most tests wait more than they compute
 // The unit tests start when a process has nothing else left to do.
 const processes = [...share('others', others, atOnce), ...share('unit', unit, cores)];
 
