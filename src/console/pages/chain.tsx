@@ -66,7 +66,20 @@ function chainTitle(company: Company, { actions, receivedAt }: ChainResource): s
 function Chain({ chain, resource }: { chain: ChainResource; resource: Resource<ChainResource> }) {
   const company = useCompany();
   const { companyId } = company;
-  const { chainId, status, receivedAt, closedAt, actions, ignored = [], partial, historyFull, links, tokenIds, rule } = chain;
+  const {
+    chainId,
+    status,
+    receivedAt,
+    closedAt,
+    actions,
+    ignored = [],
+    partial,
+    forgotten,
+    historyFull,
+    links,
+    tokenIds,
+    rule,
+  } = chain;
   const ofRules = [...new Set(actions.map(({ relayId }) => relayId))];
   const [relayId] = ofRules;
   useAnnounced(chain);
@@ -105,6 +118,9 @@ function Chain({ chain, resource }: { chain: ChainResource; resource: Resource<C
           </Fact>
         )}
       </dl>
+      {forgotten && !partial && (
+        <p class="note">Temporal has deleted this chain. The relay has kept what it did. You cannot open it again.</p>
+      )}
       {partial && <p class="note wait">The relay could not read the newest states in time, so this page may be out of date.</p>}
       {historyFull && (
         <p class="note wait">

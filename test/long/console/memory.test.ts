@@ -1,12 +1,48 @@
-/** In a browser: the charts of a rule, the proposal for its events, and a rule that goes quiet. */
+/** In a browser: an assignment of a year ago, the charts of a rule, and a rule that goes quiet. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { watch } from '../../../src/notices/quiet.js';
 import { missingBrowser, obstacles, signIn, startBrowser } from '../../end-to-end/browser.js';
-import { adminToken, startStack } from '../../end-to-end/stack.js';
+import { adminToken, eventually, send, startStack, Unmet } from '../../end-to-end/stack.js';
 
 const stack = await startStack();
+
+it('shows what became of an assignment a year ago, although Temporal has deleted its chain', {
+  skip: missingBrowser,
+}, async () => {
+  const company = await stack.company();
+  const { companyId } = company;
+  const assignmentId = await stack.assignment();
+  const { chainId } = await company.start([send(assignmentId, { groupId: '501', sendRadius: '25' })]);
+  await company.ended(chainId);
+  const row = await eventually('the row to be complete', async () => {
+    const row = await stack.store.chains.get(companyId, chainId);
+    return row?.details ? row : new Unmet(row);
+  });
+  const yearBefore = (iso: string) => new Date(Date.parse(iso) - 365 * 86_400_000).toISOString();
+  const older = JSON.parse(JSON.stringify(row), (_, value) =>
+    typeof value === 'string'
+      ? value.replaceAll(/20\d\d-\d\d-\d\dT[\d:.]+Z/g, yearBefore).replaceAll(chainId, 'c-last-year')
+      : value,
+  );
+  await stack.store.chains.collect([older]);
+
+  const browser = await startBrowser();
+  const page = await browser.newPage();
+  await signIn(page, stack.links.api, adminToken, `/companies/${companyId}`);
+  await page.keyboard.press('/');
+  await page.getByRole('combobox').fill(assignmentId.slice(0, -3));
+  await page.getByRole('option', { name: assignmentId }).click();
+  await page.getByRole('heading', { name: `Assignment ${assignmentId}` }).waitFor();
+  await page.getByText(/Sent .*to group 501 within 25 miles/).waitFor();
+  const link = page.locator(`a[href$="/c-last-year"]`).first();
+  assert.match((await link.textContent()) ?? '', new RegExp(String(new Date(yearBefore(row.receivedAt)).getFullYear())));
+  await link.click();
+  await page.getByText('Temporal has deleted this chain').waitFor();
+  assert.equal(await page.getByRole('button', { name: /retry|cancel/i }).count(), 0);
+  assert.deepEqual(await obstacles(page), []);
+});
 
 it('proposes how often a rule expects an event, and shows that it is quiet', { skip: missingBrowser }, async () => {
   const { companyId, relayId, admin } = await stack.company();
