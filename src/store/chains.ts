@@ -76,17 +76,17 @@ const replaceOlder = `(company_id, chain_id) DO UPDATE SET updated_at = now(),
     OR chains.started_at = EXCLUDED.started_at AND (chains.closed_at IS NULL OR EXCLUDED.closed_at IS NOT NULL)`;
 const ofIds = (kind: string, column: string) =>
   `SELECT company_id, '${kind}', left(unnest(${column}), ${longestId}), place, chain_id, received_at FROM written`;
-const writeIds = `WITH written AS (SELECT chains.* FROM chains JOIN
-    (SELECT * FROM json_to_recordset($1::text::json) AS named (company_id text, chain_id text)) AS named
-    ON chains.company_id = named.company_id AND chains.chain_id = named.chain_id)
-  INSERT INTO chain_ids (company_id, kind, id, place, chain_id, received_at) SELECT DISTINCT * FROM (
+/** After a statement that writes rows of chains. It does not read the chains again: PGlite would read every row. */
+const writeIds = `INSERT INTO chain_ids (company_id, kind, id, place, chain_id, received_at) SELECT DISTINCT * FROM (
     ${ofIds('rule', 'relay_ids')} UNION ALL ${ofIds('assignment', 'assignment_ids')} UNION ALL ${ofIds('ticket', 'ticket_ids')}) AS ids
   ON CONFLICT (company_id, chain_id, kind, id) DO UPDATE SET place = EXCLUDED.place WHERE chain_ids.place <> EXCLUDED.place`;
-const purge = `DELETE FROM chains WHERE (company_id, chain_id) IN (
+const purge = `WITH old AS (DELETE FROM chains WHERE (company_id, chain_id) IN (
   SELECT company_id, chain_id FROM companies JOIN LATERAL (
     SELECT chain_id FROM chains WHERE chains.company_id = companies.company_id
       AND place < '1' || to_char(now() AT TIME ZONE 'UTC' - COALESCE(history_days, ${defaultHistoryDays}) * interval '1 day', 'YYYY-MM-DD')
-    LIMIT 1000) AS old ON true) RETURNING 1`;
+    LIMIT 1000) AS expired ON true) RETURNING company_id, chain_id),
+  old_ids AS (DELETE FROM chain_ids USING old WHERE (chain_ids.company_id, chain_ids.chain_id) = (old.company_id, old.chain_id))
+  SELECT 1 FROM old`;
 const heldRows = `json_to_recordset($1::text::json) AS held (company_id text, chain_id text, held_since timestamptz, paused boolean, failure_types text[])`;
 const setHeld = `UPDATE chains SET updated_at = now(), held_since = held.held_since, paused = held.paused, failure_types = held.failure_types,
     status = CASE WHEN held.held_since IS NULL THEN 'running' ELSE 'needs-attention' END
@@ -163,10 +163,9 @@ export class Chains {
   /** If a batch fails because of one row, the other rows are written alone. @throws if the database does not answer. */
   async #write(rows: readonly NewChainRow[], onConflict: string): Promise<void> {
     const write = (some: readonly NewChainRow[]) =>
-      this.database.transaction(async (queries) => {
+      this.database.transaction((queries) => {
         const stored = some.map((row) => ({ failedActions: 0, nobodyFound: false, ...row, place: placeOf(row) }));
-        await chains.insertAll(queries, stored.map(storable), isKept, onConflict);
-        await queries.query(writeIds, [named(some)]);
+        return chains.insertAll(queries, stored.map(storable), isKept, onConflict, writeIds);
       });
     await write(rows).catch(async (error: unknown) => {
       await this.database.query('SELECT 1').catch(() => Promise.reject(error));

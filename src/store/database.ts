@@ -156,15 +156,24 @@ export class Table<Noun extends z.ZodObject> {
     return (await this.write(queries, statement, [recordOf(stored)]))[0];
   }
 
-  /** Inserts the rows in this order, if they do not exist yet and fulfil a condition on the row `given`. */
-  async insertAll(queries: Queries, rows: readonly StoredRow[], where: string, onConflict = 'DO NOTHING'): Promise<void> {
+  /**
+   * Inserts the rows in this order, if they do not exist yet and fulfil a condition on the row `given`.
+   * @param then - a statement that runs after this, with the written rows as the table `written`
+   */
+  async insertAll(
+    queries: Queries,
+    rows: readonly StoredRow[],
+    where: string,
+    onConflict = 'DO NOTHING',
+    then?: string,
+  ): Promise<void> {
     const stored = rows.map((row) => this.#encrypted(queries, row));
     const columns = [...new Set(stored.flatMap(Object.keys))].map(columnOf).join(', ');
     const records = `[${stored.map(recordOf).join()}]`;
     const statement = `INSERT INTO ${this.name} (${columns})
       SELECT ${columns} FROM json_populate_recordset(NULL::${this.name}, $1::text::json) WITH ORDINALITY AS given
       WHERE ${where} ORDER BY ordinality ON CONFLICT ${onConflict}`;
-    await queries.query(statement, [records]);
+    await queries.query(then === undefined ? statement : `WITH written AS (${statement} RETURNING *) ${then}`, [records]);
   }
 
   /** Overwrites a locked row. If `values` lacks a field, the field becomes NULL. @param ids - the columns that identify the row. */
