@@ -18,17 +18,15 @@ const idsOf = (cell: string) =>
     return asked.slice(from, to + 1);
   });
 const tables = ['Holds', 'Does not apply', 'Does not hold yet'];
-const rows = `${read('docs/security.md')}\n${read('test/deployment/asvs-5.0.0.md')}`
-  .split(/^#+ /m)
-  .flatMap((section) => {
-    const [heading = '', ...lines] = section.split('\n');
-    return lines
-      .filter((line) => /^\| *\d+\.\d+\.\d+/.test(line))
-      .map((line) => {
-        const [ids = '', asks = '', evidence = ''] = line.split(' | ').map((cell) => cell.replace(/^\||\|$/g, '').trim());
-        return { ids: idsOf(ids), asks, verdict: heading, evidence };
-      });
-  });
+const rows = `${read('docs/security.md')}\n${read('test/deployment/asvs-5.0.0.md')}`.split(/^#+ /m).flatMap((section) => {
+  const [heading = '', ...lines] = section.split('\n');
+  return lines
+    .filter((line) => /^\| *\d+\.\d+\.\d+/.test(line))
+    .map((line) => {
+      const [ids = '', asks = '', evidence = ''] = line.split(' | ').map((cell) => cell.replace(/^\||\|$/g, '').trim());
+      return { ids: idsOf(ids), asks, verdict: heading, evidence };
+    });
+});
 const tests = readdirSync(new URL('test/', root), { recursive: true, encoding: 'utf8' }).filter((file) =>
   file.endsWith('.test.ts'),
 );
