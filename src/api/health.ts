@@ -1,4 +1,4 @@
-/** How rules do: counts over time, quiet rules, and how often a rule could expect events. */
+/** The health of rules: counts over time, quiet rules, and a proposal how often a rule expects events. */
 
 import { z } from 'zod';
 import { proposedExpectation } from '../chain/expectation.js';

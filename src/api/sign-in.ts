@@ -28,7 +28,7 @@ const mailForm = z.object({
 });
 /** The number of sign-ins that a client address may begin at once; then one more every `begunEveryMs`. */
 const [mostBegun, begunEveryMs] = [30, 2_000];
-/** The number of mails to an e-mail address at once, whether the relay knows it or not; then one more every `mailEveryMs`. */
+/** How many mails an address may request at once, whether the relay knows it or not; then one more every `mailEveryMs`. */
 export const mailsToAddress = 3;
 const mailEveryMs = 200_000;
 const gone =

@@ -1,6 +1,6 @@
 /**
- * Webhook bodies from a correct template, with people's texts pasted into them; each has a valid token. Each body either runs in
- * its intended meaning, or is kept and reported. Never both, and never neither.
+ * Webhook bodies from a correct template, with people's texts pasted into them; each has a valid token. Each body either runs as
+ * intended, or is kept and reported.
  */
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
 /**
- * Drives the built workflows by activations made by hand, as Temporal's core makes them. So tests can have combinations that are
+ * Drives the built workflows by activations made by hand, as Temporal's core makes them. So tests can make combinations that are
  * rare on a server, such as a signal, a timer and the late end of a local activity in one workflow task.
  */
 

@@ -14,7 +14,10 @@ const stack = await startStack();
 const { chains } = stack.store;
 type Company = Awaited<ReturnType<typeof stack.company>>;
 
-/** The tests hold the lease, so that only their own collectors run. A new one begins like that of a restarted worker. */
+/**
+ * The tests hold the lease, so that only their own collectors run. A new collector begins like the collector of a restarted
+ * worker.
+ */
 let lease: { release(): Promise<unknown> } | undefined;
 before(async () => {
   const account = `collector:${stack.taskQueue}`;

@@ -1,4 +1,4 @@
-/** A rule that expects events goes quiet: its notice, and the notice of its next event; and the digest of a week. */
+/** A rule that expects events becomes quiet: its notice, and the notice about the next event. Also the weekly digest. */
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';

@@ -67,7 +67,7 @@ interface Shape {
   rule?: Partial<Rule>;
   /** Set before any worker runs: a running worker notices a pause only later. */
   isPaused?: boolean;
-  /** The fault while the chain begins. */
+  /** the fault during the start of the chain */
   trouble?(subject: Subject): Promise<unknown>;
   actions: Action[];
   /** Waits until another version can take over. */
@@ -181,8 +181,8 @@ const shapes: Shape[] = [
 ];
 
 /**
- * Chains of an event, which a release without rules with contents cannot run: it holds their actions, and says that its workers are
- * too old. By the version of the last such release.
+ * Chains of an event, which a release without rules with contents cannot run: it holds their actions, and says that its workers
+ * are too old. The key is the version of the last such release.
  */
 const withoutContents = '0.1.0';
 interface ShapeOfEvent extends Shape {

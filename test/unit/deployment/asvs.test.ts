@@ -1,4 +1,4 @@
-/** Every requirement of ASVS 5.0.0, levels 1 and 2, has one row in docs/security.md or asvs-5.0.0.md, with evidence that exists. */
+/** Each requirement of ASVS 5.0.0, levels 1 and 2, has a row in docs/security.md or asvs-5.0.0.md, with evidence that exists. */
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
