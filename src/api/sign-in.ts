@@ -115,7 +115,7 @@ or ask a person who manages your company in the relay.</p><p><a href="/sign-in">
         return sendForm(c, 'Sign in', html`${several}<form method="post">${buttons}</form>`);
       },
     }),
-    route.anyone('POST /sign-in/link/:link', 'useSignInLink', 'Sign in with the form of the page of the link', {
+    route.anyone('POST /sign-in/link/:link', 'useSignInLink', 'Sign in with the button on the page of the link', {
       onPage: true,
       answers: {
         303: ['A redirect to the console, with a session.'],

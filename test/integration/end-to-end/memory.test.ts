@@ -219,7 +219,7 @@ it('shows a chain that Temporal has deleted, lists and finds it, and refuses to 
     const answer = await ask(`/co/${companyId}/chains/${chainId}/${path}`, { method, ...(method === 'POST' && { body }) });
     const told = await answer.text();
     assert.equal(answer.status, 409, `${path}: ${told}`);
-    assert.match(told, new RegExp(`Temporal keeps chain ${chainId} no longer; for what was not done, send the request again`));
+    assert.match(told, new RegExp(`Temporal has deleted chain ${chainId}; to run its remaining actions, send the request again`));
   }
   assert.deepEqual(await listed(companyId), [closed, open].sort());
   const found = async (query: string) =>

@@ -301,7 +301,7 @@ async function subjectOf(shape: Shape, { api, adminToken, mailUrl, client, taskQ
   };
 }
 
-/** Resets to the chain's first workflow task; then waits until the chain waits for its earlier delayed action. */
+/** Resets the chain to its first workflow task. Returns when the chain is waiting for its earlier delayed action. */
 async function reset({ client, workflow }: Subject): Promise<void> {
   await resetToFirst(client, workflow().workflowId);
   await eventually('the reset chain to wait for its delayed action', async () => {
