@@ -25,7 +25,7 @@ export async function runFiles(files: Record<string, string>, taken: string): Pr
     if (!take(mark)) continue;
     mine.push(name);
     const before = cpuMs();
-    // The promise resolves when the suite has ended, hooks and all.
+    // The promise resolves when the suite has ended, with its hooks.
     await describe(name, async () => void (await import(url)));
     writeFileSync(mark, String(cpuMs() - before));
   }

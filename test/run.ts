@@ -136,7 +136,7 @@ async function finish(): Promise<void> {
   process.exit(counts.failed > 0 || counts.passed === 0 ? 1 : 0);
 }
 
-/** More files with failures than this are no matter of patience. */
+/** If more files than this have failures, a busy machine is not the reason. */
 const mostAgain = 5;
 
 /** @returns whether all tests of the files pass. */

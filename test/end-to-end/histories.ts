@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 export const directory = fileURLToPath(new URL('../../../test/histories/', import.meta.url));
 const sums = join(directory, 'SHA256SUMS');
 
-/** Those that are there, such as `0.1.0/plain.binpb`. */
+/** The recorded histories, such as `0.1.0/plain.binpb`. */
 export function recordedNames(): string[] {
   return readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.binpb'));
 }
@@ -34,7 +34,7 @@ export function lines(): string[] {
   return existsSync(sums) ? linesOf(readFileSync(sums, 'utf8')) : [];
 }
 
-/** @throws where it is there already */
+/** @throws if the history exists already */
 export function add(name: string, history: Uint8Array): void {
   mkdirSync(dirname(join(directory, name)), { recursive: true });
   writeFileSync(join(directory, name), history, { flag: 'wx' });
