@@ -1,7 +1,7 @@
 /** `npm test -- release` sets it. */
 export const isRelease = process.env.RELAY_TEST_RELEASE === '1';
 
-/** How much a test does: `short` for each change, `whole` for a release. Both have the same assertions. */
+/** The size of a test: `short` for each change, `whole` for a release. Both have the same assertions. */
 export function extent<Much>(short: Much, whole: Much): Much {
   return isRelease ? whole : short;
 }

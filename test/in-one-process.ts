@@ -7,8 +7,8 @@ import { setFlagsFromString } from 'node:v8';
 import { closeFree } from './store/emptied.js';
 
 /**
- * V8 compiles WebAssembly (PGlite) without optimization. Most test processes end before the optimization, which takes a sixth of
- * their CPU time, would pay.
+ * V8 compiles WebAssembly (PGlite) without optimization, which takes a sixth of the CPU time of a test process. Most processes
+ * end too early to gain from it.
  */
 export const quickStart = '--liftoff-only';
 
@@ -25,12 +25,12 @@ export async function runFiles(files: Record<string, string>, taken: string): Pr
     if (!take(mark)) continue;
     mine.push(name);
     const before = cpuMs();
-    // The promise resolves when the suite has ended, hooks and all.
+    // The promise resolves when the suite has ended, with its hooks.
     await describe(name, async () => void (await import(url)));
     writeFileSync(mark, String(cpuMs() - before));
   }
   await closeFree();
-  // What the file `faults/short` leaves makes Node 20 spin for ever in `CleanupHandles` after this event.
+  // After the file `faults/short`, Node 20 loops for ever in `CleanupHandles` after this event.
   process.on('exit', (code) => process.exit(code));
   // The runner would wait for open handles of a test.
   setTimeout(() => {

@@ -3,9 +3,9 @@
  * nothing, `integration` a database, a server or another process, `long` also about a minute, `faults` a machine for itself.
  * `npm test` runs `unit` and `integration`. Arguments choose a folder, or files by a part of their path: `npm test -- long`,
  * `npm test -- end-to-end/reset`. `npm test -- release` runs `integration` and `long` at their whole extent (extent.ts). A few
- * processes, which share one Temporal dev server and one PostgreSQL, each take the next file when they have run one.
- * With `--again`, files with failures run once more, alone, because a busy machine can be slower than a test is patient. The
- * output names them: a test that needs the second run is still a defect.
+ * processes share one Temporal dev server and one PostgreSQL, and take one file after the other. With `--again`, files with
+ * failures run once more, alone, because a test on a busy machine can time out. The output names them: a test that needs the
+ * second run is still a defect.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -58,7 +58,7 @@ if (names.length === 0) {
 const directory = mkdtempSync(join(tmpdir(), 'relay-test-'));
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-/** @returns the entry files of the processes that share these tests. */
+/** @returns the entry files of the processes that run these tests. */
 function share(kind: string, names: string[], processes: number): string[] {
   const taken = join(directory, kind);
   mkdirSync(taken);
@@ -136,7 +136,7 @@ async function finish(): Promise<void> {
   process.exit(counts.failed > 0 || counts.passed === 0 ? 1 : 0);
 }
 
-/** More files with failures than this are no matter of patience. */
+/** If more files than this have failures, a busy machine is not the reason. */
 const mostAgain = 5;
 
 /** @returns whether all tests of the files pass. */

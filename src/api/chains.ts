@@ -124,7 +124,7 @@ const anyBulkRequest = bulkRequest
   .extend({ filter: filterSchema.extend({ companyId: z.string().regex(companyIdPattern).optional() }).default({}) })
   .meta({ id: 'AnyBulkRequest' });
 
-/** What a row keeps of a chain whose workflow Temporal has deleted. */
+/** The chain from its row, after Temporal has deleted the workflow. */
 const keptSchema = chainSchema
   .pick({ actions: true, ignored: true, historyFull: true, tokenIds: true, warnings: true })
   .extend({ actions: chainSchema.shape.actions.default([]) });

@@ -22,7 +22,7 @@ const assets = new Map(
     return type === undefined ? [] : [[name, { type, gzipped: gzipSync(readFileSync(directory + name)) }] as const];
   }),
 );
-/** @param name - of the file before its hash: `main` is the first script of the console, `docs` is Redoc. */
+/** @param name - the name of the file without its hash: `main` is the first script of the console, `docs` is Redoc. */
 export const assetOf = (name: 'main' | 'style' | 'docs') => [...assets.keys()].find((file) => file.startsWith(`${name}-`)) ?? '';
 
 const addresses: [path: string, id: string, summary: string][] = [

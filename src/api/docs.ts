@@ -60,7 +60,7 @@ function sendDocs(c: Context, companyId?: string) {
   return c.html(wholePage({ title: 'Relay API', main }, script));
 }
 
-/** Redoc makes its styles at run time, and searches in a worker that it makes from a text. */
+/** Redoc creates its styles, and the web worker for its search, at run time. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'; worker-src blob:; img-src data:; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

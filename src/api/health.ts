@@ -1,4 +1,4 @@
-/** How rules do: counts over time, quiet rules, and how often a rule could expect events. */
+/** The health of rules: counts over time, quiet rules, and a proposal how often a rule expects events. */
 
 import { z } from 'zod';
 import { proposedExpectation } from '../chain/expectation.js';
@@ -12,7 +12,7 @@ const daysQuery = (days: number) =>
 
 export function healthOfRulesRoutes({ companies, rules, health }: Store): Route[] {
   return [
-    route.company('GET /co/:companyId/health', 'getCompanyHealth', 'Read how the rules of a company do', {
+    route.company('GET /co/:companyId/health', 'getCompanyHealth', 'Read the health of all rules', {
       description: 'The counts are about a second old. A chain counts as failed about a minute after its end at the latest.',
       use: 'lists',
       query: z.object({ days: daysQuery(7) }),
@@ -22,7 +22,7 @@ export function healthOfRulesRoutes({ companies, rules, health }: Store): Route[
         return c.json(companyHealthSchema.parse(await health.companyNow(companyId, days)));
       },
     }),
-    route.company('GET /co/:companyId/rules/:relayId/health', 'getRuleHealth', 'Read how a rule does', {
+    route.company('GET /co/:companyId/rules/:relayId/health', 'getRuleHealth', 'Read the health of a rule', {
       use: 'lists',
       query: z.object({
         by: z.enum(['hour', 'day']).default('day').describe('Days begin at midnight in the zone of the company.'),

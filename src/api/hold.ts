@@ -237,7 +237,7 @@ interface Fix {
   names: string[];
   fields: Fields;
   sameAssignment: number[];
-  texts?: Record<string, string | undefined>; // of a form that was refused
+  texts?: Record<string, string | undefined>; // the texts of a refused form
 }
 
 /** For example `Within (miles) must be a number of miles.` for the pointer `/fields/sendRadius`. */

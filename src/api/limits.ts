@@ -224,7 +224,7 @@ export function limitUse(limits: Limits, use: Use): MiddlewareHandler<Authentica
   };
 }
 
-/** @throws Problem 429 if the key or person, or all of the company together, are over the limit */
+/** @throws Problem 429 if the key or person, or all of the company together, have exceeded the limit */
 export async function countUse(c: Context, limits: Limits, use: Use, actor: Caller | undefined): Promise<void> {
   if (actor === undefined || actor.kind === 'admin') return;
   const { exceeded, together, headers } = await limits.ofUse(use, callerId(actor), actor.companyId);

@@ -28,7 +28,7 @@ type Options = Pick<ApiOptions, 'store'> & { rejections: Rejections };
 export async function keepRefusedEvent({ store, rejections }: Options, refused: Rejection, asked: AskedEvent): Promise<void> {
   const { companyId, relayId } = asked;
   const { reason, signature = asked.signature } = refused;
-  // The relay knows the sender, but answers as to a stranger. So it reads the body after the answer.
+  // The sender is known, but must not learn this from the answer or from its time. So the body is read after the answer.
   if (refused.status === 401) {
     const known = { companyId, reason, ...(signature && { signature }) };
     rejections.keepAfter(known, async () => refusedEvent(refused, asked, await readEvent(asked.received)));

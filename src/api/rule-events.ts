@@ -146,7 +146,7 @@ export function dedupe(
   return { warnings: [{ pointer: '', detail }] };
 }
 
-/** An event that was not applicable stays so, although a version that was published since may apply. */
+/** A repeated event that did not apply gets the same answer again, even if a newer version applies to it. */
 async function earlierAnswer(
   { store }: Pick<ApiOptions, 'store'>,
   { companyId, relayId, key }: AskedEvent,

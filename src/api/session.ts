@@ -129,7 +129,7 @@ export const sayOnSignInPage =
     await next();
     if (!c.error) return;
     const { problem } = problemOf(c.error);
-    // With any other problem, do not read the form: the problem may be that the form cannot be read.
+    // After any other problem, do not read the form again: perhaps it cannot be read.
     const { to } = problem.slug === 'rate-limited' ? await c.req.parseBody() : {};
     const retryAfter = c.res.headers.get('Retry-After');
     const wrong = `${problem.detail}${retryAfter === null ? '' : ` Try again in ${retryAfter} seconds.`}`;

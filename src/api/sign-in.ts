@@ -28,7 +28,7 @@ const mailForm = z.object({
 });
 /** The number of sign-ins that a client address may begin at once; then one more every `begunEveryMs`. */
 const [mostBegun, begunEveryMs] = [30, 2_000];
-/** The number of mails to an e-mail address at once, whether the relay knows it or not; then one more every `mailEveryMs`. */
+/** How many mails an address may request at once, whether the relay knows it or not; then one more every `mailEveryMs`. */
 export const mailsToAddress = 3;
 const mailEveryMs = 200_000;
 const gone =
@@ -115,7 +115,7 @@ or ask a person who manages your company in the relay.</p><p><a href="/sign-in">
         return sendForm(c, 'Sign in', html`${several}<form method="post">${buttons}</form>`);
       },
     }),
-    route.anyone('POST /sign-in/link/:link', 'useSignInLink', 'Sign in with the form of the page of the link', {
+    route.anyone('POST /sign-in/link/:link', 'useSignInLink', 'Sign in with the button on the page of the link', {
       onPage: true,
       answers: {
         303: ['A redirect to the console, with a session.'],

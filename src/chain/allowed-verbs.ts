@@ -89,7 +89,7 @@ export function refusalOf(verb: SteeringVerb, chain: ChainFacts, { index, state 
   if (chain.forgotten) return forgotten(chain);
   if (closedAt !== undefined && !isReopened(verb, chain, state)) {
     const again =
-      isRetry(verb) && state !== 'done' && state !== 'skipped' ? '; for what was not done, send the request again' : '';
+      isRetry(verb) && state !== 'done' && state !== 'skipped' ? '; to run its remaining actions, send the request again' : '';
     return ended(`chain ${chain.chainId} is ${status}, action ${index} is ${state}${again}`);
   }
   if (!isOpenTo(verb, state) && !partial) {
@@ -121,7 +121,7 @@ export function isReopened(verb: SteeringVerb, { status, closedAt }: ChainFacts,
 }
 
 export function forgotten({ chainId }: Pick<ChainFacts, 'chainId'>): Refusal {
-  return ended(`Temporal keeps chain ${chainId} no longer; for what was not done, send the request again`);
+  return ended(`Temporal has deleted chain ${chainId}; to run its remaining actions, send the request again`);
 }
 
 export function ended(what: string): Refusal {

@@ -75,7 +75,7 @@ export function silentSeconds(
 export type EventMinutes = readonly number[];
 
 const fewest = { events: 20, days: 7 };
-/** The proposed times are easy to read. */
+/** The proposed times, in minutes. */
 const steps = [5, 10, 15, 20, 30, 60, 120, 180, 240, 360, 480, 720, 1440, 2880, 4320, 10_080, 20_160, 44_640];
 
 /**
@@ -114,7 +114,8 @@ function usualHours(minutes: EventMinutes, timeZone: string, weeks: number): Hou
   const isUsual = (hour: number) => usualDays.filter(([, hours]) => hours.has(hour)).length >= usualDays.length / 2;
   const usual = Array.from({ length: 24 }, (_, hour) => hour).filter(isUsual);
   const [from = 0, to = 23] = [usual[0], usual.at(-1)];
-  const isLimited = to - from >= 3 && to - from < 20; // Narrow hours would hide that a rule with one event a day is quiet.
+  // In narrow hours, the silence of a rule with one event a day would grow too slowly.
+  const isLimited = to - from >= 3 && to - from < 20;
   const clock = (hour: number) => `${String(hour % 24).padStart(2, '0')}:00`;
   if (days.length === 7 && !isLimited) return undefined;
   return { ...(days.length < 7 && { days }), ...(isLimited && { from: clock(from), to: clock(to + 1) }) };

@@ -28,11 +28,11 @@ export function failureWords(type: string): string {
   return failures[type] ?? type;
 }
 
-/** Failures whose message is for technicians, such as the line of a call. */
+/** Failures whose message only technicians understand, such as the request and its status. */
 const callTypes = ['PlatformError', 'TicketingError', 'MailError', 'OutcomeUnknown'];
 const isMissingAssignment = ({ type, message }: Failure) => type === 'PlatformError' && /\banswered 404\b/.test(message);
 
-/** For example `Assignment 2001 does not exist`. Never the line of a call. */
+/** For example `Assignment 2001 does not exist`. Never the request and its status. */
 export function failureTitle(failure: Failure): string {
   const { type, title, message, assignmentId } = failure;
   if (title) return title;
@@ -41,7 +41,7 @@ export function failureTitle(failure: Failure): string {
   return failures[type] ? `${failures[type]}: ${message}` : capital(message);
 }
 
-/** The line of the call and its answer. Undefined if the title already has the message. */
+/** The request, its status and the answer. Undefined if the title already has the message. */
 export function failureDetails(failure: Failure): string | undefined {
   return failureTitle(failure).toLowerCase().endsWith(failure.message.toLowerCase()) ? undefined : failure.message;
 }

@@ -80,7 +80,7 @@ function escapeHtml(value: string): string {
   return value.replaceAll(/[&<>"']/g, (character) => escapes[character] ?? character);
 }
 
-/** Joins what an activity must check before the action. If that is only the plain condition, returns the condition itself. */
+/** Joins all that an activity must check before the action. If there is only a plain condition, returns this condition. */
 export function opaqueCondition(opaque: Opaque): Condition | undefined {
   const { condition, if: expression, late } = opaque;
   if (!expression && !late) return condition;

@@ -59,7 +59,7 @@ interface Tried {
   deliveries?: { sent: boolean; unknown?: boolean }[];
 }
 
-/** Whether a retry can help without an edit of the action: then it is the first thing to offer. */
+/** Whether a retry can help without an edit of the action. Then pages and notices offer the retry first. */
 export function retryHelps({ error }: { error?: { retryable: boolean; unknown?: boolean; remedy?: string } }): boolean {
   return !error || error.retryable || error.unknown === true || /\bretry\b/i.test(error.remedy ?? '');
 }

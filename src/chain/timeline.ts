@@ -13,7 +13,7 @@ export interface Scale {
 }
 
 export const width = 1000;
-/** The share of a break in the times that are drawn to scale. */
+/** The width of a break, as a share of the times that are drawn to scale. */
 const breakShare = 0.08;
 const shortestMs = 1_000;
 

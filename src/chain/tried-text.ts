@@ -24,6 +24,6 @@ export function triedText({ tried, counts, stopped }: Tried, which = ''): string
     const count = counts[outcome as keyof typeof wouldBe] ?? 0;
     return count > 0 ? [`${count} ${words}`] : [];
   });
-  const all = `Of ${which}${counted(tried, 'event')}${stopped ? ' (the time was too short for all)' : ''}`;
+  const all = `Of ${which}${counted(tried, 'event')}${stopped ? ' (there was no time for more)' : ''}`;
   return `${all}, ${parts.join('; ') || 'none would be different'}.`;
 }

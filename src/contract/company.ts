@@ -136,7 +136,7 @@ const weeklyDigest =
 const noticeEdits =
   'Whether these links also let their readers correct ids (assignment, groups, ticket), `cfValue` and `sendRadius` of a held action. Default: `false`.';
 const limits = "The company's limits. If a limit is absent, the operator's default limit applies.";
-const historyDays = 'For how many days the relay keeps the row of a closed chain. Default: 400.';
+const historyDays = 'For how many days lists and search keep a closed chain. Default: 400.';
 
 const companySettings = z.strictObject({
   name: z.string(),

@@ -1,4 +1,4 @@
-/** Templates of requests: with them, kind `http` speaks to a system that does not have the relay's own API. */
+/** Templates of requests. With them, the kind `http` can call a system that does not have the relay's own API. */
 
 import { z } from 'zod';
 import { parseCondition, pathPattern } from '../chain/condition.js';

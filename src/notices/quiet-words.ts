@@ -26,7 +26,7 @@ export function quietWords(notice: QuietNotice, context: NoticeContext): Words {
     wrong: [
       isOver
         ? 'The rule got an event again, so its silence is over.'
-        : `No event for ${spanText(silentSeconds)}${usual}. The sender may have stopped to send, or sends to another address.`,
+        : `No event for ${spanText(silentSeconds)}${usual}. Perhaps the sender has stopped, or sends to another address.`,
       ...(isOver ? [] : [`The rule expects an event every ${spanText(expectEvery)}${within}. ${counts}`]),
     ],
     toDo: isOver
@@ -38,7 +38,7 @@ export function quietWords(notice: QuietNotice, context: NoticeContext): Words {
       ? {}
       : {
           'How often you get this notice': [
-            'Once for each silence. The next event ends the silence, and you get a notice of it.',
+            'Once for each silence. The next event ends the silence, and you get a notice about it.',
           ],
         },
     ids: '',

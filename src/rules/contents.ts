@@ -11,7 +11,7 @@ import { allNames, type Expression, type Name, parseExpression } from './express
 import { parseTemplate, type Reference, type Template } from './references.js';
 
 export interface CompiledAction {
-  /** The fields of the request. Lists of texts are lists of templates; what is no text stays as it is. */
+  /** The fields of the request. Texts and lists of texts are templates. Other values stay as they are. */
   fields: [name: string, value: Template | Template[] | { other: unknown }][];
   references: Reference[]; // each name once
   if?: Expression;

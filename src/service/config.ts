@@ -132,7 +132,10 @@ export const environment = z.object({
   RELAY_ATTENTION_WINDOW_SECONDS: seconds(259_200),
   /** After the first notice, actions that fail in the same way within this time share a notice. With 0, no notice is shared. */
   RELAY_NOTICE_DIGEST_SECONDS: seconds(60),
-  /** The maximum number of notices for each company in ten minutes. The last quarter of this number are digests. */
+  /**
+   * The maximum number of notices for each company in ten minutes. The last quarter of them are digests, each with several
+   * notices.
+   */
   RELAY_NOTICES_PER_TEN_MINUTES: count(20),
   // The limits of docs/limits.md.
   RELAY_RATE_LIMIT_PER_MINUTE: count(600),

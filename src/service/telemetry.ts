@@ -127,7 +127,7 @@ export class Metrics {
   );
   readonly collectorLag = this.#gauge(
     'relay_collector_lag_seconds',
-    'How far the reading of closed chains into the store is behind.',
+    'How late the closed chains of Temporal reach the database.',
   );
   readonly retention = this.#gauge(
     'relay_retention_seconds',

@@ -156,7 +156,7 @@ export class Events {
     }
   }
 
-  /** Purges each rule after a quarter of its bounds, and all rules after the first events, and then once an hour. */
+  /** Purges a rule when its new events reach a quarter of its bounds. Purges all rules at the first events, then once an hour. */
   async #purge(): Promise<void> {
     const isHourly = Date.now() > this.#purgeAt || (!this.#hasPurged && this.#grown.size > 0);
     const isGrown = ({ events, bytes }: { events: number; bytes: number }) =>

@@ -28,7 +28,7 @@ const named = z.object({ personId: z.string() });
 const digest = (secret: string) => hash('sha256', secret);
 const identityOf = ({ issuer, subject }: Identity) => `${issuer}\n${subject}`;
 
-/** The caller that this person is after the sign-in. */
+/** The person as a caller of the API, after the sign-in. */
 export const asCaller = ({ personId, name, companyId, role }: z.infer<typeof storedPerson>): Caller => {
   return { kind: 'person', personId, name, companyId, role };
 };
@@ -82,8 +82,9 @@ export const peopleIn = (database: Database, pepper: Pepper) => {
     withAddress: (email: string) => find(database, email),
 
     /**
-     * The people that an account at the OpenID service is, in all companies. Binds the account to listed people with its verified
-     * address, unless another account of the service is bound to them. Adds and removes the people whose role a group gives.
+     * Finds the people of an account at the OpenID service, in all companies. Binds the account to listed people with its
+     * verified address, unless another account of the service is bound to them. Adds and removes the people whose role a group
+     * gives.
      */
     identify: (identity: Identity): Promise<KnownPerson[]> =>
       database.transaction(async (queries) => {

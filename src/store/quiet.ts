@@ -1,4 +1,6 @@
-/** What the check for quiet rules needs: the last event of each rule, the outages of the relay, and what was told already. */
+/**
+ * What the check for quiet rules needs: the last event of each rule, the outages of the relay, and the notices that were sent.
+ */
 
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';

@@ -1,4 +1,7 @@
-/** Browser sessions in the database, so that every process can end a session. A session ends when its key, admin token or person does. */
+/**
+ * Browser sessions in the database, so that every process can end a session. A session ends when its key, admin token or person
+ * is removed.
+ */
 
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';

@@ -31,7 +31,7 @@ export interface Secrets {
   secret?: string;
 }
 
-/** What is called for each copy of an event, and each row of a chain, that the store cannot keep. */
+/** Called for each copy of an event, and each row of a chain, that the store cannot keep. */
 export interface Losses {
   lostEvent?: () => void;
   lostRow?: LostRow;

@@ -1,4 +1,4 @@
-/** Lists chains from Temporal's visibility, for those who steer many of them. The answers are about a second old. */
+/** Lists chains from Temporal's visibility, for bulk orders. The answers are about a second old. */
 
 import { createHash } from 'node:crypto';
 import type { Client } from '@temporalio/client';

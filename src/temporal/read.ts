@@ -106,7 +106,7 @@ async function readView(client: Client, description: WorkflowExecutionDescriptio
   }
 }
 
-/** Reads how a closed chain has ended, with one call if its result tells it. */
+/** Reads how a closed chain has ended, with one call if its result contains the outcomes. */
 export async function readClosed(client: Client, description: Ended): Promise<View> {
   const { workflowId, runId } = description;
   const { history } = await client.workflowService.getWorkflowExecutionHistory({

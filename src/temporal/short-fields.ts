@@ -1,4 +1,4 @@
-/** What the actions of chains do and when they are due, without long texts, so that a list can say it for each chain. */
+/** The short fields of a chain's actions and their due times, for lists. */
 
 import type { Client } from '@temporalio/client';
 import { type ChainAction, dueAt } from '../chain/chain.js';

@@ -1,4 +1,4 @@
-/** Sends at WorkMarket of which nobody may be repeated, although answers and workers are lost. */
+/** Sends at WorkMarket while answers and workers are lost. None of them may be repeated. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -9,15 +9,15 @@ import { connected, draft, effect, type Kept } from './workmarket.js';
 
 const seed = Number(process.env.RELAY_TEST_SEED ?? Date.now() % 1_000_000);
 /**
- * A send whose effect shows ends then. Every other one takes its whole time, of which the connector keeps the larger part for
- * its look at the end.
+ * A send ends when its effect shows. Otherwise it takes its whole time, and the connector keeps the larger part of it for the
+ * check at the end.
  */
 const limits = { shown: 60_000, hidden: 9_000 };
 type Run = ReturnType<typeof effect>;
 
 /**
- * Lanes of sends, of which the connection is cut before or after the send, or whose worker is lost. The relay's next attempts are
- * made as long as the outcome allows one. A person decides nothing here.
+ * Sequences of sends. Their connections are cut before or after the send, or their workers are lost. The relay's next attempts
+ * follow as long as the outcome allows one. No person decides.
  */
 export function describeManySends([lanes, sendsOfLane]: readonly [number, number]): void {
   describe(`${lanes * sendsOfLane} sends at WorkMarket with lost answers and lost workers (seed ${seed})`, () => {
@@ -74,7 +74,7 @@ export function describeManySends([lanes, sendsOfLane]: readonly [number, number
     }
 
     /**
-     * The first attempt ends at its send, before or after the request. The next one has only the data that was kept.
+     * The first attempt ends at its send, before or after the request. The next attempt has only the data that was kept.
      * @param forgets - the worker is lost before it keeps that it sends
      */
     async function afterLostWorker(

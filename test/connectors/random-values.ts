@@ -13,7 +13,7 @@ import { extent } from '../extent.js';
 
 const numRuns = extent(200, 1000);
 
-/** Asks the simulator without a socket: several times faster. */
+/** Calls the simulator without a socket, which is several times faster. */
 function withoutSocket({ app }: Pick<Vendor<VendorState>, 'app'>): HttpClient {
   return {
     ...createHttpClient({ allowPrivateNetworks: true }),
@@ -83,8 +83,8 @@ interface Subject<State extends VendorState, Failure extends string> {
 }
 
 /**
- * Declares a test per field, with many values: what is written is what the simulator stores, and a second set finds it there; or
- * the value is refused before a write.
+ * Declares a test for each field, with many values. Either the simulator stores exactly this value, and setting it again changes
+ * nothing, or the value is refused before a write.
  */
 export function describeRandomValues<State extends VendorState, Failure extends string>(
   kind: string,

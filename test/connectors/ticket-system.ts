@@ -19,16 +19,19 @@ type Doubts = Record<string, boolean>;
 
 export interface TicketSystemCase<State extends VendorState, Failure extends string> {
   kind: string;
-  /** The simulator's open questions. The whole suite runs with the usual settings, and with all of them the other way. */
+  /**
+   * The doubtful facts about the vendor. The whole suite runs with the usual settings of the simulator, and with all settings
+   * reversed.
+   */
   doubts: Doubts;
-  /** Doubts under which the connector rightly fails, such as a vendor that lacks the call. */
+  /** With these settings, the connector must fail, for example because the vendor lacks the call. */
   hopeless?: string[];
   create(doubts: Doubts): Vendor<State, Failure>;
   system(url: string): TicketSystem;
   ticket: { id: string; number?: string };
-  /** Fields of the simulator and values, with the value that the simulator then has. */
+  /** Fields, values to set, and the values that the simulator then stores. */
   sets: { field: string; value: string; text?: string; hasPattern?: true; stored: unknown }[];
-  /** Values that must be refused before a write, with the words. */
+  /** Values that must be refused before a write, with the error messages. */
   refuses: { field: string; value: string; says: RegExp }[];
   writeMethod: 'PUT' | 'PATCH';
   stored(state: State, field: string): unknown;
@@ -68,7 +71,7 @@ const fates = [
   'server error',
 ] as const;
 type Fate = (typeof fates)[number];
-/** `cut-off twice`: the change is made, and its answer and the answer to the look after it are lost. */
+/** `cut-off twice`: the change is made, but its answer is lost, and so is the answer to the next read. */
 const cuts: Partial<Record<Fate, object>> = {
   'cut-off': { name: 'cut-off', times: 1 },
   'cut-off-after': { name: 'cut-off-after', times: 1 },

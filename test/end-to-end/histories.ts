@@ -1,5 +1,5 @@
 /**
- * The recorded histories in test/histories, a folder for each release. They only ever become more: a chain of that release may
+ * The recorded histories in test/histories, a folder for each release. None is ever removed, because a chain of that release may
  * still run. SHA256SUMS has a line for each, as `sha256sum` writes and checks it.
  */
 
@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 export const directory = fileURLToPath(new URL('../../../test/histories/', import.meta.url));
 const sums = join(directory, 'SHA256SUMS');
 
-/** Those that are there, such as `0.1.0/plain.binpb`. */
+/** The recorded histories, such as `0.1.0/plain.binpb`. */
 export function recordedNames(): string[] {
   return readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.binpb'));
 }
@@ -34,7 +34,7 @@ export function lines(): string[] {
   return existsSync(sums) ? linesOf(readFileSync(sums, 'utf8')) : [];
 }
 
-/** @throws where it is there already */
+/** @throws if the history exists already */
 export function add(name: string, history: Uint8Array): void {
   mkdirSync(dirname(join(directory, name)), { recursive: true });
   writeFileSync(join(directory, name), history, { flag: 'wx' });
@@ -51,15 +51,15 @@ export function patchIds(): string[] {
   return files.flatMap((file) => [...readFileSync(join(room, file), 'utf8').matchAll(called)].map(([, id = '']) => id));
 }
 
-/** Those of them that no recorded history has passed: nothing says whether the code behind them replays. */
+/** The patches that no recorded history has passed: no test replays their code. */
 export function unrecordedPatches(): string[] {
   const recorded = recordedNames().map((name) => read(name).toString('latin1'));
   return patchIds().filter((id) => !recorded.some((history) => history.includes('core_patch') && history.includes(id)));
 }
 
 /**
- * Every line that SHA256SUMS has had in any commit; or why that cannot be known here. A version without its tag is not released:
- * its folder may be recorded anew.
+ * Every line that SHA256SUMS has had in any commit, or why this cannot be found out here. A version without a tag is not
+ * released, so its folder may be recorded again.
  */
 export function committedLines(): { lines: string[] } | { unknown: string } {
   const git = (...args: string[]) => execFileSync('git', ['-C', directory, ...args], { encoding: 'utf8', stdio: 'pipe' });

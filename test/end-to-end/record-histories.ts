@@ -1,7 +1,7 @@
 /**
- * Records the histories of this version that replay.test.ts lacks, in a folder of their own, and adds them to SHA256SUMS: at a
- * release, and where there is a new shape of chain (docs/changing-workflows.md). What is there is never recorded anew.
- * `node dist/test/end-to-end/record-histories.js`
+ * Records the histories of this version that replay.test.ts lacks, in the folder of the version, and adds them to SHA256SUMS.
+ * Run it at a release, and for a new kind of chain (docs/changing-workflows.md). Existing histories stay as they are. `node
+ * dist/test/end-to-end/record-histories.js`
  */
 
 import assert from 'node:assert/strict';
@@ -20,7 +20,7 @@ import { add, isRecorded, unrecordedPatches } from './histories.js';
 import { resetToFirst } from './resets.js';
 import { adminToken, email, eventually, replayable, send, startStack, Unmet, udf } from './stack.js';
 
-// Notifiers continue as new early here; nothing else asks for it.
+// Notifiers continue as new early, only in these histories.
 const dynamicConfig = { 'limit.historyCount.suggestContinueAsNew': 100 };
 const dataDir = mkdtempSync(join(tmpdir(), 'relay-record-'));
 const at = { host: '127.0.0.1', port: 0, uiPort: 0, namespace: 'default' };
@@ -50,7 +50,7 @@ function records(names: string[], record: (save: Save) => Promise<void>, { clien
   });
 }
 
-/** Takes out what tells of the machine that recorded: a replay does not look at it. */
+/** Removes the data about the recording machine, which a replay does not need. */
 function blank(part: object): void {
   for (const [name, value] of Object.entries(part)) {
     const isStickyQueue = name === 'name' && typeof value === 'string' && value.includes('@');

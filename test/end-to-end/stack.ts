@@ -1,6 +1,6 @@
 /**
- * The whole relay in the test's process: real Temporal server, store, API, worker, pretend platform, mail catcher. Each file
- * has its own, except the Temporal server, where it uses its own task queue, and PGlite, which is empty at the start.
+ * The whole relay in the test's process: real Temporal server, store, API, worker, pretend platform, mail catcher. Each test
+ * file has its own stack. It shares only the Temporal server, with its own task queue, and PGlite, which is emptied first.
  */
 
 import assert from 'node:assert/strict';
@@ -174,7 +174,7 @@ export async function startStack({
     keyring,
     metrics,
     log,
-    /** The complete log so far. */
+    /** The log so far. */
     logged: () => readFileSync(logFile, 'utf8'),
     stopWorker: () => worker.stop(),
     /** @param keys - the keys after the restart */
@@ -309,8 +309,8 @@ export function companyAt(api: string, token: string, { companyId, relayId, rela
       return this.until(chainId, () => true, partial ? 'a partial answer' : 'a worker to answer', { partial });
     },
     /**
-     * Waits until the chain is as wanted. A worker of a busy machine may answer too late: the API then says how the chain began,
-     * which is no answer here, unless it is read without workers.
+     * Waits until the chain is as wanted. If the worker of a busy machine answers too late, the API returns only how the chain
+     * began. Such an answer counts only if the test reads without workers.
      */
     async until(
       chainId: string,
@@ -367,9 +367,9 @@ export class Unmet {
 }
 
 /**
- * Waits at most three minutes for a condition: a busy machine may need two, and so may a task of the previous version that was
- * lost on its way to the worker. It polls often at first, then twice a second: each look at a chain is a query for the server
- * and the worker, and a long wait would cause hundreds. A condition that is not met is `Unmet`, never `false`.
+ * Waits at most three minutes for a condition. A busy machine may need two minutes, and so may a task of the previous version
+ * that was lost on its way to the worker. Polls often at first, then twice a second, because each poll of a chain is a query for
+ * the server and the worker. A condition that is not met is `Unmet`, never `false`.
  */
 export async function eventually<Value extends object | string | number | true | undefined>(
   what: string,
@@ -402,7 +402,7 @@ export async function replayable(client: Client, workflowId: string, runId?: str
   return history;
 }
 
-/** The limit for one stack's histories: a file with many chains has few shapes of them. */
+/** The maximum number of histories that a stack replays. A file with many chains has only a few kinds of chains. */
 const mostReplayed = extent(60, 200);
 
 /** Every history replays, in any order of its events: otherwise a restarted worker could not continue the chain. */

@@ -1,6 +1,6 @@
 /**
- * Events to a rule of which new versions are published in the middle. Each event must be run by exactly one version, which the
- * answer names, and by all of its actions; an event that does not apply runs nothing.
+ * Events to a rule, while new versions of the rule are published. Exactly one version runs each event, with all of its actions,
+ * and the answer names this version. An event that does not apply runs nothing.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** The faults. Each one undoes its damage and reports the evidence that it took effect; it throws if there is none. */
+/** The faults. Each fault repairs its damage, and reports evidence that it had an effect. It throws if there is no evidence. */
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -20,8 +20,8 @@ interface Options {
   perSecond: number;
   seed: number;
   /**
-   * One after the other, in an order that the seed sets, each at least once, repeated until all chains are sent; chains are
-   * sent until the last fault is over.
+   * Runs the faults one after the other, in an order that depends on the seed, each at least once, until all chains are sent.
+   * Chains are sent until the last fault has ended.
    */
   faults: Fault[];
   faultSeconds: number;

@@ -1,4 +1,4 @@
-/** A TCP proxy between two processes, whose connections can be cut, or hang: then nothing arrives, and no error is reported. */
+/** A TCP proxy between two processes. Its connections can be cut, or can hang without an error. */
 
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';

@@ -1,4 +1,4 @@
-/** Two companies on one relay: one goes to each limit and beyond; the other sends its chains. */
+/** Two companies on one relay. One company exceeds each limit, and the other company sends its chains. */
 
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
@@ -10,7 +10,7 @@ import type { CompanyLimits } from '../../src/contract/company.js';
 import { type Action, email, eventually, type Stack, send, Unmet, udf } from '../end-to-end/stack.js';
 import type { Answers, Order } from './abuser.js';
 
-/** The number of hanging calls of one company: more than its local tries, and at most all that it may have. */
+/** The number of hanging calls of one company: more than its local tries, and at most its limit of calls. */
 const mostCalls = 60;
 const actor = { kind: 'admin' } as const;
 

@@ -93,7 +93,7 @@ export async function fuzz(
   const answers: Record<string, number> = {};
   const wrong: string[] = [];
   let authenticated = 0;
-  // Several addresses: nearly all requests of a single one would be refused for its earlier failures.
+  // Several addresses, because nearly all requests from one address would be refused after its failures.
   const dispatchers = Array.from(
     { length: 300 },
     (_, n) => new Agent({ connections: 2, localAddress: `127.7.${n >> 7}.${1 + (n & 127)}` }),

@@ -1,6 +1,6 @@
 /**
- * Webhook bodies from a correct template, with people's texts pasted into them; each has a valid token. Each body either runs in
- * its intended meaning, or is kept and reported. Never both, and never neither.
+ * Webhook bodies from a correct template, with people's texts pasted into them; each has a valid token. Each body either runs as
+ * intended, or is kept and reported.
  */
 
 import assert from 'node:assert/strict';
@@ -164,7 +164,7 @@ export interface PastedResult {
   wrong: string[];
 }
 
-/** Few enough that one rule's room holds all of them. */
+/** Few enough to fit into the storage of one rule. */
 const batch = 250;
 /** The number of errors after which it stops. */
 const mostWrong = 50;
@@ -269,7 +269,7 @@ export async function pasted(target: PastedTarget, { count, seed }: { count: num
       const mistake = judge(one, ledger);
       if (mistake) wrong.push(`${mistake}: ${one.status} ${one.text.slice(0, 200)} for ${JSON.stringify(one.body)}`);
     }
-    // Only sent requests started, and only accepted ones.
+    // Every chain that started belongs to a request that was sent and accepted.
     const accepted = all.length - refused.length;
     if (ledger.started.length !== accepted) wrong.push(`${ledger.started.length} chains were started, and ${accepted} accepted`);
     for (const reason of new Set(ledger.kept.map(({ reason }) => `${rule.relayId} ${reason}`)))

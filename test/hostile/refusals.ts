@@ -1,6 +1,6 @@
 /**
- * The number of strangers' requests that one core of the API refuses in a second, from its process's CPU time; uses PostgreSQL
- * if installed. Not a part of `npm test`: node dist/test/hostile/refusals.js [seconds for each row, 4]
+ * Measures how many strangers' requests the API refuses in a second of CPU time. Uses PostgreSQL if installed. Not a part of
+ * `npm test`: node dist/test/hostile/refusals.js [seconds for each row, 4]
  */
 
 import { fork } from 'node:child_process';
@@ -43,7 +43,7 @@ function post(path: string, body: string, address = '127.0.0.1'): Promise<number
     const asked = send({ port, path, method: 'POST', headers, agent, localAddress: address }, (answer) => {
       answer.resume().on('end', () => resolve(answer.statusCode ?? 0));
     });
-    asked.on('error', () => resolve(0)).end(body); // The connection closed before the answer was read.
+    asked.on('error', () => resolve(0)).end(body); // the connection closed before the answer was read
   });
 }
 

@@ -20,7 +20,7 @@ const answerSchema = z.strictObject({
   headers: z.record(z.string(), z.string()).default({}),
   /** The whole body. `{{any}}` stands for a value that the fixture does not know. Absent: not compared. */
   json: z.unknown().optional(),
-  /** Parts of the body by JSON Pointer (RFC 6901), where the rest is not of interest. */
+  /** Parts of the body by JSON Pointer (RFC 6901). The rest is not compared. */
   at: z.record(z.string().startsWith('/'), z.unknown()).default({}),
   text: z.string().optional(),
 });

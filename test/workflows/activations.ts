@@ -1,5 +1,5 @@
 /**
- * Drives the built workflows by activations made by hand, as Temporal's core makes them. So tests can have combinations that are
+ * Drives the built workflows by activations made by hand, as Temporal's core makes them. So tests can make combinations that are
  * rare on a server, such as a signal, a timer and the late end of a local activity in one workflow task.
  */
 
@@ -113,7 +113,10 @@ export class Driven {
     return this.#now;
   }
 
-  /** @param after - milliseconds since the last one. @returns the commands that this brought. */
+  /**
+   * @param after - milliseconds since the last activation.
+   * @returns the new commands of the workflow.
+   */
   async activate(jobs: Job[], { after = 0, historyLength = 10 } = {}): Promise<Command[]> {
     this.#now += after;
     const timestamp = { seconds: Math.floor(this.#now / 1000), nanos: (this.#now % 1000) * 1e6 };

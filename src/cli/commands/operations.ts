@@ -20,8 +20,8 @@ export const operations: Commands = (relay, session) => {
   const example = 'acme --what platform --reason "new version" --until 2h';
   command(relay, 'pause <companyId>', example, 'pause the actions of a company, for planned downtime')
     .description(
-      'Without --what, the command pauses everything. After the pause, the actions continue in order, and nothing is lost. The time ' +
-        'of the pause does not count towards the time for a decision.',
+      'Without --what, the command pauses everything. After the pause, the actions continue in order, and nothing is lost. The ' +
+        'pause does not shorten the time for a decision.',
     )
     .addOption(whatOption)
     .option('--reason <words>', 'the reason of the pause; every waiting action shows it')

@@ -46,7 +46,7 @@ export const events: Commands = (relay, session) => {
 
   command(events, 'resend <companyId> <relayId> <eventId>', example, 'run the actions of an event again')
     .description('Shows the actions, and asks first. By default, the published version runs.')
-    .option('--same-version', 'run the version that the event ran')
+    .option('--same-version', 'run the same version of the rule as the first time')
     .addOption(waitOption)
     .addOption(yesOption)
     .action(async (companyId, relayId, eventId, { sameVersion, wait, yes = false }) => {

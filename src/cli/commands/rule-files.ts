@@ -1,4 +1,7 @@
-/** `relay rules pull|push|test`: rules as YAML files. Loads what they need only when they run, because it would slow every command. */
+/**
+ * `relay rules pull|push|test`: rules as YAML files. Loads its libraries only when it runs, because they would slow every
+ * command.
+ */
 
 import type { Command } from '@commander-js/extra-typings';
 import { command, yesOption } from '../options.js';

@@ -32,7 +32,7 @@ export function addVersionCommands(rules: Command, session: Session): void {
     }),
   );
 
-  const diff = 'show the differences of two versions; without the second, those of the draft';
+  const diff = 'show the differences between two versions; by default between a version and the draft';
   command(rules, 'diff <companyId> <relayId> <version> [other]', 'acme 4711 3 4', diff)
     .description('[other] is a version, draft or published.')
     .action((companyId, relayId, version, other) => session.show(askDiff(companyId, relayId, version, other), diffLines));
@@ -42,7 +42,7 @@ export function addVersionCommands(rules: Command, session: Session): void {
     .description(
       'Compares what the draft, or the version, would do with what the published version would do. Default: the last 200 events.',
     )
-    .option('--last <n>', 'the last events, at most 1000', readCount('--last'))
+    .option('--last <n>', 'the number of events, counted from the last one, at most 1000', readCount('--last'))
     .option('--since <time>', 'events since this time: 2026-07-01T12:00:00Z, or 2h for two hours ago')
     .option('--until <time>', 'events before this time')
     .option('--events <ids>', 'the events with these ids: ID,ID')

@@ -38,7 +38,8 @@ export function autotask({ userName, secret, integrationCode, baseUrl }: Ticketi
 
   return {
     name: 'Autotask',
-    // The vendor allows 10,000 calls, but slows calls down above half of that. With a wrong password, nobody uses up the limits of others.
+    // The vendor allows 10,000 calls, but slows calls down above half of that. The password is a part of the account, so that
+    // nobody without it uses up the calls of others.
     limits: {
       account: [own ?? home, userName.toLowerCase(), integrationCode, secret].join('\n'),
       threads: 3,

@@ -237,7 +237,7 @@ async function ask(method: 'GET' | 'POST' | 'PUT', path: string, body?: object) 
   return { status: answer.status, text, body: text === '' ? undefined : JSON.parse(text) };
 }
 
-/** One rule for each test: a rule's contacts are notified of a limited number of mistakes an hour. */
+/** One rule for each test, because the contacts of a rule get a limited number of notices an hour. */
 async function newRule(): Promise<{ relayId: string; token: string }> {
   const { status, text, body } = await ask('POST', '/admin/companies/acme/rules', { name: 'Late' });
   assert.equal(status, 201, text);

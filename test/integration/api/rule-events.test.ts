@@ -1,4 +1,4 @@
-/** The door for events without Temporal, which a fake replaces: who may send, what is kept, and what a stranger learns. */
+/** Events with a fake Temporal: who may send them, what is kept, and what a stranger learns. */
 
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
@@ -583,7 +583,7 @@ describe('if a system is away', () => {
         headers: { 'x-relay-token': token, ...(idempotencyKey && { 'idempotency-key': idempotencyKey }) },
         body: JSON.stringify(event),
       });
-    // Whether the event with the key has run before is not known, so it cannot be called not applicable.
+    // It is unknown whether the event with this key has run before, so the answer must not say that it does not apply.
     for (const response of [await ask(created), await ask(created, 'k'), await ask({ ...created, status: 'draft' }, 'k')]) {
       assert.equal(response.status, 503);
       assert.match(response.headers.get('retry-after') ?? '', /^\d+$/);

@@ -163,7 +163,7 @@ describe('a person who signs in by mail', () => {
     assert.deepEqual(answers[0], answers[1]);
     const [, , headers = ''] = answers[0] ?? [];
     assert.match(String(headers), /HttpOnly; SameSite=Lax/);
-    // The mail to the person shows that mails sent before have arrived.
+    // When this mail has arrived, all earlier mails have arrived, too.
     await browser().post('/sign-in/mail', { email: 'nobody@nowhere.example' });
     await asked();
     const all = (await (await fetch(`${mail.uiUrl}/api/v1/search?query=nowhere.example`)).json()) as { messages: unknown[] };
@@ -321,7 +321,7 @@ describe('a person who signs in with OpenID Connect', () => {
 
   it('may have the address only in the answer of userinfo', async () => {
     await add(api, 'acme', `ada-${n}@acme.example`);
-    // The API remembers the provider's description, so another one learns of userinfo.
+    // This client reads the changed description of the provider. The API still has the old one.
     provider.state.inUserinfo = true;
     const config = { RELAY_OIDC_ISSUER: provider.issuer, RELAY_OIDC_CLIENT_ID: clientId, RELAY_OIDC_CLIENT_SECRET: clientSecret };
     const openId = createOpenId(readConfig(config), 'http://127.0.0.1');

@@ -47,7 +47,7 @@ describe('a stranger', () => {
       const answers = await Promise.all(Array.from({ length: 5 }, (_, n) => post(JSON.stringify([action(`wrong ${n}`)]))));
       assert(answers.every(({ status }) => status === 401));
     }
-    // Ten a second, one more that every process makes, and the rest of earlier tests.
+    // Ten queries a second, one query that every process makes, and the last ones of earlier tests.
     const most = 6 + ((performance.now() - begun) / 1000) * 11;
     const count = query.mock.callCount() - before;
     assert(count <= most, `${count} queries, not ${most}`);
@@ -74,7 +74,7 @@ describe('a stranger', () => {
     const listed = await fetch(`${served.url}/co/acme/rejected`, { headers });
     const kept = rejectedListSchema.parse(await listed.json()).items.find(({ problem }) => problem.detail.includes('`blue`'));
     assert.deepEqual([kept?.reason, kept?.relayIds], ['malformed-body', [served.relayId]]);
-    // A readable one is kept after its answer, like any request of a stranger.
+    // A readable request is kept after its answer, as for any stranger.
     assert.equal((await post(JSON.stringify([action('wrong'), right]))).status, 429);
   });
 

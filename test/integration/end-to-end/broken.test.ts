@@ -1,4 +1,4 @@
-/** Bodies that a template broke. They run in their one meaning, or they are kept, reported, and sent as proposed. Never lost. */
+/** Bodies that a template broke. They run if they have one meaning. Otherwise they are kept, reported, and sent as proposed. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -1,5 +1,6 @@
 /**
- * The events and workflow tasks of a chain that goes well, summed over both workflows. A change that adds one has to say why.
+ * The events and workflow tasks of a chain that goes well, summed over both workflows. A change that adds an event or a task
+ * must say why.
  */
 
 import assert from 'node:assert/strict';
@@ -9,7 +10,10 @@ import { type Action, email, eventually, send, startStack, Unmet, udf } from '..
 
 const stack = await startStack();
 
-/** A machine under load adds to some of them, and a delay that is over needs no timer: one of these chains shows the cost. */
+/**
+ * On a busy machine, some chains need more events, or no timer because the delay is already over. One of these chains shows the
+ * cost.
+ */
 const chains = 5;
 
 describe('a chain that goes well costs exactly', () => {

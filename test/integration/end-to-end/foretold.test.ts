@@ -53,7 +53,7 @@ function read(elements: readonly Action[]): ChainAction[] {
   return request.ok ? request.actions : assert.fail(JSON.stringify(request.problems));
 }
 
-/** Runs the chains until each one waits for a person or for long. */
+/** Runs the chains until each chain waits for a person, or waits long. */
 async function run(actions: ChainAction[]): Promise<ChainResource> {
   const chainId = randomUUID();
   const now = new Date().toISOString();
@@ -154,7 +154,7 @@ for (const scenario of ['nobody-found', 'nobody-accepts', 'platform-down'] as co
         const evaluate = (action: ChainAction, assignment: Record<string, unknown>) =>
           forecastCondition(action, assignment, new Date());
         const played = playThrough(actions, facts, { ...world, evaluate });
-        /** Only results from before the platform's recovery: a test cannot wait longer. */
+        /** Compares only results before the platform works again, because a test cannot wait longer. */
         const foretold = played.map(({ outcome, afterSeconds, attempts = 0, toldAfterSeconds }) => {
           if ((afterSeconds ?? toldAfterSeconds ?? 0) < 600)
             return [becomes[outcome], isDown && outcome === 'failed' ? attempts : undefined];

@@ -23,7 +23,7 @@ const written = async (ticket: string) => {
     (body as { userDefinedFields: { value: string }[] }).userDefinedFields[0]?.value,
   ]);
 };
-/** Only the SDK's own lines at level trace have the messages of failures. */
+/** Only lines of the SDK at level trace contain messages of failures. */
 function assertUnlogged(value: string): void {
   const lines = stack.logged().split('\n');
   assert.deepEqual(

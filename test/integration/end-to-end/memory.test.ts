@@ -14,7 +14,10 @@ const stack = await startStack();
 const { chains } = stack.store;
 type Company = Awaited<ReturnType<typeof stack.company>>;
 
-/** The tests hold the lease, so that only their own collectors run. A new one begins like that of a restarted worker. */
+/**
+ * The tests hold the lease, so that only their own collectors run. A new collector begins like the collector of a restarted
+ * worker.
+ */
 let lease: { release(): Promise<unknown> } | undefined;
 before(async () => {
   const account = `collector:${stack.taskQueue}`;
@@ -216,7 +219,7 @@ it('shows a chain that Temporal has deleted, lists and finds it, and refuses to 
     const answer = await ask(`/co/${companyId}/chains/${chainId}/${path}`, { method, ...(method === 'POST' && { body }) });
     const told = await answer.text();
     assert.equal(answer.status, 409, `${path}: ${told}`);
-    assert.match(told, new RegExp(`Temporal keeps chain ${chainId} no longer; for what was not done, send the request again`));
+    assert.match(told, new RegExp(`Temporal has deleted chain ${chainId}; to run its remaining actions, send the request again`));
   }
   assert.deepEqual(await listed(companyId), [closed, open].sort());
   const found = async (query: string) =>

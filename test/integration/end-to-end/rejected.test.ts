@@ -95,7 +95,7 @@ describe('an invalid chain', () => {
     await company.post([udf('1', { cfName: undefined })]);
     await stack.mails(company.admin, 3);
     assert.equal((await key.list()).items.length, 5);
-    // A mistake whose report would come later than a repeat's.
+    // The notice about this mistake would come later than the notice about a repetition.
     await mistaken('status "d"');
     await company.post([udf('1', { externalSystemTicketId: undefined })]);
     assert.equal((await stack.mails(company.admin, 4)).length, 4);

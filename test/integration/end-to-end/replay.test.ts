@@ -1,4 +1,4 @@
-/** Chains run for days and must survive a new version: the histories that each release recorded in its folder replay. */
+/** Chains run for days and must survive a new version. So the histories that each release has recorded must replay. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

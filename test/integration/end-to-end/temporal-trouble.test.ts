@@ -90,7 +90,7 @@ describe('a Temporal server that does not answer', { concurrency: true }, () => 
         ['POST', `/chains/${chainId}/actions/0/runNow`],
         ['POST', '/relay', [{ relayId, relayAccessToken, ...udf('T') }]],
       ];
-      assert.equal((await call('GET', '/chains')).status, 200); // Lists read rows.
+      assert.equal((await call('GET', '/chains')).status, 200); // Lists come from the database.
       const answers = await Promise.all(asked.map(async ([method, path, body]) => call(method, path, body)));
       for (const [place, { status, headers }] of answers.entries())
         assert.deepEqual([status, Number(headers.get('retry-after')) > 0], [503, true], asked[place]?.join(' '));

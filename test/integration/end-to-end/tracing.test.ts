@@ -45,7 +45,7 @@ const factOf = ({ attributes }: Span, key: string) => {
   const { stringValue, intValue } = attributes.find((attribute) => attribute.key === key)?.value ?? {};
   return stringValue ?? intValue;
 };
-/** The spans of a chain, once there are this many. */
+/** Waits until the chain has this number of spans. */
 const spansOf = (chainId: string, count: number) =>
   eventually(`${count} spans of ${chainId}`, async () => {
     const found = spans.filter((span) => factOf(span, 'relay.chain_id') === chainId);

@@ -33,7 +33,7 @@ for (const { name, open, skip } of testDatabases) {
       const limits = limitsOf();
       const asked = Array.from({ length: 20 }, (_, index) => (index % 2 ? store : other).leases.take(limits));
       const taken = (await Promise.all(asked)).flatMap((lease) => lease ?? []);
-      // A process may skip a slot that another one looks at.
+      // A process may skip a slot that another process is reading.
       while (taken.length < 3) taken.push((await store.leases.take(limits)) ?? assert.fail('a slot is lost'));
       assert.equal(taken.length, 3);
       assert.equal(await other.leases.take(limits), undefined);

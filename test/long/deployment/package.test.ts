@@ -1,6 +1,7 @@
 /**
  * The package of `npm pack`, installed in an empty folder without dev dependencies, runs an API, a worker and a chain. For a
- * release it is built anew from a copy of the sources; otherwise it has the build that the tests run from.
+ * release, the test builds the package from a copy of the sources. Otherwise, the package contains the files that this test run
+ * has built.
  */
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,7 @@
-/** A worker is killed during sends at WorkMarket: none is repeated by itself, and a person decides about those that nobody can see. */
+/**
+ * A worker is killed during sends at WorkMarket. The relay repeats none of them, and a person decides about sends without a
+ * visible effect.
+ */
 
 import assert from 'node:assert/strict';
 import { after, it } from 'node:test';

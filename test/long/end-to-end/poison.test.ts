@@ -1,4 +1,4 @@
-/** An effect that kills every worker that tries it: its action needs attention in the end, and another company is served. */
+/** An effect kills every worker that tries it. In the end its action needs attention, and another company's chains run. */
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -71,7 +71,7 @@ it('an effect that kills its workers is held after its attempts, and other compa
   const healthy = await post(send('1002', { groupId: '501' }));
   const held = await until('poison', poisoned, 'needs-attention');
   assert.deepEqual([held.error?.type, held.error?.unknown], ['Timeout', true]);
-  // Its workers died with those of the other effect: the relay retries it.
+  // The workers of this effect were killed by the other effect, so the relay retries this effect.
   await call('POST', `/co/poison/chains/${poisoned}/cancel`);
   await until('acme', healthy, 'done');
 });

@@ -114,8 +114,8 @@ describe('a restored database', { skip: !known && 'PostgreSQL is not installed' 
     const lost = await found('lost');
     const ofLost = await lost.start([udf('S8', later)]);
 
-    // The processes keep running, as they do after a failover to a replica without the last changes.
-    // Their statements and the locks of pg_restore can form a deadlock: then the transaction has no effect.
+    // The processes keep running, as they do after a failover to a replica without the last changes. Their statements and the
+    // locks of pg_restore can form a deadlock. Then PostgreSQL cancels the transaction.
     await eventually('pg_restore without a deadlock', async () => {
       try {
         postgres('pg_restore', '--clean', '--if-exists', '--single-transaction', '--dbname', database.url, dump);
@@ -145,7 +145,7 @@ describe('a restored database', { skip: !known && 'PostgreSQL is not installed' 
     await lost.action(ofLost.chainId, 0, 'needs-attention');
     await mails('operator@relay.example', 1);
 
-    // If it were skipped, an accepted chain would silently not run.
+    // Otherwise an accepted chain would not run, without any sign.
     await young.steer(ofYoung.chainId, 'runNow', 0);
     const { actions } = await young.action(ofYoung.chainId, 0, 'needs-attention');
     assert.match(actions[0]?.error?.message ?? '', /does not know rule \d+, which nobody deleted: was it restored/);

@@ -67,7 +67,7 @@ interface Shape {
   rule?: Partial<Rule>;
   /** Set before any worker runs: a running worker notices a pause only later. */
   isPaused?: boolean;
-  /** The fault while the chain begins. */
+  /** the fault during the start of the chain */
   trouble?(subject: Subject): Promise<unknown>;
   actions: Action[];
   /** Waits until another version can take over. */
@@ -181,8 +181,8 @@ const shapes: Shape[] = [
 ];
 
 /**
- * Chains of an event, which a release without rules with contents cannot run: it holds their actions, and says that its workers are
- * too old. By the version of the last such release.
+ * Chains of an event, which a release without rules with contents cannot run: it holds their actions, and says that its workers
+ * are too old. The key is the version of the last such release.
  */
 const withoutContents = '0.1.0';
 interface ShapeOfEvent extends Shape {
@@ -301,7 +301,7 @@ async function subjectOf(shape: Shape, { api, adminToken, mailUrl, client, taskQ
   };
 }
 
-/** Resets to the chain's first workflow task; then waits until the chain waits for its earlier delayed action. */
+/** Resets the chain to its first workflow task. Returns when the chain is waiting for its earlier delayed action. */
 async function reset({ client, workflow }: Subject): Promise<void> {
   await resetToFirst(client, workflow().workflowId);
   await eventually('the reset chain to wait for its delayed action', async () => {

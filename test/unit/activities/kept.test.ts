@@ -166,7 +166,10 @@ describe('the data that an attempt keeps', () => {
 describe('a send at WorkMarket whose worker is lost', () => {
   const http = createHttpClient({ allowPrivateNetworks: true });
 
-  /** The first attempt ends for ever at `at`. @returns the next attempt, with the data that Temporal has */
+  /**
+   * The first attempt stops for ever at `at`.
+   * @returns the next attempt, with the data that Temporal has
+   */
   async function afterLoss(at: 'before the data' | 'before the send' | 'after the send') {
     const vendor = createVendor();
     vendor.state.queueMs = 0;

@@ -1,4 +1,4 @@
-/** Installed packages are the locked ones, even if a registry serves others, and no package's script runs at installation. */
+/** Only locked packages are installed, even if a registry serves others, and no package's script runs at installation. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * The owner of a key with role `steer` has actions with long texts held, and replaces each letter by a thousand: the attack
- * exhausts the memory of all companies.
+ * The owner of a key with role `steer` has held actions with long texts, and replaces each letter by a thousand letters, to use
+ * up the memory of all companies.
  */
 
 import assert from 'node:assert/strict';

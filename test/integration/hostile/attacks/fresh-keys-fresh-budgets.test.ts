@@ -1,6 +1,6 @@
 /**
- * The owner of a key with role `manage` creates more and more keys and sessions, and makes the most expensive requests: the
- * attack exceeds one company's limits.
+ * The owner of a key with role `manage` creates more and more keys and sessions, and makes the most expensive requests, to
+ * exceed one company's limits.
  */
 
 import assert from 'node:assert/strict';

@@ -113,7 +113,7 @@ describe('servicenow', () => {
       },
     },
     { fixture: change, query: one('u_site_note') },
-    // Each documented value of this change is sent in a change of its own.
+    // Each documented value of this change is sent as a separate change.
     ...Object.entries({ u_arrival: '2026-01-05 14:00:00', u_visits: '3', u_result: 'return' }).map(([column, value]) => ({
       fixture: 'each type in its own form, and empty again',
       query: one(column),

@@ -222,7 +222,7 @@ function suite(doubts: Doubts): void {
     assert.match(error.facts.title ?? '', /WorkMarket shows the status draft and 0 workers, as before/);
     assert.deepEqual(run.kept, { sending: true, before: { status: 'draft', workers: 0 }, told: true, sentTo: [] });
     assert.equal(it_.sends().length, 1);
-    assertUnknown(await failing(run.send({ ...short, attempt: 2 }))); // The next attempt of the same activity is nobody's wish.
+    assertUnknown(await failing(run.send({ ...short, attempt: 2 }))); // No person has asked for the next attempt of the same activity.
     assert.equal(it_.sends().length, 1);
     assert.deepEqual(await run.send({ attempt: 1 }), { recipients: 2 });
     assert.equal(it_.sends().length, 2);
@@ -329,7 +329,7 @@ function assertUnknown({ kind, facts, message }: ConnectorError): void {
   assert.match(facts.remedy ?? '', /skip this action\. If not, retry/);
 }
 
-/** The form without the access token, which one of the doubts puts there. */
+/** The form without the access token, which is there with one of the doubtful settings. */
 function withoutToken(body: unknown): object {
   const { access_token: _, ...form } = body as Record<string, unknown>;
   return form;

@@ -105,7 +105,7 @@ describe('the versions and events of a rule', () => {
     const same = { ...none, tried: 1, counts: { same: 1 }, stopped: true };
     assert.match(
       (await run('rules try acme 4711', { 'POST try': same })).out,
-      /^Of 1 event \(the time .*\), none would be different\.\n$/,
+      /^Of 1 event \(there was no time for more\), none would be different\.\n$/,
     );
     const wrong = { ...none, problems: [{ pointer: '/when', detail: 'ends too early' }] };
     assert.match((await run('rules try acme 4711', { 'POST try': wrong })).out, /mistakes.*\n {2}\/when +ends too early\n$/);
