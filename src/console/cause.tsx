@@ -1,4 +1,4 @@
-/** The card of a cause: the reason, one chain to try first, buttons for all chains, and the person who works on the cause. */
+/** The card of a cause: the reason, one chain to try first, decisions about all chains, and the person who works on the cause. */
 
 import { useSignal } from '@preact/signals';
 import { hasEnded } from '../chain/outcome.js';
@@ -6,83 +6,72 @@ import type { CauseResource } from '../contract/causes.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
 import { pageOf, path } from './addresses.js';
 import { ask } from './api.js';
+import type { AskedOfChains } from './bulk.js';
 import { useResource } from './resource.js';
 import { may, ruleName, useCompany } from './session.js';
-import { BulkDialog, Verbs } from './steer.js';
 import { deedOf } from './story.js';
 import { Button, useDeed } from './ui/buttons.js';
-import { Known, ProblemNote, UnknownNote } from './ui/known.js';
+import { Known, ProblemNote } from './ui/known.js';
 import { Failure, State, Time } from './ui/text.js';
+import { Verbs } from './verbs.js';
 import { actionOfCause, causeTitle, counted, verbWords } from './words.js';
 
 const causeVerbs = ['retry', 'mend', 'skip'] as const;
 
-type AskedOfCause = { verb: (typeof causeVerbs)[number]; causeId: string };
-
-interface CauseProps {
+interface SampleProps {
   cause: CauseResource;
   /** Whether the card loads the chain that waits longest. A page opens only a few cards, because each open card sends requests. */
   isOpen: boolean;
   /** Called before a decision about one chain. From then on, the page must keep the card, which shows the result. */
   onBegin?(): void;
-  /** Called for a decision about all chains. The page shows the dialog, because the card may disappear. */
-  onAsk(asked: AskedOfCause): void;
   onDone(): void;
 }
 
-export function CauseCard({ cause, isOpen, onAsk, ...sample }: CauseProps) {
-  const { companyId } = useCompany();
-  const { causeId, chains, endedAt } = cause;
-  const isMany = chains > 1;
-  const title = causeTitle(cause);
+interface CauseProps extends SampleProps {
+  /** Called for a decision about all chains. The page shows the dialog, because the card may disappear. */
+  onAsk(asked: AskedOfChains): void;
+}
+
+export function CauseCard({ onAsk, ...sample }: CauseProps) {
+  const company = useCompany();
+  const { companyId } = company;
+  const { causeId, chains, assignments, relayIds, since, lastAt, endedAt } = sample.cause;
+  const [title, isMany] = [causeTitle(sample.cause), chains > 1];
+  const count = assignments > 0 ? counted(assignments, 'assignment') : counted(chains, 'chain');
   return (
     <section class={`card ${endedAt ? '' : 'wait'}`} aria-label={title}>
       <h2>{title}</h2>
-      <Facts cause={cause} />
-      <Sample cause={cause} title={title} isOpen={isOpen} {...sample} />
-      <p class="row">
-        {isMany &&
-          may('steer') &&
-          causeVerbs.map((verb) => (
-            <Button key={verb} onClick={() => onAsk({ verb, causeId })}>
-              {verbWords[verb]} all {chains} chains…
-            </Button>
-          ))}
+      <p class="soft small">
+        {endedAt ? <Time before="Solved " at={endedAt} distance /> : count} of {relayIds.length > 1 ? 'rules' : 'rule'}{' '}
+        {relayIds.map((id) => ruleName(company, id)).join(', ')},{' '}
+        <Time before={endedAt ? 'first seen ' : 'since '} at={since} distance />
+        {isMany && <Time before=", most recently at " at={lastAt} distance />}
+        {isMany && ' · '}
         {isMany && <a href={pageOf.cause(companyId, causeId)}>Show all actions</a>}
       </p>
-      {!endedAt && <Owner cause={cause} onDone={sample.onDone} />}
+      <Sample {...sample} />
+      {isMany && may('steer') && (
+        <details>
+          <summary>All {chains} chains</summary>
+          <p class="row">
+            {causeVerbs.map((verb) => (
+              <Button key={verb} onClick={() => onAsk({ verb, filter: { causeId } })}>
+                {verbWords[verb]} all {chains} chains…
+              </Button>
+            ))}
+          </p>
+        </details>
+      )}
+      {!endedAt && <Owner {...sample} />}
     </section>
   );
 }
 
-/** @returns a function for `onAsk`, and the dialog for all chains of the cause. @param onClose - called after the dialog closes */
-export function useCauseDialog(onClose: () => void) {
-  const asked = useSignal<AskedOfCause | undefined>(undefined);
-  const close = () => {
-    asked.value = undefined;
-    onClose();
-  };
-  const { verb, causeId } = asked.value ?? {};
-  const dialog = verb && <BulkDialog verb={verb} filter={{ causeId }} onClose={close} />;
-  return [(next: AskedOfCause) => (asked.value = next), dialog] as const;
-}
-
-function Facts({ cause: { chains, assignments, relayIds, since, lastAt, endedAt } }: { cause: CauseResource }) {
-  const company = useCompany();
-  const rules = `${relayIds.length > 1 ? 'rules' : 'rule'} ${relayIds.map((id) => ruleName(company, id)).join(', ')}`;
-  return (
-    <p class="soft">
-      {endedAt ? 'Solved ' : `${assignments > 0 ? counted(assignments, 'assignment') : counted(chains, 'chain')} of ${rules}`}
-      {endedAt && <Time at={endedAt} distance />}, {endedAt ? 'first seen' : 'since'} <Time at={since} distance />
-      {chains > 1 && <Time before=", most recently at " at={lastAt} distance />}
-    </p>
-  );
-}
-
 /** The chain to try first: the chain of the user's last decision, if there is one, or the chain that waits longest. */
-function Sample({ cause, title, isOpen, onBegin, onDone }: Omit<CauseProps, 'onAsk'> & { title: string }) {
+function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
   const { companyId } = useCompany();
   const { chains, chainId } = cause;
+  const title = causeTitle(cause);
   const isLookedInto = useSignal(isOpen);
   const begun = useSignal<{ chainId: string; index: number; isTried: boolean } | undefined>(undefined);
   const shown = begun.value?.chainId ?? chainId;
@@ -92,11 +81,9 @@ function Sample({ cause, title, isOpen, onBegin, onDone }: Omit<CauseProps, 'onA
       <>
         <Failure of={{ ...cause, type: cause.reason }} under={title} />
         {chainId && (
-          <p>
-            <Button onClick={() => (isLookedInto.value = true)}>
-              Show an example<span class="unseen">: {title}</span>
-            </Button>
-          </p>
+          <Button onClick={() => (isLookedInto.value = true)}>
+            Show an example<span class="unseen">: {title}</span>
+          </Button>
         )}
       </>
     );
@@ -107,49 +94,41 @@ function Sample({ cause, title, isOpen, onBegin, onDone }: Omit<CauseProps, 'onA
     <Known of={sample}>
       {(chain) => {
         const action = actionOfCause(cause, chain.actions.filter(isShown));
+        const { error, assignmentId, state, attempts, index = 0 }: Partial<ActionResource> = action ?? {};
         return (
           <div class="sample">
             <p>
               {isTried ? 'Tried: ' : chains > 1 && 'Waiting longest: '}
               <a href={pageOf.chain(companyId, shown)}>{action ? deedOf(action) : `chain ${shown.slice(0, 8)}`}</a>
-              {action?.assignmentId && ', for assignment '}
-              {action?.assignmentId && <a href={pageOf.assignment(companyId, action.assignmentId)}>{action.assignmentId}</a>}
+              {assignmentId && ', for assignment '}
+              {assignmentId && <a href={pageOf.assignment(companyId, assignmentId)}>{assignmentId}</a>}
             </p>
-            {isTried && action && (
+            {isTried && state && (
               <p role="status">
-                The state of the action is now <State of={action.state} result={action.result} />
-                {action.attempts ? ` after ${counted(action.attempts, 'attempt')}` : ''}.
+                The state of the action is now <State of={state} result={action?.result} />
+                {attempts ? ` after ${counted(attempts, 'attempt')}` : ''}.
               </p>
             )}
-            {!(action && hasEnded(action.state)) && (
-              <Failure
-                of={action?.error ? { ...action.error, assignmentId: action.assignmentId } : { ...cause, type: cause.reason }}
-                under={title}
-              />
+            {!(state && hasEnded(state)) && (
+              <Failure of={error ? { ...error, assignmentId } : { ...cause, type: cause.reason }} under={title} />
             )}
-            {action?.error?.unknown && !hasEnded(action.state) && <UnknownNote />}
             {!action && <p class="soft">No action of this chain is held for this reason any more.</p>}
             {action && (
               <Verbs
-                chain={chain}
-                action={action}
-                only={causeVerbs}
-                which={chains > 1 ? ' this one' : ''}
+                {...{ chain, action, only: causeVerbs, which: chains > 1 ? ' this one' : '' }}
                 onBegin={() => {
-                  begun.value = { chainId: shown, index: action.index, isTried };
+                  begun.value = { chainId: shown, index, isTried };
                   onBegin?.();
                 }}
                 onDone={() => {
-                  begun.value = begun.value && { ...begun.value, isTried: true };
+                  begun.value = { chainId: shown, index, isTried: true };
                   sample.refresh();
                   onDone();
                 }}
               />
             )}
             {begun.value && chainId && chainId !== begun.value.chainId && (
-              <p>
-                <Button onClick={() => (begun.value = undefined)}>Show the chain that waits longest</Button>
-              </p>
+              <Button onClick={() => (begun.value = undefined)}>Show the chain that waits longest</Button>
             )}
           </div>
         );
@@ -159,40 +138,36 @@ function Sample({ cause, title, isOpen, onBegin, onDone }: Omit<CauseProps, 'onA
 }
 
 /** Shows who works on the cause, and until when its notices are muted. */
-function Owner({ cause, onDone }: { cause: CauseResource; onDone(): void }) {
+function Owner({ cause, onDone }: Pick<SampleProps, 'cause' | 'onDone'>) {
   const { companyId } = useCompany();
   const { causeId, takenBy, takenAt, silencedBy, silencedUntil } = cause;
   const deed = useDeed();
-  const change = async ({ what, words, body }: { what: string; words: string; body?: object }) => {
-    if (await deed.run(() => ask('POST', path`/co/${companyId}/causes/${causeId}/${what}`, body), words)) onDone();
-  };
   const isSilent = silencedUntil !== undefined && Date.parse(silencedUntil) > Date.now();
-  const taking = takenBy
-    ? { what: 'release', button: 'Stop working on this problem', words: 'Nobody is working on this problem now.' }
-    : { what: 'take', button: 'I am working on this problem', words: 'Other people now see your name here.' };
-  const silencing = isSilent
-    ? { what: 'silence', button: 'Unmute notices', words: 'Notices are not muted any more.', body: { seconds: 0 } }
-    : { what: 'silence', button: 'Mute notices for 1 hour', words: 'Notices are muted for 1 hour.', body: { seconds: 3600 } };
+  const changes = [
+    takenBy
+      ? { to: 'release', button: 'Stop working on this problem', words: 'Nobody is working on this problem now.' }
+      : { to: 'take', button: 'I am working on this problem', words: 'Other people now see your name here.' },
+    isSilent
+      ? { to: 'silence', button: 'Unmute notices', words: 'Notices are not muted any more.', body: { seconds: 0 } }
+      : { to: 'silence', button: 'Mute notices for 1 hour', words: 'Notices are muted for 1 hour.', body: { seconds: 3600 } },
+  ];
+  const change = async ({ to, words, body }: (typeof changes)[number]) => {
+    if (await deed.run(() => ask('POST', path`/co/${companyId}/causes/${causeId}/${to}`, body), words)) onDone();
+  };
   return (
-    <>
+    <p class="row small">
+      <span class="soft">
+        {takenBy ? `${takenBy} is working on this problem` : 'Nobody is working on this problem'}
+        {takenBy && <Time before=", since " at={takenAt} />}.{isSilent && ` ${silencedBy} muted the notices until `}
+        {isSilent && <Time at={silencedUntil} />}
+      </span>
+      {may('steer') &&
+        changes.map((one) => (
+          <Button key={one.button} class="quiet" onClick={() => void change(one)}>
+            {one.button}
+          </Button>
+        ))}
       <ProblemNote refused={deed.refused} />
-      <p class="row small">
-        <span class="soft">
-          {takenBy ? `${takenBy} is working on this problem` : 'Nobody is working on this problem'}
-          {takenBy && <Time before=", since " at={takenAt} />}.{' '}
-          {isSilent && (
-            <>
-              {silencedBy} muted the notices until <Time at={silencedUntil} />.
-            </>
-          )}
-        </span>
-        {may('steer') &&
-          [taking, silencing].map(({ button, ...deed }) => (
-            <Button key={button} onClick={() => void change(deed)}>
-              {button}
-            </Button>
-          ))}
-      </p>
-    </>
+    </p>
   );
 }

@@ -5,14 +5,14 @@ import type { z } from 'zod';
 import type { Fields } from '../chain/fields.js';
 import { type Kind, platformKinds, type Setting, ticketingKinds } from '../chain/kinds.js';
 import type { Checked, CheckedPart, checkResponse, StoredCompany } from '../contract/company.js';
+import { announce } from './announce.js';
 import { ask } from './api.js';
 import { changedIn, useForm } from './form.js';
-import { announce } from './frame.js';
 import { isOperator } from './session.js';
 import { Button, Submit, useDeed } from './ui/buttons.js';
-import { Entry, fieldsOf, Select } from './ui/fields.js';
+import { FormFields, fieldsOf, Select } from './ui/fields.js';
 import { ProblemNote } from './ui/known.js';
-import { Failure, Said } from './ui/text.js';
+import { Badge, Failure, Said } from './ui/text.js';
 
 export const partWords: Record<CheckedPart | 'limits' | 'webhookSecret', string> = {
   platform: 'Assignment platform',
@@ -25,15 +25,17 @@ export const partWords: Record<CheckedPart | 'limits' | 'webhookSecret', string>
   pauses: 'Pauses',
 };
 
-export type CheckAnswer = z.infer<typeof checkResponse>;
+/** Checks the saved settings. @throws Refused */
+export async function checkSettings(at: string, ids: object): Promise<Checked[]> {
+  return (await ask<z.infer<typeof checkResponse>>('POST', `${at}/check`, ids)).checked;
+}
 
 export function CheckedLine({ of: { part, works, title, remedy, detail } }: { of: Checked }) {
   return (
-    <>
-      <span class={`badge ${works ? 'good' : 'bad'}`}>{works ? 'works' : 'does not work'}</span> {partWords[part]}
-      {title ? <Failure of={{ title, remedy, message: detail }} /> : ': '}
-      {!title && <Said text={detail} />}
-    </>
+    <div>
+      <Badge tone={works ? 'good' : 'bad'}>{works ? 'works' : 'does not work'}</Badge> {partWords[part]}
+      {title ? <Failure of={{ title, remedy, message: detail }} /> : <Said text={`: ${detail}`} />}
+    </div>
   );
 }
 
@@ -48,6 +50,7 @@ const httpKinds: Readonly<Record<string, Kind>> = {
   'http basic': http('with a password', { username: { label: 'User name' }, password: { label: 'Password', secret: true } }),
   'http none': http('without credentials'),
 };
+const removal = 'The relay will delete the settings and the credentials. Actions that need this system then fail.';
 const otherAddress: Setting = {
   label: 'Other address',
   help: "The relay uses this address in place of the vendor's address, for example for a test system.",
@@ -58,6 +61,20 @@ export interface SettingsProps {
   company: StoredCompany;
   at: string;
   onSaved(company: StoredCompany): void;
+}
+
+/** The field of a setting. A stored secret is not shown, and stays if its field stays empty. */
+function fieldOf(setting: Setting, before: unknown, problem: string | undefined) {
+  const { label, help, secret, optional, pattern } = setting;
+  const keeps = secret && before !== undefined && 'A secret is stored. Leave this field empty to keep the secret.';
+  const hints = [help, pattern && `For example ${pattern.example}.`, optional && 'Optional.', keeps];
+  const readOnly = setting === otherAddress && !isOperator();
+  return {
+    ...{ label, problem, readOnly, hint: hints.filter(Boolean).join(' '), required: !optional && !keeps, maxLength: 4096 },
+    ...(secret
+      ? ({ type: 'password', autocomplete: 'new-password' } as const)
+      : { first: String(before ?? ''), autocomplete: 'off', spellcheck: false }),
+  };
 }
 
 export function Connection({ section, company, at, onSaved }: SettingsProps & { section: 'platform' | 'ticketing' }) {
@@ -79,7 +96,9 @@ export function Connection({ section, company, at, onSaved }: SettingsProps & { 
   const hasOther = picked && !authType && (isOperator() || before.baseUrl !== undefined);
   const inputs = Object.entries<Setting>({ ...settings, ...(hasOther && { baseUrl: otherAddress }) });
   const name = partWords[section];
-  const problems = deed.refused?.problem.errors ?? [];
+  const problemOf = (field: string, { secret }: Setting) =>
+    deed.refused?.problem.errors?.find(({ pointer }) => [field, secret && 'auth'].includes(pointer.split('/').at(-1)))?.detail;
+  const fields = inputs.map(([name, setting]) => [name, fieldOf(setting, before[name], problemOf(name, setting))]);
   const unseen = <span class="unseen"> {name}</span>;
   const change = async (connection: Fields | null, words: string) => {
     const changed = async () => onSaved(await ask<StoredCompany>('PATCH', at, { [section]: connection }));
@@ -88,55 +107,42 @@ export function Connection({ section, company, at, onSaved }: SettingsProps & { 
     form.saved();
     if (!connection) form.ref.current?.querySelector('select')?.focus(); // The pressed button disappears.
   };
-  const pick = ({ target }: Event) => {
-    if (target instanceof HTMLSelectElement) chosen.value = target.value;
-  };
   const save = (event: Event) => {
     const [changed, given] = [changedIn(event.currentTarget), fieldsOf(event)];
     const sent = inputs.filter(([name]) => before[name] === undefined || changed.has(name));
     const values = Object.fromEntries(sent.map(([name]) => [name, given[name] || null]));
     const { baseUrl, ...auth } = values;
     const ofHttp = { kind, baseUrl, auth: authType === 'none' ? null : { type: authType, ...auth } };
-    if (!picked) return change(null, 'Removed');
-    return change(authType ? ofHttp : { kind, ...values }, 'Saved');
+    return picked ? change(authType ? ofHttp : { kind, ...values }, 'Saved') : change(null, 'Removed');
   };
   const check = () =>
     checking.run(async () => {
-      const { checked } = await ask<CheckAnswer>('POST', `${at}/check`, {});
-      found.value = checked.find(({ part }) => part === section);
+      found.value = (await checkSettings(at, {})).find(({ part }) => part === section);
       announce(`${name}: ${found.value?.works ? 'works' : 'does not work'}`);
     });
   return (
     <section class="card" aria-labelledby={section}>
       <h2 id={section}>{name}</h2>
-      <form ref={form.ref} onSubmit={(event) => void save(event)} onChange={pick}>
+      <form ref={form.ref} onSubmit={(event) => void save(event)}>
         <Select
           label="System"
           name="kind"
           options={Object.entries(kinds).map(([kind, { name }]) => [kind, name] as const)}
           first={first}
+          onPick={(kind) => (chosen.value = kind)}
         />
         <p class="soft">{credentials}</p>
         {before.templates !== undefined && <p class="soft">Only the operator can change the templates, as JSON.</p>}
-        {inputs.map(([name, setting]) => (
-          <SettingField
-            key={`${picked} ${name}`}
-            of={[name, setting]}
-            before={before[name]}
-            problem={problems.find(({ pointer }) => [name, setting.secret && 'auth'].includes(pointer.split('/').at(-1)))?.detail}
-          />
-        ))}
+        <FormFields key={picked} of={Object.fromEntries(fields)} />
         {(picked || first) && (
           <Submit {...deed} words={[picked ? 'Save' : 'Remove', unseen]} danger={!picked}>
             {picked && first && (
-              <>
-                <Button aria-disabled={checking.busy} onClick={() => void check()}>
-                  {checking.busy ? 'Checking…' : 'Check'}
-                  {unseen}
-                </Button>
-                <span class="soft small">The check uses the saved settings. It changes nothing.</span>
-              </>
+              <Button aria-disabled={checking.busy} onClick={() => void check()}>
+                {checking.busy ? 'Checking…' : 'Check'}
+                {unseen}
+              </Button>
             )}
+            {picked && first && <span class="soft small">The check uses the saved settings. It changes nothing.</span>}
           </Submit>
         )}
       </form>
@@ -144,20 +150,4 @@ export function Connection({ section, company, at, onSaved }: SettingsProps & { 
       {found.value && <CheckedLine of={found.value} />}
     </section>
   );
-}
-
-const removal = 'The relay will delete the settings and the credentials. Actions that need this system then fail.';
-
-type SettingFieldProps = { of: [string, Setting]; before: unknown; problem: string | undefined };
-
-function SettingField({ of: [name, setting], before, problem }: SettingFieldProps) {
-  const { label, help, secret, optional, pattern } = setting;
-  const keeps = secret && before !== undefined && 'A secret is stored. Leave this field empty to keep the secret.';
-  const hints = [help, pattern && `For example ${pattern.example}.`, optional && 'Optional.', keeps];
-  const shared = { name, required: !optional && !keeps, maxLength: 4096 };
-  const hidden = { type: 'password', autocomplete: 'new-password' } as const;
-  const readOnly = setting === otherAddress && !isOperator();
-  const shown = { readOnly, defaultValue: String(before ?? ''), autocomplete: 'off', spellcheck: false } as const;
-  const hint = hints.filter(Boolean).join(' ');
-  return <Entry label={label} hint={hint} problem={problem} {...shared} {...(secret ? hidden : shown)} />;
 }

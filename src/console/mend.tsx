@@ -14,7 +14,7 @@ import { changesOf, editText, fieldAt, isLong } from './fields.js';
 import { useCompany } from './session.js';
 import { useDeed } from './ui/buttons.js';
 import { Confirm, NotReady } from './ui/dialog.js';
-import { Area, Entry } from './ui/fields.js';
+import { Area, Check, Entry } from './ui/fields.js';
 import { Failure } from './ui/text.js';
 import { titleOf } from './words.js';
 
@@ -41,9 +41,7 @@ export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {
       value: texts.value[name] ?? editText(value),
       autocomplete: 'off',
       spellcheck: false,
-      onInput: (event: { currentTarget: { value: string } }) => {
-        texts.value = { ...texts.value, [name]: event.currentTarget.value };
-      },
+      onText: (text: string) => (texts.value = { ...texts.value, [name]: text }),
     } as const;
     return isLong(value) ? <Area key={name} {...field} rows={4} /> : <Entry key={name} {...field} />;
   };
@@ -62,65 +60,48 @@ export function MendDialog({ chain: { chainId }, action, children, onClose, onDo
   const { companyId } = useCompany();
   const at = path`/co/${companyId}/chains/${chainId}/actions/${String(action.index)}`;
   const read = useSignal<{ fields: Fields; sameAssignment: number[] } | undefined>(undefined);
-  const areAll = useSignal(true);
-  const texts = useSignal<Record<string, string>>({});
-  const isMeant = useSignal(false);
-  const isUnchanged = useSignal(false);
+  const [texts, isUnchanged] = [useSignal<Record<string, string>>({}), useSignal(false)];
   const deed = useDeed();
-  useEffect(() => {
-    void deed.run(async () => {
-      read.value = await ask('GET', `${at}/fields`);
-    });
-  }, []);
-  const dialog = { title: `Edit ${titleOf(action)}`, busy: deed.busy, refused: deed.refused, onClose };
-  const known = read.value?.fields;
-  if (!known) return <NotReady {...dialog}>Loading the fields…</NotReady>;
-  const changes = changesOf(known, texts.value);
-  const hasChanges = Object.keys(changes).length > 0;
-  const others = 'platformAssignmentId' in changes ? (read.value?.sameAssignment ?? []) : [];
-  const isMoveAlone = Object.keys(changes).length === 1;
-  const mend = async () => {
-    isUnchanged.value = !hasChanges;
-    if (!hasChanges) return;
-    const allActions = others.length > 0 && isMoveAlone && areAll.value;
-    const asked = { fields: changes, confirmUnknown: isMeant.value || undefined, allActions: allActions || undefined };
+  const load = async () => (read.value = await ask('GET', `${at}/fields`));
+  useEffect(() => void deed.run(load), []);
+  const dialog = { title: `Edit ${titleOf(action)}`, ...deed, onClose };
+  if (!read.value) return <NotReady {...dialog}>Loading the fields…</NotReady>;
+  const { fields, sameAssignment } = read.value;
+  const changes = changesOf(fields, texts.value);
+  const count = Object.keys(changes).length;
+  const others = 'platformAssignmentId' in changes ? sameAssignment : [];
+  const mend = async ({ isMeant, areAll }: Record<string, string>) => {
+    isUnchanged.value = count === 0;
+    if (count === 0) return;
+    const asked = { fields: changes, confirmUnknown: isMeant ? true : undefined, allActions: areAll ? true : undefined };
     if (await deed.run(() => ask('POST', `${at}/mend`, asked), `Saved. The relay retries ${titleOf(action)}.`)) onDone();
   };
   return (
-    <Confirm {...dialog} verb="Save and retry" onConfirm={() => void mend()}>
+    <Confirm {...dialog} verb="Save and retry" onConfirm={(given) => void mend(given)}>
       {children}
       {action.error && <Failure of={{ ...action.error, assignmentId: action.assignmentId }} />}
       <p>The relay checks your changes, then retries the action. If you empty a field, the relay removes the field.</p>
-      {isUnchanged.value && !hasChanges && (
+      {isUnchanged.value && count === 0 && (
         <p class="note wait" role="alert">
           You have not changed anything. To retry without changes, go back and choose Retry.
         </p>
       )}
-      <FieldInputs fields={known} texts={texts} issues={deed.refused?.problem.errors ?? []} at="/fields" />
-      {others.length > 0 && (
+      <FieldInputs fields={fields} texts={texts} issues={deed.refused?.problem.errors ?? []} at="/fields" />
+      {others.length > 0 && count === 1 && (
+        <Check name="areAll" defaultChecked>
+          Also change the assignment of {actionsText(others)}.
+        </Check>
+      )}
+      {others.length > 0 && count > 1 && (
         <p class="note wait">
-          {isMoveAlone ? (
-            <label class="row">
-              <input type="checkbox" checked={areAll.value} onChange={(event) => (areAll.value = event.currentTarget.checked)} />
-              Also change the assignment of {actionsText(others)}.
-            </label>
-          ) : (
-            `The assignment of ${actionsText(others)} stays the same. To change the assignment in these actions too, edit only the assignment and no other field.`
-          )}
+          The assignment of {actionsText(others)} stays the same. To change the assignment in these actions too, edit only the
+          assignment and no other field.
         </p>
       )}
       {isUnknown(action) && (
-        <p class="note wait">
-          <label class="row">
-            <input
-              type="checkbox"
-              required
-              checked={isMeant.value}
-              onChange={(event) => (isMeant.value = event.currentTarget.checked)}
-            />
-            The outcome of the last attempt is unknown. I have checked whether the action was done, and I want to retry.
-          </label>
-        </p>
+        <Check name="isMeant" required>
+          The outcome of the last attempt is unknown. I have checked whether the action was done, and I want to retry.
+        </Check>
       )}
     </Confirm>
   );

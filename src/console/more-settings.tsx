@@ -1,6 +1,7 @@
 /** The settings that only an operator changes, and all connections as JSON. */
 
 import { useSignal } from '@preact/signals';
+import type { Fields } from '../chain/fields.js';
 import type { StoredCompany } from '../contract/company.js';
 import { ask } from './api.js';
 import { partWords, type SettingsProps } from './connection.js';
@@ -8,55 +9,39 @@ import { readObject } from './fields.js';
 import { isOperator } from './session.js';
 import { Submit, useDeed } from './ui/buttons.js';
 import { Area } from './ui/fields.js';
-import { Fact } from './ui/text.js';
+import { FieldList } from './ui/text.js';
 
-export function MoreSettings({ company, at, onSaved }: SettingsProps) {
-  const { platform, ticketing, mail, limits, webhookSecret } = company;
-  const shown = { mail, limits, webhookSecret };
+const own = ['mail', 'limits', 'webhookSecret'] as const;
+
+export function MoreSettings({ company, ...form }: SettingsProps) {
   return (
     <section class="card" aria-labelledby="more">
       <h2 id="more">More settings</h2>
       <p class="soft">
-        {isOperator() ? '' : 'Only the operator of the relay can change these settings. '}This page never shows secrets.
+        {!isOperator() && 'Only the operator of the relay can change these settings. '}This page never shows secrets.
       </p>
-      <dl class="facts tall">
-        {Object.entries(shown).map(([name, value]) => (
-          <Fact key={name} name={partWords[name as keyof typeof partWords]}>
-            {value === undefined ? (
-              <span class="soft">not set</span>
-            ) : (
-              <ul class="plain">
-                {factsIn(value).map(([field, text]) => (
-                  <li key={field}>
-                    {field && <span class="soft">{field}: </span>}
-                    {text}
-                  </li>
-                ))}
-              </ul>
-            )}
-          </Fact>
-        ))}
-      </dl>
+      {own.map((name) => (
+        <section key={name}>
+          <h3>{partWords[name]}</h3>
+          {company[name] === undefined ? <p class="soft">not set</p> : <FieldList fields={factsIn(company[name])} />}
+        </section>
+      ))}
       {isOperator() && (
         <details>
           <summary>Edit the connections</summary>
-          <ConnectionsForm sections={{ platform, ticketing, ...shown }} at={at} onSaved={onSaved} />
+          <ConnectionsForm company={company} {...form} />
         </details>
       )}
     </section>
   );
 }
 
-type Sections = Record<string, unknown>;
-
-interface ConnectionsFormProps extends Omit<SettingsProps, 'company'> {
-  sections: Sections;
-}
-
 /** Edits the connections as the API's JSON. If a secret stays `***`, the API keeps the stored secret. */
-function ConnectionsForm({ sections, at, onSaved }: ConnectionsFormProps) {
+function ConnectionsForm({ company, at, onSaved }: SettingsProps) {
+  const { platform, ticketing, mail, limits, webhookSecret } = company;
+  const sections: Fields = { platform, ticketing, mail, limits, webhookSecret };
   /** The edited text, and the settings from before the edit. */
-  const typed = useSignal<{ text: string; before: Sections } | undefined>(undefined);
+  const typed = useSignal<{ text: string; before: Fields } | undefined>(undefined);
   const mistake = useSignal('');
   const { text = JSON.stringify(sections, undefined, 2), before = sections } = typed.value ?? {};
   const deed = useDeed();
@@ -83,7 +68,7 @@ function ConnectionsForm({ sections, at, onSaved }: ConnectionsFormProps) {
         spellcheck={false}
         rows={14}
         value={text}
-        onInput={(event) => (typed.value = { text: event.currentTarget.value, before })}
+        onText={(text) => (typed.value = { text, before })}
       />
       <Submit {...deed} words="Save connections" />
     </form>
@@ -93,9 +78,7 @@ function ConnectionsForm({ sections, at, onSaved }: ConnectionsFormProps) {
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 /** The path and the text of each field, for example `auth.type` and `bearer`. */
-function factsIn(value: unknown, at = ''): [field: string, text: string][] {
-  if (typeof value !== 'object' || value === null) return [[at, String(value)]];
-  return Object.entries(value).flatMap(([name, inner]) =>
-    Array.isArray(inner) ? [[name, inner.join(', ')] as [string, string]] : factsIn(inner, at ? `${at}.${name}` : name),
-  );
+function factsIn(value: unknown, at = ''): [field: string, text: unknown][] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[at, value]];
+  return Object.entries(value).flatMap(([name, inner]) => factsIn(inner, at ? `${at}.${name}` : name));
 }

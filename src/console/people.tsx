@@ -1,100 +1,156 @@
-/** The people of a company, who sign in without a key. */
+/** The people of a company, who sign in without a key, and the keys of programs. */
 
 import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
-import type { Role } from '../contract/credential.js';
+import type { createdKeyResponse, keysResponse, Role } from '../contract/credential.js';
 import type { Person, peopleResponse } from '../contract/person.js';
 import { path } from './addresses.js';
 import { ask } from './api.js';
 import { seldom, useResource } from './resource.js';
 import { useCompany } from './session.js';
-import { Deed, DeedButton, Opener } from './ui/dialog.js';
-import { Choice, Entry } from './ui/fields.js';
+import { DeedButton, ShownOnce } from './ui/dialog.js';
 import { Known } from './ui/known.js';
-import { Time } from './ui/text.js';
+import { Cards } from './ui/table.js';
+import { Badge, Lifetime, Time } from './ui/text.js';
+import { timeIn } from './when.js';
 
-export const roleWords: Record<Role, string> = {
+const roleWords: Record<Role, string> = {
   read: 'can see chains and refused requests',
   steer: 'can also retry, edit, skip and cancel, and send refused requests',
   author: 'can also write and publish rules, and make their tokens',
   manage: 'can also change settings, people and keys, and delete rules',
 };
-export const roleOptions = Object.entries(roleWords).map(([role, words]) => [role, `${role}: ${words}`] as const);
+const roleField = (first: Role) => ({
+  label: 'Role',
+  options: Object.entries(roleWords).map(([role, words]) => [role, `${role}: ${words}`] as const),
+  first,
+});
+
+const personFields = ({ email, name, role = 'steer' }: Partial<Person> = {}) =>
+  ({
+    email: { label: 'E-mail address', type: 'email', required: true, maxLength: 320, first: email, readOnly: !!email },
+    name: { label: 'Name', hint: 'The audit log shows this name.', maxLength: 200, first: name },
+    role: roleField(role),
+  }) as const;
 
 export function People() {
   const at = path`/admin/companies/${useCompany().companyId}/people`;
-  const known = useResource<z.infer<typeof peopleResponse>>(at, seldom);
+  const people = useResource<z.infer<typeof peopleResponse>>(at, seldom);
+  const put = ({ name, ...given }: Record<string, string>) => ask('PUT', at, { ...given, name: name || undefined });
+  const form = { change: put, words: 'Saved.', onDone: people.refresh };
   return (
     <section aria-labelledby="people">
       <h2 id="people">People</h2>
       <p>
-        <Opener opens="Add a person" look="main">
-          {(onClose) => <PersonForm at={at} onClose={onClose} onDone={known.refresh} />}
-        </Opener>
+        <DeedButton {...form} look="main" opens="Add a person" title="Add a person" verb="Add" fields={personFields()} />
       </p>
-      <Known of={known}>
-        {({ people }) => (
-          <ul class="plain cards">
-            {people.map((person) => (
-              <PersonCard key={person.personId} person={person} at={at} onDone={known.refresh} />
-            ))}
-          </ul>
+      <Known of={people}>
+        {(known) => (
+          <Cards of={known.people} id={({ personId }) => personId} empty="Nobody has been added yet.">
+            {(person) => (
+              <>
+                <h3>{person.name}</h3>
+                <p>
+                  <Badge tone="quiet">{person.role}</Badge> {person.email}
+                </p>
+                <p class="soft small">
+                  {person.lastUsedAt ? <Time before="Last signed in " at={person.lastUsedAt} distance /> : 'Never signed in'}
+                  {person.issuer && `; uses ${new URL(person.issuer).host}`}
+                  {person.fromGroup && `; the role comes from the group ${person.fromGroup}`}
+                </p>
+                <p class="row">
+                  {person.email && !person.fromGroup && (
+                    <DeedButton
+                      {...{ ...form, unseen: person.name, opens: 'Change', verb: 'Save', fields: personFields(person) }}
+                      title={`Change ${person.name}`}
+                    />
+                  )}
+                  <RemovePerson person={person} at={at} onDone={people.refresh} />
+                </p>
+              </>
+            )}
+          </Cards>
         )}
       </Known>
     </section>
   );
 }
 
-function PersonCard({ person, at, onDone }: { person: Person; at: string; onDone(): void }) {
-  const { personId, name, email, role, issuer, fromGroup, lastUsedAt } = person;
+function RemovePerson({ person: { personId, name, fromGroup }, at, onDone }: { person: Person; at: string; onDone(): void }) {
   return (
-    <li class="card">
-      <h3>{name}</h3>
-      <p>
-        <span class="badge busy">{role}</span> {email}
-      </p>
-      <p class="soft small">
-        {lastUsedAt ? <Time before="Last signed in " at={lastUsedAt} distance /> : 'Never signed in'}
-        {issuer && `; uses ${new URL(issuer).host}`}
-        {fromGroup && `; the role comes from the group ${fromGroup}`}
-      </p>
-      <p class="row">
-        {email && !fromGroup && (
-          <Opener opens="Change" unseen={name}>
-            {(onClose) => <PersonForm at={at} person={person} onClose={onClose} onDone={onDone} />}
-          </Opener>
-        )}
-        <DeedButton
-          unseen={name}
-          title={`Remove ${name}?`}
-          verb="Remove"
-          danger
-          change={() => ask('DELETE', at + path`/${personId}`)}
-          words="Person removed."
-          onDone={onDone}
-        >
-          <p>{name} is signed out at once, and cannot sign in again.</p>
-          {fromGroup && (
-            <p>
-              Also remove {name} from the group. Otherwise the next sign-in adds {name} again.
-            </p>
-          )}
-        </DeedButton>
-      </p>
-    </li>
+    <DeedButton
+      {...{ unseen: name, title: `Remove ${name}?`, verb: 'Remove', danger: true, words: 'Person removed.', onDone }}
+      change={() => ask('DELETE', at + path`/${personId}`)}
+    >
+      <p>{name} is signed out at once, and cannot sign in again.</p>
+      {fromGroup && (
+        <p>
+          Also remove {name} from the group. Otherwise the next sign-in adds {name} again.
+        </p>
+      )}
+    </DeedButton>
   );
 }
 
-function PersonForm({ at, person, ...dialog }: { at: string; person?: Person; onClose(): void; onDone(): void }) {
-  const email = useSignal(person?.email ?? '');
-  const [name, role] = [useSignal(person?.name ?? ''), useSignal<string>(person?.role ?? 'steer')];
-  const save = () => ask('PUT', at, { email: email.value, name: name.value || undefined, role: role.value });
-  const title = person ? `Change ${person.name}` : 'Add a person';
+const expiries = { 0: 'never', 7: 'in 7 days', 90: 'in 90 days', 365: 'in 1 year' };
+const keyFields = {
+  name: { label: 'Name', hint: 'The program that uses the key. The audit log shows this name.', required: true, maxLength: 200 },
+  role: roleField('steer'),
+  days: { label: 'Expires', options: Object.entries(expiries), first: '0' },
+};
+
+export function Keys() {
+  const at = path`/admin/companies/${useCompany().companyId}/keys`;
+  const keys = useResource<z.infer<typeof keysResponse>>(at, seldom);
+  const made = useSignal<z.infer<typeof createdKeyResponse> | undefined>(undefined);
+  const make = async ({ name, role, days }: Record<string, string>) => {
+    made.value = await ask('POST', at, { name, role, expiresAt: timeIn(Number(days) * 86_400) });
+  };
+  const close = () => {
+    made.value = undefined;
+    keys.refresh();
+  };
   return (
-    <Deed title={title} verb={person ? 'Save' : 'Add'} change={save} words="Saved." {...dialog}>
-      <Entry label="E-mail address" type="email" of={email} required maxLength={320} readOnly={person !== undefined} />
-      <Entry label="Name" hint="The audit log shows this name." of={name} maxLength={200} />
-      <Choice label="Role" of={role} options={roleOptions} />
-    </Deed>
+    <section aria-labelledby="keys">
+      <h2 id="keys">Keys</h2>
+      <p>
+        <DeedButton
+          title="Create a key"
+          opens="Create a key"
+          verb="Create"
+          fields={keyFields}
+          change={make}
+          words="Key created."
+        />
+      </p>
+      <Known of={keys}>
+        {(known) => (
+          <Cards of={known.keys} id={({ keyId }) => keyId} empty="There are no keys yet.">
+            {(key) => (
+              <>
+                <h3>{key.name}</h3>
+                <p>
+                  <Badge tone="quiet">{key.role}</Badge> {roleWords[key.role]}
+                </p>
+                <Lifetime of={key} />
+                <DeedButton
+                  {...{ unseen: `the key ${key.name}`, title: `Delete the key ${key.name}?`, verb: 'Delete', danger: true }}
+                  change={() => ask('DELETE', at + path`/${key.keyId}`)}
+                  words="Key deleted."
+                  onDone={keys.refresh}
+                >
+                  <p>The key stops working, and everybody who signed in with it is signed out.</p>
+                </DeedButton>
+              </>
+            )}
+          </Cards>
+        )}
+      </Known>
+      {made.value && (
+        <ShownOnce title={`Key for ${made.value.name}`} secret={made.value.key} onClose={close}>
+          <p>Send this key to its owner over a private channel.</p>
+        </ShownOnce>
+      )}
+    </section>
   );
 }

@@ -14,6 +14,7 @@ import { Dialog } from './ui/dialog.js';
 export interface PageLink {
   href: string;
   words: string;
+  tab?: string | undefined;
   key?: string | undefined;
 }
 
@@ -61,47 +62,54 @@ export function Search({ pages }: { pages: readonly PageLink[] }) {
   );
 }
 
-function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): void }) {
+/** The ids that begin with the text, and why the API refused the search. */
+function useIds(wanted: string) {
   const { companyId } = useCompany();
-  const { route } = useLocation();
-  const list = useId();
-  const [typed, chosen] = [useSignal(''), useSignal(0)];
-  const [ids, problem] = [useSignal<readonly SearchResult[]>([]), useSignal<string | undefined>(undefined)];
-  const wanted = typed.value.trim();
+  const found = useSignal<{ ids: readonly SearchResult[]; problem?: string }>({ ids: [] });
   useEffect(() => {
     let isOld = false;
-    const look = async () => {
-      try {
-        const { items } = await ask<{ items: SearchResult[] }>('GET', path`/co/${companyId}/search` + query({ q: wanted }));
-        if (!isOld) [ids.value, problem.value] = [items, undefined];
-      } catch (error) {
-        if (!(error instanceof Refused)) throw error;
-        if (!isOld) [ids.value, problem.value] = [[], error.problem.detail];
-      }
-    };
-    if (wanted === '') ids.value = [];
-    const timer = wanted === '' ? undefined : setTimeout(() => void look(), typingPauseMs);
+    const look = () =>
+      ask<{ items: SearchResult[] }>('GET', path`/co/${companyId}/search` + query({ q: wanted })).then(
+        ({ items }) => ({ ids: items }),
+        (error) => ({ ids: [], problem: error instanceof Refused ? error.problem.detail : String(error) }),
+      );
+    const timer = setTimeout(async () => {
+      const answer = wanted === '' ? { ids: [] } : await look();
+      if (!isOld) found.value = answer;
+    }, typingPauseMs);
     return () => {
       isOld = true;
       clearTimeout(timer);
     };
   }, [wanted]);
+  return found.value;
+}
 
-  const go = (href: string) => () => route(href);
+const prompt = 'Assignment, ticket, chain, rule or page';
+
+function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): void }) {
+  const { companyId } = useCompany();
+  const { route } = useLocation();
+  const list = useId();
+  const [typed, chosen] = [useSignal(''), useSignal(0)];
+  const wanted = typed.value.trim();
+  const { ids, problem } = useIds(wanted);
   const matches = ({ words }: { words: string }) => words.toLowerCase().includes(wanted.toLowerCase());
   const found: Found[] = [
-    ...ids.value.map(({ kind, id, name }) => ({
+    ...ids.map(({ kind, id, name }) => ({
       ...{ kind, words: name ? `${name} (${id})` : id },
-      open: go(addressOf(companyId, { kind, id })),
+      open: () => route(addressOf(companyId, { kind, id })),
     })),
-    ...pages.filter(matches).map(({ href, words, key }) => ({ kind: 'page', words, more: key && `g ${key}`, open: go(href) })),
+    ...pages.filter(matches).map(({ href, words, key }) => ({
+      ...{ kind: 'page', words, more: key && `g ${key}` },
+      open: () => route(href),
+    })),
     ...buttonsOfPage().filter(matches),
   ];
   const place = Math.min(chosen.value, found.length - 1);
   const open = (one: Found | undefined) => {
-    if (!one) return;
-    onClose();
-    one.open();
+    if (one) onClose();
+    one?.open();
   };
   const press = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -115,13 +123,13 @@ function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): 
       <input
         type="text"
         role="combobox"
-        aria-label="Assignment, ticket, chain, rule or page"
+        aria-label={prompt}
+        placeholder={prompt}
         aria-controls={list}
         aria-expanded={found.length > 0}
+        aria-activedescendant={found.length > 0 ? `${list}-${place}` : undefined}
         autocomplete="off"
         spellcheck={false}
-        aria-activedescendant={found.length > 0 ? `${list}-${place}` : undefined}
-        placeholder="Assignment, ticket, chain, rule or page"
         onKeyDown={press}
         onInput={({ currentTarget }) => {
           [typed.value, chosen.value] = [currentTarget.value, 0];
@@ -142,7 +150,7 @@ function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): 
           </div>
         ))}
       </div>
-      {problem.value && <p class="error">{problem.value}</p>}
+      {problem && <p class="error">{problem}</p>}
       {found.length === 0 && <p class="soft">Nothing begins with “{wanted}”.</p>}
     </Dialog>
   );
@@ -163,15 +171,15 @@ function buttonsOfPage(): Found[] {
 }
 
 function Keys({ pages, onClose }: { pages: readonly PageLink[]; onClose(): void }) {
-  const keys: [keys: string, words: string][] = [
+  const keys = [
     ['/', 'Search (also Ctrl+K or ⌘K)'],
-    ...pages.flatMap(({ key, words }): [string, string][] => (key ? [[`g ${key}`, words]] : [])),
+    ...pages.flatMap(({ key, words }) => (key ? [[`g ${key}`, words]] : [])),
     ['?', 'These keys'],
     ['Esc', 'Close a dialog'],
   ];
   return (
     <Dialog title="Keys" onClose={onClose}>
-      <dl class="keys">
+      <dl class="facts tall">
         {keys.map(([key, words]) => (
           <div key={key} class="row">
             <dt>

@@ -93,3 +93,8 @@ export function startOfDay(zone: Zone, now: number): string {
   const [hours = 0, minutes = 0, seconds = 0] = parts(now, zone).time.split(':').map(Number);
   return new Date(Math.floor(now / 1000) * 1000 - (hours * 3600 + minutes * 60 + seconds) * 1000).toISOString();
 }
+
+/** The time in so many seconds, as ISO 8601. Undefined for 0, which means without an end. */
+export function timeIn(seconds: number): string | undefined {
+  return seconds === 0 ? undefined : new Date(Date.now() + seconds * 1000).toISOString();
+}

@@ -3,7 +3,7 @@
 import type { ChainCounts, ChainList } from '../../contract/chain-resource.js';
 import type { CompanyHealth } from '../../contract/health.js';
 import { pageOf, path, query } from '../addresses.js';
-import { type Resource, seldom, useResource } from '../resource.js';
+import { seldom, useResource } from '../resource.js';
 import { Bars } from '../rule/health.js';
 import { useCompany } from '../session.js';
 import { deedOf } from '../story.js';
@@ -12,46 +12,38 @@ import { Time } from '../ui/text.js';
 import { startOfDay, timeText } from '../when.js';
 import { counted } from '../words.js';
 
-interface FiguresProps {
-  health: CompanyHealth | undefined;
-  /** The refused requests that wait for a decision. */
-  refused: number;
-}
-
-/** Each figure leads to its list. */
-export function Figures({ health, refused }: FiguresProps) {
+/** Each figure leads to its list. @param refused - the refused requests that wait for a decision. */
+export function Figures({ health, refused }: { health: CompanyHealth | undefined; refused: number }) {
   const { companyId, timeZone } = useCompany();
   const since = startOfDay(timeZone, Date.now());
   const counts = useResource<ChainCounts>(path`/co/${companyId}/chains/counts` + query({ since })).data.value;
   const open = useResource<ChainCounts>(path`/co/${companyId}/chains/counts`).data.value;
-  const ofDay = (status: string) => pageOf.chains(companyId, { status, since });
+  const list = (status: string, since?: string) => pageOf.chains(companyId, { status, since });
   const hours = health?.hours.filter(({ at }) => at >= since);
   const [hour, nobody] = [hours?.at(-1), hours?.reduce((sum, { nobody }) => sum + nobody, 0)];
   const figures = [
-    ['Running', open?.running, pageOf.chains(companyId, { status: 'running' }), ''],
-    ['Completed today', counts?.completed, ofDay('completed'), ''],
-    ['Nobody found today', nobody, ofDay('completed'), 'wait'],
-    ['Failed today', counts?.failed, ofDay('failed'), 'bad'],
-    ['Waiting for a decision', open?.['needs-attention'], pageOf.chains(companyId, { status: 'needs-attention' }), 'wait'],
+    ['Running', open?.running, list('running'), 'busy'],
+    ['Completed today', counts?.completed, list('completed', since), 'good'],
+    ['Nobody found today', nobody, list('completed', since), 'wait'],
+    ['Failed today', counts?.failed, list('failed', since), 'bad'],
+    ['Waiting for a decision', open?.['needs-attention'], list('needs-attention'), 'wait'],
     ['Refused', refused, pageOf.refused(companyId), 'wait'],
   ] as const;
   return (
     <>
-      <ul class="figures">
+      <ul class="plain figures">
         {figures.map(([name, count, href, tone]) => (
-          <li key={name} class={count ? tone : ''}>
-            <a href={href}>
-              <strong>{count ?? '…'}</strong> {name}
+          <li key={name}>
+            <a class="card" href={href}>
+              <strong class={count ? `figure ${tone}` : 'figure'}>{count ?? '…'}</strong> {name}
             </a>
           </li>
         ))}
       </ul>
-      {hour && (
-        <p class="soft small">
-          {counted(hour.events, 'event')} in this hour
-          {hour.usual !== undefined && `. Usual for this hour: ${hour.usual}`}.
-        </p>
-      )}
+      <p class="soft small">
+        {hour ? `${counted(hour.events, 'event')} in this hour.` : 'No event in this hour.'}
+        {hour?.usual !== undefined && ` Usual for this hour: ${hour.usual}.`}
+      </p>
     </>
   );
 }
@@ -59,13 +51,8 @@ export function Figures({ health, refused }: FiguresProps) {
 export function DayChart({ health: { hours } }: { health: CompanyHealth }) {
   const { timeZone } = useCompany();
   const wordsOf = ({ at, events, failed, nobody, usual }: CompanyHealth['hours'][number]) =>
-    [
-      `${timeText(at, timeZone, Date.now()).slice(0, -3)}: ${counted(events, 'event')}`,
-      `${failed} failed, ${nobody} found nobody`,
-      usual !== undefined && `usual: ${usual}`,
-    ]
-      .filter(Boolean)
-      .join(', ');
+    `${timeText(at, timeZone, Date.now()).slice(0, -3)}: ${counted(events, 'event')}, ${failed} failed, ${nobody} found nobody` +
+    (usual === undefined ? '' : `, usual: ${usual}`);
   return (
     <section class="card" aria-labelledby="day">
       <h2 id="day">The last 24 hours</h2>
@@ -73,10 +60,7 @@ export function DayChart({ health: { hours } }: { health: CompanyHealth }) {
       <Bars
         name="Events by hour. Red: failed. Amber: nobody found."
         bars={hours.map((hour) => ({
-          at: hour.at,
-          size: hour.events,
-          bad: hour.failed,
-          wait: hour.nobody,
+          ...{ at: hour.at, size: hour.events, bad: hour.failed, wait: hour.nobody },
           words: wordsOf(hour),
         }))}
       />
@@ -86,7 +70,7 @@ export function DayChart({ health: { hours } }: { health: CompanyHealth }) {
 
 export function DueNext() {
   const { companyId } = useCompany();
-  const open: Resource<ChainList> = useResource(path`/co/${companyId}/chains?steps=true&limit=50`, seldom);
+  const open = useResource<ChainList>(path`/co/${companyId}/chains?steps=true&limit=50`, seldom);
   return (
     <section class="card" aria-labelledby="due">
       <h2 id="due">Due next</h2>

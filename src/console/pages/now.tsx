@@ -1,11 +1,13 @@
 /** A board: the figures of today, the problems that wait for a decision, and what is due next. */
 
 import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import type { z } from 'zod';
 import type { causesResponse, RefusedCause } from '../../contract/causes.js';
 import type { CompanyHealth } from '../../contract/health.js';
 import { pageOf, path } from '../addresses.js';
-import { CauseCard, useCauseDialog } from '../cause.js';
+import { useBulk } from '../bulk.js';
+import { CauseCard } from '../cause.js';
 import { FirstRun } from '../first-run.js';
 import { Page } from '../frame.js';
 import { seldom, usePages, useResource } from '../resource.js';
@@ -20,15 +22,15 @@ import { DayChart, DueNext, Figures } from './board.js';
 const mostOpen = 3;
 
 export function NowPage() {
-  const { companyId, timeZone } = useCompany();
+  const { companyId } = useCompany();
   const [causes, cursors] = usePages<z.infer<typeof causesResponse>>(path`/co/${companyId}/causes`);
   /** The causes about which the user decided on this page. The cards of these causes stay, because they show the result. */
-  const begun = useSignal<ReadonlySet<string>>(new Set());
+  const begun = useSignal<readonly string[]>([]);
   const health = useResource<CompanyHealth>(path`/co/${companyId}/health`, seldom).data.value;
   const quiet = health?.rules.filter(({ quietSince }) => quietSince !== undefined) ?? [];
-  const [askAll, dialog] = useCauseDialog(causes.refresh);
+  const [askAll, dialog] = useBulk(causes.refresh);
   return (
-    <Page title="Now" about={`Times are in ${timeZone}.`}>
+    <Page title="Now">
       <FirstRun />
       <Figures health={health} refused={(causes.data.value?.refused ?? []).reduce((sum, { requests }) => sum + requests, 0)} />
       <div class="board">
@@ -38,19 +40,19 @@ export function NowPage() {
               const held = items.filter(({ chains }) => chains > 0);
               const hasMore = nextCursor !== undefined && held.length === items.length;
               const problems = held.length + refused.length + quiet.length;
-              const count = hasMore ? `More than ${problems} problems` : counted(problems, 'problem');
-              const figure = problems === 0 ? 'No problems.' : `${count} to solve.`;
+              const count = `${hasMore ? 'More than ' : ''}${counted(problems, 'problem')} to solve.`;
+              const figure = problems === 0 ? 'No problems.' : count;
               return (
                 <>
                   <h2>{cursors.value.length > 0 ? 'This page continues the list of problems.' : figure}</h2>
                   {items
-                    .filter((cause) => held.includes(cause) || begun.value.has(cause.causeId))
+                    .filter((cause) => held.includes(cause) || begun.value.includes(cause.causeId))
                     .map((cause, place) => (
                       <CauseCard
                         key={cause.causeId}
                         cause={cause}
                         isOpen={place < mostOpen}
-                        onBegin={() => (begun.value = new Set([...begun.value, cause.causeId]))}
+                        onBegin={() => (begun.value = [...begun.value, cause.causeId])}
                         onAsk={askAll}
                         onDone={causes.refresh}
                       />
@@ -58,14 +60,17 @@ export function NowPage() {
                   {refused.map((kind) => (
                     <RefusedCard key={[kind.relayId, kind.reason, kind.mistake].join()} kind={kind} />
                   ))}
-                  {quiet.map((rule) => (
-                    <QuietCard key={rule.relayId} rule={rule} />
+                  {quiet.map(({ relayId, name, quietSince }) => (
+                    <ProblemCard key={relayId} title={`Rule ${name} is quiet`}>
+                      <p>
+                        No event has arrived since <Time at={quietSince} distance />. Check whether the platform still sends its
+                        events. <a href={pageOf.rule(companyId, relayId)}>Show the rule</a>
+                      </p>
+                    </ProblemCard>
                   ))}
                   <Pager cursors={cursors} next={hasMore ? nextCursor : undefined} />
                   {hasMore && (
-                    <p>
-                      <a href={pageOf.chains(companyId, { status: 'needs-attention' })}>All chains that need attention</a>
-                    </p>
+                    <a href={pageOf.chains(companyId, { status: 'needs-attention' })}>All chains that need attention</a>
                   )}
                 </>
               );
@@ -83,6 +88,15 @@ export function NowPage() {
   );
 }
 
+function ProblemCard({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <section class="card wait" aria-label={title}>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
 /** A group of refused requests without a decision. The page of each request has the buttons. */
 function RefusedCard({ kind }: { kind: RefusedCause }) {
   const company = useCompany();
@@ -90,9 +104,8 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
   const { relayId, reason, message, rejectedId, requests, repeats, notKept, since, lastAt } = kind;
   const isMany = requests > 1;
   return (
-    <section class="card wait" aria-label={`${refusalWords[reason]}: ${message}`}>
-      <h2>{refusalWords[reason]}</h2>
-      <p class="soft">
+    <ProblemCard title={refusalWords[reason]}>
+      <p class="soft small">
         {counted(requests, 'refused request')} of rule {ruleName(company, relayId)}, since <Time at={since} distance />
         {isMany && <Time before=", most recently at " at={lastAt} distance />}
         {repeats > 0 && `; repeated ${counted(repeats, 'time')}`}
@@ -103,22 +116,6 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
         <a href={pageOf.refusal(companyId, rejectedId)}>{isMany ? 'Show the newest request' : 'Show the request'}</a>
         {isMany && <a href={pageOf.refused(companyId)}>All refused requests</a>}
       </p>
-    </section>
-  );
-}
-
-/** A rule whose events stopped coming. */
-function QuietCard({ rule: { relayId, name, quietSince } }: { rule: CompanyHealth['rules'][number] }) {
-  const { companyId } = useCompany();
-  return (
-    <section class="card wait" aria-label={`${name} is quiet`}>
-      <h2>Rule {name} is quiet</h2>
-      <p>
-        No event has arrived since <Time at={quietSince} distance />. Check whether the platform still sends its events.
-      </p>
-      <p>
-        <a href={pageOf.rule(companyId, relayId)}>Show the rule</a>
-      </p>
-    </section>
+    </ProblemCard>
   );
 }

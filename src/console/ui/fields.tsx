@@ -6,8 +6,8 @@ import { useId } from 'preact/hooks';
 
 interface FieldProps {
   label: ComponentChildren;
-  hint?: string;
-  problem?: string;
+  hint?: string | undefined;
+  problem?: string | undefined;
   children: (ids: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ComponentChildren;
 }
 
@@ -62,21 +62,17 @@ interface SuggestedProps extends EntryProps {
 }
 
 /** A text field for which the browser suggests values. */
-export function Suggested({ label, hint, problem, offers, onText, ...input }: SuggestedProps) {
+export function Suggested({ offers, ...entry }: SuggestedProps) {
   const list = useId();
   return (
-    <Field label={label} hint={hint} problem={problem}>
-      {(ids) => (
-        <>
-          <input {...ids} {...input} {...typing({ onText })} list={list} autocomplete="off" spellcheck={false} />
-          <datalist id={list}>
-            {offers.map(([value, words]) => (
-              <option key={value} value={value} label={words} />
-            ))}
-          </datalist>
-        </>
-      )}
-    </Field>
+    <>
+      <Entry {...entry} list={list} autocomplete="off" spellcheck={false} />
+      <datalist id={list}>
+        {offers.map(([value, words]) => (
+          <option key={value} value={value} label={words} />
+        ))}
+      </datalist>
+    </>
   );
 }
 
@@ -93,7 +89,7 @@ export function Area({ label, hint, problem, onText, ...area }: AreaProps) {
 interface SelectProps extends EntryProps, Omit<ComponentProps<'select'>, 'label' | 'role' | 'onChange'> {
   options: readonly (readonly [value: string, words: string])[];
   /** The value that is selected at first. A Preact select has no `defaultValue`, so `Select` marks the option as the default. */
-  first?: string;
+  first?: string | undefined;
   onPick?(value: string): void;
 }
 
@@ -114,7 +110,61 @@ export function Select({ label, hint, problem, options, first, onPick, ...select
 }
 
 export function Choice({ of, ...field }: EntryProps & Pick<SelectProps, 'options'> & { of: Signal<string> }) {
-  return <Select {...field} value={of.value} onPick={(value) => (of.value = value)} />;
+  return <Select key={name} {...field} value={of.value} onPick={(value) => (of.value = value)} />;
+}
+
+interface CheckProps {
+  name?: string;
+  defaultChecked?: boolean;
+  checked?: boolean;
+  required?: boolean;
+  onCheck?(isChecked: boolean): void;
+  children: ComponentChildren;
+}
+
+/** A checkbox, and its text. */
+export function Check({ onCheck, children, ...input }: CheckProps) {
+  return (
+    <label class="row check">
+      <input type="checkbox" {...input} onChange={onCheck && (({ currentTarget }) => onCheck(currentTarget.checked))} />
+      <span>{children}</span>
+    </label>
+  );
+}
+
+/** A field of a form: a list of `options`, a text of several `rows`, a checkbox (`checked`), or a line of text. */
+export interface FieldEntry extends EntryProps {
+  /** The value before the user changes it. */
+  first?: string | undefined;
+  options?: SelectProps['options'];
+  rows?: number;
+  checked?: boolean;
+  type?: 'email' | 'number' | 'password';
+  autocomplete?: 'off' | 'new-password';
+  maxLength?: number;
+  readOnly?: boolean;
+  required?: boolean;
+  spellcheck?: boolean;
+  min?: string;
+  max?: string;
+  step?: string;
+}
+/** The fields of a form by name. */
+export type FieldTable = Readonly<Record<string, FieldEntry>>;
+
+export function FormFields({ of }: { of: FieldTable }) {
+  return Object.entries(of).map(([name, { label, hint, problem, options, rows, checked, first, type, ...input }]) => {
+    const field = { name, label, hint, problem };
+    if (options) return <Select key={name} {...field} options={options} first={first} />;
+    if (rows) return <Area key={name} {...field} rows={rows} defaultValue={first} />;
+    // Preact's types tell the types of inputs apart.
+    if (checked === undefined) return <Entry key={name} {...field} {...input} type={type as 'text'} defaultValue={first} />;
+    return (
+      <Check key={name} name={name} defaultChecked={checked}>
+        {label}
+      </Check>
+    );
+  });
 }
 
 /** Reads the form's fields by name, and trims them. Stops the browser from submitting the form itself. */

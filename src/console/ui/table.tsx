@@ -1,7 +1,9 @@
-/** Tables, and lists with pages. */
+/** Tables, cards, and lists with pages. */
 
 import type { Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { path, query } from '../addresses.js';
+import { useCompany } from '../session.js';
 import { Button } from './buttons.js';
 
 interface TableProps {
@@ -31,6 +33,29 @@ export function Table({ caption, columns, look, children }: TableProps) {
   );
 }
 
+interface CardsProps<Item> {
+  of: readonly Item[];
+  id(item: Item): string;
+  /** What to do if there is no item. */
+  empty: ComponentChildren;
+  /** One card a row. */
+  isTall?: boolean;
+  children(item: Item): ComponentChildren;
+}
+
+export function Cards<Item>({ of, id, empty, isTall, children }: CardsProps<Item>) {
+  if (of.length === 0) return <p class="card">{empty}</p>;
+  return (
+    <ul class={isTall ? 'plain' : 'plain cards'}>
+      {of.map((item) => (
+        <li key={id(item)} class="card">
+          {children(item)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** @param cursors - the cursors of all pages up to this page. The first page has no cursor. */
 export function Pager({ cursors, next }: { cursors: Signal<string[]>; next: string | undefined }) {
   const earlier = cursors.value.length > 0;
@@ -40,5 +65,25 @@ export function Pager({ cursors, next }: { cursors: Signal<string[]>; next: stri
       {earlier && <Button onClick={() => (cursors.value = cursors.value.slice(0, -1))}>Back</Button>}
       {next && <Button onClick={() => (cursors.value = [...cursors.value, next])}>More</Button>}
     </nav>
+  );
+}
+
+interface ExportProps {
+  what: 'chains' | 'events' | 'audit';
+  filter?: Record<string, string | undefined>;
+}
+
+/** Links that download all rows of a list. */
+export function ExportLinks({ what, filter = {} }: ExportProps) {
+  const { companyId } = useCompany();
+  return (
+    <p class="row soft small">
+      Export all {what === 'audit' ? 'entries' : what}:
+      {(['csv', 'ndjson'] as const).map((format) => (
+        <a key={format} href={path`/co/${companyId}/export/${what}` + query({ ...filter, format })} download>
+          {format.toUpperCase()}
+        </a>
+      ))}
+    </p>
   );
 }
