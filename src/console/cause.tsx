@@ -155,7 +155,7 @@ function Owner({ cause, onDone }: Pick<SampleProps, 'cause' | 'onDone'>) {
     if (await deed.run(() => ask('POST', path`/co/${companyId}/causes/${causeId}/${to}`, body), words)) onDone();
   };
   return (
-    <p class="row small">
+    <div class="row small">
       <span class="soft">
         {takenBy ? `${takenBy} is working on this problem` : 'Nobody is working on this problem'}
         {takenBy && <Time before=", since " at={takenAt} />}.{isSilent && ` ${silencedBy} muted the notices until `}
@@ -168,6 +168,6 @@ function Owner({ cause, onDone }: Pick<SampleProps, 'cause' | 'onDone'>) {
           </Button>
         ))}
       <ProblemNote refused={deed.refused} />
-    </p>
+    </div>
   );
 }

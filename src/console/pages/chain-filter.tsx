@@ -33,7 +33,7 @@ export function StatusTabs({ filter, asked }: { filter: Filter; asked: Filter })
   return (
     <nav class="tabs" aria-label="Status">
       {tabs.map(([tab, words, count]) => (
-        <a key={tab} href={pageOf.chains(companyId, { ...filter, status: tab })} aria-current={tab === status && 'page'}>
+        <a key={tab} href={pageOf.chains(companyId, { ...filter, status: tab })} aria-current={tab === status ? 'page' : undefined}>
           {words} <span class="soft count">{count ?? '…'}</span>
         </a>
       ))}
