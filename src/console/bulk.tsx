@@ -11,11 +11,7 @@ import { announce } from './announce.js';
 import { ask, Refused } from './api.js';
 import { often, useResource } from './resource.js';
 import { useCompany } from './session.js';
-import { Button, useDeed } from './ui/buttons.js';
-import { Confirm, Dialog, NotReady } from './ui/dialog.js';
-import { Choice } from './ui/fields.js';
-import { ProblemNote } from './ui/known.js';
-import { Said, State, Time } from './ui/text.js';
+import { Button, Choice, Confirm, Dialog, NotReady, ProblemNote, Said, State, Time, useDeed } from './ui/index.js';
 import { aboutChain, counted, progressWords, verbMeanings, verbWords } from './words.js';
 
 /** The chains of these ids, of this cause, or all chains of a list. */

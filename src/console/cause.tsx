@@ -10,9 +10,7 @@ import type { AskedOfChains } from './bulk.js';
 import { useResource } from './resource.js';
 import { may, ruleName, useCompany } from './session.js';
 import { deedOf } from './story.js';
-import { Button, useDeed } from './ui/buttons.js';
-import { Known, ProblemNote } from './ui/known.js';
-import { Failure, State, Time } from './ui/text.js';
+import { Button, Failure, Known, ProblemNote, Section, State, Time, useDeed } from './ui/index.js';
 import { Verbs } from './verbs.js';
 import { actionOfCause, causeTitle, counted, verbWords } from './words.js';
 
@@ -39,8 +37,7 @@ export function CauseCard({ onAsk, ...sample }: CauseProps) {
   const [title, isMany] = [causeTitle(sample.cause), chains > 1];
   const count = assignments > 0 ? counted(assignments, 'assignment') : counted(chains, 'chain');
   return (
-    <section class={`card ${endedAt ? '' : 'wait'}`} aria-label={title}>
-      <h2>{title}</h2>
+    <Section look={endedAt ? 'card' : 'card wait'} title={title}>
       <p class="soft small">
         {endedAt ? <Time before="Solved " at={endedAt} distance /> : count} of {relayIds.length > 1 ? 'rules' : 'rule'}{' '}
         {relayIds.map((id) => ruleName(company, id)).join(', ')},{' '}
@@ -63,7 +60,7 @@ export function CauseCard({ onAsk, ...sample }: CauseProps) {
         </details>
       )}
       {!endedAt && <Owner {...sample} />}
-    </section>
+    </Section>
   );
 }
 

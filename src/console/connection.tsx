@@ -9,10 +9,7 @@ import { announce } from './announce.js';
 import { ask } from './api.js';
 import { changedIn, useForm } from './form.js';
 import { isOperator } from './session.js';
-import { Button, Submit, useDeed } from './ui/buttons.js';
-import { FormFields, fieldsOf, Select } from './ui/fields.js';
-import { ProblemNote } from './ui/known.js';
-import { Badge, Failure, Said } from './ui/text.js';
+import { Badge, Button, Failure, FormFields, fieldsOf, ProblemNote, Said, Section, Select, Submit, useDeed } from './ui/index.js';
 
 export const partWords: Record<CheckedPart | 'limits' | 'webhookSecret', string> = {
   platform: 'Assignment platform',
@@ -121,8 +118,7 @@ export function Connection({ section, company, at, onSaved }: SettingsProps & { 
       announce(`${name}: ${found.value?.works ? 'works' : 'does not work'}`);
     });
   return (
-    <section class="card" aria-labelledby={section}>
-      <h2 id={section}>{name}</h2>
+    <Section title={name}>
       <form ref={form.ref} onSubmit={(event) => void save(event)}>
         <Select
           label="System"
@@ -148,6 +144,6 @@ export function Connection({ section, company, at, onSaved }: SettingsProps & { 
       </form>
       <ProblemNote refused={checking.refused} />
       {found.value && <CheckedLine of={found.value} />}
-    </section>
+    </Section>
   );
 }

@@ -5,6 +5,7 @@ import type { StoredCompany } from '../contract/company.js';
 import { pageOf, path, query } from './addresses.js';
 import { seldom, useResource } from './resource.js';
 import { may, useCompany } from './session.js';
+import { Section } from './ui/table.js';
 
 export function FirstRun() {
   const { companyId, rules } = useCompany();
@@ -23,8 +24,7 @@ export function FirstRun() {
     steps.unshift([!!settings.platform, 'Connect your assignment platform', platformHelp, pageOf.settings(companyId)]);
   if (steps.every(([isDone]) => isDone)) return null;
   return (
-    <section class="card" aria-labelledby="first-run">
-      <h2 id="first-run">First steps</h2>
+    <Section title="First steps">
       <ol class="plain todo">
         {steps.map(([isDone, words, help, href]) => (
           <li key={words} class={isDone ? 'good' : 'quiet'}>
@@ -34,7 +34,7 @@ export function FirstRun() {
           </li>
         ))}
       </ol>
-    </section>
+    </Section>
   );
 }
 

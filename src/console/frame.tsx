@@ -4,8 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { Resource } from './resource.js';
-import { Known, SessionIsOver } from './ui/known.js';
-import { UpToDate } from './ui/text.js';
+import { Known, Pager, SessionIsOver, UpToDate } from './ui/index.js';
 
 export { announce } from './announce.js';
 
@@ -44,11 +43,13 @@ export function Page({ title, about, children }: PageProps) {
 
 type PageOfProps<Body> = Omit<PageProps, 'children'> & { of: Resource<Body>; children(body: Body): ComponentChildren };
 
-/** A page that shows one answer of the API. */
+/** A page that shows one answer of the API, or one page of a list. */
 export function PageOf<Body>({ of, children, ...page }: PageOfProps<Body>) {
+  const { nextCursor } = (of.data.value ?? {}) as { nextCursor?: string };
   return (
     <Page {...page}>
       <Known of={of}>{children}</Known>
+      <Pager cursors={of.cursors} next={nextCursor} />
       <UpToDate of={of} />
     </Page>
   );

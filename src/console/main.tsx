@@ -81,7 +81,7 @@ function Later({ load, ...of }: { load(eventId: string): Promise<OfRule>; relayI
     );
   }, []);
   if (loaded.value) return <loaded.value.Shown {...of} />;
-  return <Page title="Rule">{hasFailed.value && <p class="note bad">Reload this page: its script was not found.</p>}</Page>;
+  return told('Rule', hasFailed.value && <p class="note bad">Reload this page: its script was not found.</p>);
 }
 
 function Console() {
@@ -91,14 +91,7 @@ function Console() {
   useEffect(() => {
     session.value = known;
   }, [known]);
-  if (!session.value)
-    return (
-      <Framed>
-        <Page title="Relay">
-          <ProblemNote refused={asked.refused.value} />
-        </Page>
-      </Framed>
-    );
+  if (!session.value) return <Framed>{told('Relay', <ProblemNote refused={asked.refused.value} />)}</Framed>;
   if (!isReadable(here)) return <Nowhere />;
   return (
     <Router>
@@ -130,48 +123,29 @@ function placesOf({ companyId }: CompanyFacts, here: string) {
   });
 }
 
-const Companies = () => <Framed>{isOperator() ? <CompaniesPage /> : <Elsewhere />}</Framed>;
-
-function Elsewhere() {
-  const { companyId = '' } = session.value ?? {};
-  return (
-    <Page title="No access">
-      <p>
-        You are signed in to company <a href={pageOf.now(companyId)}>{companyId}</a>.
-      </p>
-    </Page>
-  );
-}
-
+const told = (title: string, words: ComponentChildren) => <Page title={title}>{words}</Page>;
+const noPage = told('Page not found', <a href="/">Go to the start page</a>);
 const Nowhere = () => <Framed>{noPage}</Framed>;
+const Companies = () => <Framed>{isOperator() ? <CompaniesPage /> : elsewhere()}</Framed>;
 
-const noPage = (
-  <Page title="Page not found">
-    <p>
-      <a href="/">Go to the start page</a>
-    </p>
-  </Page>
-);
+function elsewhere() {
+  const { companyId = '' } = session.value ?? {};
+  const own = <a href={pageOf.now(companyId)}>{companyId}</a>;
+  return told('No access', <>You are signed in to company {own}.</>);
+}
 
 type Place = { companyId: string; page?: string; item?: string; part?: string; id?: string };
 
 function OfCompany(place: Place) {
   const { companyId } = place;
   const isOwn = isOperator() || session.value?.companyId === companyId;
-  return isOwn ? <CompanyPages key={companyId} {...place} /> : <Framed>{<Elsewhere />}</Framed>;
+  return isOwn ? <CompanyPages key={companyId} {...place} /> : <Framed>{elsewhere()}</Framed>;
 }
 
 function CompanyPages({ companyId, page = '', ...of }: Place) {
   const facts = useResource<CompanyFacts>(path`/co/${companyId}`, seldom);
   const known = facts.data.value;
-  if (!known)
-    return (
-      <Framed>
-        <Page title={companyId}>
-          <ProblemNote refused={facts.refused.value} />
-        </Page>
-      </Framed>
-    );
+  if (!known) return <Framed>{told(companyId, <ProblemNote refused={facts.refused.value} />)}</Framed>;
   return (
     <CompanyContext.Provider value={{ ...known, refresh: facts.refresh }}>
       <Framed company={known} places={placesOf(known, page)}>
@@ -183,12 +157,7 @@ function CompanyPages({ companyId, page = '', ...of }: Place) {
 
 function Shown({ page = '', item, part, id }: Omit<Place, 'companyId'>) {
   const { list: List, item: one, needs } = pages[part ? `${page}/${part}` : page] ?? {};
-  if (needs && !may(needs))
-    return (
-      <Page title="No access">
-        <p>This page needs the role {needs}.</p>
-      </Page>
-    );
+  if (needs && !may(needs)) return told('No access', `This page needs the role ${needs}.`);
   if (item) return one ? one(item, id) : noPage;
   return List ? <List /> : noPage;
 }

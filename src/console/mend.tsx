@@ -12,10 +12,7 @@ import { path } from './addresses.js';
 import { ask } from './api.js';
 import { changesOf, editText, fieldAt, isLong } from './fields.js';
 import { useCompany } from './session.js';
-import { useDeed } from './ui/buttons.js';
-import { Confirm, NotReady } from './ui/dialog.js';
-import { Area, Check, Entry } from './ui/fields.js';
-import { Failure } from './ui/text.js';
+import { Area, Check, Confirm, Entry, Failure, NotReady, useDeed } from './ui/index.js';
 import { titleOf } from './words.js';
 
 interface FieldInputsProps {

@@ -7,16 +7,13 @@ import { ask } from './api.js';
 import { partWords, type SettingsProps } from './connection.js';
 import { readObject } from './fields.js';
 import { isOperator } from './session.js';
-import { Submit, useDeed } from './ui/buttons.js';
-import { Area } from './ui/fields.js';
-import { FieldList } from './ui/text.js';
+import { Area, FieldList, Section, Submit, useDeed } from './ui/index.js';
 
 const own = ['mail', 'limits', 'webhookSecret'] as const;
 
 export function MoreSettings({ company, ...form }: SettingsProps) {
   return (
-    <section class="card" aria-labelledby="more">
-      <h2 id="more">More settings</h2>
+    <Section title="More settings">
       <p class="soft">
         {!isOperator() && 'Only the operator of the relay can change these settings. '}This page never shows secrets.
       </p>
@@ -32,7 +29,7 @@ export function MoreSettings({ company, ...form }: SettingsProps) {
           <ConnectionsForm company={company} {...form} />
         </details>
       )}
-    </section>
+    </Section>
   );
 }
 

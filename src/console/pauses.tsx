@@ -7,10 +7,7 @@ import { pageOf, path, query } from './addresses.js';
 import { ask } from './api.js';
 import { useResource } from './resource.js';
 import { may, useCompany } from './session.js';
-import { Button, useDeed } from './ui/buttons.js';
-import { DeedButton } from './ui/dialog.js';
-import { ProblemNote } from './ui/known.js';
-import { Time } from './ui/text.js';
+import { Button, DeedButton, ProblemNote, Time, useDeed } from './ui/index.js';
 import { timeIn } from './when.js';
 import { counted, pausableWords } from './words.js';
 

@@ -8,10 +8,7 @@ import { path } from './addresses.js';
 import { ask } from './api.js';
 import { seldom, useResource } from './resource.js';
 import { useCompany } from './session.js';
-import { DeedButton, ShownOnce } from './ui/dialog.js';
-import { Known } from './ui/known.js';
-import { Cards } from './ui/table.js';
-import { Badge, Lifetime, Time } from './ui/text.js';
+import { Badge, Cards, DeedButton, Known, Lifetime, Section, ShownOnce, Time } from './ui/index.js';
 import { timeIn } from './when.js';
 
 const roleWords: Record<Role, string> = {
@@ -39,8 +36,7 @@ export function People() {
   const put = ({ name, ...given }: Record<string, string>) => ask('PUT', at, { ...given, name: name || undefined });
   const form = { change: put, words: 'Saved.', onDone: people.refresh };
   return (
-    <section aria-labelledby="people">
-      <h2 id="people">People</h2>
+    <Section title="People" look="">
       <p>
         <DeedButton {...form} look="main" opens="Add a person" title="Add a person" verb="Add" fields={personFields()} />
       </p>
@@ -72,7 +68,7 @@ export function People() {
           </Cards>
         )}
       </Known>
-    </section>
+    </Section>
   );
 }
 
@@ -111,8 +107,7 @@ export function Keys() {
     keys.refresh();
   };
   return (
-    <section aria-labelledby="keys">
-      <h2 id="keys">Keys</h2>
+    <Section title="Keys" look="">
       <p>
         <DeedButton
           title="Create a key"
@@ -151,6 +146,6 @@ export function Keys() {
           <p>Send this key to its owner over a private channel.</p>
         </ShownOnce>
       )}
-    </section>
+    </Section>
   );
 }

@@ -12,9 +12,7 @@ import { ask, Refused } from './api.js';
 import { changesOf } from './fields.js';
 import { FieldInputs } from './mend.js';
 import { useCompany } from './session.js';
-import { Button, useDeed } from './ui/buttons.js';
-import { Confirm, DeedButton } from './ui/dialog.js';
-import { ProblemNote } from './ui/known.js';
+import { Button, Confirm, DeedButton, ProblemNote, useDeed } from './ui/index.js';
 import { counted } from './words.js';
 
 interface DecideProps {

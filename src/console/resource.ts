@@ -17,6 +17,8 @@ export interface Resource<Body> {
   at: Signal<number | undefined>;
   /** Requests the resource again after about a second. Call this after a change. */
   refresh(): void;
+  /** The cursors of all pages of a list up to this page. The first page has no cursor. */
+  cursors?: Signal<string[]>;
 }
 
 /** Temporal's lists show a change after about a second. */
@@ -39,10 +41,11 @@ export function useResource<Body>(path: string | undefined, rhythm: Rhythm = usu
   return asking;
 }
 
-/** Loads one page of a list. @returns the page, and the cursors of all pages up to this page. The first page has no cursor. */
+/** Loads one page of a list. @returns the page and its cursors. */
 export function usePages<Body>(path: string, rhythm?: Rhythm, limit?: string): [Resource<Body>, Signal<string[]>] {
   const cursors = useSignal<string[]>([]);
-  return [useResource<Body>(path + query({ limit, cursor: cursors.value.at(-1) }), rhythm), cursors];
+  const page = useResource<Body>(path + query({ limit, cursor: cursors.value.at(-1) }), rhythm);
+  return [{ ...page, cursors }, cursors];
 }
 
 function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {

@@ -6,8 +6,7 @@ import type { ActionResource, ChainResource, NoticeText } from '../contract/chai
 import { noticeKindOf } from '../contract/notices.js';
 import { path } from './addresses.js';
 import { useCompany } from './session.js';
-import { Asked } from './ui/known.js';
-import { Failure, FieldList, Moment, Said, Time } from './ui/text.js';
+import { Asked, Failure, FieldList, Moment, Said, Time } from './ui/index.js';
 import { Verbs } from './verbs.js';
 import { counted, failureTitle, verbWords } from './words.js';
 

@@ -8,9 +8,7 @@ import { pageOf, path } from './addresses.js';
 import { ask } from './api.js';
 import { MendDialog } from './mend.js';
 import { may, useCompany } from './session.js';
-import { Button, useDeed } from './ui/buttons.js';
-import { Confirm, type ConfirmProps } from './ui/dialog.js';
-import { ProblemNote } from './ui/known.js';
+import { Button, Confirm, type ConfirmProps, ProblemNote, useDeed } from './ui/index.js';
 import { helpFor, stateWords, titleOf, verbWords } from './words.js';
 
 interface VerbsProps {

@@ -4,12 +4,12 @@ import type { BulkVerb, SteeringVerb } from '../chain/allowed-verbs.js';
 import { type Failure, failureTitle } from '../chain/failure-words.js';
 import type { Forecast } from '../chain/forecast.js';
 import { type ActionState, type ChainStatus, foundNobody, outcomesText } from '../chain/outcome.js';
-import type { Pausable } from '../chain/pause.js';
 import { counted } from '../chain/text.js';
 import type { ActionResource, Bulk, ListedChain } from '../contract/chain-resource.js';
 import type { RejectionReason } from '../contract/problem.js';
 
 export * from '../chain/failure-words.js';
+export { pausableWords } from '../chain/pause.js';
 export { titleOf } from '../chain/text.js';
 export * from '../chain/words.js';
 export { counted };
@@ -137,13 +137,6 @@ export const verbMeanings: Record<BulkVerb, string> = {
   skip: 'The relay skips the selected actions that need attention. The chains continue with the next actions.',
   cancel: 'The relay cancels the selected actions that have not ended. It first finishes an action that is running now.',
   runNow: 'The relay runs the selected scheduled actions now.',
-};
-
-export const pausableWords: Record<Pausable, string> = {
-  all: 'everything',
-  platform: 'the platform',
-  ticketing: 'the ticket system',
-  mail: 'mail',
 };
 
 /** The summary without the company, for example `3 actions, assignment 1003: Tell the owner first, …`. */

@@ -7,8 +7,7 @@ import { seldom, useResource } from '../resource.js';
 import { Bars } from '../rule/health.js';
 import { useCompany } from '../session.js';
 import { deedOf } from '../story.js';
-import { Known } from '../ui/known.js';
-import { Time } from '../ui/text.js';
+import { Known, Section, Time } from '../ui/index.js';
 import { startOfDay, timeText } from '../when.js';
 import { counted } from '../words.js';
 
@@ -54,8 +53,7 @@ export function DayChart({ health: { hours } }: { health: CompanyHealth }) {
     `${timeText(at, timeZone, Date.now()).slice(0, -3)}: ${counted(events, 'event')}, ${failed} failed, ${nobody} found nobody` +
     (usual === undefined ? '' : `, usual: ${usual}`);
   return (
-    <section class="card" aria-labelledby="day">
-      <h2 id="day">The last 24 hours</h2>
+    <Section title="The last 24 hours">
       {hours.every(({ events }) => events === 0) && <p class="soft">No event has arrived.</p>}
       <Bars
         name="Events by hour. Red: failed. Amber: nobody found."
@@ -64,7 +62,7 @@ export function DayChart({ health: { hours } }: { health: CompanyHealth }) {
           words: wordsOf(hour),
         }))}
       />
-    </section>
+    </Section>
   );
 }
 
@@ -72,8 +70,7 @@ export function DueNext() {
   const { companyId } = useCompany();
   const open = useResource<ChainList>(path`/co/${companyId}/chains?steps=true&limit=50`, seldom);
   return (
-    <section class="card" aria-labelledby="due">
-      <h2 id="due">Due next</h2>
+    <Section title="Due next">
       <Known of={open}>
         {({ items }) => {
           const due = items.flatMap(({ next, ...chain }) => (next ? [{ ...chain, next }] : []));
@@ -94,6 +91,6 @@ export function DueNext() {
           );
         }}
       </Known>
-    </section>
+    </Section>
   );
 }

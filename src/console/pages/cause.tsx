@@ -8,12 +8,11 @@ import { CauseCard } from '../cause.js';
 import { PageOf } from '../frame.js';
 import { usePages } from '../resource.js';
 import { useCompany } from '../session.js';
-import { Pager, Table } from '../ui/table.js';
-import { Badge, Time } from '../ui/text.js';
+import { Badge, Table, Time } from '../ui/index.js';
 
 export function CausePage({ causeId }: { causeId: string }) {
   const { companyId } = useCompany();
-  const [cause, cursors] = usePages<z.infer<typeof wholeCauseResponse>>(path`/co/${companyId}/causes/${causeId}`);
+  const [cause] = usePages<z.infer<typeof wholeCauseResponse>>(path`/co/${companyId}/causes/${causeId}`);
   const [askAll, dialog] = useBulk(cause.refresh);
   return (
     <PageOf title="Problem" of={cause}>
@@ -38,7 +37,6 @@ export function CausePage({ causeId }: { causeId: string }) {
               </tr>
             ))}
           </Table>
-          <Pager cursors={cursors} next={known.nextCursor} />
           {dialog}
         </>
       )}

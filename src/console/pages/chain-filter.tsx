@@ -8,9 +8,7 @@ import type { ChainCounts } from '../../contract/chain-resource.js';
 import { pageOf, path, query } from '../addresses.js';
 import { useResource } from '../resource.js';
 import { ruleName, useCompany } from '../session.js';
-import { Button } from '../ui/buttons.js';
-import { Confirm, Opener } from '../ui/dialog.js';
-import { Entry, Select } from '../ui/fields.js';
+import { Button, Confirm, Entry, Opener, Select } from '../ui/index.js';
 import { sinceTime, timeText } from '../when.js';
 import { failureTypes, failureWords, stateWords } from '../words.js';
 
@@ -33,7 +31,11 @@ export function StatusTabs({ filter, asked }: { filter: Filter; asked: Filter })
   return (
     <nav class="tabs" aria-label="Status">
       {tabs.map(([tab, words, count]) => (
-        <a key={tab} href={pageOf.chains(companyId, { ...filter, status: tab })} aria-current={tab === status ? 'page' : undefined}>
+        <a
+          key={tab}
+          href={pageOf.chains(companyId, { ...filter, status: tab })}
+          aria-current={tab === status ? 'page' : undefined}
+        >
           {words} <span class="soft count">{count ?? '…'}</span>
         </a>
       ))}

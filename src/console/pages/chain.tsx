@@ -13,9 +13,7 @@ import { MakeRule } from '../rule/make-rule.js';
 import { type Company, may, ruleName, ruleOf, useCompany } from '../session.js';
 import { deedOf } from '../story.js';
 import { stepsOf, Timeline } from '../timeline.js';
-import { DeedButton } from '../ui/dialog.js';
-import { Known } from '../ui/known.js';
-import { Badge, Fact, Moment, Said, State } from '../ui/text.js';
+import { Badge, DeedButton, Fact, Known, Moment, Said, State } from '../ui/index.js';
 import { timeText } from '../when.js';
 import { counted } from '../words.js';
 

@@ -5,7 +5,7 @@ import type { companiesResponse } from '../../contract/company.js';
 import { pageOf } from '../addresses.js';
 import { PageOf } from '../frame.js';
 import { seldom, usePages } from '../resource.js';
-import { Cards, Pager } from '../ui/table.js';
+import { Cards } from '../ui/table.js';
 
 const empty = (
   <>
@@ -15,25 +15,22 @@ const empty = (
 );
 
 export function CompaniesPage() {
-  const [companies, cursors] = usePages<z.infer<typeof companiesResponse>>('/admin/companies', seldom, '200');
+  const [companies] = usePages<z.infer<typeof companiesResponse>>('/admin/companies', seldom, '200');
   return (
     <PageOf title="Companies" of={companies}>
-      {({ companies: known, nextCursor }) => (
-        <>
-          <Cards of={known} id={({ companyId }) => companyId} empty={empty}>
-            {({ companyId, name, timeZone }) => (
-              <>
-                <h2>
-                  <a href={pageOf.now(companyId)}>{name}</a>
-                </h2>
-                <p class="soft small">
-                  <code>{companyId}</code>, {timeZone}
-                </p>
-              </>
-            )}
-          </Cards>
-          <Pager cursors={cursors} next={nextCursor} />
-        </>
+      {({ companies: known }) => (
+        <Cards of={known} id={({ companyId }) => companyId} empty={empty}>
+          {({ companyId, name, timeZone }) => (
+            <>
+              <h2>
+                <a href={pageOf.now(companyId)}>{name}</a>
+              </h2>
+              <p class="soft small">
+                <code>{companyId}</code>, {timeZone}
+              </p>
+            </>
+          )}
+        </Cards>
       )}
     </PageOf>
   );

@@ -1,7 +1,6 @@
 /** A board: the figures of today, the problems that wait for a decision, and what is due next. */
 
 import { useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
 import type { z } from 'zod';
 import type { causesResponse, RefusedCause } from '../../contract/causes.js';
 import type { CompanyHealth } from '../../contract/health.js';
@@ -12,9 +11,7 @@ import { FirstRun } from '../first-run.js';
 import { Page } from '../frame.js';
 import { seldom, usePages, useResource } from '../resource.js';
 import { ruleName, useCompany } from '../session.js';
-import { Known } from '../ui/known.js';
-import { Pager } from '../ui/table.js';
-import { Said, Time, UpToDate } from '../ui/text.js';
+import { Known, Pager, Said, Section, Time, UpToDate } from '../ui/index.js';
 import { counted, refusalWords } from '../words.js';
 import { DayChart, DueNext, Figures } from './board.js';
 
@@ -61,12 +58,12 @@ export function NowPage() {
                     <RefusedCard key={[kind.relayId, kind.reason, kind.mistake].join()} kind={kind} />
                   ))}
                   {quiet.map(({ relayId, name, quietSince }) => (
-                    <ProblemCard key={relayId} title={`Rule ${name} is quiet`}>
+                    <Section key={relayId} look="card wait" title={`Rule ${name} is quiet`}>
                       <p>
                         No event has arrived since <Time at={quietSince} distance />. Check whether the platform still sends its
                         events. <a href={pageOf.rule(companyId, relayId)}>Show the rule</a>
                       </p>
-                    </ProblemCard>
+                    </Section>
                   ))}
                   <Pager cursors={cursors} next={hasMore ? nextCursor : undefined} />
                   {hasMore && (
@@ -88,15 +85,6 @@ export function NowPage() {
   );
 }
 
-function ProblemCard({ title, children }: { title: string; children: ComponentChildren }) {
-  return (
-    <section class="card wait" aria-label={title}>
-      <h2>{title}</h2>
-      {children}
-    </section>
-  );
-}
-
 /** A group of refused requests without a decision. The page of each request has the buttons. */
 function RefusedCard({ kind }: { kind: RefusedCause }) {
   const company = useCompany();
@@ -104,7 +92,7 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
   const { relayId, reason, message, rejectedId, requests, repeats, notKept, since, lastAt } = kind;
   const isMany = requests > 1;
   return (
-    <ProblemCard title={refusalWords[reason]}>
+    <Section look="card wait" title={refusalWords[reason]}>
       <p class="soft small">
         {counted(requests, 'refused request')} of rule {ruleName(company, relayId)}, since <Time at={since} distance />
         {isMany && <Time before=", most recently at " at={lastAt} distance />}
@@ -116,6 +104,6 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
         <a href={pageOf.refusal(companyId, rejectedId)}>{isMany ? 'Show the newest request' : 'Show the request'}</a>
         {isMany && <a href={pageOf.refused(companyId)}>All refused requests</a>}
       </p>
-    </ProblemCard>
+    </Section>
   );
 }

@@ -7,9 +7,7 @@ import { Page } from '../frame.js';
 import { Keys, People } from '../people.js';
 import { seldom, usePages } from '../resource.js';
 import { useCompany } from '../session.js';
-import { Known } from '../ui/known.js';
-import { ExportLinks, Pager, Table } from '../ui/table.js';
-import { Said, Time } from '../ui/text.js';
+import { ExportLinks, Known, Pager, Said, Section, Table, Time } from '../ui/index.js';
 
 export function PeoplePage() {
   return (
@@ -25,8 +23,7 @@ function Audit() {
   const { companyId, timeZone } = useCompany();
   const [audit, cursors] = usePages<z.infer<typeof auditResponse>>(path`/admin/companies/${companyId}/audit`, seldom);
   return (
-    <section aria-labelledby="audit">
-      <h2 id="audit">Audit log</h2>
+    <Section title="Audit log" look="">
       <Known of={audit}>
         {({ entries, nextCursor }) => (
           <>
@@ -52,7 +49,7 @@ function Audit() {
           </>
         )}
       </Known>
-    </section>
+    </Section>
   );
 }
 

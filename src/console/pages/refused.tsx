@@ -18,33 +18,28 @@ import { PageOf } from '../frame.js';
 import { Decide } from '../refusal.js';
 import { usePages, useResource } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
-import { Check } from '../ui/fields.js';
-import { Cards, Pager } from '../ui/table.js';
-import { Badge, Said, Time } from '../ui/text.js';
+import { Badge, Cards, Check, Said, Section, Time } from '../ui/index.js';
 import { counted, refusalWords } from '../words.js';
 
 export function RefusedPage() {
   const { companyId } = useCompany();
-  const [listed, cursors] = usePages<z.infer<typeof rejectedListSchema>>(path`/co/${companyId}/rejected`);
+  const [listed] = usePages<z.infer<typeof rejectedListSchema>>(path`/co/${companyId}/rejected`);
   return (
     <PageOf title="Refused requests" about="The relay did not run these requests. It keeps them for 30 days." of={listed}>
-      {({ items, nextCursor }) => (
-        <>
-          <Cards of={items} id={({ rejectedId }) => rejectedId} empty="There are no refused requests." isTall>
-            {(request) => (
-              <>
-                <h2>
-                  <a href={pageOf.refusal(companyId, request.rejectedId)}>{refusalWords[request.reason]}</a>{' '}
-                  {request.chainId && <Badge tone="good">sent again</Badge>}
-                  {request.droppedAt && <Badge tone="quiet">dropped</Badge>}
-                </h2>
-                <Said look="" text={request.problem.detail} />
-                <Origin request={request} />
-              </>
-            )}
-          </Cards>
-          <Pager cursors={cursors} next={nextCursor} />
-        </>
+      {({ items }) => (
+        <Cards of={items} id={({ rejectedId }) => rejectedId} empty="There are no refused requests." isTall>
+          {(request) => (
+            <>
+              <h2>
+                <a href={pageOf.refusal(companyId, request.rejectedId)}>{refusalWords[request.reason]}</a>{' '}
+                {request.chainId && <Badge tone="good">sent again</Badge>}
+                {request.droppedAt && <Badge tone="quiet">dropped</Badge>}
+              </h2>
+              <Said look="" text={request.problem.detail} />
+              <Origin request={request} />
+            </>
+          )}
+        </Cards>
       )}
     </PageOf>
   );
@@ -165,8 +160,7 @@ function Body({ body: { text, bytes, cut, place } }: { body: KeptBody }) {
   }, []);
   const { before, marked, after } = partsAt(text, place?.offset);
   return (
-    <section aria-labelledby="body">
-      <h2 id="body">Received body</h2>
+    <Section title="Received body" look="">
       {place && (
         <p>
           The mark is at line {place.line}, column {place.column}.
@@ -181,7 +175,7 @@ function Body({ body: { text, bytes, cut, place } }: { body: KeptBody }) {
       <p class="soft small">
         The body had {counted(bytes, 'byte')}. {cut && 'The relay kept only the start of the body. '}Asterisks hide a token.
       </p>
-    </section>
+    </Section>
   );
 }
 
@@ -192,8 +186,7 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
     if (leftOut) leftOut.value = isSent ? others : [...others, index];
   };
   return (
-    <section aria-labelledby="proposal">
-      <h2 id="proposal">Proposed repair</h2>
+    <Section title="Proposed repair" look="">
       <p>
         {actions.length === 0
           ? "There is no proposal. Fix the webhook's template, then send the event from the platform again."
@@ -216,6 +209,6 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
           </Element>
         ))}
       </ol>
-    </section>
+    </Section>
   );
 }

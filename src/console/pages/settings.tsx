@@ -13,10 +13,7 @@ import { MoreSettings } from '../more-settings.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
 import { seldom, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
-import { Button, Submit, useDeed } from '../ui/buttons.js';
-import { FormFields, fieldsOf } from '../ui/fields.js';
-import { ProblemNote } from '../ui/known.js';
-import { Badge } from '../ui/text.js';
+import { Badge, Button, FormFields, fieldsOf, ProblemNote, Section, Submit, useDeed } from '../ui/index.js';
 import { counted } from '../words.js';
 
 export function SettingsPage() {
@@ -128,8 +125,7 @@ function NoticeTest({ at }: { at: string }) {
   const deed = useDeed();
   const test = async () => (tested.value = await ask<Tested>('POST', `${at}/notices/test`, {}));
   return (
-    <section class="card" aria-labelledby="test">
-      <h2 id="test">Test notice</h2>
+    <Section title="Test notice">
       <Button aria-disabled={deed.busy} onClick={() => void deed.run(test, 'Test notice sent.')}>
         {deed.busy ? 'Sending…' : "Send a test to the company's contacts"}
       </Button>
@@ -143,6 +139,6 @@ function NoticeTest({ at }: { at: string }) {
           {error && `: ${error}`}
         </p>
       ))}
-    </section>
+    </Section>
   );
 }

@@ -2,6 +2,7 @@
 
 import type { Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
 import { path, query } from '../addresses.js';
 import { useCompany } from '../session.js';
 import { Button } from './buttons.js';
@@ -33,6 +34,24 @@ export function Table({ caption, columns, look, children }: TableProps) {
   );
 }
 
+interface SectionProps {
+  title: string;
+  /** By default a card. */
+  look?: string;
+  children: ComponentChildren;
+}
+
+/** A part of a page with a heading. */
+export function Section({ title, look = 'card', children }: SectionProps) {
+  const id = useId();
+  return (
+    <section class={look} aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
 interface CardsProps<Item> {
   of: readonly Item[];
   id(item: Item): string;
@@ -56,10 +75,10 @@ export function Cards<Item>({ of, id, empty, isTall, children }: CardsProps<Item
   );
 }
 
-/** @param cursors - the cursors of all pages up to this page. The first page has no cursor. */
-export function Pager({ cursors, next }: { cursors: Signal<string[]>; next: string | undefined }) {
-  const earlier = cursors.value.length > 0;
-  if (!earlier && !next) return null;
+/** @param cursors - the cursors of all pages up to this page. */
+export function Pager({ cursors, next }: { cursors: Signal<string[]> | undefined; next: string | undefined }) {
+  const earlier = cursors && cursors.value.length > 0;
+  if (!cursors || (!earlier && !next)) return null;
   return (
     <nav aria-label="Pages of the list" class="row">
       {earlier && <Button onClick={() => (cursors.value = cursors.value.slice(0, -1))}>Back</Button>}
