@@ -74,7 +74,7 @@ function Links({ label, of, hasIcons }: { label: string; of: readonly Place[]; h
   return (
     <nav class="tabs" aria-label={label}>
       {of.map(({ href, words, tab, key, current }) => (
-        <a key={href} href={href} data-icon={hasIcons && key} aria-current={current}>
+        <a key={href} href={href} data-icon={hasIcons && key} aria-current={hasIcons || current === 'page' ? current : undefined}>
           {hasIcons ? words : (tab ?? words)}
         </a>
       ))}

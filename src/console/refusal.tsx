@@ -10,9 +10,9 @@ import type { RejectedRequest } from '../contract/problem.js';
 import { pageOf, path } from './addresses.js';
 import { ask, Refused } from './api.js';
 import { changesOf } from './fields.js';
-import { FieldInputs } from './mend.js';
 import { useCompany } from './session.js';
 import { Button, Confirm, DeedButton, ProblemNote, useDeed } from './ui/index.js';
+import { FieldInputs } from './verbs.js';
 import { counted } from './words.js';
 
 interface DecideProps {

@@ -1,14 +1,18 @@
-/** The steps of chains on one timeline. Each step has a line drawn to scale. */
+/** The steps of chains on one timeline: a line drawn to scale for each step, what went wrong, and the decisions. */
 
 import type { ComponentChildren } from 'preact';
+import { type Fields, fixedFields } from '../chain/fields.js';
 import { hasEnded } from '../chain/outcome.js';
 import { type Scale, scaleOf, width } from '../chain/timeline.js';
-import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
-import { StepBody } from './step.js';
+import type { ActionResource, ChainResource, NoticeText } from '../contract/chain-resource.js';
+import { noticeKindOf } from '../contract/notices.js';
+import { path } from './addresses.js';
+import { useCompany } from './session.js';
 import { deedOf } from './story.js';
-import { now, State, Time } from './ui/text.js';
+import { Asked, Failure, FieldList, Moment, now, Said, State, Time } from './ui/index.js';
+import { Verbs } from './verbs.js';
 import { durationText } from './when.js';
-import { counted, toneOf } from './words.js';
+import { counted, failureTitle, toneOf, verbWords } from './words.js';
 
 export interface Step {
   chain: ChainResource;
@@ -115,5 +119,62 @@ function Track({ step: { chain, action }, scale }: { step: Step; scale: Scale })
       {!isOver && nextAttemptAt && bar('due', place(nextAttemptAt), 8, 10)}
       {chain.closedAt === undefined && bar('now', today, 2, 12)}
     </svg>
+  );
+}
+
+export function StepBody({ chain, action, onDone }: { chain: ChainResource; action: ActionResource; onDone(): void }) {
+  const { companyId } = useCompany();
+  const { state, reason, result, deliveries = [], steered = [], nextAttemptAt, assignmentId } = action;
+  const error = action.error && { ...action.error, assignmentId };
+  const isPast = state === 'done' || state === 'skipped';
+  const retry = Date.parse(nextAttemptAt ?? '') < Date.now() ? 'Retry overdue since' : 'Next retry';
+  const at = path`/co/${companyId}/chains/${chain.chainId}/actions/${String(action.index)}`;
+  return (
+    <>
+      <dl class="facts small">
+        <Moment name="Paused since" at={action.pausedSince} />
+        {!hasEnded(state) && <Moment name={retry} at={nextAttemptAt} distance />}
+        {!hasEnded(state) && <Moment name="Fails if nobody decides" at={action.heldUntil} distance />}
+      </dl>
+      {result?.note && <Said look="small" text={`Note: ${result.note}`} />}
+      {reason && reason !== error?.message && <Said look="reason" text={reason} />}
+      {error && isPast && <Said look="soft small" text={`Earlier error: ${failureTitle(error)}`} />}
+      {error && !isPast && <Failure of={error} />}
+      <Verbs chain={chain} action={action} onDone={onDone} />
+      {deliveries.length > 0 && (
+        <details open={deliveries.some(({ sent }) => !sent)}>
+          <summary>{counted(deliveries.length, 'recipient')}</summary>
+          <FieldList
+            fields={deliveries.map(({ recipient, sent, error }) => [recipient, sent ? 'sent' : `not sent: ${error ?? ''}`])}
+          />
+        </details>
+      )}
+      {noticeKindOf(state) && (
+        <Asked<NoticeText> key={state} summary="Notice" path={`${at}/notice`}>
+          {({ sentence, sections }) => (
+            <div class="card small">
+              <Said look="" text={sentence} />
+              {sections.map(({ title, lines }) => (
+                <section key={title}>
+                  <h3>{title}</h3>
+                  {lines.map((line) => (
+                    <Said key={line} look="" text={line} />
+                  ))}
+                </section>
+              ))}
+            </div>
+          )}
+        </Asked>
+      )}
+      <Asked<{ fields: Fields }> summary="Fields" path={`${at}/fields`}>
+        {({ fields }) => <FieldList fields={Object.entries(fields).filter(([name]) => !fixedFields.includes(name))} />}
+      </Asked>
+      {steered.map(({ at, by, verb, fields = [] }) => (
+        <p key={at} class="soft small">
+          {by}: {verbWords[verb]}
+          {fields.length > 0 && ` (${fields.join(', ')})`}, <Time at={at} />
+        </p>
+      ))}
+    </>
   );
 }

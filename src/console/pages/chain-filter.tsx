@@ -24,9 +24,7 @@ export function StatusTabs({ filter, asked }: { filter: Filter; asked: Filter })
   const { status = '', paused: _paused, ticketId: _ticketId, ...others } = asked;
   const counts = useResource<ChainCounts>(path`/co/${companyId}/chains/counts` + query(others)).data.value;
   const all = counts && Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const shown = chainStatuses.filter(
-    (tab) => (tab !== 'cancelled' && tab !== 'terminated') || tab === status || counts?.[tab] !== undefined,
-  );
+  const shown = chainStatuses.filter((tab) => (tab !== 'cancelled' && tab !== 'terminated') || tab === status || counts?.[tab]);
   const tabs = [['', 'all', all], ...shown.map((tab) => [tab, stateWords(tab), counts?.[tab]] as const)] as const;
   return (
     <nav class="tabs" aria-label="Status">

@@ -1,13 +1,30 @@
 /** The people and keys of a company, and its audit log. */
 
+import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
 import type { auditResponse } from '../../contract/audit.js';
+import type { createdKeyResponse, keysResponse, Role } from '../../contract/credential.js';
+import type { Person, peopleResponse } from '../../contract/person.js';
 import { pageOf, path } from '../addresses.js';
+import { ask } from '../api.js';
 import { Page } from '../frame.js';
-import { Keys, People } from '../people.js';
-import { seldom, usePages } from '../resource.js';
+import { seldom, usePages, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
-import { ExportLinks, Known, Pager, Said, Section, Table, Time } from '../ui/index.js';
+import {
+  Badge,
+  Cards,
+  DeedButton,
+  ExportLinks,
+  Known,
+  Lifetime,
+  Pager,
+  Said,
+  Section,
+  ShownOnce,
+  Table,
+  Time,
+} from '../ui/index.js';
+import { timeIn } from '../when.js';
 
 export function PeoplePage() {
   return (
@@ -67,4 +84,143 @@ function Detail({ name, value }: { name: string; value: unknown }) {
 function actorWords(actor: z.infer<typeof auditResponse>['entries'][number]['actor']): string {
   if (actor.kind === 'link') return `link in a notice to ${actor.contact}`;
   return actor.name === undefined ? actor.kind : `${actor.kind} ${actor.name}`;
+}
+
+const roleWords: Record<Role, string> = {
+  read: 'can see chains and refused requests',
+  steer: 'can also retry, edit, skip and cancel, and send refused requests',
+  author: 'can also write and publish rules, and make their tokens',
+  manage: 'can also change settings, people and keys, and delete rules',
+};
+const roleField = (first: Role) => ({
+  label: 'Role',
+  options: Object.entries(roleWords).map(([role, words]) => [role, `${role}: ${words}`] as const),
+  first,
+});
+
+const personFields = ({ email, name, role = 'steer' }: Partial<Person> = {}) =>
+  ({
+    email: { label: 'E-mail address', type: 'email', required: true, maxLength: 320, first: email, readOnly: !!email },
+    name: { label: 'Name', hint: 'The audit log shows this name.', maxLength: 200, first: name },
+    role: roleField(role),
+  }) as const;
+
+export function People() {
+  const at = path`/admin/companies/${useCompany().companyId}/people`;
+  const people = useResource<z.infer<typeof peopleResponse>>(at, seldom);
+  const put = ({ name, ...given }: Record<string, string>) => ask('PUT', at, { ...given, name: name || undefined });
+  const form = { change: put, words: 'Saved.', onDone: people.refresh };
+  return (
+    <Section title="People" look="">
+      <p>
+        <DeedButton {...form} look="main" opens="Add a person" title="Add a person" verb="Add" fields={personFields()} />
+      </p>
+      <Known of={people}>
+        {(known) => (
+          <Cards of={known.people} id={({ personId }) => personId} empty="Nobody has been added yet.">
+            {(person) => (
+              <>
+                <h3>{person.name}</h3>
+                <p>
+                  <Badge>{person.role}</Badge> {person.email}
+                </p>
+                <p class="soft small">
+                  {person.lastUsedAt ? <Time before="Last signed in " at={person.lastUsedAt} distance /> : 'Never signed in'}
+                  {person.issuer && `; uses ${new URL(person.issuer).host}`}
+                  {person.fromGroup && `; the role comes from the group ${person.fromGroup}`}
+                </p>
+                <p class="row">
+                  {person.email && !person.fromGroup && (
+                    <DeedButton
+                      {...{ ...form, unseen: person.name, opens: 'Change', verb: 'Save', fields: personFields(person) }}
+                      title={`Change ${person.name}`}
+                    />
+                  )}
+                  <RemovePerson person={person} at={at} onDone={people.refresh} />
+                </p>
+              </>
+            )}
+          </Cards>
+        )}
+      </Known>
+    </Section>
+  );
+}
+
+function RemovePerson({ person: { personId, name, fromGroup }, at, onDone }: { person: Person; at: string; onDone(): void }) {
+  return (
+    <DeedButton
+      {...{ unseen: name, title: `Remove ${name}?`, verb: 'Remove', danger: true, words: 'Person removed.', onDone }}
+      change={() => ask('DELETE', at + path`/${personId}`)}
+    >
+      <p>{name} is signed out at once, and cannot sign in again.</p>
+      {fromGroup && (
+        <p>
+          Also remove {name} from the group. Otherwise the next sign-in adds {name} again.
+        </p>
+      )}
+    </DeedButton>
+  );
+}
+
+const expiries = { 0: 'never', 7: 'in 7 days', 90: 'in 90 days', 365: 'in 1 year' };
+const keyFields = {
+  name: { label: 'Name', hint: 'The program that uses the key. The audit log shows this name.', required: true, maxLength: 200 },
+  role: roleField('steer'),
+  days: { label: 'Expires', options: Object.entries(expiries), first: '0' },
+};
+
+export function Keys() {
+  const at = path`/admin/companies/${useCompany().companyId}/keys`;
+  const keys = useResource<z.infer<typeof keysResponse>>(at, seldom);
+  const made = useSignal<z.infer<typeof createdKeyResponse> | undefined>(undefined);
+  const make = async ({ name, role, days }: Record<string, string>) => {
+    made.value = await ask('POST', at, { name, role, expiresAt: timeIn(Number(days) * 86_400) });
+  };
+  const close = () => {
+    made.value = undefined;
+    keys.refresh();
+  };
+  return (
+    <Section title="Keys" look="">
+      <p>
+        <DeedButton
+          title="Create a key"
+          opens="Create a key"
+          verb="Create"
+          fields={keyFields}
+          change={make}
+          words="Key created."
+        />
+      </p>
+      <Known of={keys}>
+        {(known) => (
+          <Cards of={known.keys} id={({ keyId }) => keyId} empty="There are no keys yet.">
+            {(key) => (
+              <>
+                <h3>{key.name}</h3>
+                <p>
+                  <Badge>{key.role}</Badge> {roleWords[key.role]}
+                </p>
+                <Lifetime of={key} />
+                <DeedButton
+                  {...{ unseen: `the key ${key.name}`, title: `Delete the key ${key.name}?`, verb: 'Delete', danger: true }}
+                  change={() => ask('DELETE', at + path`/${key.keyId}`)}
+                  words="Key deleted."
+                  onDone={keys.refresh}
+                >
+                  <p>The key stops working, and everybody who signed in with it is signed out.</p>
+                </DeedButton>
+              </>
+            )}
+          </Cards>
+        )}
+      </Known>
+      {made.value && (
+        <ShownOnce title={`Key for ${made.value.name}`} secret={made.value.key} onClose={close}>
+          <p>Send this key to its owner over a private channel.</p>
+        </ShownOnce>
+      )}
+    </Section>
+  );
 }

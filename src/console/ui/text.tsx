@@ -20,7 +20,7 @@ import {
   toneOf,
 } from '../words.js';
 
-export function Badge({ tone, children }: { tone: Tone; children: ComponentChildren }) {
+export function Badge({ tone = '', children }: { tone?: Tone | ''; children: ComponentChildren }) {
   return <span class={`badge ${tone}`}>{children}</span>;
 }
 
