@@ -30,7 +30,7 @@ export function FirstRun() {
           <li key={words} class={isDone ? 'good' : 'quiet'}>
             {href ? <a href={href}>{words}</a> : words}
             {isDone && ' (done)'}
-            <span class="block soft small">{help}</span>
+            <div class="soft small">{help}</div>
           </li>
         ))}
       </ol>

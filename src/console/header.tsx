@@ -28,7 +28,7 @@ export function Framed({ company, places = [], children }: FramedProps) {
   const tabs = places.filter(({ isTab }) => isTab);
   return (
     <>
-      <a class="skip" href="#content">
+      <a class="unseen" href="#content">
         Skip to content
       </a>
       <header>

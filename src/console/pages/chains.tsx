@@ -153,7 +153,9 @@ function ChainRow({ chain, isOpen, isChosen, href, onChoose }: RowProps) {
       )}
       <td>
         <a href={href ?? pageOf.chain(company.companyId, chainId)}>{about}</a>
-        <Time look="soft small block" at={receivedAt} />
+        <div class="soft small">
+          <Time at={receivedAt} />
+        </div>
       </td>
       <td>{relayIds.map((relayId) => ruleOf(company, relayId)?.name ?? relayId).join(', ')}</td>
       <td>
@@ -161,7 +163,7 @@ function ChainRow({ chain, isOpen, isChosen, href, onChoose }: RowProps) {
         {paused && <div class="soft small">{pauseWords(company.pauses, company.timeZone, Date.now())}</div>}
       </td>
       <td>{[...failureTypes.map(failureWords), next && deedOf(next)].filter(Boolean).join('. ')}</td>
-      <td class="tight">
+      <td>
         <Time at={next?.at} />
       </td>
     </tr>

@@ -47,7 +47,7 @@ function Audit() {
             <Table caption="Changes, the newest first" columns={[`When (${timeZone})`, 'Who', 'What']}>
               {entries.map(({ auditId, at, actor, action, details }) => (
                 <tr key={auditId}>
-                  <td class="tight">
+                  <td>
                     <Time at={at} />
                   </td>
                   <td>{actorWords(actor)}</td>
