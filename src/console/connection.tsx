@@ -82,7 +82,12 @@ function fieldOf(setting: Setting, before: unknown, problem: string | undefined)
   const hints = [help, pattern && `For example ${pattern.example}.`, optional && 'Optional.', keeps];
   const readOnly = setting === otherAddress && !isOperator();
   return {
-    ...{ label, problem, readOnly, hint: hints.filter(Boolean).join(' '), required: !optional && !keeps, maxLength: 4096 },
+    label,
+    problem,
+    readOnly,
+    hint: hints.filter(Boolean).join(' '),
+    required: !optional && !keeps,
+    maxLength: 4096,
     ...(secret
       ? ({ type: 'password', autocomplete: 'new-password' } as const)
       : { first: String(before ?? ''), autocomplete: 'off', spellcheck: false }),

@@ -38,7 +38,7 @@ export function Framed({ company, places = [], children }: FramedProps) {
           </a>
           {kind && (
             <div class="row">
-              {company && <Search pages={places.filter(({ current }) => current !== 'page')} />}
+              {company && <Search pages={places} />}
               {company && <PauseButton />}
               <form method="post" action="/sign-out" class="row">
                 <span class="soft small">{[who ?? kind, role && `(${role})`].filter(Boolean).join(' ')}</span>

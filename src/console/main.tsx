@@ -54,7 +54,10 @@ const pages: Record<string, PageOfCompany> = {
   assignments: { under: 'chains', item: (assignmentId) => <AssignmentPage assignmentId={assignmentId} /> },
   refused: { name: 'Refused', key: 'f', list: RefusedPage, item: (id) => <RefusalPage rejectedId={id} /> },
   rules: {
-    ...{ name: 'Rules', tab: 'All rules', key: 'r', list: RulesPage },
+    name: 'Rules',
+    tab: 'All rules',
+    key: 'r',
+    list: RulesPage,
     item: ofRule(async () => (await import('./pages/rule.js')).RulePage),
   },
   'rules/draft': { under: 'rules', needs: 'author', item: ofRule(async () => (await import('./pages/draft.js')).DraftPage) },

@@ -27,12 +27,16 @@ export function PauseButton() {
   if (!may('manage')) return null;
   const pause = ({ what, reason, seconds }: Record<string, string>) =>
     ask<PausesNow>('PUT', path`/admin/companies/${companyId}/pause`, {
-      ...{ what, reason: reason || undefined },
+      what,
+      reason: reason || undefined,
       until: timeIn(Number(seconds)),
     });
   return (
     <DeedButton
-      {...{ title: 'Pause for planned downtime', verb: 'Pause', words: 'Paused', look: 'quiet' }}
+      title="Pause for planned downtime"
+      verb="Pause"
+      words="Paused"
+      look="quiet"
       fields={fields}
       change={pause}
       onDone={refresh}

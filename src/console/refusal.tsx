@@ -29,7 +29,11 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
   const sent = actions.flatMap((fields, index) => (body && leftOut.includes(index) ? [] : [{ index, fields }]));
   const drop = (
     <DeedButton
-      {...{ title: 'Drop the request?', verb: 'Drop', danger: true, words: 'Request dropped.', onDone: onDecided }}
+      title="Drop the request?"
+      verb="Drop"
+      danger
+      words="Request dropped."
+      onDone={onDecided}
       change={() => ask('POST', path`/co/${companyId}/rejected/${request.rejectedId}/drop`)}
     >
       <p>The request will not run, and you cannot send it again. You can read the request for 30 days after its arrival.</p>
@@ -107,7 +111,9 @@ function Resend({ request: { rejectedId, reason, problem, body }, count, sent, c
                 {index} {String(fields.action ?? '')}
               </legend>
               <FieldInputs
-                {...{ fields, at: `/${index}`, issues: deed.refused?.problem.errors ?? problem.errors ?? [] }}
+                fields={fields}
+                at={`/${index}`}
+                issues={deed.refused?.problem.errors ?? problem.errors ?? []}
                 texts={texts[index] as Signal<Record<string, string>>}
               />
             </fieldset>

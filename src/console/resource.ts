@@ -34,10 +34,7 @@ export const often: Rhythm = { shortestMs: 1_000, longestMs: 8_000 };
 /** @param path - if undefined, nothing is requested yet. */
 export function useResource<Body>(path: string | undefined, rhythm: Rhythm = usual): Resource<Body> {
   const asking = useMemo(() => keepAsking<Body>(path, rhythm), [path]);
-  useEffect(() => {
-    asking.start();
-    return asking.stop;
-  }, [asking]);
+  useEffect(asking.start, [asking]);
   return asking;
 }
 
@@ -86,7 +83,6 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
     else if (at.value !== undefined) at.value = heardAt;
     wait(silenceMs);
   };
-  let stopListening = () => {};
   const wait = (ms: number) => {
     pauseMs = ms;
     clearTimeout(timer);
@@ -99,19 +95,21 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
     data,
     refused,
     at,
+    /** @returns a function that stops the requests. */
     start() {
+      const isStreamed = (rhythm === usual || rhythm === often) && path?.startsWith('/co/');
+      const stopListening = isStreamed ? listen({ path: path ?? '', hear }) : undefined;
       stopped = false;
       document.addEventListener('visibilitychange', comesBack);
       addEventListener('focus', comesBack);
-      if ((rhythm === usual || rhythm === often) && path?.startsWith('/co/')) stopListening = listen({ path, hear });
       void look();
-    },
-    stop() {
-      stopped = true;
-      stopListening();
-      clearTimeout(timer);
-      document.removeEventListener('visibilitychange', comesBack);
-      removeEventListener('focus', comesBack);
+      return () => {
+        stopped = true;
+        stopListening?.();
+        clearTimeout(timer);
+        document.removeEventListener('visibilitychange', comesBack);
+        removeEventListener('focus', comesBack);
+      };
     },
     refresh: () => wait(listDelayMs),
   };

@@ -98,7 +98,8 @@ function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): 
   const matches = ({ words }: { words: string }) => words.toLowerCase().includes(wanted.toLowerCase());
   const found: Found[] = [
     ...ids.map((one) => ({
-      ...{ kind: one.kind, words: one.name ? `${one.name} (${one.id})` : one.id },
+      kind: one.kind,
+      words: one.name ? `${one.name} (${one.id})` : one.id,
       href: addressOf(companyId, one),
     })),
     ...pages.filter(matches).map(({ key, ...page }) => ({ ...page, kind: 'page', more: key && `g ${key}` })),

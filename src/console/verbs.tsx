@@ -33,15 +33,22 @@ interface VerbsProps {
 const questions: Partial<Record<SteeringVerb, Pick<ConfirmProps, 'verb' | 'danger' | 'fields'> & { words?: string }>> = {
   skip: { verb: 'Skip', words: 'This action will not run. The chain continues with the next action.' },
   cancel: {
-    ...{ verb: 'Cancel the action', danger: true },
+    verb: 'Cancel the action',
+    danger: true,
     words: 'You cannot undo this. If the action is running now, the relay finishes it first.',
   },
   reschedule: {
     verb: 'Reschedule',
     fields: {
       minutes: {
-        ...{ label: 'Minutes from now', hint: 'Other actions keep their times.', first: '30' },
-        ...{ type: 'number', min: '0', max: '527040', step: 'any', required: true },
+        label: 'Minutes from now',
+        hint: 'Other actions keep their times.',
+        first: '30',
+        type: 'number',
+        min: '0',
+        max: '527040',
+        step: 'any',
+        required: true,
       },
     },
   },

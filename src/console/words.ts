@@ -6,12 +6,12 @@ import type { Forecast } from '../chain/forecast.js';
 import { type ActionState, type ChainStatus, foundNobody, outcomesText } from '../chain/outcome.js';
 import { counted } from '../chain/text.js';
 import type { ActionResource, Bulk, ListedChain } from '../contract/chain-resource.js';
-import type { RejectionReason } from '../contract/problem.js';
 
 export * from '../chain/failure-words.js';
 export { pausableWords } from '../chain/pause.js';
 export { titleOf } from '../chain/text.js';
 export * from '../chain/words.js';
+export { refusalWords } from '../contract/rejection.js';
 export { counted };
 
 type ForecastOutcome = Forecast['outcome'];
@@ -74,28 +74,6 @@ export function causeTitle(cause: Omit<Failure, 'type'> & { reason: string; assi
   const { assignments } = cause;
   return assignments > 1 ? title.replace(/^(The a|A)ssignment( \S+)? does not/, `${assignments} assignments do not`) : title;
 }
-
-export const refusalWords: Record<RejectionReason, string> = {
-  'invalid-chain': 'The chain has a mistake',
-  'idempotency-key': 'The idempotency key is not valid',
-  'idempotency-key-reused': 'The idempotency key was already used for a different request',
-  'token-expired': 'The token has expired',
-  'token-revoked': 'The token was revoked',
-  'rule-disabled': 'The rule is disabled',
-  signature: 'The signature is missing or wrong',
-  'rate-limited': 'Too many requests in one minute',
-  'actions-per-day': 'The daily limit of actions is reached',
-  'recipients-per-day': 'The daily limit of recipients is reached',
-  'open-chains': 'Too many chains are open',
-  'malformed-body': 'The request body cannot be read',
-  'not-actions': 'The request body is not a list of actions',
-  'body-too-large': 'The request body is too large',
-  'unsupported-body': 'The encoding of the request body is not supported',
-  'wrong-token': 'An action has a relayId and a token that do not belong together',
-  'event-unreadable': 'The event cannot be read',
-  'event-refused': 'The rule refuses the event',
-  'lists-refused': 'The rule accepts only events, no lists of actions',
-};
 
 export const verbWords: Record<SteeringVerb, string> = {
   retry: 'Retry',

@@ -25,24 +25,21 @@ export function CausePage({ causeId }: { causeId: string }) {
       {(known) => (
         <>
           <CauseCard cause={known} isOpen onAsk={askAll} onDone={cause.refresh} />
-          <Table caption="The actions with this problem" columns={['Action', 'Assignment', 'Since', 'Fails at / solved at']}>
-            {known.items.map(({ chainId, index, assignmentId, since, heldUntil, endedAt }) => (
-              <tr key={`${chainId} ${index}`}>
-                <td>
-                  <a href={pageOf.chain(companyId, chainId)}>
-                    Action {index} of chain {chainId.slice(0, 8)}
-                  </a>
-                </td>
-                <td>{assignmentId && <a href={pageOf.assignment(companyId, assignmentId)}>{assignmentId}</a>}</td>
-                <td>
-                  <Time at={since} />
-                </td>
-                <td>
+          <Table
+            caption="The actions with this problem"
+            columns={['Action', 'Assignment', 'Since', 'Fails at / solved at']}
+            rows={known.items.map(({ chainId, index, assignmentId, since, heldUntil, endedAt }) => [
+              `${chainId} ${index}`,
+              [
+                <a href={pageOf.chain(companyId, chainId)}>{`Action ${index} of chain ${chainId.slice(0, 8)}`}</a>,
+                assignmentId && <a href={pageOf.assignment(companyId, assignmentId)}>{assignmentId}</a>,
+                <Time at={since} />,
+                <>
                   {endedAt && <Badge tone="quiet">solved</Badge>} <Time at={endedAt ?? heldUntil} />
-                </td>
-              </tr>
-            ))}
-          </Table>
+                </>,
+              ],
+            ])}
+          />
           {dialog}
         </>
       )}
@@ -148,7 +145,10 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
             {!action && <p class="soft">No action of this chain is held for this reason any more.</p>}
             {action && (
               <Verbs
-                {...{ chain, action, only: causeVerbs, which: chains > 1 ? ' this one' : '' }}
+                chain={chain}
+                action={action}
+                only={causeVerbs}
+                which={chains > 1 ? ' this one' : ''}
                 onBegin={() => {
                   begun.value = { chainId: shown, index, isTried };
                   onBegin?.();

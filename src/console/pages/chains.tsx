@@ -82,7 +82,9 @@ function Chains({ filter, asked, at }: ChainsProps) {
                 >
                   {items.map((chain) => (
                     <ChainRow
-                      {...{ chain, isOpen: open === chain.chainId, isChosen: chosen.value.includes(chain.chainId) }}
+                      chain={chain}
+                      isOpen={open === chain.chainId}
+                      isChosen={chosen.value.includes(chain.chainId)}
                       key={chain.chainId}
                       href={isWide ? pageOf.chains(companyId, { ...here, open: chain.chainId }) : undefined}
                       onChoose={(isChosen) => choose(chain.chainId, isChosen)}

@@ -158,7 +158,10 @@ export function DayChart({ health: { hours } }: { health: CompanyHealth }) {
       <Bars
         name="Events by hour. Red: failed. Amber: nobody found."
         bars={hours.map((hour) => ({
-          ...{ at: hour.at, size: hour.events, bad: hour.failed, wait: hour.nobody },
+          at: hour.at,
+          size: hour.events,
+          bad: hour.failed,
+          wait: hour.nobody,
           words: wordsOf(hour),
         }))}
       />

@@ -44,22 +44,14 @@ function Audit() {
       <Known of={audit}>
         {({ entries, nextCursor }) => (
           <>
-            <Table caption="Changes, the newest first" columns={[`When (${timeZone})`, 'Who', 'What']}>
-              {entries.map(({ auditId, at, actor, action, details }) => (
-                <tr key={auditId}>
-                  <td>
-                    <Time at={at} />
-                  </td>
-                  <td>{actorWords(actor)}</td>
-                  <td>
-                    {action}{' '}
-                    {Object.entries(details).map(([name, value]) => (
-                      <Detail key={name} name={name} value={value} />
-                    ))}
-                  </td>
-                </tr>
-              ))}
-            </Table>
+            <Table
+              caption="Changes, the newest first"
+              columns={[`When (${timeZone})`, 'Who', 'What']}
+              rows={entries.map(({ auditId, at, actor, action, details }) => {
+                const more = Object.entries(details).map(([name, value]) => <Detail key={name} name={name} value={value} />);
+                return [auditId, [<Time at={at} />, actorWords(actor), [`${action} `, ...more]]];
+              })}
+            />
             {entries.length === 0 && <p class="card">There are no entries yet.</p>}
             <Pager cursors={cursors} next={nextCursor} />
             <ExportLinks what="audit" />
@@ -132,7 +124,11 @@ export function People() {
                 <p class="row">
                   {person.email && !person.fromGroup && (
                     <DeedButton
-                      {...{ ...form, unseen: person.name, opens: 'Change', verb: 'Save', fields: personFields(person) }}
+                      {...form}
+                      unseen={person.name}
+                      opens="Change"
+                      verb="Save"
+                      fields={personFields(person)}
                       title={`Change ${person.name}`}
                     />
                   )}
@@ -150,7 +146,12 @@ export function People() {
 function RemovePerson({ person: { personId, name, fromGroup }, at, onDone }: { person: Person; at: string; onDone(): void }) {
   return (
     <DeedButton
-      {...{ unseen: name, title: `Remove ${name}?`, verb: 'Remove', danger: true, words: 'Person removed.', onDone }}
+      unseen={name}
+      title={`Remove ${name}?`}
+      verb="Remove"
+      danger
+      words="Person removed."
+      onDone={onDone}
       change={() => ask('DELETE', at + path`/${personId}`)}
     >
       <p>{name} is signed out at once, and cannot sign in again.</p>
@@ -204,7 +205,10 @@ export function Keys() {
                 </p>
                 <Lifetime of={key} />
                 <DeedButton
-                  {...{ unseen: `the key ${key.name}`, title: `Delete the key ${key.name}?`, verb: 'Delete', danger: true }}
+                  unseen={`the key ${key.name}`}
+                  title={`Delete the key ${key.name}?`}
+                  verb="Delete"
+                  danger
                   change={() => ask('DELETE', at + path`/${key.keyId}`)}
                   words="Key deleted."
                   onDone={keys.refresh}

@@ -115,7 +115,7 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
           <h2>Actions</h2>
           <ol class="rail">
             {elements.map((element, index) => (
-              <Element key={index} {...{ index, element, tone: ofElement(index).length > 0 ? 'bad' : 'quiet' }}>
+              <Element key={index} index={index} element={element} tone={ofElement(index).length > 0 ? 'bad' : 'quiet'}>
                 {ofElement(index).map(({ pointer, detail }) => (
                   <p key={pointer} class="error">
                     <code>{pointer.split('/').slice(2).join('/')}</code> {detail}
@@ -196,7 +196,10 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
         {actions.map(({ element, authenticated }, index) => (
           <Element
             key={index}
-            {...{ index, element, tone: authenticated ? 'good' : 'bad', badge: authenticated ? 'valid token' : 'no valid token' }}
+            index={index}
+            element={element}
+            tone={authenticated ? 'good' : 'bad'}
+            badge={authenticated ? 'valid token' : 'no valid token'}
           >
             {!authenticated && (
               <p class="error">This action cannot be sent, because the token of its rule is missing or wrong.</p>

@@ -25,16 +25,19 @@ export function SettingsPage() {
   };
   return (
     <PageOf title="Company" about={<code>{companyId}</code>} of={settings}>
-      {(company) => (
-        <>
-          <OwnSettings {...{ company, at, onSaved }} />
-          <SettingsCheck at={at} />
-          <NoticeTest at={at} />
-          <Connection section="platform" {...{ company, at, onSaved }} />
-          <Connection section="ticketing" {...{ company, at, onSaved }} />
-          <MoreSettings {...{ company, at, onSaved }} />
-        </>
-      )}
+      {(company) => {
+        const form = { company, at, onSaved };
+        return (
+          <>
+            <OwnSettings {...form} />
+            <SettingsCheck at={at} />
+            <NoticeTest at={at} />
+            <Connection section="platform" {...form} />
+            <Connection section="ticketing" {...form} />
+            <MoreSettings {...form} />
+          </>
+        );
+      }}
     </PageOf>
   );
 }

@@ -1,23 +1,33 @@
 /** Fields of forms. */
 
 import type { Signal } from '@preact/signals';
-import type { ComponentChildren, ComponentProps } from 'preact';
+import { type ComponentChildren, type ComponentProps, h } from 'preact';
 import { useId } from 'preact/hooks';
 
-interface FieldProps {
+interface EntryProps {
   label: ComponentChildren;
   hint?: string | undefined;
   problem?: string | undefined;
-  children: (ids: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ComponentChildren;
 }
+interface Typing {
+  onText?(text: string): void;
+}
+type FieldProps = EntryProps & Typing & { as: string; children?: ComponentChildren } & Record<string, unknown>;
 
-function Field({ label, hint, problem, children }: FieldProps) {
+/** A control with its label, its hint, and what is wrong with its value. */
+function Field({ as, label, hint, problem, onText, children, ...control }: FieldProps) {
   const id = useId();
   const about = [problem && `${id}-problem`, hint && `${id}-hint`].filter(Boolean).join(' ');
+  const attributes = {
+    id,
+    'aria-describedby': about || undefined,
+    'aria-invalid': problem ? true : undefined,
+    ...(onText && { onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => onText(currentTarget.value) }),
+  };
   return (
     <p class="field">
       <label for={id}>{label}</label>
-      {children({ id, ...(about && { 'aria-describedby': about }), ...(problem && { 'aria-invalid': true }) })}
+      {h(as, { ...attributes, ...control }, children)}
       {problem && (
         <span id={`${id}-problem`} class="error small">
           {problem}.{' '}
@@ -32,25 +42,13 @@ function Field({ label, hint, problem, children }: FieldProps) {
   );
 }
 
-type EntryProps = Pick<FieldProps, 'label' | 'hint' | 'problem'>;
 /** The attributes of `<input>` depend on its type, and a plain `Omit` would join all types. */
 type Unlabelled<Props> = Props extends unknown ? Omit<Props, 'label'> : never;
-type Typed = { currentTarget: { value: string } };
-interface Typing {
-  onText?(text: string): void;
-}
 type InputProps = EntryProps & Unlabelled<ComponentProps<'input'>> & Typing & { of?: Signal<string> };
 
-const typing = ({ onText }: Typing) => onText && { onInput: ({ currentTarget }: Typed) => onText(currentTarget.value) };
-
 /** A text field. With `of`, the signal has the text while the user types. */
-export function Entry({ label, hint, problem, of, onText, ...input }: InputProps) {
-  const typed = of ? { value: of.value, ...typing({ onText: (text) => (of.value = text) }) } : typing({ onText });
-  return (
-    <Field label={label} hint={hint} problem={problem}>
-      {(ids) => <input {...ids} {...input} {...typed} />}
-    </Field>
-  );
+export function Entry({ of, ...input }: InputProps) {
+  return <Field as="input" {...input} {...(of && { value: of.value, onText: (text) => (of.value = text) })} />;
 }
 
 interface SuggestedProps extends EntryProps {
@@ -76,14 +74,8 @@ export function Suggested({ offers, ...entry }: SuggestedProps) {
   );
 }
 
-type AreaProps = EntryProps & Omit<ComponentProps<'textarea'>, 'label'> & Typing;
-
-export function Area({ label, hint, problem, onText, ...area }: AreaProps) {
-  return (
-    <Field label={label} hint={hint} problem={problem}>
-      {(ids) => <textarea {...ids} {...area} {...typing({ onText })} />}
-    </Field>
-  );
+export function Area(area: EntryProps & Omit<ComponentProps<'textarea'>, 'label'> & Typing) {
+  return <Field as="textarea" {...area} />;
 }
 
 interface SelectProps extends EntryProps, Omit<ComponentProps<'select'>, 'label' | 'role' | 'onChange'> {
@@ -93,18 +85,14 @@ interface SelectProps extends EntryProps, Omit<ComponentProps<'select'>, 'label'
   onPick?(value: string): void;
 }
 
-export function Select({ label, hint, problem, options, first, onPick, ...select }: SelectProps) {
+export function Select({ options, first, onPick, ...select }: SelectProps) {
   return (
-    <Field label={label} hint={hint} problem={problem}>
-      {(ids) => (
-        <select {...ids} {...select} onChange={onPick && ((event) => onPick(event.currentTarget.value))}>
-          {options.map(([value, words]) => (
-            <option key={value} value={value} {...(value === first && { defaultSelected: true })}>
-              {words}
-            </option>
-          ))}
-        </select>
-      )}
+    <Field as="select" {...select} onText={onPick}>
+      {options.map(([value, words]) => (
+        <option key={value} value={value} {...(value === first && { defaultSelected: true })}>
+          {words}
+        </option>
+      ))}
     </Field>
   );
 }

@@ -12,11 +12,13 @@ interface TableProps {
   caption: string;
   columns: readonly ComponentChildren[];
   look?: string;
-  /** The rows. */
-  children: ComponentChildren;
+  /** The cells of each row, by the key of the row. */
+  rows?: readonly (readonly [key: string, cells: readonly ComponentChildren[]])[];
+  /** Other rows. */
+  children?: ComponentChildren;
 }
 
-export function Table({ caption, columns, look, children }: TableProps) {
+export function Table({ caption, columns, look, rows = [], children }: TableProps) {
   return (
     <table class={look}>
       <caption class="unseen">{caption}</caption>
@@ -29,7 +31,16 @@ export function Table({ caption, columns, look, children }: TableProps) {
           ))}
         </tr>
       </thead>
-      <tbody>{children}</tbody>
+      <tbody>
+        {rows.map(([key, cells]) => (
+          <tr key={key}>
+            {cells.map((cell, place) => (
+              <td key={columns[place]}>{cell}</td>
+            ))}
+          </tr>
+        ))}
+        {children}
+      </tbody>
     </table>
   );
 }
