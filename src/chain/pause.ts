@@ -35,12 +35,18 @@ export function pauseOf(pauses: readonly Pause[], connector: Connector): Pause |
   return longest;
 }
 
+export const pausableWords: Record<Pausable, string> = {
+  all: 'everything of the company',
+  platform: 'the platform',
+  ticketing: 'the ticket system',
+  mail: 'mail',
+};
+
 /** For example `paused: the platform, since 2026-07-01 07:00:00 CDT: new version`. @param shown - formats a time. */
 export function pauseText({ what, since, until, reason, text }: Pause, shown = (iso: string) => iso): string {
   if (text !== undefined) return text;
-  const named = { all: 'everything of the company', platform: 'the platform', ticketing: 'the ticket system', mail: 'mail' };
   const ends = until === undefined ? '' : ` until ${shown(until)}`;
-  return `paused: ${named[what]}, since ${shown(since)}${ends}${reason === undefined ? '' : `: ${oneLine(reason)}`}`;
+  return `paused: ${pausableWords[what]}, since ${shown(since)}${ends}${reason === undefined ? '' : `: ${oneLine(reason)}`}`;
 }
 
 /**

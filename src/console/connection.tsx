@@ -1,18 +1,30 @@
-/** The connection to the assignment platform or the ticket system: a form with the settings of the chosen kind, and a check. */
+/** The connections to other systems: a form with the settings of the chosen kind, a check, and all connections as JSON. */
 
 import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
 import type { Fields } from '../chain/fields.js';
 import { type Kind, platformKinds, type Setting, ticketingKinds } from '../chain/kinds.js';
 import type { Checked, CheckedPart, checkResponse, StoredCompany } from '../contract/company.js';
+import { announce } from './announce.js';
 import { ask } from './api.js';
+import { readObject } from './fields.js';
 import { changedIn, useForm } from './form.js';
-import { announce } from './frame.js';
 import { isOperator } from './session.js';
-import { Button, Submit, useDeed } from './ui/buttons.js';
-import { Entry, fieldsOf, Select } from './ui/fields.js';
-import { ProblemNote } from './ui/known.js';
-import { Failure, Said } from './ui/text.js';
+import {
+  Area,
+  Badge,
+  Button,
+  Failure,
+  FieldList,
+  FormFields,
+  fieldsOf,
+  ProblemNote,
+  Said,
+  Section,
+  Select,
+  Submit,
+  useDeed,
+} from './ui/index.js';
 
 export const partWords: Record<CheckedPart | 'limits' | 'webhookSecret', string> = {
   platform: 'Assignment platform',
@@ -25,15 +37,17 @@ export const partWords: Record<CheckedPart | 'limits' | 'webhookSecret', string>
   pauses: 'Pauses',
 };
 
-export type CheckAnswer = z.infer<typeof checkResponse>;
+/** Checks the saved settings. @throws Refused */
+export async function checkSettings(at: string, ids: object): Promise<Checked[]> {
+  return (await ask<z.infer<typeof checkResponse>>('POST', `${at}/check`, ids)).checked;
+}
 
 export function CheckedLine({ of: { part, works, title, remedy, detail } }: { of: Checked }) {
   return (
-    <>
-      <span class={`badge ${works ? 'good' : 'bad'}`}>{works ? 'works' : 'does not work'}</span> {partWords[part]}
-      {title ? <Failure of={{ title, remedy, message: detail }} /> : ': '}
-      {!title && <Said text={detail} />}
-    </>
+    <div>
+      <Badge tone={works ? 'good' : 'bad'}>{works ? 'works' : 'does not work'}</Badge> {partWords[part]}
+      {title ? <Failure of={{ title, remedy, message: detail }} /> : <Said text={`: ${detail}`} />}
+    </div>
   );
 }
 
@@ -48,6 +62,7 @@ const httpKinds: Readonly<Record<string, Kind>> = {
   'http basic': http('with a password', { username: { label: 'User name' }, password: { label: 'Password', secret: true } }),
   'http none': http('without credentials'),
 };
+const removal = 'The relay will delete the settings and the credentials. Actions that need this system then fail.';
 const otherAddress: Setting = {
   label: 'Other address',
   help: "The relay uses this address in place of the vendor's address, for example for a test system.",
@@ -58,6 +73,25 @@ export interface SettingsProps {
   company: StoredCompany;
   at: string;
   onSaved(company: StoredCompany): void;
+}
+
+/** The field of a setting. A stored secret is not shown, and stays if its field stays empty. */
+function fieldOf(setting: Setting, before: unknown, problem: string | undefined) {
+  const { label, help, secret, optional, pattern } = setting;
+  const keeps = secret && before !== undefined && 'A secret is stored. Leave this field empty to keep the secret.';
+  const hints = [help, pattern && `For example ${pattern.example}.`, optional && 'Optional.', keeps];
+  const readOnly = setting === otherAddress && !isOperator();
+  return {
+    label,
+    problem,
+    readOnly,
+    hint: hints.filter(Boolean).join(' '),
+    required: !optional && !keeps,
+    maxLength: 4096,
+    ...(secret
+      ? ({ type: 'password', autocomplete: 'new-password' } as const)
+      : { first: String(before ?? ''), autocomplete: 'off', spellcheck: false }),
+  };
 }
 
 export function Connection({ section, company, at, onSaved }: SettingsProps & { section: 'platform' | 'ticketing' }) {
@@ -79,7 +113,9 @@ export function Connection({ section, company, at, onSaved }: SettingsProps & { 
   const hasOther = picked && !authType && (isOperator() || before.baseUrl !== undefined);
   const inputs = Object.entries<Setting>({ ...settings, ...(hasOther && { baseUrl: otherAddress }) });
   const name = partWords[section];
-  const problems = deed.refused?.problem.errors ?? [];
+  const problemOf = (field: string, { secret }: Setting) =>
+    deed.refused?.problem.errors?.find(({ pointer }) => [field, secret && 'auth'].includes(pointer.split('/').at(-1)))?.detail;
+  const fields = inputs.map(([name, setting]) => [name, fieldOf(setting, before[name], problemOf(name, setting))]);
   const unseen = <span class="unseen"> {name}</span>;
   const change = async (connection: Fields | null, words: string) => {
     const changed = async () => onSaved(await ask<StoredCompany>('PATCH', at, { [section]: connection }));
@@ -88,76 +124,117 @@ export function Connection({ section, company, at, onSaved }: SettingsProps & { 
     form.saved();
     if (!connection) form.ref.current?.querySelector('select')?.focus(); // The pressed button disappears.
   };
-  const pick = ({ target }: Event) => {
-    if (target instanceof HTMLSelectElement) chosen.value = target.value;
-  };
   const save = (event: Event) => {
     const [changed, given] = [changedIn(event.currentTarget), fieldsOf(event)];
     const sent = inputs.filter(([name]) => before[name] === undefined || changed.has(name));
     const values = Object.fromEntries(sent.map(([name]) => [name, given[name] || null]));
     const { baseUrl, ...auth } = values;
     const ofHttp = { kind, baseUrl, auth: authType === 'none' ? null : { type: authType, ...auth } };
-    if (!picked) return change(null, 'Removed');
-    return change(authType ? ofHttp : { kind, ...values }, 'Saved');
+    return picked ? change(authType ? ofHttp : { kind, ...values }, 'Saved') : change(null, 'Removed');
   };
   const check = () =>
     checking.run(async () => {
-      const { checked } = await ask<CheckAnswer>('POST', `${at}/check`, {});
-      found.value = checked.find(({ part }) => part === section);
+      found.value = (await checkSettings(at, {})).find(({ part }) => part === section);
       announce(`${name}: ${found.value?.works ? 'works' : 'does not work'}`);
     });
   return (
-    <section class="card" aria-labelledby={section}>
-      <h2 id={section}>{name}</h2>
-      <form ref={form.ref} onSubmit={(event) => void save(event)} onChange={pick}>
+    <Section title={name}>
+      <form ref={form.ref} onSubmit={(event) => void save(event)}>
         <Select
           label="System"
           name="kind"
           options={Object.entries(kinds).map(([kind, { name }]) => [kind, name] as const)}
           first={first}
+          onPick={(kind) => (chosen.value = kind)}
         />
         <p class="soft">{credentials}</p>
         {before.templates !== undefined && <p class="soft">Only the operator can change the templates, as JSON.</p>}
-        {inputs.map(([name, setting]) => (
-          <SettingField
-            key={`${picked} ${name}`}
-            of={[name, setting]}
-            before={before[name]}
-            problem={problems.find(({ pointer }) => [name, setting.secret && 'auth'].includes(pointer.split('/').at(-1)))?.detail}
-          />
-        ))}
+        <FormFields key={picked} of={Object.fromEntries(fields)} />
         {(picked || first) && (
           <Submit {...deed} words={[picked ? 'Save' : 'Remove', unseen]} danger={!picked}>
             {picked && first && (
-              <>
-                <Button aria-disabled={checking.busy} onClick={() => void check()}>
-                  {checking.busy ? 'Checking…' : 'Check'}
-                  {unseen}
-                </Button>
-                <span class="soft small">The check uses the saved settings. It changes nothing.</span>
-              </>
+              <Button aria-disabled={checking.busy} onClick={() => void check()}>
+                {checking.busy ? 'Checking…' : 'Check'}
+                {unseen}
+              </Button>
             )}
+            {picked && first && <span class="soft small">The check uses the saved settings. It changes nothing.</span>}
           </Submit>
         )}
       </form>
       <ProblemNote refused={checking.refused} />
       {found.value && <CheckedLine of={found.value} />}
-    </section>
+    </Section>
   );
 }
 
-const removal = 'The relay will delete the settings and the credentials. Actions that need this system then fail.';
+const own = ['mail', 'limits', 'webhookSecret'] as const;
 
-type SettingFieldProps = { of: [string, Setting]; before: unknown; problem: string | undefined };
+export function MoreSettings({ company, ...form }: SettingsProps) {
+  return (
+    <Section title="More settings">
+      <p class="soft">
+        {!isOperator() && 'Only the operator of the relay can change these settings. '}This page never shows secrets.
+      </p>
+      {own.map((name) => (
+        <section key={name}>
+          <h3>{partWords[name]}</h3>
+          {company[name] === undefined ? <p class="soft">not set</p> : <FieldList fields={factsIn(company[name])} />}
+        </section>
+      ))}
+      {isOperator() && (
+        <details>
+          <summary>Edit the connections</summary>
+          <ConnectionsForm company={company} {...form} />
+        </details>
+      )}
+    </Section>
+  );
+}
 
-function SettingField({ of: [name, setting], before, problem }: SettingFieldProps) {
-  const { label, help, secret, optional, pattern } = setting;
-  const keeps = secret && before !== undefined && 'A secret is stored. Leave this field empty to keep the secret.';
-  const hints = [help, pattern && `For example ${pattern.example}.`, optional && 'Optional.', keeps];
-  const shared = { name, required: !optional && !keeps, maxLength: 4096 };
-  const hidden = { type: 'password', autocomplete: 'new-password' } as const;
-  const readOnly = setting === otherAddress && !isOperator();
-  const shown = { readOnly, defaultValue: String(before ?? ''), autocomplete: 'off', spellcheck: false } as const;
-  const hint = hints.filter(Boolean).join(' ');
-  return <Entry label={label} hint={hint} problem={problem} {...shared} {...(secret ? hidden : shown)} />;
+/** Edits the connections as the API's JSON. If a secret stays `***`, the API keeps the stored secret. */
+function ConnectionsForm({ company, at, onSaved }: SettingsProps) {
+  const { platform, ticketing, mail, limits, webhookSecret } = company;
+  const sections: Fields = { platform, ticketing, mail, limits, webhookSecret };
+  /** The edited text, and the settings from before the edit. */
+  const typed = useSignal<{ text: string; before: Fields } | undefined>(undefined);
+  const mistake = useSignal('');
+  const { text = JSON.stringify(sections, undefined, 2), before = sections } = typed.value ?? {};
+  const deed = useDeed();
+  const save = async (event: Event) => {
+    event.preventDefault();
+    const read = readObject(text);
+    mistake.value = read ? '' : 'This is not a JSON object';
+    if (!read) return;
+    const names = Object.keys({ ...before, ...read }).filter((name) => !isSame(before[name], read[name]));
+    const given = Object.fromEntries(names.map((name) => [name, read[name] ?? null]));
+    await deed.run(async () => {
+      const { name } = await ask<StoredCompany>('GET', at);
+      onSaved(await ask<StoredCompany>('PUT', at, { ...given, name }));
+      typed.value = undefined;
+    }, 'Saved');
+  };
+  return (
+    <form onSubmit={(event) => void save(event)}>
+      <Area
+        label="Connections as JSON"
+        hint="The sections are platform, ticketing, mail, limits and webhookSecret. To remove a section, delete it here. Leave *** to keep a stored secret."
+        problem={mistake.value}
+        class="json"
+        spellcheck={false}
+        rows={14}
+        value={text}
+        onText={(text) => (typed.value = { text, before })}
+      />
+      <Submit {...deed} words="Save connections" />
+    </form>
+  );
+}
+
+const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+
+/** The path and the text of each field, for example `auth.type` and `bearer`. */
+function factsIn(value: unknown, at = ''): [field: string, text: unknown][] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[at, value]];
+  return Object.entries(value).flatMap(([name, inner]) => factsIn(inner, at ? `${at}.${name}` : name));
 }

@@ -5,6 +5,7 @@ import type { StoredCompany } from '../contract/company.js';
 import { pageOf, path, query } from './addresses.js';
 import { seldom, useResource } from './resource.js';
 import { may, useCompany } from './session.js';
+import { Section } from './ui/table.js';
 
 export function FirstRun() {
   const { companyId, rules } = useCompany();
@@ -12,41 +13,31 @@ export function FirstRun() {
   const settings = useResource<StoredCompany>(may('manage') ? path`/admin/companies/${companyId}` : undefined, seldom).data.value;
   if (!may('author') || !items || items.length > 1) return null;
   const [rule, chain] = [rules[0], items[0]];
-  const steps: [isDone: boolean, href: string | undefined, words: string, help: string][] = [
-    [!!rule, pageOf.compose(companyId), 'Write a rule', 'A rule says what happens when an event arrives.'],
-    [
-      !!chain,
-      rule && pageOf.rule(companyId, rule.relayId),
-      'Send a test event',
-      'The page of the rule has the address and an example with curl. Or use a button of the pretend platform of npm start.',
-    ],
-    [
-      !!chain && chain.status !== 'running',
-      chain && pageOf.chain(companyId, chain.chainId),
-      'Watch the chain',
-      'A chain is what the rule does for one event.',
-    ],
+  const toRule = rule && pageOf.rule(companyId, rule.relayId);
+  const toChain = chain && pageOf.chain(companyId, chain.chainId);
+  const steps: [isDone: boolean, words: string, help: string, href: string | undefined][] = [
+    [!!rule, 'Write a rule', 'A rule says what happens when an event arrives.', pageOf.compose(companyId)],
+    [!!chain, 'Send a test event', testHelp, toRule],
+    [!!chain && chain.status !== 'running', 'Watch the chain', 'A chain is what the rule does for one event.', toChain],
   ];
   if (settings)
-    steps.unshift([
-      !!settings.platform,
-      pageOf.settings(companyId),
-      'Connect your assignment platform',
-      'The relay sends assignments there, and asks for their status.',
-    ]);
+    steps.unshift([!!settings.platform, 'Connect your assignment platform', platformHelp, pageOf.settings(companyId)]);
   if (steps.every(([isDone]) => isDone)) return null;
   return (
-    <section class="card" aria-labelledby="first-run">
-      <h2 id="first-run">First steps</h2>
+    <Section title="First steps">
       <ol class="plain todo">
-        {steps.map(([isDone, href, words, help]) => (
+        {steps.map(([isDone, words, help, href]) => (
           <li key={words} class={isDone ? 'good' : 'quiet'}>
             {href ? <a href={href}>{words}</a> : words}
             {isDone && ' (done)'}
-            <span class="block soft small">{help}</span>
+            <div class="soft small">{help}</div>
           </li>
         ))}
       </ol>
-    </section>
+    </Section>
   );
 }
+
+const platformHelp = 'The relay sends assignments there, and asks for their status.';
+const testHelp =
+  'The page of the rule has the address and an example with curl. Or use a button of the pretend platform of npm start.';

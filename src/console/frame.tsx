@@ -1,36 +1,23 @@
-/** The parts of every page: a heading that takes the focus after navigation, the title, and announcements for screen readers. */
+/** A page: its heading takes the focus after navigation. The content of most pages is one answer of the API. */
 
-import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { sessionIsOver } from './api.js';
+import type { Resource } from './resource.js';
+import { Known, Pager, SessionIsOver, UpToDate } from './ui/index.js';
 
-const said = signal('');
-/** A screen reader needs this time to read a message. */
-const saidMs = 10_000;
-let silence: ReturnType<typeof setTimeout> | undefined;
-
-/** Shows a message at the foot of the page for ten seconds. Screen readers read the message aloud. */
-export function announce(words: string): void {
-  // Screen readers ignore unchanged text, so a repeated message gets a space at its end.
-  said.value = words === said.value ? `${words}\u00a0` : words;
-  clearTimeout(silence);
-  silence = setTimeout(() => (said.value = ''), saidMs);
-}
-
-export function Announcer() {
-  return (
-    <p role="status" class={said.value ? 'said' : 'unseen'}>
-      {said}
-    </p>
-  );
-}
+export { announce } from './announce.js';
 
 /** The path of the last page, and whether the user has gone from one page to another since the console was loaded. */
 let [shownAt, hasGone]: [string | undefined, boolean] = [undefined, false];
 
-export function Page({ title, about, children }: { title: string; about?: ComponentChildren; children?: ComponentChildren }) {
+interface PageProps {
+  title: string;
+  about?: ComponentChildren;
+  children?: ComponentChildren;
+}
+
+export function Page({ title, about, children }: PageProps) {
   const { path } = useLocation();
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -54,16 +41,16 @@ export function Page({ title, about, children }: { title: string; about?: Compon
   );
 }
 
-export function SessionIsOver() {
-  if (!sessionIsOver.value) return null;
-  const to = `/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`;
+type PageOfProps<Body> = Omit<PageProps, 'children'> & { of: Resource<Body>; children(body: Body): ComponentChildren };
+
+/** A page that shows one answer of the API, or one page of a list. */
+export function PageOf<Body>({ of, children, ...page }: PageOfProps<Body>) {
+  const { nextCursor } = (of.data.value ?? {}) as { nextCursor?: string };
   return (
-    <div class="note wait" role="alert">
-      Your session has ended.{' '}
-      <a href={to} target="_blank" rel="noopener">
-        Sign in again
-      </a>{' '}
-      in a new tab, then continue here. This page keeps your input.
-    </div>
+    <Page {...page}>
+      <Known of={of}>{children}</Known>
+      <Pager cursors={of.cursors} next={nextCursor} />
+      <UpToDate of={of} />
+    </Page>
   );
 }

@@ -3,41 +3,45 @@
 import type { ComponentChildren } from 'preact';
 import type { CompanyFacts } from '../contract/company.js';
 import { pageOf, query } from './addresses.js';
-import { Announcer } from './frame.js';
+import { said } from './announce.js';
 import { PauseBanner, PauseButton } from './pauses.js';
 import { type PageLink, Search } from './search.js';
 import { isOperator, session } from './session.js';
 
-interface FramedProps extends Partial<Pick<CompanyFacts, 'companyId' | 'name' | 'webUi'>> {
-  places?: readonly (PageLink & { isHere: boolean })[];
-  /** The pages of the current place, if it has several. */
-  tabs?: readonly (PageLink & { isHere: boolean })[];
-  /** Pages that only search and the keys open. */
-  more?: readonly PageLink[];
+interface Place extends PageLink {
+  /** One of the places of the navigation. All other pages are tabs of a place. */
+  isPlace: boolean;
+  /** Belongs to the current place. */
+  isTab: boolean;
+  current?: 'page' | 'true' | undefined;
+}
+
+interface FramedProps {
+  company?: CompanyFacts;
+  places?: readonly Place[];
   children: ComponentChildren;
 }
 
-export function Framed({ companyId, name, webUi, places = [], tabs = [], more = [], children }: FramedProps) {
+export function Framed({ company, places = [], children }: FramedProps) {
   const { name: who, kind, role } = session.value ?? {};
+  const companyId = company?.companyId;
+  const tabs = places.filter(({ isTab }) => isTab);
   return (
     <>
-      <a class="skip" href="#content">
+      <a class="unseen" href="#content">
         Skip to content
       </a>
       <header>
         <div class="row spread">
           <a class="brand row" href={companyId ? pageOf.now(companyId) : '/'}>
-            <Mark /> {name ?? 'Relay'}
+            <Mark /> {company?.name ?? 'Relay'}
           </a>
           {kind && (
             <div class="row">
-              {companyId && <Search pages={[...places, ...tabs.filter(({ isHere }) => !isHere), ...more]} />}
-              {companyId && <PauseButton />}
+              {company && <Search pages={places} />}
+              {company && <PauseButton />}
               <form method="post" action="/sign-out" class="row">
-                <span class="soft small">
-                  {who ?? kind}
-                  {role && ` (${role})`}
-                </span>
+                <span class="soft small">{[who ?? kind, role && `(${role})`].filter(Boolean).join(' ')}</span>
                 <button type="submit" class="quiet">
                   Sign out
                 </button>
@@ -45,38 +49,35 @@ export function Framed({ companyId, name, webUi, places = [], tabs = [], more = 
             </div>
           )}
         </div>
-        <Places label="Pages" of={places} hasIcons />
-        <Places label="Pages of this place" of={tabs} />
+        <Links label="Pages" of={places.filter(({ isPlace }) => isPlace)} hasIcons />
+        {tabs.length > 1 && <Links label="Pages of this place" of={tabs} />}
       </header>
-      {companyId && <PauseBanner />}
+      {company && <PauseBanner />}
       {children}
       <footer class="row soft small">
         {isOperator() && <a href={pageOf.companies()}>All companies</a>}
         <a href={`/docs${query({ companyId })}`}>API</a>
-        {webUi && (
-          <a href={webUi} target="_blank" rel="noreferrer">
+        {company?.webUi && (
+          <a href={company.webUi} target="_blank" rel="noreferrer">
             Open Temporal
           </a>
         )}
       </footer>
-      <Announcer />
+      <p role="status" class={said.value ? 'note said' : 'unseen'}>
+        {said}
+      </p>
     </>
   );
 }
 
-function Places({ label, of, hasIcons }: { label: string; of: NonNullable<FramedProps['places']>; hasIcons?: true }) {
-  if (of.length === 0) return null;
+function Links({ label, of, hasIcons }: { label: string; of: readonly Place[]; hasIcons?: true }) {
   return (
-    <nav aria-label={label}>
-      <ul>
-        {of.map(({ href, words, key, isHere }) => (
-          <li key={href}>
-            <a href={href} data-icon={hasIcons ? key : undefined} aria-current={isHere ? 'page' : undefined}>
-              {words}
-            </a>
-          </li>
-        ))}
-      </ul>
+    <nav class="tabs" aria-label={label}>
+      {of.map(({ href, words, tab, key, current }) => (
+        <a key={href} href={href} data-icon={hasIcons && key} aria-current={hasIcons || current === 'page' ? current : undefined}>
+          {hasIcons ? words : (tab ?? words)}
+        </a>
+      ))}
     </nav>
   );
 }

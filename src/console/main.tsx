@@ -1,7 +1,7 @@
-/** The console: the frame around every page, and the routes. */
+/** The console: the routes, and the frame around every page. */
 
 import { useSignal } from '@preact/signals';
-import { type ComponentChildren, render } from 'preact';
+import { type ComponentChildren, type ComponentType, render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import type { CompanyFacts } from '../contract/company.js';
@@ -26,68 +26,65 @@ import { CompanyContext, isOperator, may, type Session, session } from './sessio
 import { ProblemNote } from './ui/known.js';
 
 interface PageOfCompany {
-  /** The name in the navigation. Absent if only other pages link to this page. */
+  /** The name of a list. Only lists are in the navigation and in search. */
   name?: string;
-  /** The page of the navigation to which this page belongs. */
+  /** The page of the navigation to which this page belongs. By default, the page is in the navigation. */
   under?: string;
   /** The name among the pages of its place. */
   tab?: string;
   /** After the key `g`, this key opens the page. */
   key?: string;
-  list?: () => ComponentChildren;
-  item?: (item: string) => ComponentChildren;
-  /** The pages of a part of the item, such as the versions of a rule. */
-  parts?: Record<string, (item: string, id: string | undefined) => ComponentChildren>;
   needs?: Role;
+  list?: ComponentType;
+  /** @param part - the id of a part of the item, such as an event of a rule. */
+  item?(item: string, part?: string): ComponentChildren;
 }
 
-/** @param key - must differ between pages. */
-const later = (key: string, load: () => Promise<ComponentChildren>) => <Later key={key} load={load} />;
-const rule = (relayId: string) =>
-  later(relayId, () => import('./pages/rule.js').then(({ RulePage }) => <RulePage relayId={relayId} />));
-const partsOfRule: PageOfCompany['parts'] = {
-  draft: (relayId) =>
-    may('author') &&
-    later(`draft ${relayId}`, () => import('./pages/draft.js').then(({ DraftPage }) => <DraftPage relayId={relayId} />)),
-  versions: (relayId) =>
-    later(`versions ${relayId}`, () =>
-      import('./pages/versions.js').then(({ VersionsPage }) => <VersionsPage relayId={relayId} />),
-    ),
-  events: (relayId, eventId) =>
-    later(`events ${relayId} ${eventId}`, async () => {
-      const { EventPage, EventsPage } = await import('./pages/rule-events.js');
-      return eventId ? <EventPage relayId={relayId} eventId={eventId} /> : <EventsPage relayId={relayId} />;
-    }),
-};
+type OfRule = ComponentType<{ relayId: string; eventId: string }>;
 
+const ofRule = (load: (eventId: string) => Promise<OfRule>) => (relayId: string, eventId?: string) => (
+  <Later load={load} relayId={relayId} eventId={eventId ?? ''} />
+);
+
+/** By the address below the company. `rules/draft` is the address `rules/<id>/draft`. */
 const pages: Record<string, PageOfCompany> = {
-  '': { name: 'Now', key: 'n', list: () => <NowPage /> },
-  causes: { under: '', item: (causeId) => <CausePage key={causeId} causeId={causeId} /> },
-  chains: {
-    name: 'Chains',
-    key: 'c',
-    list: () => <ChainsPage />,
-    item: (chainId) => <ChainPage key={chainId} chainId={chainId} />,
+  '': { name: 'Now', key: 'n', list: NowPage },
+  causes: { under: '', item: (causeId) => <CausePage causeId={causeId} /> },
+  chains: { name: 'Chains', key: 'c', list: ChainsPage, item: (chainId) => <ChainPage chainId={chainId} /> },
+  assignments: { under: 'chains', item: (assignmentId) => <AssignmentPage assignmentId={assignmentId} /> },
+  refused: { name: 'Refused', key: 'f', list: RefusedPage, item: (id) => <RefusalPage rejectedId={id} /> },
+  rules: {
+    name: 'Rules',
+    tab: 'All rules',
+    key: 'r',
+    list: RulesPage,
+    item: ofRule(async () => (await import('./pages/rule.js')).RulePage),
   },
-  assignments: { under: 'chains', item: (assignmentId) => <AssignmentPage key={assignmentId} assignmentId={assignmentId} /> },
-  refused: { name: 'Refused', key: 'f', list: () => <RefusedPage />, item: (id) => <RefusalPage key={id} rejectedId={id} /> },
-  rules: { name: 'Rules', tab: 'All rules', key: 'r', list: () => <RulesPage />, item: rule, parts: partsOfRule },
-  compose: { under: 'rules', tab: 'Write a rule', list: () => <ComposePage />, needs: 'author' },
-  settings: { name: 'Company', tab: 'Settings', key: 's', list: () => <SettingsPage />, needs: 'manage' },
-  people: { under: 'settings', tab: 'People and audit', key: 'p', list: () => <PeoplePage />, needs: 'manage' },
+  'rules/draft': { under: 'rules', needs: 'author', item: ofRule(async () => (await import('./pages/draft.js')).DraftPage) },
+  'rules/versions': { under: 'rules', item: ofRule(async () => (await import('./pages/versions.js')).VersionsPage) },
+  'rules/events': {
+    under: 'rules',
+    item: ofRule(async (eventId) => {
+      const { EventPage, EventsPage } = await import('./pages/rule-events.js');
+      return eventId ? EventPage : EventsPage;
+    }),
+  },
+  compose: { under: 'rules', name: 'Write a rule', list: ComposePage, needs: 'author' },
+  settings: { name: 'Company', tab: 'Settings', key: 's', list: SettingsPage, needs: 'manage' },
+  people: { under: 'settings', name: 'People and audit', key: 'p', list: PeoplePage, needs: 'manage' },
 };
 
 /** A page whose script is loaded when somebody opens it. Most visits do not need it. */
-function Later({ load }: { load(): Promise<ComponentChildren> }) {
-  const [loaded, failed] = [useSignal<ComponentChildren>(undefined), useSignal(false)];
+function Later({ load, ...of }: { load(eventId: string): Promise<OfRule>; relayId: string; eventId: string }) {
+  const [loaded, hasFailed] = [useSignal<{ Shown: OfRule } | undefined>(undefined), useSignal(false)];
   useEffect(() => {
-    load().then(
-      (page) => (loaded.value = page),
-      () => (failed.value = true),
+    load(of.eventId).then(
+      (Shown) => (loaded.value = { Shown }),
+      () => (hasFailed.value = true),
     );
   }, []);
-  if (loaded.value) return loaded.value;
-  return <Page title="Rule">{failed.value ? <p class="note bad">Reload this page: its script was not found.</p> : null}</Page>;
+  if (loaded.value) return <loaded.value.Shown {...of} />;
+  return told('Rule', hasFailed.value && <p class="note bad">Reload this page: its script was not found.</p>);
 }
 
 function Console() {
@@ -97,14 +94,7 @@ function Console() {
   useEffect(() => {
     session.value = known;
   }, [known]);
-  if (!session.value)
-    return (
-      <Framed>
-        <Page title="Relay">
-          <ProblemNote refused={asked.refused.value} />
-        </Page>
-      </Framed>
-    );
+  if (!session.value) return <Framed>{told('Relay', <ProblemNote refused={asked.refused.value} />)}</Framed>;
   if (!isReadable(here)) return <Nowhere />;
   return (
     <Router>
@@ -124,54 +114,27 @@ function isReadable(address: string): boolean {
   }
 }
 
-/** The links of the header for a company's page. */
-function framing({ companyId, name, webUi }: CompanyFacts, here: string) {
-  const allowed = Object.entries(pages).filter(([, { needs }]) => !needs || may(needs));
+/** The links of the header that the user may follow. */
+function placesOf({ companyId }: CompanyFacts, here: string) {
   const place = pages[here]?.under ?? here;
-  const linkTo = (page: string) => (page ? path`/companies/${companyId}/${page}` : pageOf.now(companyId));
-  const link = ([page, { name = '', tab = name, key }]: (typeof allowed)[number], words: string, isHere: boolean) =>
-    ({ href: linkTo(page), words: words || tab, key, isHere }) as const;
-  const of = (page: string, { under = page }: PageOfCompany) => under === place;
-  const group = allowed.filter(([page, known]) => known.tab && of(page, known));
-  return {
-    ...{ companyId, name, webUi },
-    places: allowed.filter(([, { name }]) => name).map((known) => link(known, known[1].name ?? '', known[0] === place)),
-    tabs: group.length > 1 ? group.map((known) => link(known, '', known[0] === here)) : [],
-    more: allowed.flatMap((known) => (!known[1].name && known[1].list && !group.includes(known) ? [link(known, '', false)] : [])),
-  };
+  return Object.entries(pages).flatMap(([page, { name, tab, key, under, needs }]) => {
+    if (!name || (needs && !may(needs))) return [];
+    const href = page ? path`/companies/${companyId}/${page}` : pageOf.now(companyId);
+    const [isPlace, isTab] = [under === undefined, (under ?? page) === place];
+    const current = page === here ? 'page' : isPlace && isTab ? 'true' : undefined;
+    return [{ href, words: name, tab, key, isPlace, isTab, current } as const];
+  });
 }
 
-function Companies() {
-  return <Framed>{isOperator() ? <CompaniesPage /> : <Elsewhere />}</Framed>;
-}
+const told = (title: string, words: ComponentChildren) => <Page title={title}>{words}</Page>;
+const noPage = told('Page not found', <a href="/">Go to the start page</a>);
+const Nowhere = () => <Framed>{noPage}</Framed>;
+const Companies = () => <Framed>{isOperator() ? <CompaniesPage /> : elsewhere()}</Framed>;
 
-function Elsewhere() {
+function elsewhere() {
   const { companyId = '' } = session.value ?? {};
-  return (
-    <Page title="No access">
-      <p>
-        You are signed in to company <a href={pageOf.now(companyId)}>{companyId}</a>.
-      </p>
-    </Page>
-  );
-}
-
-function Nowhere() {
-  return (
-    <Framed>
-      <NoPage />
-    </Framed>
-  );
-}
-
-function NoPage() {
-  return (
-    <Page title="Page not found">
-      <p>
-        <a href="/">Go to the start page</a>
-      </p>
-    </Page>
-  );
+  const own = <a href={pageOf.now(companyId)}>{companyId}</a>;
+  return told('No access', <>You are signed in to company {own}.</>);
 }
 
 type Place = { companyId: string; page?: string; item?: string; part?: string; id?: string };
@@ -179,46 +142,27 @@ type Place = { companyId: string; page?: string; item?: string; part?: string; i
 function OfCompany(place: Place) {
   const { companyId } = place;
   const isOwn = isOperator() || session.value?.companyId === companyId;
-  return isOwn ? <CompanyPages key={companyId} {...place} /> : <Framed>{<Elsewhere />}</Framed>;
+  return isOwn ? <CompanyPages key={companyId} {...place} /> : <Framed>{elsewhere()}</Framed>;
 }
 
-function CompanyPages({ companyId, page = '', item, part, id }: Place) {
+function CompanyPages({ companyId, page = '', ...of }: Place) {
   const facts = useResource<CompanyFacts>(path`/co/${companyId}`, seldom);
   const known = facts.data.value;
-  if (!known)
-    return (
-      <Framed>
-        <Page title={companyId}>
-          <ProblemNote refused={facts.refused.value} />
-          {isOperator() && (
-            <p>
-              <a href={pageOf.companies()}>All companies</a>
-            </p>
-          )}
-        </Page>
-      </Framed>
-    );
-  const { list, item: one, parts, needs } = pages[page] ?? {};
-  const shown = part ? item && parts?.[part]?.(item, id) : item ? one?.(item) : list?.();
+  if (!known) return <Framed>{told(companyId, <ProblemNote refused={facts.refused.value} />)}</Framed>;
   return (
     <CompanyContext.Provider value={{ ...known, refresh: facts.refresh }}>
-      <Framed {...framing(known, page)}>
-        {shown === undefined ? (
-          <NoPage />
-        ) : shown === false ? (
-          <Page title="No access">
-            <p>This page needs the role author.</p>
-          </Page>
-        ) : needs && !may(needs) ? (
-          <Page title="No access">
-            <p>This page needs the role {needs}.</p>
-          </Page>
-        ) : (
-          shown
-        )}
+      <Framed company={known} places={placesOf(known, page)}>
+        <Shown key={[page, of.item, of.part, of.id].join('/')} page={page} {...of} />
       </Framed>
     </CompanyContext.Provider>
   );
+}
+
+function Shown({ page = '', item, part, id }: Omit<Place, 'companyId'>) {
+  const { list: List, item: one, needs } = pages[part ? `${page}/${part}` : page] ?? {};
+  if (needs && !may(needs)) return told('No access', `This page needs the role ${needs}.`);
+  if (item) return one ? one(item, id) : noPage;
+  return List ? <List /> : noPage;
 }
 
 sessionIsOver.subscribe((isOver) => isOver && session.value === undefined && location.reload());

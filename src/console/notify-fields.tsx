@@ -1,37 +1,33 @@
 /** Shows the contacts of a company or a rule as form fields, and converts these fields to a merge patch. */
 
 import type { Notify } from '../contract/notify.js';
-import { Area, Entry } from './ui/fields.js';
+import { FormFields } from './ui/fields.js';
 
-export function NotifyFields({ notify, of }: { notify: Notify | undefined; of: string }) {
+const linksWords =
+  'Put links for decisions (retry, skip) into messages to the webhook. Everybody who reads the messages can use the links.';
+const maskWords = '*** stands for the secret part of the address. Leave *** to keep this part.';
+
+export function NotifyFields({
+  notify: { emails = [], webhookUrl, linksInWebhooks = false } = {},
+  of,
+}: {
+  notify?: Notify | undefined;
+  of: string;
+}) {
+  const fields = {
+    emails: { label: 'E-mail addresses', hint: 'Write one address per line.', rows: 2, first: emails.join('\n') },
+    webhookUrl: { label: 'Webhook', hint: maskWords, first: webhookUrl, autocomplete: 'off' },
+    linksInWebhooks: { label: linksWords, checked: linksInWebhooks },
+  } as const;
   return (
     <fieldset>
       <legend>Who gets notices about problems with this {of}</legend>
-      <Area
-        label="E-mail addresses"
-        hint="Write one address per line."
-        name="emails"
-        rows={2}
-        defaultValue={notify?.emails?.join('\n') ?? ''}
-      />
-      <Entry
-        label="Webhook"
-        hint="*** stands for the secret part of the address. Leave *** to keep this part."
-        name="webhookUrl"
-        defaultValue={notify?.webhookUrl ?? ''}
-        autocomplete="off"
-      />
-      <p>
-        <label class="row">
-          <input type="checkbox" name="linksInWebhooks" defaultChecked={notify?.linksInWebhooks ?? false} />
-          Put links for decisions (retry, skip) into messages to the webhook. Everybody who reads the messages can use the links.
-        </label>
-      </p>
+      <FormFields of={fields} />
     </fieldset>
   );
 }
 
-export function notifyPatch({ emails = '', webhookUrl = '', linksInWebhooks }: Record<string, string>) {
+export function notifyPatch({ emails = '', webhookUrl, linksInWebhooks }: Record<string, string>) {
   const addresses = emails.split(/[\s,;]+/).filter((address) => address !== '');
   return {
     emails: addresses.length > 0 ? addresses : null,
@@ -41,5 +37,5 @@ export function notifyPatch({ emails = '', webhookUrl = '', linksInWebhooks }: R
 }
 
 export function contactsText({ emails = [], webhookUrl }: Notify = {}): string {
-  return [...emails, ...(webhookUrl ? [webhookUrl] : [])].join(', ');
+  return [...emails, webhookUrl].filter(Boolean).join(', ');
 }

@@ -1,6 +1,5 @@
 /** Pauses of outside systems: the banner on every page, and the button in the header that begins a pause. */
 
-import { useSignal } from '@preact/signals';
 import { type Pausable, pausable } from '../chain/pause.js';
 import type { ChainList } from '../contract/chain-resource.js';
 import type { PausesNow } from '../contract/company.js';
@@ -8,47 +7,50 @@ import { pageOf, path, query } from './addresses.js';
 import { ask } from './api.js';
 import { useResource } from './resource.js';
 import { may, useCompany } from './session.js';
-import { Button, useDeed } from './ui/buttons.js';
-import { DeedButton } from './ui/dialog.js';
-import { Choice, Entry } from './ui/fields.js';
-import { ProblemNote } from './ui/known.js';
-import { Time } from './ui/text.js';
+import { Button, DeedButton, ProblemNote, Time, useDeed } from './ui/index.js';
+import { timeIn } from './when.js';
 import { counted, pausableWords } from './words.js';
 
-const ends: [seconds: string, words: string][] = [
-  ['0', 'when a person ends the pause'],
-  ['1800', 'in 30 minutes'],
-  ['7200', 'in 2 hours'],
-  ['28800', 'in 8 hours'],
-];
+/** By the length in seconds. */
+const ends = { 0: 'when a person ends the pause', 1800: 'in 30 minutes', 7200: 'in 2 hours', 28800: 'in 8 hours' };
 /** The banner counts at most this many waiting chains. */
 const mostCounted = 200;
 
+const fields = {
+  what: { label: 'System', options: pausable.map((value) => [value, pausableWords[value]] as const), first: 'all' },
+  seconds: { label: 'Ends', options: Object.entries(ends), first: '7200' },
+  reason: { label: 'Reason', hint: 'Every waiting action shows this reason.', maxLength: 500 },
+};
+
 export function PauseButton() {
-  const company = useCompany();
-  const [what, reason, seconds] = [useSignal<string>('all'), useSignal(''), useSignal('7200')];
+  const { companyId, refresh } = useCompany();
   if (!may('manage')) return null;
-  const pause = () => {
-    const until = seconds.value === '0' ? undefined : new Date(Date.now() + Number(seconds.value) * 1000).toISOString();
-    const asked = { what: what.value, reason: reason.value.trim() || undefined, until };
-    return ask<PausesNow>('PUT', path`/admin/companies/${company.companyId}/pause`, asked);
-  };
+  const pause = ({ what, reason, seconds }: Record<string, string>) =>
+    ask<PausesNow>('PUT', path`/admin/companies/${companyId}/pause`, {
+      what,
+      reason: reason || undefined,
+      until: timeIn(Number(seconds)),
+    });
   return (
-    <DeedButton title="Pause for planned downtime" verb="Pause" change={pause} words="Paused" onDone={company.refresh}>
+    <DeedButton
+      title="Pause for planned downtime"
+      verb="Pause"
+      words="Paused"
+      look="quiet"
+      fields={fields}
+      change={pause}
+      onDone={refresh}
+    >
       <p>
         The relay still accepts events. Actions that need the paused system wait. After the pause, these actions run in order. The
         pause does not count as an attempt.
       </p>
-      <Choice label="System" of={what} options={pausable.map((value) => [value, pausableWords[value]])} />
-      <Choice label="Ends" of={seconds} options={ends} />
-      <Entry label="Reason" hint="Every waiting action shows this reason." of={reason} maxLength={500} />
     </DeedButton>
   );
 }
 
 export function PauseBanner() {
-  const company = useCompany();
-  const { companyId, pauses } = company;
+  const { companyId, pauses, refresh } = useCompany();
   const filter = { paused: 'true', limit: `${mostCounted}` };
   const waiting = useResource<ChainList>(pauses.length > 0 ? path`/co/${companyId}/chains` + query(filter) : undefined);
   const deed = useDeed();
@@ -56,7 +58,7 @@ export function PauseBanner() {
   const chains = nextCursor ? `more than ${mostCounted} chains` : counted(items.length, 'chain');
   const end = async (what: Pausable, overdue?: 'now') => {
     const ended = () => ask('DELETE', path`/admin/companies/${companyId}/pause` + query({ what, overdue }));
-    if (await deed.run(ended, 'The pause has ended.')) company.refresh();
+    if (await deed.run(ended, 'The pause has ended.')) refresh();
   };
   if (pauses.length === 0) return null;
   return (
@@ -70,19 +72,18 @@ export function PauseBanner() {
             {items.length === 1 ? 'waits' : 'wait'}.
           </span>
           {may('manage') && (
-            <>
-              <Button onClick={() => void end(what)}>
-                End now<span class="unseen">: {pausableWords[what]}</span>
-              </Button>
-              {items.length > 0 && (
-                <Button
-                  title="Overdue actions of these chains run immediately, without the delays between them"
-                  onClick={() => void end(what, 'now')}
-                >
-                  End, and run overdue actions of {chains} now
-                </Button>
-              )}
-            </>
+            <Button onClick={() => void end(what)}>
+              End now<span class="unseen">: {pausableWords[what]}</span>
+            </Button>
+          )}
+          {may('manage') && items.length > 0 && (
+            <Button
+              class="quiet"
+              title="Overdue actions of these chains run immediately, without the delays between them"
+              onClick={() => void end(what, 'now')}
+            >
+              End, and run overdue actions of {chains} now
+            </Button>
           )}
         </div>
       ))}

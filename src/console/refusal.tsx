@@ -10,40 +10,38 @@ import type { RejectedRequest } from '../contract/problem.js';
 import { pageOf, path } from './addresses.js';
 import { ask, Refused } from './api.js';
 import { changesOf } from './fields.js';
-import { FieldInputs } from './mend.js';
 import { useCompany } from './session.js';
-import { Button, useDeed } from './ui/buttons.js';
-import { Confirm, DeedButton } from './ui/dialog.js';
-import { ProblemNote } from './ui/known.js';
+import { Button, Confirm, DeedButton, ProblemNote, useDeed } from './ui/index.js';
+import { FieldInputs } from './verbs.js';
 import { counted } from './words.js';
 
 interface DecideProps {
   request: RejectedRequest;
   /** The indexes of the proposed actions that will not be sent. */
-  leftOut: Signal<number[]>;
+  leftOut: readonly number[];
   onDecided(): void;
 }
 
 export function Decide({ request, leftOut, onDecided }: DecideProps) {
-  const { proposal = [], body } = request;
-  const actions = body ? proposal.map(({ element }) => element) : request.elements;
-  const places = actions.flatMap((_, index) => (body && leftOut.value.includes(index) ? [] : [index]));
   const { companyId } = useCompany();
+  const { proposal = [], body, elements } = request;
+  const actions = body ? proposal.map(({ element }) => element) : elements;
+  const sent = actions.flatMap((fields, index) => (body && leftOut.includes(index) ? [] : [{ index, fields }]));
   const drop = (
     <DeedButton
       title="Drop the request?"
       verb="Drop"
       danger
-      change={() => ask('POST', path`/co/${companyId}/rejected/${request.rejectedId}/drop`)}
       words="Request dropped."
       onDone={onDecided}
+      change={() => ask('POST', path`/co/${companyId}/rejected/${request.rejectedId}/drop`)}
     >
       <p>The request will not run, and you cannot send it again. You can read the request for 30 days after its arrival.</p>
     </DeedButton>
   );
-  if (places.length === 0) return <p class="row">{drop}</p>;
+  if (sent.length === 0) return <p class="row">{drop}</p>;
   return (
-    <Resend request={request} actions={actions} places={places}>
+    <Resend request={request} count={actions.length} sent={sent}>
       {drop}
     </Resend>
   );
@@ -51,57 +49,47 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
 
 interface ResendProps {
   request: RejectedRequest;
-  actions: readonly Fields[];
-  /** The indexes of the actions to send. */
-  places: readonly number[];
+  /** The number of all actions, also of those that are left out. */
+  count: number;
+  sent: readonly { index: number; fields: Fields }[];
   /** Other buttons in the same row. */
   children: ComponentChildren;
 }
 
 /** If the token is expired or revoked, or the signature is wrong, the user must first read and confirm the actions. */
-function Resend({ request, actions, places, children }: ResendProps) {
+function Resend({ request: { rejectedId, reason, problem, body }, count, sent, children }: ResendProps) {
   const { companyId } = useCompany();
   const { route } = useLocation();
-  const { reason, problem } = request;
-  const isProposed = request.body !== undefined;
   const [isEditing, isDoubtful] = [useSignal(false), useSignal(false)];
-  const texts = useMemo(() => actions.map(() => signal<Record<string, string>>({})), []);
+  /** The edited texts of each action. */
+  const texts = useMemo(() => Array.from({ length: count }, () => signal<Record<string, string>>({})), []);
   const deed = useDeed();
-  const edited = (index: number) => changesOf(actions[index] ?? {}, texts[index]?.value ?? {});
-  const changes = () =>
-    Object.fromEntries(
-      places.map((index) => [String(index), edited(index)] as const).filter(([, fields]) => Object.keys(fields).length > 0),
-    );
-  const leaveOut = actions.flatMap((_, index) => (places.includes(index) ? [] : [index]));
+  const editsOf = (index: number, fields: Fields) => (isEditing.value ? changesOf(fields, texts[index]?.value ?? {}) : {});
   const send = (confirm: boolean) =>
     deed.run(async () => {
+      const edits = sent.map(({ index, fields }) => [String(index), editsOf(index, fields)] as const);
+      const actions = Object.fromEntries(edits.filter(([, changed]) => Object.keys(changed).length > 0));
+      const leaveOut = texts.flatMap((_, place) => (sent.some(({ index }) => index === place) ? [] : [place]));
+      const asked = { confirm, actions, ...(body && { proposed: true, leaveOut }) };
       try {
-        const at = path`/co/${companyId}/rejected/${request.rejectedId}/resend`;
-        const asked = { confirm, actions: isEditing.value ? changes() : {}, ...(isProposed && { proposed: true, leaveOut }) };
-        const { chainId } = await ask<Accepted>('POST', at, asked);
+        const { chainId } = await ask<Accepted>('POST', path`/co/${companyId}/rejected/${rejectedId}/resend`, asked);
         route(pageOf.chain(companyId, chainId));
       } catch (error) {
         if (!(error instanceof Refused) || !error.is('not-confirmed')) throw error;
         isDoubtful.value = true;
       }
     });
-  /** The actions to send, with the user's edits. */
-  const meant = () => {
-    const changed = isEditing.value ? changes() : {};
-    return places.map((index) => mergeFields(actions[index] ?? {}, changed[String(index)] ?? {}));
-  };
-  const all = counted(actions.length, 'action');
-  const ofAll = places.length < actions.length ? `${places.length} of ${all}` : all;
-  const issues = deed.refused?.problem.errors ?? problem.errors ?? [];
+  const ofAll = `${sent.length < count ? `${sent.length} of ` : ''}${counted(count, 'action')}`;
+  const isInvalid = reason === 'invalid-chain';
   return (
     <>
       <p class="row">
-        {reason !== 'invalid-chain' && (
+        {!isInvalid && (
           <Button class="main" aria-disabled={deed.busy} onClick={() => void send(false)}>
-            {isProposed ? `Send as proposed (${ofAll})` : 'Send again'}
+            {body ? `Send as proposed (${ofAll})` : 'Send again'}
           </Button>
         )}
-        <Button class={reason === 'invalid-chain' ? 'main' : ''} onClick={() => (isEditing.value = true)}>
+        <Button class={isInvalid ? 'main' : ''} onClick={() => (isEditing.value = true)}>
           Edit and send…
         </Button>
         {children}
@@ -112,22 +100,24 @@ function Resend({ request, actions, places, children }: ResendProps) {
         <Confirm
           {...deed}
           title="Edit the request"
-          verb={isProposed ? `Send (${ofAll})` : 'Send'}
+          verb={body ? `Send (${ofAll})` : 'Send'}
           onClose={() => (isEditing.value = false)}
           onConfirm={() => void send(false)}
         >
           <p>You change only this request, not the webhook. If you empty a field, the relay removes the field.</p>
-          {places.map((index) => {
-            const [fields, written] = [actions[index], texts[index]];
-            return (
-              <fieldset key={index}>
-                <legend>
-                  {index} {String(fields?.action ?? '')}
-                </legend>
-                {fields && written && <FieldInputs fields={fields} texts={written} issues={issues} at={`/${index}`} />}
-              </fieldset>
-            );
-          })}
+          {sent.map(({ index, fields }) => (
+            <fieldset key={index}>
+              <legend>
+                {index} {String(fields.action ?? '')}
+              </legend>
+              <FieldInputs
+                fields={fields}
+                at={`/${index}`}
+                issues={deed.refused?.problem.errors ?? problem.errors ?? []}
+                texts={texts[index] as Signal<Record<string, string>>}
+              />
+            </fieldset>
+          ))}
         </Confirm>
       )}
       {isDoubtful.value && (
@@ -142,13 +132,9 @@ function Resend({ request, actions, places, children }: ResendProps) {
             The token of this request is not valid any more, or the signature is wrong. Somebody else may have written these
             actions. Read each action before you send it.
           </p>
-          <ul>
-            {meant().map((element, index) => (
-              <li key={index}>
-                <code>{JSON.stringify(element)}</code>
-              </li>
-            ))}
-          </ul>
+          {sent.map(({ index, fields }) => (
+            <pre key={index}>{JSON.stringify(mergeFields(fields, editsOf(index, fields)))}</pre>
+          ))}
         </Confirm>
       )}
     </>

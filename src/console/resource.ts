@@ -17,6 +17,8 @@ export interface Resource<Body> {
   at: Signal<number | undefined>;
   /** Requests the resource again after about a second. Call this after a change. */
   refresh(): void;
+  /** The cursors of all pages of a list up to this page. The first page has no cursor. */
+  cursors?: Signal<string[]>;
 }
 
 /** Temporal's lists show a change after about a second. */
@@ -32,17 +34,15 @@ export const often: Rhythm = { shortestMs: 1_000, longestMs: 8_000 };
 /** @param path - if undefined, nothing is requested yet. */
 export function useResource<Body>(path: string | undefined, rhythm: Rhythm = usual): Resource<Body> {
   const asking = useMemo(() => keepAsking<Body>(path, rhythm), [path]);
-  useEffect(() => {
-    asking.start();
-    return asking.stop;
-  }, [asking]);
+  useEffect(asking.start, [asking]);
   return asking;
 }
 
-/** Loads one page of a list. @returns the page, and the cursors of all pages up to this page. The first page has no cursor. */
+/** Loads one page of a list. @returns the page and its cursors. */
 export function usePages<Body>(path: string, rhythm?: Rhythm, limit?: string): [Resource<Body>, Signal<string[]>] {
   const cursors = useSignal<string[]>([]);
-  return [useResource<Body>(path + query({ limit, cursor: cursors.value.at(-1) }), rhythm), cursors];
+  const page = useResource<Body>(path + query({ limit, cursor: cursors.value.at(-1) }), rhythm);
+  return [{ ...page, cursors }, cursors];
 }
 
 function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
@@ -83,7 +83,6 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
     else if (at.value !== undefined) at.value = heardAt;
     wait(silenceMs);
   };
-  let stopListening = () => {};
   const wait = (ms: number) => {
     pauseMs = ms;
     clearTimeout(timer);
@@ -96,19 +95,21 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
     data,
     refused,
     at,
+    /** @returns a function that stops the requests. */
     start() {
+      const isStreamed = (rhythm === usual || rhythm === often) && path?.startsWith('/co/');
+      const stopListening = isStreamed ? listen({ path: path ?? '', hear }) : undefined;
       stopped = false;
       document.addEventListener('visibilitychange', comesBack);
       addEventListener('focus', comesBack);
-      if ((rhythm === usual || rhythm === often) && path?.startsWith('/co/')) stopListening = listen({ path, hear });
       void look();
-    },
-    stop() {
-      stopped = true;
-      stopListening();
-      clearTimeout(timer);
-      document.removeEventListener('visibilitychange', comesBack);
-      removeEventListener('focus', comesBack);
+      return () => {
+        stopped = true;
+        stopListening?.();
+        clearTimeout(timer);
+        document.removeEventListener('visibilitychange', comesBack);
+        removeEventListener('focus', comesBack);
+      };
     },
     refresh: () => wait(listDelayMs),
   };

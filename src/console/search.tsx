@@ -1,19 +1,19 @@
 /** The search box and the keys. Search finds ids by their beginning, pages, and the buttons of the current page. */
 
 import { useSignal } from '@preact/signals';
-import { useEffect, useId } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { SearchResult } from '../contract/search.js';
 import { pageOf, path, query } from './addresses.js';
 import { ask, Refused } from './api.js';
 import { useCompany } from './session.js';
-import { Button } from './ui/buttons.js';
-import { Dialog } from './ui/dialog.js';
+import { Button, Dialog, FieldList } from './ui/index.js';
 
 /** `key` follows the key `g`: `g n` opens Now. */
 export interface PageLink {
   href: string;
   words: string;
+  tab?: string | undefined;
   key?: string | undefined;
 }
 
@@ -21,7 +21,9 @@ interface Found {
   kind: string;
   words: string;
   more?: string | undefined;
-  open(): void;
+  /** The address of a page. Without it, `press` is the button. */
+  href?: string;
+  press?(): void;
 }
 
 const typingPauseMs = 60;
@@ -61,88 +63,88 @@ export function Search({ pages }: { pages: readonly PageLink[] }) {
   );
 }
 
-function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): void }) {
+/** The ids that begin with the text, and why the API refused the search. */
+function useIds(wanted: string) {
   const { companyId } = useCompany();
-  const { route } = useLocation();
-  const list = useId();
-  const [typed, chosen] = [useSignal(''), useSignal(0)];
-  const [ids, problem] = [useSignal<readonly SearchResult[]>([]), useSignal<string | undefined>(undefined)];
-  const wanted = typed.value.trim();
+  const found = useSignal<{ ids: readonly SearchResult[]; problem?: string }>({ ids: [] });
   useEffect(() => {
     let isOld = false;
-    const look = async () => {
-      try {
-        const { items } = await ask<{ items: SearchResult[] }>('GET', path`/co/${companyId}/search` + query({ q: wanted }));
-        if (!isOld) [ids.value, problem.value] = [items, undefined];
-      } catch (error) {
-        if (!(error instanceof Refused)) throw error;
-        if (!isOld) [ids.value, problem.value] = [[], error.problem.detail];
-      }
-    };
-    if (wanted === '') ids.value = [];
-    const timer = wanted === '' ? undefined : setTimeout(() => void look(), typingPauseMs);
+    const look = () =>
+      ask<{ items: SearchResult[] }>('GET', path`/co/${companyId}/search` + query({ q: wanted })).then(
+        ({ items }) => ({ ids: items }),
+        (error) => ({ ids: [], problem: error instanceof Refused ? error.problem.detail : String(error) }),
+      );
+    const timer = setTimeout(async () => {
+      const answer = wanted === '' ? { ids: [] } : await look();
+      if (!isOld) found.value = answer;
+    }, typingPauseMs);
     return () => {
       isOld = true;
       clearTimeout(timer);
     };
   }, [wanted]);
+  return found.value;
+}
 
-  const go = (href: string) => () => route(href);
+const prompt = 'Assignment, ticket, chain, rule or page';
+
+/** The arrow keys move between the text field and the results. Enter in the text field opens the first result. */
+function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): void }) {
+  const { companyId } = useCompany();
+  const form = useRef<HTMLFormElement>(null);
+  const typed = useSignal('');
+  const wanted = typed.value.trim();
+  const { ids, problem } = useIds(wanted);
   const matches = ({ words }: { words: string }) => words.toLowerCase().includes(wanted.toLowerCase());
   const found: Found[] = [
-    ...ids.value.map(({ kind, id, name }) => ({
-      ...{ kind, words: name ? `${name} (${id})` : id },
-      open: go(addressOf(companyId, { kind, id })),
+    ...ids.map((one) => ({
+      kind: one.kind,
+      words: one.name ? `${one.name} (${one.id})` : one.id,
+      href: addressOf(companyId, one),
     })),
-    ...pages.filter(matches).map(({ href, words, key }) => ({ kind: 'page', words, more: key && `g ${key}`, open: go(href) })),
+    ...pages.filter(matches).map(({ key, ...page }) => ({ ...page, kind: 'page', more: key && `g ${key}` })),
     ...buttonsOfPage().filter(matches),
   ];
-  const place = Math.min(chosen.value, found.length - 1);
-  const open = (one: Found | undefined) => {
-    if (!one) return;
-    onClose();
-    one.open();
-  };
-  const press = (event: KeyboardEvent) => {
+  const stops = () => [...(form.current?.querySelectorAll<HTMLElement>('input, a, button') ?? [])];
+  const move = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step) chosen.value = Math.max(0, Math.min(found.length - 1, place + step));
-    else if (event.key === 'Enter') open(found[place]);
-    else return;
+    if (!step) return;
     event.preventDefault();
+    stops()[stops().indexOf(document.activeElement as HTMLElement) + step]?.focus();
+  };
+  const openFirst = (event: Event) => {
+    event.preventDefault();
+    stops()[1]?.click();
+  };
+  const press = ({ press }: Found) => {
+    onClose();
+    press?.();
   };
   return (
     <Dialog title="Search" onClose={onClose}>
-      <input
-        type="text"
-        role="combobox"
-        aria-label="Assignment, ticket, chain, rule or page"
-        aria-controls={list}
-        aria-expanded={found.length > 0}
-        autocomplete="off"
-        spellcheck={false}
-        aria-activedescendant={found.length > 0 ? `${list}-${place}` : undefined}
-        placeholder="Assignment, ticket, chain, rule or page"
-        onKeyDown={press}
-        onInput={({ currentTarget }) => {
-          [typed.value, chosen.value] = [currentTarget.value, 0];
-        }}
-      />
-      <div class="found" id={list} role="listbox" aria-label="Results">
-        {found.map((one, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the text field above has the keys of the list.
-          <div
-            key={`${one.kind} ${one.words}`}
-            id={`${list}-${index}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={index === place}
-            onClick={() => open(one)}
-          >
-            <span class="soft small">{one.kind}</span> {one.words} {one.more && <kbd>{one.more}</kbd>}
-          </div>
-        ))}
-      </div>
-      {problem.value && <p class="error">{problem.value}</p>}
+      <form ref={form} onSubmit={openFirst} onKeyDown={move}>
+        <input
+          type="search"
+          aria-label={prompt}
+          placeholder={prompt}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={({ currentTarget }) => (typed.value = currentTarget.value)}
+        />
+        <ul class="plain found" aria-label="Results">
+          {found.map((one) => {
+            const As = one.href ? 'a' : 'button';
+            return (
+              <li key={`${one.kind} ${one.words}`}>
+                <As type={one.href ? undefined : 'button'} href={one.href} onClick={() => press(one)}>
+                  <span class="soft small">{one.kind}</span> {one.words} {one.more && <kbd>{one.more}</kbd>}
+                </As>
+              </li>
+            );
+          })}
+        </ul>
+      </form>
+      {problem && <p class="error">{problem}</p>}
       {found.length === 0 && <p class="soft">Nothing begins with “{wanted}”.</p>}
     </Dialog>
   );
@@ -159,28 +161,19 @@ function buttonsOfPage(): Found[] {
   const buttons = [...document.querySelectorAll<HTMLButtonElement>('main button[type="button"]')];
   return buttons
     .filter((button) => !button.closest('dialog') && button.checkVisibility())
-    .map((button) => ({ kind: 'action', words: button.textContent ?? '', open: () => button.click() }));
+    .map((button) => ({ kind: 'action', words: button.textContent ?? '', press: () => button.click() }));
 }
 
 function Keys({ pages, onClose }: { pages: readonly PageLink[]; onClose(): void }) {
-  const keys: [keys: string, words: string][] = [
+  const keys: [key: string, words: string][] = [
     ['/', 'Search (also Ctrl+K or ⌘K)'],
-    ...pages.flatMap(({ key, words }): [string, string][] => (key ? [[`g ${key}`, words]] : [])),
+    ...pages.flatMap(({ key, words }) => (key ? [[`g ${key}`, words] as [string, string]] : [])),
     ['?', 'These keys'],
     ['Esc', 'Close a dialog'],
   ];
   return (
     <Dialog title="Keys" onClose={onClose}>
-      <dl class="keys">
-        {keys.map(([key, words]) => (
-          <div key={key} class="row">
-            <dt>
-              <kbd>{key}</kbd>
-            </dt>
-            <dd>{words}</dd>
-          </div>
-        ))}
-      </dl>
+      <FieldList fields={keys} />
       <Button onClick={onClose}>Close</Button>
     </Dialog>
   );

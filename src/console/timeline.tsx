@@ -1,13 +1,18 @@
-/** The steps of chains on one timeline: a line drawn to scale for each step, and below it what a page says about the step. */
+/** The steps of chains on one timeline: a line drawn to scale for each step, what went wrong, and the decisions. */
 
 import type { ComponentChildren } from 'preact';
+import { type Fields, fixedFields } from '../chain/fields.js';
 import { hasEnded } from '../chain/outcome.js';
 import { type Scale, scaleOf, width } from '../chain/timeline.js';
-import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
+import type { ActionResource, ChainResource, NoticeText } from '../contract/chain-resource.js';
+import { noticeKindOf } from '../contract/notices.js';
+import { path } from './addresses.js';
+import { useCompany } from './session.js';
 import { deedOf } from './story.js';
-import { now, State, Time } from './ui/text.js';
+import { Asked, Failure, FieldList, Moment, now, Said, State, Time } from './ui/index.js';
+import { Verbs } from './verbs.js';
 import { durationText } from './when.js';
-import { counted, toneOf } from './words.js';
+import { counted, failureTitle, toneOf, verbWords } from './words.js';
 
 export interface Step {
   chain: ChainResource;
@@ -43,24 +48,24 @@ function spanOf({ receivedAt, closedAt, actions }: ChainResource) {
 
 interface TimelineProps {
   steps: readonly Step[];
-  /** What the page says about a step. */
-  children(step: Step): ComponentChildren;
+  /** A line below each heading. */
+  about?(step: Step): ComponentChildren;
+  /** Called after a decision about a step. */
+  onDone(step: Step): void;
 }
 
-export function Timeline({ steps, children }: TimelineProps) {
+export function Timeline({ steps, about, onDone }: TimelineProps) {
+  if (steps.length === 0) return null;
   const spans = [...new Set(steps.map(({ chain }) => chain))].map(spanOf);
   const scale = scaleOf(spans);
+  const gaps = scale.breaks.map(({ ms }) => durationText(ms / 1000)).join(', ');
   const iso = (time: number) => new Date(time).toISOString();
-  const [from, to] = [Math.min(...spans.map(({ from }) => from)), Math.max(...spans.map(({ to }) => to))];
-  if (steps.length === 0) return null;
   return (
     <>
-      <p class="axis soft small" aria-hidden="true">
-        <Time at={iso(from)} />
-        {scale.breaks.length > 0 && (
-          <span>shaded: {scale.breaks.map(({ ms }) => durationText(ms / 1000)).join(', ')} without a chain</span>
-        )}
-        <Time at={iso(to)} />
+      <p class="row spread axis soft small" aria-hidden="true">
+        <Time at={iso(Math.min(...spans.map(({ from }) => from)))} />
+        {gaps && <span>shaded: {gaps} without a chain</span>}
+        <Time at={iso(Math.max(...spans.map(({ to }) => to)))} />
       </p>
       <ol class="rail">
         {steps.map((step) => (
@@ -71,9 +76,9 @@ export function Timeline({ steps, children }: TimelineProps) {
               </h2>
               <Track step={step} scale={scale} />
               <p class="small soft">
-                <When step={step} />
+                <When step={step} /> {about?.(step)}
               </p>
-              {children(step)}
+              <StepBody chain={step.chain} action={step.action} onDone={() => onDone(step)} />
             </article>
           </li>
         ))}
@@ -99,9 +104,9 @@ function When({ step: { action, at } }: { step: Step }) {
 function Track({ step: { chain, action }, scale }: { step: Step; scale: Scale }) {
   const place = (iso: string) => scale.place(ms(iso));
   const { state, startedAt, endedAt, runAt = chain.receivedAt, nextAttemptAt } = action;
-  const isOver = hasEnded(state);
-  const begin = state === 'pending' ? scale.place(now.value) : place(startedAt ?? endedAt ?? runAt);
-  const end = endedAt ? place(endedAt) : startedAt && !isOver ? scale.place(now.value) : begin;
+  const [isOver, today] = [hasEnded(state), scale.place(now.value)];
+  const begin = state === 'pending' ? today : place(startedAt ?? endedAt ?? runAt);
+  const end = endedAt ? place(endedAt) : startedAt && !isOver ? today : begin;
   const bar = (look: string, from: number, size: number, height: number) => (
     <rect class={look} x={Math.min(from, width - size)} y={(12 - height) / 2} width={Math.max(size, 0)} height={height} />
   );
@@ -112,7 +117,64 @@ function Track({ step: { chain, action }, scale }: { step: Step; scale: Scale })
       {bar('waits', place(chain.receivedAt), begin - place(chain.receivedAt), 2)}
       {state !== 'pending' && bar(state === 'scheduled' ? 'due' : 'runs', begin, Math.max(8, end - begin), 10)}
       {!isOver && nextAttemptAt && bar('due', place(nextAttemptAt), 8, 10)}
-      {chain.closedAt === undefined && bar('now', scale.place(now.value), 2, 12)}
+      {chain.closedAt === undefined && bar('now', today, 2, 12)}
     </svg>
+  );
+}
+
+export function StepBody({ chain, action, onDone }: { chain: ChainResource; action: ActionResource; onDone(): void }) {
+  const { companyId } = useCompany();
+  const { state, reason, result, deliveries = [], steered = [], nextAttemptAt, assignmentId } = action;
+  const error = action.error && { ...action.error, assignmentId };
+  const isPast = state === 'done' || state === 'skipped';
+  const retry = Date.parse(nextAttemptAt ?? '') < Date.now() ? 'Retry overdue since' : 'Next retry';
+  const at = path`/co/${companyId}/chains/${chain.chainId}/actions/${String(action.index)}`;
+  return (
+    <>
+      <dl class="facts small">
+        <Moment name="Paused since" at={action.pausedSince} />
+        {!hasEnded(state) && <Moment name={retry} at={nextAttemptAt} distance />}
+        {!hasEnded(state) && <Moment name="Fails if nobody decides" at={action.heldUntil} distance />}
+      </dl>
+      {result?.note && <Said look="small" text={`Note: ${result.note}`} />}
+      {reason && reason !== error?.message && <Said look="reason" text={reason} />}
+      {error && isPast && <Said look="soft small" text={`Earlier error: ${failureTitle(error)}`} />}
+      {error && !isPast && <Failure of={error} />}
+      <Verbs chain={chain} action={action} onDone={onDone} />
+      {deliveries.length > 0 && (
+        <details open={deliveries.some(({ sent }) => !sent)}>
+          <summary>{counted(deliveries.length, 'recipient')}</summary>
+          <FieldList
+            fields={deliveries.map(({ recipient, sent, error }) => [recipient, sent ? 'sent' : `not sent: ${error ?? ''}`])}
+          />
+        </details>
+      )}
+      {noticeKindOf(state) && (
+        <Asked<NoticeText> key={state} summary="Notice" path={`${at}/notice`}>
+          {({ sentence, sections }) => (
+            <div class="card small">
+              <Said look="" text={sentence} />
+              {sections.map(({ title, lines }) => (
+                <section key={title}>
+                  <h3>{title}</h3>
+                  {lines.map((line) => (
+                    <Said key={line} look="" text={line} />
+                  ))}
+                </section>
+              ))}
+            </div>
+          )}
+        </Asked>
+      )}
+      <Asked<{ fields: Fields }> summary="Fields" path={`${at}/fields`}>
+        {({ fields }) => <FieldList fields={Object.entries(fields).filter(([name]) => !fixedFields.includes(name))} />}
+      </Asked>
+      {steered.map(({ at, by, verb, fields = [] }) => (
+        <p key={at} class="soft small">
+          {by}: {verbWords[verb]}
+          {fields.length > 0 && ` (${fields.join(', ')})`}, <Time at={at} />
+        </p>
+      ))}
+    </>
   );
 }

@@ -1,6 +1,6 @@
 /** Formats times in a company's time zone, distances from now, and durations. */
 
-import { counted } from '../chain/text.js';
+import { counted, spans, spanText } from '../chain/text.js';
 
 /** A time zone such as `Europe/Berlin`, or an offset `±hh:mm`. Some browsers do not accept an offset as a time zone. */
 export type Zone = string;
@@ -45,32 +45,20 @@ function parts(time: number, zone: Zone): { date: string; year: string; time: st
   };
 }
 
-const units: [seconds: number, word: string][] = [
-  [86_400, 'day'],
-  [3600, 'hour'],
-  [60, 'minute'],
-];
+const unitWords: Record<string, string> = { d: 'day', h: 'hour', min: 'minute', s: 'second' };
 
 /** For example `in 5 minutes`, `3 hours ago` or `now`. Rounds down. */
 export function fromNow(iso: string, now: number): string {
   const seconds = Math.round((Date.parse(iso) - now) / 1000);
-  const [size, word] = units.find(([size]) => Math.abs(seconds) >= size) ?? [];
-  if (size === undefined || word === undefined)
-    return Math.abs(seconds) < 10 ? 'now' : seconds > 0 ? 'in less than a minute' : 'less than a minute ago';
-  const count = Math.floor(Math.abs(seconds) / size);
-  const said = counted(count, word);
+  const [unit = 's', size = 1] = spans.find(([, size]) => Math.abs(seconds) >= size) ?? [];
+  if (unit === 's') return Math.abs(seconds) < 10 ? 'now' : seconds > 0 ? 'in less than a minute' : 'less than a minute ago';
+  const said = counted(Math.floor(Math.abs(seconds) / size), unitWords[unit] ?? unit);
   return seconds > 0 ? `in ${said}` : `${said} ago`;
 }
 
 /** For example `1 hour 5 minutes` or `20 seconds`. Shows at most the two largest units. */
 export function durationText(seconds: number): string {
-  let left = Math.round(seconds);
-  const parts = [...units, [1, 'second'] as const].flatMap(([size, word]) => {
-    const count = Math.floor(left / size);
-    left -= count * size;
-    return count === 0 ? [] : [counted(count, word)];
-  });
-  return parts.slice(0, 2).join(' ') || '0 seconds';
+  return spanText(seconds, (count, unit) => counted(count, unitWords[unit] ?? unit)) || '0 seconds';
 }
 
 const presets: Record<string, number> = { '1h': 1, '24h': 24, '7d': 168 };
@@ -92,4 +80,9 @@ export function newestOf<Received extends { receivedAt: string }>(received: read
 export function startOfDay(zone: Zone, now: number): string {
   const [hours = 0, minutes = 0, seconds = 0] = parts(now, zone).time.split(':').map(Number);
   return new Date(Math.floor(now / 1000) * 1000 - (hours * 3600 + minutes * 60 + seconds) * 1000).toISOString();
+}
+
+/** The time in so many seconds, as ISO 8601. Undefined for 0, which means without an end. */
+export function timeIn(seconds: number): string | undefined {
+  return seconds === 0 ? undefined : new Date(Date.now() + seconds * 1000).toISOString();
 }

@@ -4,14 +4,14 @@ import type { BulkVerb, SteeringVerb } from '../chain/allowed-verbs.js';
 import { type Failure, failureTitle } from '../chain/failure-words.js';
 import type { Forecast } from '../chain/forecast.js';
 import { type ActionState, type ChainStatus, foundNobody, outcomesText } from '../chain/outcome.js';
-import type { Pausable } from '../chain/pause.js';
 import { counted } from '../chain/text.js';
 import type { ActionResource, Bulk, ListedChain } from '../contract/chain-resource.js';
-import type { RejectionReason } from '../contract/problem.js';
 
 export * from '../chain/failure-words.js';
+export { pausableWords } from '../chain/pause.js';
 export { titleOf } from '../chain/text.js';
 export * from '../chain/words.js';
+export { refusalWords } from '../contract/rejection.js';
 export { counted };
 
 type ForecastOutcome = Forecast['outcome'];
@@ -75,28 +75,6 @@ export function causeTitle(cause: Omit<Failure, 'type'> & { reason: string; assi
   return assignments > 1 ? title.replace(/^(The a|A)ssignment( \S+)? does not/, `${assignments} assignments do not`) : title;
 }
 
-export const refusalWords: Record<RejectionReason, string> = {
-  'invalid-chain': 'The chain has a mistake',
-  'idempotency-key': 'The idempotency key is not valid',
-  'idempotency-key-reused': 'The idempotency key was already used for a different request',
-  'token-expired': 'The token has expired',
-  'token-revoked': 'The token was revoked',
-  'rule-disabled': 'The rule is disabled',
-  signature: 'The signature is missing or wrong',
-  'rate-limited': 'Too many requests in one minute',
-  'actions-per-day': 'The daily limit of actions is reached',
-  'recipients-per-day': 'The daily limit of recipients is reached',
-  'open-chains': 'Too many chains are open',
-  'malformed-body': 'The request body cannot be read',
-  'not-actions': 'The request body is not a list of actions',
-  'body-too-large': 'The request body is too large',
-  'unsupported-body': 'The encoding of the request body is not supported',
-  'wrong-token': 'An action has a relayId and a token that do not belong together',
-  'event-unreadable': 'The event cannot be read',
-  'event-refused': 'The rule refuses the event',
-  'lists-refused': 'The rule accepts only events, no lists of actions',
-};
-
 export const verbWords: Record<SteeringVerb, string> = {
   retry: 'Retry',
   mend: 'Edit and retry',
@@ -137,13 +115,6 @@ export const verbMeanings: Record<BulkVerb, string> = {
   skip: 'The relay skips the selected actions that need attention. The chains continue with the next actions.',
   cancel: 'The relay cancels the selected actions that have not ended. It first finishes an action that is running now.',
   runNow: 'The relay runs the selected scheduled actions now.',
-};
-
-export const pausableWords: Record<Pausable, string> = {
-  all: 'everything',
-  platform: 'the platform',
-  ticketing: 'the ticket system',
-  mail: 'mail',
 };
 
 /** The summary without the company, for example `3 actions, assignment 1003: Tell the owner first, …`. */

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { Issue } from '../chain/request.js';
 import { type ProblemSlug, problemTypes } from './problem-types.js';
+import { type RejectionReason, refusalWords } from './rejection.js';
 import { type DraftConflict, draftConflictSchema } from './rule-contents.js';
 import { encrypted } from './secrets.js';
 
@@ -66,28 +67,8 @@ export function problemResponse({ status, slug, title, detail, more }: Problem):
   });
 }
 
-export const rejectionReasons = [
-  'invalid-chain',
-  'idempotency-key', // the key is invalid, or two headers contain different keys
-  'idempotency-key-reused', // the key was used before with another body
-  'token-expired', // the token was rotated, and its grace period is over
-  'token-revoked',
-  'rule-disabled',
-  'signature', // the company requires signed webhooks; the signature was missing or wrong
-  'rate-limited',
-  'actions-per-day',
-  'recipients-per-day',
-  'open-chains',
-  'malformed-body', // not strict JSON, or a text may contain injected JSON
-  'not-actions', // JSON, but not a list of actions
-  'body-too-large',
-  'unsupported-body', // unknown charset or content encoding
-  'wrong-token', // only some tokens of the request are right
-  'event-unreadable', // the body is no JSON object, or two programs could read it differently
-  'event-refused', // the rule's contents refuse the event, or there are none
-  'lists-refused', // the rule accepts events only
-] as const;
-export type RejectionReason = (typeof rejectionReasons)[number];
+export type { RejectionReason };
+export const rejectionReasons = Object.keys(refusalWords) as RejectionReason[];
 
 /** `right` and `wrong` are for companies with a webhookSecret. A missing signature is `wrong`. */
 export const signatureVerdicts = ['right', 'wrong', 'not required'] as const;

@@ -35,9 +35,11 @@ export async function signIn(page: Page, api: string, credential: string, to = '
   if (!(await signOut.isVisible())) assert.fail(`signing in was refused: ${await refusal.innerText()}`);
 }
 
-/** axe's violations as text. */
-export async function obstacles(page: Page): Promise<string[]> {
+/** axe's violations as text. @param rules - by default, all rules. */
+export async function obstacles(page: Page, rules?: string[]): Promise<string[]> {
   await page.evaluate(axe);
-  const { violations } = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run()');
+  const { violations } = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(
+    `axe.run(${JSON.stringify(rules ? { runOnly: rules } : {})})`,
+  );
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }

@@ -1,57 +1,207 @@
-/** One cause: its card, and all its actions. */
+/** One cause: its card with the decisions, and the page with all its actions. */
 
+import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
-import type { wholeCauseResponse } from '../../contract/causes.js';
+import { hasEnded } from '../../chain/outcome.js';
+import type { CauseResource, wholeCauseResponse } from '../../contract/causes.js';
+import type { ActionResource, ChainResource } from '../../contract/chain-resource.js';
 import { pageOf, path } from '../addresses.js';
-import { CauseCard, useCauseDialog } from '../cause.js';
-import { Page } from '../frame.js';
-import { usePages } from '../resource.js';
-import { useCompany } from '../session.js';
-import { Known } from '../ui/known.js';
-import { Pager, Table } from '../ui/table.js';
-import { Time, UpToDate } from '../ui/text.js';
+import { ask } from '../api.js';
+import { type AskedOfChains, useBulk } from '../bulk.js';
+import { PageOf } from '../frame.js';
+import { usePages, useResource } from '../resource.js';
+import { may, ruleName, useCompany } from '../session.js';
+import { deedOf } from '../story.js';
+import { Badge, Button, Failure, Known, ProblemNote, Section, State, Table, Time, useDeed } from '../ui/index.js';
+import { Verbs } from '../verbs.js';
+import { actionOfCause, causeTitle, counted, verbWords } from '../words.js';
 
 export function CausePage({ causeId }: { causeId: string }) {
-  const company = useCompany();
-  const { companyId, timeZone } = company;
-  const [cause, cursors] = usePages<z.infer<typeof wholeCauseResponse>>(path`/co/${companyId}/causes/${causeId}`);
-  const [askAll, dialog] = useCauseDialog(cause.refresh);
+  const { companyId } = useCompany();
+  const [cause] = usePages<z.infer<typeof wholeCauseResponse>>(path`/co/${companyId}/causes/${causeId}`);
+  const [askAll, dialog] = useBulk(cause.refresh);
   return (
-    <Page title="Problem" about={`Times are in ${timeZone}.`}>
-      <Known of={cause}>
-        {(known) => (
-          <>
-            <CauseCard cause={known} isOpen onAsk={askAll} onDone={cause.refresh} />
-            <Table caption="The actions with this problem" columns={['Action', 'Assignment', 'Since', 'Fails at / solved at']}>
-              {known.items.map(({ chainId, index, assignmentId, since, heldUntil, endedAt }) => (
-                <tr key={`${chainId} ${index}`}>
-                  <td>
-                    <a href={pageOf.chain(companyId, chainId)}>
-                      Action {index} of chain {chainId.slice(0, 8)}
-                    </a>
-                  </td>
-                  <td>{assignmentId && <a href={pageOf.assignment(companyId, assignmentId)}>{assignmentId}</a>}</td>
-                  <td>
-                    <Time at={since} />
-                  </td>
-                  <td>
-                    {endedAt ? (
-                      <>
-                        <span class="badge quiet">solved</span> <Time at={endedAt} />
-                      </>
-                    ) : (
-                      heldUntil && <Time at={heldUntil} />
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </Table>
-            <Pager cursors={cursors} next={known.nextCursor} />
-          </>
+    <PageOf title="Problem" of={cause}>
+      {(known) => (
+        <>
+          <CauseCard cause={known} isOpen onAsk={askAll} onDone={cause.refresh} />
+          <Table
+            caption="The actions with this problem"
+            columns={['Action', 'Assignment', 'Since', 'Fails at / solved at']}
+            rows={known.items.map(({ chainId, index, assignmentId, since, heldUntil, endedAt }) => [
+              `${chainId} ${index}`,
+              [
+                <a href={pageOf.chain(companyId, chainId)}>{`Action ${index} of chain ${chainId.slice(0, 8)}`}</a>,
+                assignmentId && <a href={pageOf.assignment(companyId, assignmentId)}>{assignmentId}</a>,
+                <Time at={since} />,
+                <>
+                  {endedAt && <Badge tone="quiet">solved</Badge>} <Time at={endedAt ?? heldUntil} />
+                </>,
+              ],
+            ])}
+          />
+          {dialog}
+        </>
+      )}
+    </PageOf>
+  );
+}
+
+const causeVerbs = ['retry', 'mend', 'skip'] as const;
+
+interface SampleProps {
+  cause: CauseResource;
+  /** Whether the card loads the chain that waits longest. A page opens only a few cards, because each open card sends requests. */
+  isOpen: boolean;
+  /** Called before a decision about one chain. From then on, the page must keep the card, which shows the result. */
+  onBegin?(): void;
+  onDone(): void;
+}
+
+interface CauseProps extends SampleProps {
+  /** Called for a decision about all chains. The page shows the dialog, because the card may disappear. */
+  onAsk(asked: AskedOfChains): void;
+}
+
+export function CauseCard({ onAsk, ...sample }: CauseProps) {
+  const company = useCompany();
+  const { companyId } = company;
+  const { causeId, chains, assignments, relayIds, since, lastAt, endedAt } = sample.cause;
+  const [title, isMany] = [causeTitle(sample.cause), chains > 1];
+  const count = assignments > 0 ? counted(assignments, 'assignment') : counted(chains, 'chain');
+  return (
+    <Section look={endedAt ? 'card' : 'card wait'} title={title}>
+      <p class="soft small">
+        {endedAt ? <Time before="Solved " at={endedAt} distance /> : count} of {relayIds.length > 1 ? 'rules' : 'rule'}{' '}
+        {relayIds.map((id) => ruleName(company, id)).join(', ')},{' '}
+        <Time before={endedAt ? 'first seen ' : 'since '} at={since} distance />
+        {isMany && <Time before=", most recently at " at={lastAt} distance />}
+        {isMany && ' · '}
+        {isMany && <a href={pageOf.cause(companyId, causeId)}>Show all actions</a>}
+      </p>
+      <Sample {...sample} />
+      {isMany && may('steer') && (
+        <details>
+          <summary>All {chains} chains</summary>
+          <p class="row">
+            {causeVerbs.map((verb) => (
+              <Button key={verb} onClick={() => onAsk({ verb, filter: { causeId } })}>
+                {verbWords[verb]} all {chains} chains…
+              </Button>
+            ))}
+          </p>
+        </details>
+      )}
+      {!endedAt && <Owner {...sample} />}
+    </Section>
+  );
+}
+
+/** The chain to try first: the chain of the user's last decision, if there is one, or the chain that waits longest. */
+function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
+  const { companyId } = useCompany();
+  const { chains, chainId } = cause;
+  const title = causeTitle(cause);
+  const isLookedInto = useSignal(isOpen);
+  const begun = useSignal<{ chainId: string; index: number; isTried: boolean } | undefined>(undefined);
+  const shown = begun.value?.chainId ?? chainId;
+  const sample = useResource<ChainResource>(isLookedInto.value && shown ? path`/co/${companyId}/chains/${shown}` : undefined);
+  if (!shown || !isLookedInto.value)
+    return (
+      <>
+        <Failure of={{ ...cause, type: cause.reason }} under={title} />
+        {chainId && (
+          <Button onClick={() => (isLookedInto.value = true)}>
+            Show an example<span class="unseen">: {title}</span>
+          </Button>
         )}
-      </Known>
-      <UpToDate of={cause} />
-      {dialog}
-    </Page>
+      </>
+    );
+  const isTried = begun.value?.isTried ?? false;
+  const isShown = ({ index, state, error }: ActionResource) =>
+    begun.value ? index === begun.value.index : state === 'needs-attention' && (!error || error.type === cause.reason);
+  return (
+    <Known of={sample}>
+      {(chain) => {
+        const action = actionOfCause(cause, chain.actions.filter(isShown));
+        const { error, assignmentId, state, attempts, index = 0 }: Partial<ActionResource> = action ?? {};
+        return (
+          <div class="sample">
+            <p>
+              {isTried ? 'Tried: ' : chains > 1 && 'Waiting longest: '}
+              <a href={pageOf.chain(companyId, shown)}>{action ? deedOf(action) : `chain ${shown.slice(0, 8)}`}</a>
+              {assignmentId && ', for assignment '}
+              {assignmentId && <a href={pageOf.assignment(companyId, assignmentId)}>{assignmentId}</a>}
+            </p>
+            {isTried && state && (
+              <p role="status">
+                The state of the action is now <State of={state} result={action?.result} />
+                {attempts ? ` after ${counted(attempts, 'attempt')}` : ''}.
+              </p>
+            )}
+            {!(state && hasEnded(state)) && (
+              <Failure of={error ? { ...error, assignmentId } : { ...cause, type: cause.reason }} under={title} />
+            )}
+            {!action && <p class="soft">No action of this chain is held for this reason any more.</p>}
+            {action && (
+              <Verbs
+                chain={chain}
+                action={action}
+                only={causeVerbs}
+                which={chains > 1 ? ' this one' : ''}
+                onBegin={() => {
+                  begun.value = { chainId: shown, index, isTried };
+                  onBegin?.();
+                }}
+                onDone={() => {
+                  begun.value = { chainId: shown, index, isTried: true };
+                  sample.refresh();
+                  onDone();
+                }}
+              />
+            )}
+            {begun.value && chainId && chainId !== begun.value.chainId && (
+              <Button onClick={() => (begun.value = undefined)}>Show the chain that waits longest</Button>
+            )}
+          </div>
+        );
+      }}
+    </Known>
+  );
+}
+
+/** Shows who works on the cause, and until when its notices are muted. */
+function Owner({ cause, onDone }: Pick<SampleProps, 'cause' | 'onDone'>) {
+  const { companyId } = useCompany();
+  const { causeId, takenBy, takenAt, silencedBy, silencedUntil } = cause;
+  const deed = useDeed();
+  const isSilent = silencedUntil !== undefined && Date.parse(silencedUntil) > Date.now();
+  const changes = [
+    takenBy
+      ? { to: 'release', button: 'Stop working on this problem', words: 'Nobody is working on this problem now.' }
+      : { to: 'take', button: 'I am working on this problem', words: 'Other people now see your name here.' },
+    isSilent
+      ? { to: 'silence', button: 'Unmute notices', words: 'Notices are not muted any more.', body: { seconds: 0 } }
+      : { to: 'silence', button: 'Mute notices for 1 hour', words: 'Notices are muted for 1 hour.', body: { seconds: 3600 } },
+  ];
+  const change = async ({ to, words, body }: (typeof changes)[number]) => {
+    if (await deed.run(() => ask('POST', path`/co/${companyId}/causes/${causeId}/${to}`, body), words)) onDone();
+  };
+  return (
+    <div class="row small">
+      <span class="soft">
+        {takenBy && `${takenBy} is working on this problem`}
+        {takenBy && <Time before=", since " at={takenAt} />}
+        {isSilent && ` ${silencedBy} muted the notices until `}
+        {isSilent && <Time at={silencedUntil} />}
+      </span>
+      {may('steer') &&
+        changes.map((one) => (
+          <Button key={one.button} class="quiet" onClick={() => void change(one)}>
+            {one.button}
+          </Button>
+        ))}
+      <ProblemNote refused={deed.refused} />
+    </div>
   );
 }

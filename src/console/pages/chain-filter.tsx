@@ -8,48 +8,49 @@ import type { ChainCounts } from '../../contract/chain-resource.js';
 import { pageOf, path, query } from '../addresses.js';
 import { useResource } from '../resource.js';
 import { ruleName, useCompany } from '../session.js';
-import { Button } from '../ui/buttons.js';
-import { Confirm, Opener } from '../ui/dialog.js';
-import { Entry, Select } from '../ui/fields.js';
+import { Button, Confirm, Entry, Opener, Select } from '../ui/index.js';
 import { sinceTime, timeText } from '../when.js';
 import { failureTypes, failureWords, stateWords } from '../words.js';
 
-export const filterFields = ['status', 'assignmentId', 'relayId', 'reason', 'since', 'until', 'paused'] as const;
+export const filterFields = ['status', 'assignmentId', 'relayId', 'reason', 'since', 'until', 'paused', 'ticketId'] as const;
 export type Filter = Partial<Record<(typeof filterFields)[number], string>>;
 
-const sinces = { '1h': 'the last hour', '24h': 'the last day', '7d': 'the last 7 days' };
 /** A filter acts this long after the last key. */
 const typingMs = 400;
 
 /** Each tab has the number of chains that match the other filters. */
 export function StatusTabs({ filter, asked }: { filter: Filter; asked: Filter }) {
   const { companyId } = useCompany();
-  const { status = '', paused: _, ...others } = asked;
+  const { status = '', paused: _paused, ticketId: _ticketId, ...others } = asked;
   const counts = useResource<ChainCounts>(path`/co/${companyId}/chains/counts` + query(others)).data.value;
   const all = counts && Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const rare = (tab: string) => (tab === 'cancelled' || tab === 'terminated') && tab !== status && !counts?.[tab];
-  const tabs = [['', 'all', all], ...chainStatuses.map((tab) => [tab, stateWords(tab), counts?.[tab]])] as const;
+  const shown = chainStatuses.filter((tab) => (tab !== 'cancelled' && tab !== 'terminated') || tab === status || counts?.[tab]);
+  const tabs = [['', 'all', all], ...shown.map((tab) => [tab, stateWords(tab), counts?.[tab]] as const)] as const;
   return (
     <nav class="tabs" aria-label="Status">
-      {tabs
-        .filter(([tab]) => !rare(String(tab)))
-        .map(([tab, words, count]) => (
-          <a
-            key={tab}
-            href={pageOf.chains(companyId, { ...filter, status: String(tab) })}
-            aria-current={tab === status ? 'page' : undefined}
-          >
-            {words} <span class="soft">{count ?? '…'}</span>
-          </a>
-        ))}
+      {tabs.map(([tab, words, count]) => (
+        <a
+          key={tab}
+          href={pageOf.chains(companyId, { ...filter, status: tab })}
+          aria-current={tab === status ? 'page' : undefined}
+        >
+          {words} <span class="soft count">{count ?? '…'}</span>
+        </a>
+      ))}
     </nav>
   );
+}
+
+/** The options of a list. The address can contain a value that is not among them. */
+function options(any: string, values: readonly string[], current: string, words: (value: string) => string) {
+  const all = values.includes(current) || !current ? values : [...values, current];
+  return [['', any] as const, ...all.map((value) => [value, words(value)] as const)];
 }
 
 export function FilterFields({ filter }: { filter: Filter }) {
   const company = useCompany();
   const { route } = useLocation();
-  const { assignmentId = '', relayId = '', reason = '', since = '', until, paused } = filter;
+  const { assignmentId = '', relayId = '', reason = '', since = '', until, ticketId } = filter;
   const typed = useSignal(assignmentId);
   const show = (change: Filter) => route(pageOf.chains(company.companyId, { ...filter, ...change }));
   useEffect(() => {
@@ -60,31 +61,36 @@ export function FilterFields({ filter }: { filter: Filter }) {
     const timer = setTimeout(() => show({ assignmentId: typed.value.trim() }), typingMs);
     return () => clearTimeout(timer);
   }, [typed.value]);
-  // The address can contain a value that is not in the list.
-  const relayIds = new Set([...company.rules.map((rule) => rule.relayId), ...(relayId ? [relayId] : [])]);
-  const reasons = new Set([...failureTypes, ...(reason ? [reason] : [])]);
   const written = (time: string) => (sinceTime(time, 0) ? timeText(time, company.timeZone, Date.now()) : time);
-  const times = { ...sinces, ...(since && !(since in sinces) && { [since]: `since ${written(since)}` }) };
-  const pick = (name: keyof Filter) => (value: string) => show({ [name]: value });
+  const sinces: Record<string, string> = { '1h': 'the last hour', '24h': 'the last day', '7d': 'the last 7 days' };
+  const rules = company.rules.map(({ relayId }) => relayId);
+  const lists = [
+    ['relayId', 'Rule', options('any', rules, relayId, (id) => ruleName(company, id))],
+    ['reason', 'Error', options('any', failureTypes, reason, failureWords)],
+    ['since', 'Received', options('any time', Object.keys(sinces), since, (time) => sinces[time] ?? `since ${written(time)}`)],
+  ] as const;
+  const others = { until: until && `until ${written(until)}`, paused: filter.paused && 'paused', ticketId: `ticket ${ticketId}` };
   return (
     <div class="filter">
       <Entry label="Assignment" of={typed} autocomplete="off" />
-      <Select
-        label="Rule"
-        options={[['', 'any'], ...[...relayIds].map((relayId) => [relayId, ruleName(company, relayId)] as const)]}
-        value={relayId}
-        onPick={pick('relayId')}
-      />
-      <Select
-        label="Error"
-        options={[['', 'any'], ...[...reasons].map((reason) => [reason, failureWords(reason)] as const)]}
-        value={reason}
-        onPick={pick('reason')}
-      />
-      <Select label="Received" options={[['', 'any time'], ...Object.entries(times)]} value={since} onPick={pick('since')} />
+      {lists.map(([name, label, options]) => (
+        <Select
+          key={name}
+          label={label}
+          options={options}
+          value={filter[name] ?? ''}
+          onPick={(value) => show({ [name]: value })}
+        />
+      ))}
       <p class="row">
-        {until && <Button onClick={() => show({ until: undefined })}>until {written(until)} ✕</Button>}
-        {paused && <Button onClick={() => show({ paused: undefined })}>paused ✕</Button>}
+        {Object.entries(others).map(
+          ([name, words]) =>
+            filter[name as keyof typeof others] && (
+              <Button key={name} onClick={() => show({ [name]: undefined })}>
+                {words} ✕
+              </Button>
+            ),
+        )}
         {Object.keys(filter).length > 0 && <a href={pageOf.chains(company.companyId)}>Clear filter</a>}
       </p>
     </div>
@@ -96,14 +102,13 @@ export function Views({ filter }: { filter: Filter }) {
   const { companyId } = useCompany();
   const key = `views ${companyId}`;
   const views = useSignal<Record<string, string>>(JSON.parse(localStorage.getItem(key) ?? '{}'));
-  const name = useSignal('');
   const here = query(filter);
-  const keep = (next: Record<string, string>) => {
-    views.value = next;
-    localStorage.setItem(key, JSON.stringify(next));
+  const keep = (saved: [name: string, view: string][]) => {
+    views.value = Object.fromEntries(saved);
+    localStorage.setItem(key, JSON.stringify(views.value));
   };
   const saved = Object.entries(views.value);
-  const current = saved.find(([, view]) => view === here);
+  const isSaved = saved.some(([, view]) => view === here);
   if (saved.length === 0 && here === '') return null;
   return (
     <nav class="row small" aria-label="Saved views">
@@ -112,25 +117,24 @@ export function Views({ filter }: { filter: Filter }) {
           {name}
         </a>
       ))}
-      {current && (
-        <Button onClick={() => keep(Object.fromEntries(saved.filter((one) => one !== current)))}>Forget this view</Button>
+      {isSaved && (
+        <Button class="quiet" onClick={() => keep(saved.filter(([, view]) => view !== here))}>
+          Forget this view
+        </Button>
       )}
-      {here !== '' && !current && (
-        <Opener opens="Save as a view">
+      {here !== '' && !isSaved && (
+        <Opener opens="Save as a view" look="quiet">
           {(onClose) => (
             <Confirm
               title="Save as a view"
               verb="Save"
-              busy={false}
-              refused={undefined}
+              fields={{ name: { label: 'Name of the view', required: true, maxLength: 40 } }}
               onClose={onClose}
-              onConfirm={() => {
-                keep({ ...views.value, [name.value.trim()]: here });
+              onConfirm={({ name = '' }) => {
+                keep([...saved, [name, here]]);
                 onClose();
               }}
-            >
-              <Entry label="Name of the view" of={name} required maxLength={40} />
-            </Confirm>
+            />
           )}
         </Opener>
       )}

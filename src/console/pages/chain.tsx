@@ -1,52 +1,50 @@
 /** One chain: its actions in order, with the buttons to decide about them. */
 
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { cancelRefusal } from '../../chain/allowed-verbs.js';
 import { foundNobody, hasEnded } from '../../chain/outcome.js';
 import type { ChainResource } from '../../contract/chain-resource.js';
 import { pageOf, path } from '../addresses.js';
 import { ask } from '../api.js';
-import { announce, Page } from '../frame.js';
-import { often, type Resource, useResource } from '../resource.js';
+import { announce, PageOf } from '../frame.js';
+import { often, useResource } from '../resource.js';
 import { MakeRule } from '../rule/make-rule.js';
 import { type Company, may, ruleName, ruleOf, useCompany } from '../session.js';
 import { deedOf } from '../story.js';
 import { stepsOf, Timeline } from '../timeline.js';
-import { DeedButton } from '../ui/dialog.js';
-import { Known } from '../ui/known.js';
-import { Fact, Said, State, UpToDate } from '../ui/text.js';
+import { Badge, DeedButton, Fact, Known, Moment, Said, State } from '../ui/index.js';
 import { timeText } from '../when.js';
 import { counted } from '../words.js';
-import { ChainStep, Moment } from './chain-step.js';
+
+const useChain = (chainId: string) => useResource<ChainResource>(path`/co/${useCompany().companyId}/chains/${chainId}`, often);
 
 export function ChainPage({ chainId }: { chainId: string }) {
   const company = useCompany();
-  const chain = useResource<ChainResource>(path`/co/${company.companyId}/chains/${chainId}`, often);
+  const chain = useChain(chainId);
   const known = chain.data.value;
   return (
-    <Page title={known ? chainTitle(company, known) : 'Chain'}>
-      <Known of={chain}>{(known) => <Chain chain={known} resource={chain} />}</Known>
-      <UpToDate of={chain} />
-    </Page>
+    <PageOf title={known ? chainTitle(company, known) : 'Chain'} of={chain}>
+      {(known) => <Chain chain={known} onDone={chain.refresh} />}
+    </PageOf>
   );
 }
 
 /** The chain beside a list. */
 export function ChainBeside({ chainId, close }: { chainId: string; close: string }) {
   const company = useCompany();
-  const { companyId } = company;
-  const chain = useResource<ChainResource>(path`/co/${companyId}/chains/${chainId}`, often);
+  const chain = useChain(chainId);
   return (
     <aside aria-label="The chosen chain">
       <p class="row spread">
-        <a href={pageOf.chain(companyId, chainId)}>Open as a page</a>
+        <a href={pageOf.chain(company.companyId, chainId)}>Open as a page</a>
         <a href={close}>Close</a>
       </p>
       <Known of={chain}>
         {(known) => (
           <>
             <h2>{chainTitle(company, known)}</h2>
-            <Chain chain={known} resource={chain} />
+            <Chain chain={known} onDone={chain.refresh} />
           </>
         )}
       </Known>
@@ -54,114 +52,104 @@ export function ChainBeside({ chainId, close }: { chainId: string; close: string
   );
 }
 
+const assignmentsOf = ({ actions }: ChainResource) => [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))];
+
 /** For example `Assignment 1003, Night shift, 14:03:22`. */
-function chainTitle(company: Company, { actions, receivedAt }: ChainResource): string {
-  const assignments = [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))];
-  const [relayId] = actions.map(({ relayId }) => relayId);
+function chainTitle(company: Company, chain: ChainResource): string {
+  const assignments = assignmentsOf(chain);
+  const { relayId } = chain.actions[0] ?? {};
   const about = assignments.length > 0 && `Assignment${assignments.length > 1 ? 's' : ''} ${assignments.join(', ')}`;
   const rule = relayId !== undefined && (ruleOf(company, relayId)?.name ?? `rule ${relayId}`);
-  return [about, rule, timeText(receivedAt, company.timeZone, Date.now())].filter(Boolean).join(', ');
+  return [about, rule, timeText(chain.receivedAt, company.timeZone, Date.now())].filter(Boolean).join(', ');
 }
 
-function Chain({ chain, resource }: { chain: ChainResource; resource: Resource<ChainResource> }) {
+const full =
+  'The history of this chain in Temporal is full, so no more retries are possible. Skip or cancel the actions that need ' +
+  'attention, or let the platform send the event again.';
+
+function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
   const company = useCompany();
   const { companyId } = company;
-  const {
-    chainId,
-    status,
-    receivedAt,
-    closedAt,
-    actions,
-    ignored = [],
-    partial,
-    forgotten,
-    historyFull,
-    links,
-    tokenIds,
-    rule,
-  } = chain;
-  const ofRules = [...new Set(actions.map(({ relayId }) => relayId))];
-  const [relayId] = ofRules;
-  useAnnounced(chain);
-  const assignments = [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))];
+  const { chainId, status, actions, ignored = [], partial, historyFull, forgotten, links, tokenIds, rule } = chain;
+  const relayIds = [...new Set(actions.map(({ relayId }) => relayId))];
+  const [relayId, another] = relayIds;
   const nobody = actions.filter(foundNobody).length;
+  useAnnounced(chain);
+  const notes: (ComponentChildren | false)[] = [
+    forgotten && 'Temporal has deleted this chain. You can read it, but nobody can open it again.',
+    partial && !forgotten && 'The relay could not read the newest states in time, so this page may be out of date.',
+    historyFull && full,
+    ...ignored.map((signal) => <Said key={signal} text={`A decision had no effect: ${signal}`} />),
+  ];
   return (
     <>
       <dl class="facts">
         <Fact name="Status">
-          <State of={status} /> {nobody > 0 && <span class="badge wait">{nobody > 1 ? `${nobody} times ` : ''}nobody found</span>}
+          <State of={status} />
+          {nobody > 0 && <Badge tone="wait">{nobody > 1 ? `${nobody} times ` : ''}nobody found</Badge>}
         </Fact>
-        <Moment name="Received" at={receivedAt} distance />
-        <Moment name="Closed" at={closedAt} distance />
-        {assignments.length > 0 && (
-          <Fact name={assignments.length > 1 ? 'Assignments' : 'Assignment'}>
-            {assignments.map((assignmentId) => (
-              <a key={assignmentId} href={pageOf.assignment(companyId, assignmentId)}>
-                {assignmentId}
-              </a>
-            ))}
-          </Fact>
-        )}
-        {ofRules.length > 0 && (
-          <Fact name={ofRules.length > 1 ? 'Rules' : 'Rule'}>
-            {ofRules.map((relayId) => (
-              <a key={relayId} href={pageOf.rule(companyId, relayId)}>
-                {ruleName(company, relayId)}
-              </a>
-            ))}
-            {rule && <a href={pageOf.versions(companyId, rule.relayId)}>version {rule.version}</a>}
-          </Fact>
-        )}
+        <Moment name="Received" at={chain.receivedAt} distance />
+        <Moment name="Closed" at={chain.closedAt} distance />
+        <Links name="Assignment" of={assignmentsOf(chain).map((id) => [pageOf.assignment(companyId, id), id])} />
+        <Links name="Rule" of={relayIds.map((id) => [pageOf.rule(companyId, id), ruleName(company, id)])} />
         {rule && (
           <Fact name="From">
             <a href={pageOf.event(companyId, rule.relayId, rule.eventId)}>an event</a>
+            <a href={pageOf.versions(companyId, rule.relayId)}>version {rule.version}</a>
           </Fact>
         )}
       </dl>
-      {forgotten && !partial && (
-        <p class="note">Temporal has deleted this chain. The relay has kept what it did. You cannot open it again.</p>
+      {notes.map(
+        (note, place) =>
+          note && (
+            <p key={place} class="note wait">
+              {note}
+            </p>
+          ),
       )}
-      {partial && <p class="note wait">The relay could not read the newest states in time, so this page may be out of date.</p>}
-      {historyFull && (
-        <p class="note wait">
-          The history of this chain in Temporal is full, so no more retries are possible. Skip or cancel the actions that need
-          attention, or let the platform send the event again.
-        </p>
-      )}
-      {ignored.length > 0 && (
-        <div class="note wait">
-          These decisions had no effect:
-          <ul>
-            {ignored.map((signal) => (
-              <li key={signal}>
-                <Said text={signal} />
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
-      <Timeline steps={stepsOf(chain)}>
-        {({ action }) => <ChainStep chain={chain} action={action} onDone={resource.refresh} />}
-      </Timeline>
-      {may('steer') && !cancelRefusal(chain) && <CancelChain chain={chain} onDone={resource.refresh} />}
-      {may('author') && !rule && relayId !== undefined && ofRules.length === 1 && (
-        <p>
-          <MakeRule relayId={relayId} chainId={chainId} />
-        </p>
-      )}
+      <Timeline steps={stepsOf(chain)} onDone={onDone} />
+      <p class="row">
+        {may('steer') && !cancelRefusal(chain) && (
+          <DeedButton
+            title="Cancel the chain?"
+            verb="Cancel the chain"
+            danger
+            change={() => ask('POST', path`/co/${companyId}/chains/${chainId}/cancel`)}
+            words="The chain is being cancelled."
+            onDone={onDone}
+          >
+            <p>
+              The relay cancels {counted(actions.filter(({ state }) => !hasEnded(state)).length, 'action')}. You cannot undo this.
+              A running action finishes first.
+            </p>
+          </DeedButton>
+        )}
+        {may('author') && !rule && relayId !== undefined && !another && <MakeRule relayId={relayId} chainId={chainId} />}
+      </p>
       <p class="soft small">
         Chain <code>{chainId}</code>
         {tokenIds && `, started with token ${tokenIds.join(', ')}`}
+        {links.webUi && '. '}
         {links.webUi && (
-          <>
-            {'. '}
-            <a href={links.webUi} target="_blank" rel="noreferrer">
-              Open in Temporal
-            </a>
-          </>
+          <a href={links.webUi} target="_blank" rel="noreferrer">
+            Open in Temporal
+          </a>
         )}
       </p>
     </>
+  );
+}
+
+function Links({ name, of }: { name: string; of: [href: string, words: string][] }) {
+  if (of.length === 0) return null;
+  return (
+    <Fact name={of.length > 1 ? `${name}s` : name}>
+      {of.map(([href, words]) => (
+        <a key={href} href={href}>
+          {words}
+        </a>
+      ))}
+    </Fact>
   );
 }
 
@@ -177,23 +165,4 @@ function useAnnounced({ status, actions }: ChainResource): void {
     before.current = states;
     if (changed.length > 0) announce(changed.map(([what, state]) => `${what}: ${state}`).join('. '));
   }, [JSON.stringify([...states])]);
-}
-
-function CancelChain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
-  const { companyId } = useCompany();
-  const left = chain.actions.filter(({ state }) => !hasEnded(state)).length;
-  return (
-    <p>
-      <DeedButton
-        title="Cancel the chain?"
-        verb="Cancel the chain"
-        danger
-        change={() => ask('POST', path`/co/${companyId}/chains/${chain.chainId}/cancel`)}
-        words="The chain is being cancelled."
-        onDone={onDone}
-      >
-        <p>The relay cancels {counted(left, 'action')}. You cannot undo this. A running action finishes first.</p>
-      </DeedButton>
-    </p>
-  );
 }

@@ -5,16 +5,12 @@ import { useLocation } from 'preact-iso';
 import { type BulkVerb, bulkVerbsFor } from '../../chain/allowed-verbs.js';
 import type { ChainList, ListedChain } from '../../contract/chain-resource.js';
 import { pageOf, path, query } from '../addresses.js';
-import { ExportLinks } from '../export.js';
+import { type AskedOfChains, useBulk } from '../bulk.js';
 import { announce, Page } from '../frame.js';
 import { useResource } from '../resource.js';
 import { may, ruleOf, useCompany } from '../session.js';
-import { BulkDialog, type BulkFilter } from '../steer.js';
 import { deedOf } from '../story.js';
-import { Button } from '../ui/buttons.js';
-import { Fold, Known } from '../ui/known.js';
-import { Table } from '../ui/table.js';
-import { State, Time, UpToDate } from '../ui/text.js';
+import { Badge, Button, ExportLinks, Fold, Known, State, Table, Time, UpToDate } from '../ui/index.js';
 import { pauseWords, sinceTime, timeText } from '../when.js';
 import { aboutChain, counted, failureWords, verbWords } from '../words.js';
 import { ChainBeside } from './chain.js';
@@ -24,7 +20,7 @@ import { type Filter, FilterFields, filterFields, StatusTabs, Views } from './ch
 const besideWidth = '(min-width: 70rem)';
 
 export function ChainsPage() {
-  const { companyId, timeZone } = useCompany();
+  const { companyId } = useCompany();
   const { query: address } = useLocation();
   const filter: Filter = Object.fromEntries(filterFields.flatMap((name) => (address[name] ? [[name, address[name]]] : [])));
   // Rounded to the minute, so that repeated requests have the same address. All pages of a list use the same time.
@@ -32,7 +28,7 @@ export function ChainsPage() {
   const since = filter.since && (sinceTime(filter.since, now) ?? filter.since);
   const asked = { ...filter, since };
   return (
-    <Page title="Chains" about={`Open chains come first, then closed chains. Times are in ${timeZone}.`}>
+    <Page title="Chains" about="Open chains come first, then closed chains.">
       <StatusTabs filter={filter} asked={asked} />
       <Fold summary="Filter" isNeeded={Object.keys(filter).length > 0 || matchMedia('(min-width: 40rem)').matches}>
         <FilterFields filter={filter} />
@@ -54,38 +50,49 @@ interface ChainsProps {
 function Chains({ filter, asked, at }: ChainsProps) {
   const { companyId } = useCompany();
   const { cursor, open } = useLocation().query;
-  const chosen = useSignal<ReadonlySet<string>>(new Set());
-  const dialog = useSignal<AskedOfChains | undefined>(undefined);
-  const isDecided = useSignal(false);
+  const chosen = useSignal<readonly string[]>([]);
   const chains = useResource<ChainList>(path`/co/${companyId}/chains` + query({ ...asked, steps: 'true', limit: '25', cursor }));
-  const next = chains.data.value?.nextCursor;
-  const closed = () => {
-    dialog.value = undefined;
-    if (isDecided.value) chosen.value = new Set();
-    isDecided.value = false;
+  const [askAll, dialog] = useBulk((isDecided) => {
+    if (isDecided) chosen.value = [];
     chains.refresh();
-  };
+  });
+  const next = chains.data.value?.nextCursor;
   const here = { ...filter, at, cursor };
-  const isFiltered = Object.keys(filter).length > 0;
-  const isBeside = open !== undefined && matchMedia(besideWidth).matches;
+  const isFiltered = Object.keys(filter).length > 0 || cursor !== undefined;
+  const isWide = matchMedia(besideWidth).matches;
+  const isBeside = open !== undefined && isWide;
+  const choose = (chainId: string, isChosen: boolean) => {
+    const others = chosen.value.filter((other) => other !== chainId);
+    chosen.value = isChosen ? [...others, chainId] : others;
+    announce(`${counted(chosen.value.length, 'chain')} selected`);
+  };
+  const columns = ['Assignment', 'Rule', 'Status', 'Next step', 'Due'];
   return (
     <div class={isBeside ? 'beside' : ''}>
       <div>
         <Known of={chains}>
           {({ items }) => (
             <>
-              {items.length === 0 ? (
-                <p class="card">{isFiltered || cursor ? 'No chain matches this filter.' : <NoChains />}</p>
-              ) : (
-                <ChainTable chains={items} here={here} chosen={chosen.value} onChoose={(next) => (chosen.value = next)} />
+              {items.length === 0 && <p class="card">{isFiltered ? 'No chain matches this filter.' : <NoChains />}</p>}
+              {items.length > 0 && (
+                <Table
+                  caption="Chains"
+                  look="chains"
+                  columns={may('steer') ? [<span class="unseen">Selected</span>, ...columns] : columns}
+                >
+                  {items.map((chain) => (
+                    <ChainRow
+                      chain={chain}
+                      isOpen={open === chain.chainId}
+                      isChosen={chosen.value.includes(chain.chainId)}
+                      key={chain.chainId}
+                      href={isWide ? pageOf.chains(companyId, { ...here, open: chain.chainId }) : undefined}
+                      onChoose={(isChosen) => choose(chain.chainId, isChosen)}
+                    />
+                  ))}
+                </Table>
               )}
-              {may('steer') && (
-                <Decisions
-                  chosen={chosen.value}
-                  filter={items.length > 0 ? bulkFilterOf(asked) : undefined}
-                  onAsk={(next) => (dialog.value = next)}
-                />
-              )}
+              {may('steer') && <Decisions chosen={chosen.value} isAny={items.length > 0} filter={asked} onAsk={askAll} />}
             </>
           )}
         </Known>
@@ -99,7 +106,7 @@ function Chains({ filter, asked, at }: ChainsProps) {
         <UpToDate of={chains} />
       </div>
       {isBeside && <ChainBeside key={open} chainId={open} close={pageOf.chains(companyId, here)} />}
-      {dialog.value && <BulkDialog {...dialog.value} onDecided={() => (isDecided.value = true)} onClose={closed} />}
+      {dialog}
     </div>
   );
 }
@@ -114,14 +121,6 @@ function NoChains() {
   );
 }
 
-/** The filter of a bulk request. Undefined if this status or `paused` makes decisions impossible. */
-function bulkFilterOf({ status, paused, ...rest }: Filter): BulkFilter | undefined {
-  if (paused || (status !== undefined && !isSteerable(status))) return undefined;
-  return { ...rest, status };
-}
-
-const isSteerable = (status: string) => status === 'running' || status === 'needs-attention' || status === 'failed';
-
 /** For example `1001`, or the summary of a chain without an assignment. */
 function namesOf(chain: ListedChain): string {
   const assignmentIds = chain.assignmentIds.filter(Boolean);
@@ -129,114 +128,78 @@ function namesOf(chain: ListedChain): string {
   return assignmentIds.length > 0 ? assignmentIds.slice(0, 3).join(', ') + more : aboutChain(chain);
 }
 
-interface TableProps {
-  chains: readonly ListedChain[];
-  /** The address of this list, to which a chain beside the list is added. */
-  here: Record<string, string | undefined>;
-  chosen: ReadonlySet<string>;
-  onChoose(chosen: ReadonlySet<string>): void;
+interface RowProps {
+  chain: ListedChain;
+  isOpen: boolean;
+  isChosen: boolean;
+  /** The address of the list with this chain beside it. Undefined if there is no room. */
+  href: string | undefined;
+  onChoose(isChosen: boolean): void;
 }
 
-function ChainTable({ chains, here, chosen, onChoose }: TableProps) {
+function ChainRow({ chain, isOpen, isChosen, href, onChoose }: RowProps) {
   const company = useCompany();
-  const { companyId } = company;
-  const { query } = useLocation();
-  const isChoosing = may('steer');
-  const isWide = matchMedia(besideWidth).matches;
-  const choose = (chainId: string, isChosen: boolean) => {
-    const next = new Set(chosen);
-    if (isChosen) next.add(chainId);
-    else next.delete(chainId);
-    onChoose(next);
-    announce(`${counted(next.size, 'chain')} selected`);
-  };
+  const { chainId, status, relayIds, receivedAt, failureTypes = [], paused, next, nobodyFound } = chain;
+  const about = namesOf(chain);
   return (
-    <Table
-      caption="Chains"
-      look="chains"
-      columns={[
-        ...(isChoosing ? [<span class="unseen">Selected</span>] : []),
-        'Assignment',
-        'Rule',
-        'Status',
-        'Next step',
-        'Due',
-      ]}
-    >
-      {chains.map((chain) => {
-        const { chainId, status, relayIds, receivedAt, failureTypes = [], paused, next, nobodyFound } = chain;
-        const about = namesOf(chain);
-        return (
-          <tr key={chainId} aria-current={query.open === chainId ? 'true' : undefined}>
-            {isChoosing && (
-              <td class="choice">
-                <input
-                  type="checkbox"
-                  aria-label={`Select ${about}, received ${timeText(receivedAt, company.timeZone, Date.now())}`}
-                  checked={chosen.has(chainId)}
-                  onChange={(event) => choose(chainId, event.currentTarget.checked)}
-                />
-              </td>
-            )}
-            <td>
-              <a href={isWide ? pageOf.chains(companyId, { ...here, open: chainId }) : pageOf.chain(companyId, chainId)}>
-                {about}
-              </a>
-              <Time look="soft small block" at={receivedAt} />
-            </td>
-            <td>{relayIds.map((relayId) => ruleOf(company, relayId)?.name ?? relayId).join(', ')}</td>
-            <td>
-              <State of={status} /> {!!nobodyFound && <span class="badge wait">nobody found</span>}
-              {paused && <div class="soft small">{pauseWords(company.pauses, company.timeZone, Date.now())}</div>}
-            </td>
-            <td>
-              {failureTypes.map((type) => (
-                <div key={type} class="small">
-                  {failureWords(type)}
-                </div>
-              ))}
-              {next && deedOf(next)}
-            </td>
-            <td class="tight">
-              <Time at={next?.at} />
-            </td>
-          </tr>
-        );
-      })}
-    </Table>
+    <tr aria-current={isOpen ? 'true' : undefined}>
+      {may('steer') && (
+        <td class="choice">
+          <input
+            type="checkbox"
+            aria-label={`Select ${about}, received ${timeText(receivedAt, company.timeZone, Date.now())}`}
+            checked={isChosen}
+            onChange={(event) => onChoose(event.currentTarget.checked)}
+          />
+        </td>
+      )}
+      <td>
+        <a href={href ?? pageOf.chain(company.companyId, chainId)}>{about}</a>
+        <div class="soft small">
+          <Time at={receivedAt} />
+        </div>
+      </td>
+      <td>{relayIds.map((relayId) => ruleOf(company, relayId)?.name ?? relayId).join(', ')}</td>
+      <td>
+        <State of={status} /> {nobodyFound && <Badge tone="wait">nobody found</Badge>}
+        {paused && <div class="soft small">{pauseWords(company.pauses, company.timeZone, Date.now())}</div>}
+      </td>
+      <td>{[...failureTypes.map(failureWords), next && deedOf(next)].filter(Boolean).join('. ')}</td>
+      <td>
+        <Time at={next?.at} />
+      </td>
+    </tr>
   );
 }
 
-type AskedOfChains = { verb: BulkVerb; filter: BulkFilter };
-
 interface DecisionsProps {
-  chosen: ReadonlySet<string>;
-  filter: BulkFilter | undefined;
+  chosen: readonly string[];
+  isAny: boolean;
+  filter: Filter;
   onAsk(asked: AskedOfChains): void;
 }
 
-function Decisions({ chosen, filter, onAsk }: DecisionsProps) {
-  if (chosen.size > 0)
+function Decisions({ chosen, isAny, filter: { paused, ticketId, ...filter }, onAsk }: DecisionsProps) {
+  const isSteerable = ['running', 'needs-attention', 'failed', undefined].includes(filter.status);
+  const buttons = (verbs: readonly BulkVerb[], asked: AskedOfChains['filter'], rest: string) =>
+    verbs.map((verb) => (
+      <Button key={verb} onClick={() => onAsk({ verb, filter: asked })}>
+        {verbWords[verb] + rest}
+      </Button>
+    ));
+  if (chosen.length > 0)
     return (
-      <section class="decisions row" aria-label="Decisions about the selected chains">
-        <strong>{counted(chosen.size, 'chain')} selected:</strong>
-        {(['retry', 'skip', 'cancel'] as const).map((verb) => (
-          <Button key={verb} onClick={() => onAsk({ verb, filter: { chainIds: [...chosen] } })}>
-            {verbWords[verb]}…
-          </Button>
-        ))}
+      <section class="card row decisions" aria-label="Decisions about the selected chains">
+        <strong>{counted(chosen.length, 'chain')} selected:</strong>
+        {buttons(['retry', 'skip', 'cancel'], { chainIds: [...chosen] }, '…')}
       </section>
     );
-  if (!filter) return null;
+  if (!isAny || paused || ticketId || !isSteerable) return null;
   return (
-    <details class="decisions">
+    <details class="card">
       <summary>Decide about all chains in this list</summary>
       <p class="row">
-        {bulkVerbsFor(filter.status).map((verb) => (
-          <Button key={verb} onClick={() => onAsk({ verb, filter })}>
-            {verbWords[verb]} all chains…
-          </Button>
-        ))}
+        {buttons(bulkVerbsFor(filter.status), filter, ' all chains…')}
         <span class="soft small">You see the number of chains before you confirm.</span>
       </p>
     </details>

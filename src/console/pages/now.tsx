@@ -3,32 +3,34 @@
 import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
 import type { causesResponse, RefusedCause } from '../../contract/causes.js';
+import type { ChainCounts, ChainList } from '../../contract/chain-resource.js';
 import type { CompanyHealth } from '../../contract/health.js';
-import { pageOf, path } from '../addresses.js';
-import { CauseCard, useCauseDialog } from '../cause.js';
+import { pageOf, path, query } from '../addresses.js';
+import { useBulk } from '../bulk.js';
 import { FirstRun } from '../first-run.js';
 import { Page } from '../frame.js';
 import { seldom, usePages, useResource } from '../resource.js';
+import { Bars } from '../rule/health.js';
 import { ruleName, useCompany } from '../session.js';
-import { Known } from '../ui/known.js';
-import { Pager } from '../ui/table.js';
-import { Said, Time, UpToDate } from '../ui/text.js';
+import { deedOf } from '../story.js';
+import { Known, Pager, Said, Section, Time, UpToDate } from '../ui/index.js';
+import { startOfDay, timeText } from '../when.js';
 import { counted, refusalWords } from '../words.js';
-import { DayChart, DueNext, Figures } from './board.js';
+import { CauseCard } from './cause.js';
 
 /** At first, at most this many cards load their chain, because the page polls each loaded chain. */
 const mostOpen = 3;
 
 export function NowPage() {
-  const { companyId, timeZone } = useCompany();
+  const { companyId } = useCompany();
   const [causes, cursors] = usePages<z.infer<typeof causesResponse>>(path`/co/${companyId}/causes`);
   /** The causes about which the user decided on this page. The cards of these causes stay, because they show the result. */
-  const begun = useSignal<ReadonlySet<string>>(new Set());
+  const begun = useSignal<readonly string[]>([]);
   const health = useResource<CompanyHealth>(path`/co/${companyId}/health`, seldom).data.value;
   const quiet = health?.rules.filter(({ quietSince }) => quietSince !== undefined) ?? [];
-  const [askAll, dialog] = useCauseDialog(causes.refresh);
+  const [askAll, dialog] = useBulk(causes.refresh);
   return (
-    <Page title="Now" about={`Times are in ${timeZone}.`}>
+    <Page title="Now">
       <FirstRun />
       <Figures health={health} refused={(causes.data.value?.refused ?? []).reduce((sum, { requests }) => sum + requests, 0)} />
       <div class="board">
@@ -38,19 +40,19 @@ export function NowPage() {
               const held = items.filter(({ chains }) => chains > 0);
               const hasMore = nextCursor !== undefined && held.length === items.length;
               const problems = held.length + refused.length + quiet.length;
-              const count = hasMore ? `More than ${problems} problems` : counted(problems, 'problem');
-              const figure = problems === 0 ? 'No problems.' : `${count} to solve.`;
+              const count = `${hasMore ? 'More than ' : ''}${counted(problems, 'problem')} to solve.`;
+              const figure = problems === 0 ? 'No problems.' : count;
               return (
                 <>
                   <h2>{cursors.value.length > 0 ? 'This page continues the list of problems.' : figure}</h2>
                   {items
-                    .filter((cause) => held.includes(cause) || begun.value.has(cause.causeId))
+                    .filter((cause) => held.includes(cause) || begun.value.includes(cause.causeId))
                     .map((cause, place) => (
                       <CauseCard
                         key={cause.causeId}
                         cause={cause}
                         isOpen={place < mostOpen}
-                        onBegin={() => (begun.value = new Set([...begun.value, cause.causeId]))}
+                        onBegin={() => (begun.value = [...begun.value, cause.causeId])}
                         onAsk={askAll}
                         onDone={causes.refresh}
                       />
@@ -58,14 +60,17 @@ export function NowPage() {
                   {refused.map((kind) => (
                     <RefusedCard key={[kind.relayId, kind.reason, kind.mistake].join()} kind={kind} />
                   ))}
-                  {quiet.map((rule) => (
-                    <QuietCard key={rule.relayId} rule={rule} />
+                  {quiet.map(({ relayId, name, quietSince }) => (
+                    <Section key={relayId} look="card wait" title={`Rule ${name} is quiet`}>
+                      <p>
+                        No event has arrived since <Time at={quietSince} distance />. Check whether the platform still sends its
+                        events. <a href={pageOf.rule(companyId, relayId)}>Show the rule</a>
+                      </p>
+                    </Section>
                   ))}
                   <Pager cursors={cursors} next={hasMore ? nextCursor : undefined} />
                   {hasMore && (
-                    <p>
-                      <a href={pageOf.chains(companyId, { status: 'needs-attention' })}>All chains that need attention</a>
-                    </p>
+                    <a href={pageOf.chains(companyId, { status: 'needs-attention' })}>All chains that need attention</a>
                   )}
                 </>
               );
@@ -90,9 +95,8 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
   const { relayId, reason, message, rejectedId, requests, repeats, notKept, since, lastAt } = kind;
   const isMany = requests > 1;
   return (
-    <section class="card wait" aria-label={`${refusalWords[reason]}: ${message}`}>
-      <h2>{refusalWords[reason]}</h2>
-      <p class="soft">
+    <Section look="card wait" title={refusalWords[reason]}>
+      <p class="soft small">
         {counted(requests, 'refused request')} of rule {ruleName(company, relayId)}, since <Time at={since} distance />
         {isMany && <Time before=", most recently at " at={lastAt} distance />}
         {repeats > 0 && `; repeated ${counted(repeats, 'time')}`}
@@ -103,22 +107,93 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
         <a href={pageOf.refusal(companyId, rejectedId)}>{isMany ? 'Show the newest request' : 'Show the request'}</a>
         {isMany && <a href={pageOf.refused(companyId)}>All refused requests</a>}
       </p>
-    </section>
+    </Section>
   );
 }
 
-/** A rule whose events stopped coming. */
-function QuietCard({ rule: { relayId, name, quietSince } }: { rule: CompanyHealth['rules'][number] }) {
-  const { companyId } = useCompany();
+/** Each figure leads to its list. @param refused - the refused requests that wait for a decision. */
+export function Figures({ health, refused }: { health: CompanyHealth | undefined; refused: number }) {
+  const { companyId, timeZone } = useCompany();
+  const since = startOfDay(timeZone, Date.now());
+  const counts = useResource<ChainCounts>(path`/co/${companyId}/chains/counts` + query({ since })).data.value;
+  const open = useResource<ChainCounts>(path`/co/${companyId}/chains/counts`).data.value;
+  const list = (status: string, since?: string) => pageOf.chains(companyId, { status, since });
+  const hours = health?.hours.filter(({ at }) => at >= since);
+  const [hour, nobody] = [hours?.at(-1), hours?.reduce((sum, { nobody }) => sum + nobody, 0)];
+  const figures = [
+    ['Running', open?.running, list('running'), 'busy'],
+    ['Completed today', counts?.completed, list('completed', since), 'good'],
+    ['Nobody found today', nobody, list('completed', since), 'wait'],
+    ['Failed today', counts?.failed, list('failed', since), 'bad'],
+    ['Waiting for a decision', open?.['needs-attention'], list('needs-attention'), 'wait'],
+    ['Refused', refused, pageOf.refused(companyId), 'wait'],
+  ] as const;
   return (
-    <section class="card wait" aria-label={`${name} is quiet`}>
-      <h2>Rule {name} is quiet</h2>
-      <p>
-        No event has arrived since <Time at={quietSince} distance />. Check whether the platform still sends its events.
+    <>
+      <ul class="plain figures">
+        {figures.map(([name, count, href, tone]) => (
+          <li key={name}>
+            <a class="card" href={href}>
+              <strong class={count ? `figure ${tone}` : 'figure'}>{count ?? '…'}</strong> {name}
+            </a>
+          </li>
+        ))}
+      </ul>
+      <p class="soft small">
+        {hour ? `${counted(hour.events, 'event')} in this hour.` : 'No event in this hour.'}
+        {hour?.usual !== undefined && ` Usual for this hour: ${hour.usual}.`}
       </p>
-      <p>
-        <a href={pageOf.rule(companyId, relayId)}>Show the rule</a>
-      </p>
-    </section>
+    </>
+  );
+}
+
+export function DayChart({ health: { hours } }: { health: CompanyHealth }) {
+  const { timeZone } = useCompany();
+  const wordsOf = ({ at, events, failed, nobody, usual }: CompanyHealth['hours'][number]) =>
+    `${timeText(at, timeZone, Date.now()).slice(0, -3)}: ${counted(events, 'event')}, ${failed} failed, ${nobody} found nobody` +
+    (usual === undefined ? '' : `, usual: ${usual}`);
+  return (
+    <Section title="The last 24 hours">
+      {hours.every(({ events }) => events === 0) && <p class="soft">No event has arrived.</p>}
+      <Bars
+        name="Events by hour. Red: failed. Amber: nobody found."
+        bars={hours.map((hour) => ({
+          at: hour.at,
+          size: hour.events,
+          bad: hour.failed,
+          wait: hour.nobody,
+          words: wordsOf(hour),
+        }))}
+      />
+    </Section>
+  );
+}
+
+export function DueNext() {
+  const { companyId } = useCompany();
+  const open = useResource<ChainList>(path`/co/${companyId}/chains?steps=true&limit=50`, seldom);
+  return (
+    <Section title="Due next">
+      <Known of={open}>
+        {({ items }) => {
+          const due = items.flatMap(({ next, ...chain }) => (next ? [{ ...chain, next }] : []));
+          due.sort((one, other) => (one.next.at < other.next.at ? -1 : 1));
+          if (due.length === 0) return <p class="soft">No step is planned.</p>;
+          return (
+            <ul class="plain">
+              {due.slice(0, 5).map(({ chainId, assignmentIds: [assignmentId], next }) => (
+                <li key={chainId}>
+                  <Time at={next.at} />{' '}
+                  <a href={pageOf.chain(companyId, chainId)}>
+                    {deedOf(next)}
+                    {assignmentId && `, assignment ${assignmentId}`}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          );
+        }}
+      </Known>
+    </Section>
   );
 }

@@ -2,111 +2,37 @@
 
 import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
-import type { AuditEntry, auditResponse } from '../../contract/audit.js';
-import type { createdKeyResponse, keysResponse } from '../../contract/credential.js';
+import type { auditResponse } from '../../contract/audit.js';
+import type { createdKeyResponse, keysResponse, Role } from '../../contract/credential.js';
+import type { Person, peopleResponse } from '../../contract/person.js';
 import { pageOf, path } from '../addresses.js';
 import { ask } from '../api.js';
-import { ExportLinks } from '../export.js';
 import { Page } from '../frame.js';
-import { People, roleOptions, roleWords } from '../people.js';
 import { seldom, usePages, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
-import { Deed, DeedButton, Opener, ShownOnce } from '../ui/dialog.js';
-import { Choice, Entry } from '../ui/fields.js';
-import { Known } from '../ui/known.js';
-import { Pager, Table } from '../ui/table.js';
-import { Lifetime, Said, Time } from '../ui/text.js';
-
-const expiries: [days: string, words: string][] = [
-  ['0', 'never'],
-  ['7', 'in 7 days'],
-  ['90', 'in 90 days'],
-  ['365', 'in 1 year'],
-];
-
-type CreatedKey = z.infer<typeof createdKeyResponse>;
+import {
+  Badge,
+  Cards,
+  DeedButton,
+  ExportLinks,
+  Known,
+  Lifetime,
+  Pager,
+  Said,
+  Section,
+  ShownOnce,
+  Table,
+  Time,
+} from '../ui/index.js';
+import { timeIn } from '../when.js';
 
 export function PeoplePage() {
-  const { companyId } = useCompany();
-  const at = path`/admin/companies/${companyId}/keys`;
-  const keys = useResource<z.infer<typeof keysResponse>>(at, seldom);
-  const made = useSignal<CreatedKey | undefined>(undefined);
   return (
     <Page title="People and audit" about="People sign in with their e-mail address. Programs send a key with each request.">
       <People />
-      <h2>Keys</h2>
-      <p>
-        <Opener opens="Create a key">
-          {(onClose) => <NewKey at={at} onClose={onClose} onMade={(key) => (made.value = key)} />}
-        </Opener>
-      </p>
-      <Known of={keys}>
-        {({ keys: known }) =>
-          known.length === 0 ? (
-            <p class="card">There are no keys yet.</p>
-          ) : (
-            <ul class="plain cards">
-              {known.map((key) => (
-                <li key={key.keyId} class="card">
-                  <h3>{key.name}</h3>
-                  <p>
-                    <span class="badge busy">{key.role}</span> {roleWords[key.role]}
-                  </p>
-                  <Lifetime of={key} />
-                  <p>
-                    <DeedButton
-                      unseen={`the key ${key.name}`}
-                      title={`Delete the key ${key.name}?`}
-                      verb="Delete"
-                      danger
-                      change={() => ask('DELETE', at + path`/${key.keyId}`)}
-                      words="Key deleted."
-                      onDone={keys.refresh}
-                    >
-                      <p>The key stops working, and everybody who signed in with it is signed out.</p>
-                    </DeedButton>
-                  </p>
-                </li>
-              ))}
-            </ul>
-          )
-        }
-      </Known>
+      <Keys />
       <Audit />
-      {made.value && (
-        <ShownOnce
-          title={`Key for ${made.value.name}`}
-          secret={made.value.key}
-          onClose={() => {
-            made.value = undefined;
-            keys.refresh();
-          }}
-        >
-          <p>Send this key to its owner over a private channel.</p>
-        </ShownOnce>
-      )}
     </Page>
-  );
-}
-
-function NewKey({ at, onClose, onMade }: { at: string; onClose(): void; onMade(key: CreatedKey): void }) {
-  const [name, role, days] = [useSignal(''), useSignal<string>('steer'), useSignal('0')];
-  const make = async () => {
-    const expiresAt = days.value === '0' ? undefined : new Date(Date.now() + Number(days.value) * 86_400_000).toISOString();
-    onMade(await ask<CreatedKey>('POST', at, { name: name.value, role: role.value, expiresAt }));
-  };
-  return (
-    <Deed title="Create a key" verb="Create" change={make} words="Key created." onClose={onClose}>
-      <Entry
-        label="Name"
-        hint="The program that uses the key. The audit log shows this name."
-        of={name}
-        required
-        maxLength={200}
-      />
-      <Choice label="Role" of={role} options={roleOptions} />
-      <Choice label="Expires" of={days} options={expiries} />
-    </Deed>
   );
 }
 
@@ -114,48 +40,35 @@ function Audit() {
   const { companyId, timeZone } = useCompany();
   const [audit, cursors] = usePages<z.infer<typeof auditResponse>>(path`/admin/companies/${companyId}/audit`, seldom);
   return (
-    <section aria-labelledby="audit">
-      <h2 id="audit">Audit log</h2>
+    <Section title="Audit log" look="">
       <Known of={audit}>
         {({ entries, nextCursor }) => (
           <>
-            <Table caption="Changes, the newest first" columns={[`When (${timeZone})`, 'Who', 'What']}>
-              {entries.map(({ auditId, at, actor, action, details }) => (
-                <tr key={auditId}>
-                  <td class="tight">
-                    <Time at={at} />
-                  </td>
-                  <td>{actorWords(actor)}</td>
-                  <td>
-                    {action} <Details details={details} />
-                  </td>
-                </tr>
-              ))}
-            </Table>
+            <Table
+              caption="Changes, the newest first"
+              columns={[`When (${timeZone})`, 'Who', 'What']}
+              rows={entries.map(({ auditId, at, actor, action, details }) => {
+                const more = Object.entries(details).map(([name, value]) => <Detail key={name} name={name} value={value} />);
+                return [auditId, [<Time at={at} />, actorWords(actor), [`${action} `, ...more]]];
+              })}
+            />
             {entries.length === 0 && <p class="card">There are no entries yet.</p>}
             <Pager cursors={cursors} next={nextCursor} />
             <ExportLinks what="audit" />
           </>
         )}
       </Known>
-    </section>
+    </Section>
   );
 }
 
-function Details({ details }: { details: AuditEntry['details'] }) {
+function Detail({ name, value }: { name: string; value: unknown }) {
   const { companyId } = useCompany();
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const pageFor = { chainId: pageOf.chain, relayId: pageOf.rule }[name];
   return (
     <span class="soft small">
-      {Object.entries(details).map(([name, value]) => {
-        const text = typeof value === 'string' ? value : JSON.stringify(value);
-        const to =
-          name === 'chainId' ? pageOf.chain(companyId, text) : name === 'relayId' ? pageOf.rule(companyId, text) : undefined;
-        return (
-          <span key={name}>
-            {name}: {to ? <a href={to}>{text}</a> : <Said text={text} />}{' '}
-          </span>
-        );
-      })}
+      {name}: {pageFor ? <a href={pageFor(companyId, text)}>{text}</a> : <Said text={text} />}{' '}
     </span>
   );
 }
@@ -163,4 +76,155 @@ function Details({ details }: { details: AuditEntry['details'] }) {
 function actorWords(actor: z.infer<typeof auditResponse>['entries'][number]['actor']): string {
   if (actor.kind === 'link') return `link in a notice to ${actor.contact}`;
   return actor.name === undefined ? actor.kind : `${actor.kind} ${actor.name}`;
+}
+
+const roleWords: Record<Role, string> = {
+  read: 'can see chains and refused requests',
+  steer: 'can also retry, edit, skip and cancel, and send refused requests',
+  author: 'can also write and publish rules, and make their tokens',
+  manage: 'can also change settings, people and keys, and delete rules',
+};
+const roleField = (first: Role) => ({
+  label: 'Role',
+  options: Object.entries(roleWords).map(([role, words]) => [role, `${role}: ${words}`] as const),
+  first,
+});
+
+const personFields = ({ email, name, role = 'steer' }: Partial<Person> = {}) =>
+  ({
+    email: { label: 'E-mail address', type: 'email', required: true, maxLength: 320, first: email, readOnly: !!email },
+    name: { label: 'Name', hint: 'The audit log shows this name.', maxLength: 200, first: name },
+    role: roleField(role),
+  }) as const;
+
+export function People() {
+  const at = path`/admin/companies/${useCompany().companyId}/people`;
+  const people = useResource<z.infer<typeof peopleResponse>>(at, seldom);
+  const put = ({ name, ...given }: Record<string, string>) => ask('PUT', at, { ...given, name: name || undefined });
+  const form = { change: put, words: 'Saved.', onDone: people.refresh };
+  return (
+    <Section title="People" look="">
+      <p>
+        <DeedButton {...form} look="main" opens="Add a person" title="Add a person" verb="Add" fields={personFields()} />
+      </p>
+      <Known of={people}>
+        {(known) => (
+          <Cards of={known.people} id={({ personId }) => personId} empty="Nobody has been added yet.">
+            {(person) => (
+              <>
+                <h3>{person.name}</h3>
+                <p>
+                  <Badge>{person.role}</Badge> {person.email}
+                </p>
+                <p class="soft small">
+                  {person.lastUsedAt ? <Time before="Last signed in " at={person.lastUsedAt} distance /> : 'Never signed in'}
+                  {person.issuer && `; uses ${new URL(person.issuer).host}`}
+                  {person.fromGroup && `; the role comes from the group ${person.fromGroup}`}
+                </p>
+                <p class="row">
+                  {person.email && !person.fromGroup && (
+                    <DeedButton
+                      {...form}
+                      unseen={person.name}
+                      opens="Change"
+                      verb="Save"
+                      fields={personFields(person)}
+                      title={`Change ${person.name}`}
+                    />
+                  )}
+                  <RemovePerson person={person} at={at} onDone={people.refresh} />
+                </p>
+              </>
+            )}
+          </Cards>
+        )}
+      </Known>
+    </Section>
+  );
+}
+
+function RemovePerson({ person: { personId, name, fromGroup }, at, onDone }: { person: Person; at: string; onDone(): void }) {
+  return (
+    <DeedButton
+      unseen={name}
+      title={`Remove ${name}?`}
+      verb="Remove"
+      danger
+      words="Person removed."
+      onDone={onDone}
+      change={() => ask('DELETE', at + path`/${personId}`)}
+    >
+      <p>{name} is signed out at once, and cannot sign in again.</p>
+      {fromGroup && (
+        <p>
+          Also remove {name} from the group. Otherwise the next sign-in adds {name} again.
+        </p>
+      )}
+    </DeedButton>
+  );
+}
+
+const expiries = { 0: 'never', 7: 'in 7 days', 90: 'in 90 days', 365: 'in 1 year' };
+const keyFields = {
+  name: { label: 'Name', hint: 'The program that uses the key. The audit log shows this name.', required: true, maxLength: 200 },
+  role: roleField('steer'),
+  days: { label: 'Expires', options: Object.entries(expiries), first: '0' },
+};
+
+export function Keys() {
+  const at = path`/admin/companies/${useCompany().companyId}/keys`;
+  const keys = useResource<z.infer<typeof keysResponse>>(at, seldom);
+  const made = useSignal<z.infer<typeof createdKeyResponse> | undefined>(undefined);
+  const make = async ({ name, role, days }: Record<string, string>) => {
+    made.value = await ask('POST', at, { name, role, expiresAt: timeIn(Number(days) * 86_400) });
+  };
+  const close = () => {
+    made.value = undefined;
+    keys.refresh();
+  };
+  return (
+    <Section title="Keys" look="">
+      <p>
+        <DeedButton
+          title="Create a key"
+          opens="Create a key"
+          verb="Create"
+          fields={keyFields}
+          change={make}
+          words="Key created."
+        />
+      </p>
+      <Known of={keys}>
+        {(known) => (
+          <Cards of={known.keys} id={({ keyId }) => keyId} empty="There are no keys yet.">
+            {(key) => (
+              <>
+                <h3>{key.name}</h3>
+                <p>
+                  <Badge>{key.role}</Badge> {roleWords[key.role]}
+                </p>
+                <Lifetime of={key} />
+                <DeedButton
+                  unseen={`the key ${key.name}`}
+                  title={`Delete the key ${key.name}?`}
+                  verb="Delete"
+                  danger
+                  change={() => ask('DELETE', at + path`/${key.keyId}`)}
+                  words="Key deleted."
+                  onDone={keys.refresh}
+                >
+                  <p>The key stops working, and everybody who signed in with it is signed out.</p>
+                </DeedButton>
+              </>
+            )}
+          </Cards>
+        )}
+      </Known>
+      {made.value && (
+        <ShownOnce title={`Key for ${made.value.name}`} secret={made.value.key} onClose={close}>
+          <p>Send this key to its owner over a private channel.</p>
+        </ShownOnce>
+      )}
+    </Section>
+  );
 }

@@ -1,8 +1,10 @@
 /** Refused requests from senders that the relay knows. A person sends each request again, or drops the request. */
 
 import { type Signal, useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { z } from 'zod';
+import type { Fields } from '../../chain/fields.js';
 import type {
   KeptBody,
   ListedRejectedRequest,
@@ -12,85 +14,65 @@ import type {
 } from '../../contract/problem.js';
 import { pageOf, path } from '../addresses.js';
 import { partsAt } from '../fields.js';
-import { Page } from '../frame.js';
+import { PageOf } from '../frame.js';
 import { Decide } from '../refusal.js';
 import { usePages, useResource } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
-import { Known } from '../ui/known.js';
-import { Pager } from '../ui/table.js';
-import { Said, Time, UpToDate } from '../ui/text.js';
+import { Badge, Cards, Check, Said, Section, Time } from '../ui/index.js';
 import { counted, refusalWords } from '../words.js';
 
 export function RefusedPage() {
-  const company = useCompany();
-  const { companyId, timeZone } = company;
-  const [listed, cursors] = usePages<z.infer<typeof rejectedListSchema>>(path`/co/${companyId}/rejected`);
+  const { companyId } = useCompany();
+  const [listed] = usePages<z.infer<typeof rejectedListSchema>>(path`/co/${companyId}/rejected`);
   return (
-    <Page
-      title="Refused requests"
-      about={`The relay did not run these requests. It keeps them for 30 days. Times are in ${timeZone}.`}
-    >
-      <Known of={listed}>
-        {({ items, nextCursor }) => (
-          <>
-            {items.length === 0 && <p class="card">There are no refused requests.</p>}
-            <ul class="plain">
-              {items.map((request) => (
-                <li key={request.rejectedId} class="card">
-                  <h2>
-                    <a href={pageOf.refusal(companyId, request.rejectedId)}>{refusalWords[request.reason]}</a>{' '}
-                    <Decided request={request} />
-                  </h2>
-                  <p>
-                    <Said text={request.problem.detail} />
-                  </p>
-                  <p class="soft small">
-                    <Time at={request.receivedAt} distance />, rule{' '}
-                    {request.relayIds.map((relayId) => ruleName(company, relayId)).join(', ')}. <Repeated request={request} />
-                  </p>
-                </li>
-              ))}
-            </ul>
-            <Pager cursors={cursors} next={nextCursor} />
-          </>
-        )}
-      </Known>
-      <UpToDate of={listed} />
-    </Page>
+    <PageOf title="Refused requests" about="The relay did not run these requests. It keeps them for 30 days." of={listed}>
+      {({ items }) => (
+        <Cards of={items} id={({ rejectedId }) => rejectedId} empty="There are no refused requests." isTall>
+          {(request) => (
+            <>
+              <h2>
+                <a href={pageOf.refusal(companyId, request.rejectedId)}>{refusalWords[request.reason]}</a>{' '}
+                {request.chainId && <Badge tone="good">sent again</Badge>}
+                {request.droppedAt && <Badge tone="quiet">dropped</Badge>}
+              </h2>
+              <Said look="" text={request.problem.detail} />
+              <Origin request={request} />
+            </>
+          )}
+        </Cards>
+      )}
+    </PageOf>
   );
 }
 
-export function Decided({ request: { chainId, droppedAt } }: { request: ListedRejectedRequest }) {
-  if (chainId) return <span class="badge good">sent again</span>;
-  return droppedAt ? <span class="badge quiet">dropped</span> : null;
+/** When the request came, and for which rules. */
+function Origin({ request, children }: { request: ListedRejectedRequest; children?: ComponentChildren }) {
+  const company = useCompany();
+  const { receivedAt, relayIds, repeats = 0, notKept = 0 } = request;
+  return (
+    <p class="soft small">
+      Received <Time at={receivedAt} distance />, rule {relayIds.map((relayId) => ruleName(company, relayId)).join(', ')}
+      {children}.{repeats > 0 && ` The same request came ${counted(repeats, 'more time')} within 10 minutes.`}
+      {notKept > 0 && ` The relay could not keep ${counted(notKept, 'later request')} like this, because the storage was full.`}
+    </p>
+  );
 }
 
 export function RefusalPage({ rejectedId }: { rejectedId: string }) {
   const { companyId } = useCompany();
   const request = useResource<RejectedRequest>(path`/co/${companyId}/rejected/${rejectedId}`);
   return (
-    <Page title="Refused request" about={<a href={pageOf.refused(companyId)}>All refused requests</a>}>
-      <Known of={request}>{(known) => <Refusal request={known} onDecided={request.refresh} />}</Known>
-    </Page>
-  );
-}
-
-function Repeated({ request: { repeats = 0, notKept = 0 } }: { request: ListedRejectedRequest }) {
-  return (
-    <>
-      {repeats > 0 && `The same request came ${counted(repeats, 'more time')} within 10 minutes. `}
-      {notKept > 0 && `The relay could not keep ${counted(notKept, 'later request')} like this, because the storage was full.`}
-    </>
+    <PageOf title="Refused request" about={<a href={pageOf.refused(companyId)}>All refused requests</a>} of={request}>
+      {(known) => <Refusal request={known} onDecided={request.refresh} />}
+    </PageOf>
   );
 }
 
 function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided(): void }) {
-  const company = useCompany();
-  const { companyId } = company;
-  const { receivedAt, reason, problem, signature, relayIds, chainId, resentAt, elements } = request;
-  const { body, proposal = [], droppedAt, droppedBy } = request;
+  const { companyId } = useCompany();
+  const { reason, problem, signature, chainId, elements, body, proposal = [], droppedAt, droppedBy } = request;
   const leftOut = useSignal(proposal.flatMap(({ authenticated }, index) => (authenticated ? [] : [index])));
-  const isOpen = !chainId && !droppedAt;
+  const canDecide = !chainId && !droppedAt && may('steer');
   const { errors = [] } = problem;
   /** The mistakes in one action. All other mistakes concern the whole request. */
   const ofElement = (index: number) =>
@@ -107,13 +89,12 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
             {detail}
           </p>
         ))}
-        <p class="soft small">
-          Received <Time at={receivedAt} distance />, rule {relayIds.map((relayId) => ruleName(company, relayId)).join(', ')}
-          {signature && `; signature: ${signature}`}. <Repeated request={request} /> <a href={problem.type}>Help</a>
-        </p>
-        {chainId && resentAt && (
+        <Origin request={request}>
+          {signature && `; signature: ${signature}`}. <a href={problem.type}>Help</a>
+        </Origin>
+        {chainId && (
           <p>
-            Sent again <Time at={resentAt} />: <a href={pageOf.chain(companyId, chainId)}>open its chain</a>
+            <Time before="Sent again " at={request.resentAt} />: <a href={pageOf.chain(companyId, chainId)}>open its chain</a>
           </p>
         )}
         {droppedAt && (
@@ -122,49 +103,64 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
             {droppedBy && ` by ${droppedBy}`}. The request cannot be sent again.
           </p>
         )}
-        {isOpen && may('steer') && <Decide request={request} leftOut={leftOut} onDecided={onDecided} />}
+        {canDecide && <Decide request={request} leftOut={leftOut.value} onDecided={onDecided} />}
       </div>
       {body ? (
         <div class="broken">
           <Body body={body} />
-          <Proposal of={proposal} leftOut={isOpen && may('steer') ? leftOut : undefined} />
+          <Proposal of={proposal} leftOut={canDecide ? leftOut : undefined} />
         </div>
       ) : (
-        <>
+        <section>
           <h2>Actions</h2>
           <ol class="rail">
             {elements.map((element, index) => (
-              <li key={index} class={ofElement(index).length > 0 ? 'bad' : 'quiet'}>
-                <h3>
-                  {index} {String(element.action ?? '')}
-                </h3>
+              <Element key={index} index={index} element={element} tone={ofElement(index).length > 0 ? 'bad' : 'quiet'}>
                 {ofElement(index).map(({ pointer, detail }) => (
                   <p key={pointer} class="error">
                     <code>{pointer.split('/').slice(2).join('/')}</code> {detail}
                   </p>
                 ))}
-                <pre>{JSON.stringify(element, undefined, 2)}</pre>
-              </li>
+              </Element>
             ))}
           </ol>
-        </>
+        </section>
       )}
     </>
   );
 }
 
+interface ElementProps {
+  index: number;
+  element: Fields;
+  tone: 'good' | 'bad' | 'quiet';
+  /** A badge beside the heading. */
+  badge?: string;
+  children: ComponentChildren;
+}
+
+function Element({ index, element, tone, badge, children }: ElementProps) {
+  return (
+    <li class={tone}>
+      <h3>
+        {index} {String(element.action ?? '')} {badge && <Badge tone={tone}>{badge}</Badge>}
+      </h3>
+      {children}
+      <pre>{JSON.stringify(element, undefined, 2)}</pre>
+    </li>
+  );
+}
+
 /** The received body, with the first mistake marked. */
 function Body({ body: { text, bytes, cut, place } }: { body: KeptBody }) {
-  const box = useRef<HTMLPreElement>(null);
-  const mark = useRef<HTMLElement>(null);
+  const [box, mark] = [useRef<HTMLPreElement>(null), useRef<HTMLElement>(null)];
   useEffect(() => {
     // `scrollIntoView` would scroll the whole page, too.
     if (box.current && mark.current) box.current.scrollTop = mark.current.offsetTop - box.current.clientHeight / 2;
   }, []);
   const { before, marked, after } = partsAt(text, place?.offset);
   return (
-    <section aria-labelledby="body">
-      <h2 id="body">Received body</h2>
+    <Section title="Received body" look="">
       {place && (
         <p>
           The mark is at line {place.line}, column {place.column}.
@@ -179,47 +175,43 @@ function Body({ body: { text, bytes, cut, place } }: { body: KeptBody }) {
       <p class="soft small">
         The body had {counted(bytes, 'byte')}. {cut && 'The relay kept only the start of the body. '}Asterisks hide a token.
       </p>
-    </section>
+    </Section>
   );
 }
 
 /** @param leftOut - the indexes of the omitted actions. If undefined, the user cannot choose actions. */
 function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; leftOut: Signal<number[]> | undefined }) {
+  const choose = (index: number, isSent: boolean) => {
+    const others = leftOut?.value.filter((place) => place !== index) ?? [];
+    if (leftOut) leftOut.value = isSent ? others : [...others, index];
+  };
   return (
-    <section aria-labelledby="proposal">
-      <h2 id="proposal">Proposed repair</h2>
-      {actions.length === 0 ? (
-        <p>There is no proposal. Fix the webhook's template, then send the event from the platform again.</p>
-      ) : (
-        <p>This repair is a guess. Read it carefully before you send it: text from the event may have added unwanted parts.</p>
-      )}
+    <Section title="Proposed repair" look="">
+      <p>
+        {actions.length === 0
+          ? "There is no proposal. Fix the webhook's template, then send the event from the platform again."
+          : 'This repair is a guess. Read it carefully before you send it: text from the event may have added unwanted parts.'}
+      </p>
       <ol class="rail">
         {actions.map(({ element, authenticated }, index) => (
-          <li key={index} class={authenticated ? 'good' : 'bad'}>
-            <h3>
-              {index} {String(element.action ?? '')}{' '}
-              <span class={`badge ${authenticated ? 'good' : 'bad'}`}>{authenticated ? 'valid token' : 'no valid token'}</span>
-            </h3>
+          <Element
+            key={index}
+            index={index}
+            element={element}
+            tone={authenticated ? 'good' : 'bad'}
+            badge={authenticated ? 'valid token' : 'no valid token'}
+          >
             {!authenticated && (
               <p class="error">This action cannot be sent, because the token of its rule is missing or wrong.</p>
             )}
             {authenticated && leftOut && actions.length > 1 && (
-              <label class="row">
-                <input
-                  type="checkbox"
-                  checked={!leftOut.value.includes(index)}
-                  onChange={({ currentTarget: { checked } }) => {
-                    const others = leftOut.value.filter((place) => place !== index);
-                    leftOut.value = checked ? others : [...others, index];
-                  }}
-                />
+              <Check checked={!leftOut.value.includes(index)} onCheck={(isSent) => choose(index, isSent)}>
                 Send action {index}
-              </label>
+              </Check>
             )}
-            <pre>{JSON.stringify(element, undefined, 2)}</pre>
-          </li>
+          </Element>
         ))}
       </ol>
-    </section>
+    </Section>
   );
 }

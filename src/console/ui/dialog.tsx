@@ -3,15 +3,16 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { announce } from '../announce.js';
 import type { Refused } from '../api.js';
-import { announce } from '../frame.js';
 import { Button, Submit, useDeed } from './buttons.js';
+import { type FieldTable, FormFields, fieldsOf } from './fields.js';
 import { ProblemNote } from './known.js';
 
 export interface DialogProps {
   title: string;
   onClose(): void;
-  children: ComponentChildren;
+  children?: ComponentChildren;
 }
 
 /** The element that had the focus before the first dialog opened. */
@@ -40,20 +41,19 @@ export function Dialog({ title, onClose, children }: DialogProps) {
 export interface ConfirmProps extends DialogProps {
   verb: string;
   danger?: boolean;
-  busy: boolean;
-  refused: Refused | undefined;
-  onConfirm(): void;
+  busy?: boolean;
+  refused?: Refused | undefined;
+  fields?: FieldTable;
+  /** @param given - the values of the fields by name. */
+  onConfirm(given: Record<string, string>): void;
 }
 
-export function Confirm({ children, verb, danger, busy, refused, onConfirm, ...dialog }: ConfirmProps) {
-  const submit = (event: Event) => {
-    event.preventDefault();
-    onConfirm();
-  };
+export function Confirm({ children, verb, danger, busy = false, refused, fields, onConfirm, ...dialog }: ConfirmProps) {
   return (
     <Dialog {...dialog}>
-      <form onSubmit={submit}>
+      <form onSubmit={(event) => onConfirm(fieldsOf(event))}>
         {children}
+        {fields && <FormFields of={fields} />}
         <Submit busy={busy} refused={refused} words={busy ? 'One moment…' : verb} danger={danger}>
           <Button onClick={dialog.onClose}>Back</Button>
         </Submit>
@@ -63,7 +63,7 @@ export function Confirm({ children, verb, danger, busy, refused, onConfirm, ...d
 }
 
 interface DeedProps extends Omit<ConfirmProps, 'busy' | 'refused' | 'onConfirm'> {
-  change(): Promise<unknown>;
+  change(given: Record<string, string>): Promise<unknown>;
   /** Announced if the change succeeds. */
   words: string;
   onDone?(): void;
@@ -72,19 +72,19 @@ interface DeedProps extends Omit<ConfirmProps, 'busy' | 'refused' | 'onConfirm'>
 /** Asks for confirmation of a change, makes the change through the API, and closes if the change succeeds. */
 export function Deed({ change, words, onDone, ...dialog }: DeedProps) {
   const deed = useDeed();
-  const confirmed = async () => {
-    if (!(await deed.run(change, words))) return;
+  const confirmed = async (given: Record<string, string>) => {
+    if (!(await deed.run(() => change(given), words))) return;
     dialog.onClose();
     onDone?.();
   };
-  return <Confirm {...dialog} {...deed} onConfirm={() => void confirmed()} />;
+  return <Confirm {...dialog} {...deed} onConfirm={(given) => void confirmed(given)} />;
 }
 
 interface OpenerProps {
   opens: string;
   /** The end of the button's name. Only screen readers read it. */
   unseen?: string | undefined;
-  look?: 'main' | 'danger' | undefined;
+  look?: 'main' | 'danger' | 'quiet' | undefined;
   /** Makes the dialog. */
   children(onClose: () => void): ComponentChildren;
 }
@@ -103,12 +103,12 @@ export function Opener({ opens, unseen, look, children }: OpenerProps) {
   );
 }
 
-type DeedButtonProps = Omit<DeedProps, 'onClose'> & Partial<Pick<OpenerProps, 'opens' | 'unseen'>>;
+type DeedButtonProps = Omit<DeedProps, 'onClose'> & Partial<Pick<OpenerProps, 'opens' | 'unseen' | 'look'>>;
 
 /** A button for a change that needs a confirmation. By default, the buttons on the page and in the dialog have the same name. */
-export function DeedButton({ opens, unseen, ...deed }: DeedButtonProps) {
+export function DeedButton({ opens, unseen, look, ...deed }: DeedButtonProps) {
   return (
-    <Opener opens={opens ?? deed.verb} unseen={unseen} look={deed.danger ? 'danger' : undefined}>
+    <Opener opens={opens ?? deed.verb} unseen={unseen} look={look ?? (deed.danger ? 'danger' : undefined)}>
       {(onClose) => <Deed {...deed} onClose={onClose} />}
     </Opener>
   );
@@ -127,7 +127,7 @@ export function NotReady({ refused, children, ...dialog }: DialogProps & Pick<Co
   );
 }
 
-export function ShownOnce({ title, secret, onClose, children }: DialogProps & { secret: string }) {
+export function ShownOnce({ secret, children, ...dialog }: DialogProps & { secret: string }) {
   const copied = useSignal(false);
   const copy = async () => {
     await navigator.clipboard.writeText(secret);
@@ -135,11 +135,9 @@ export function ShownOnce({ title, secret, onClose, children }: DialogProps & { 
     announce('Copied');
   };
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog {...dialog}>
       {children}
-      <p>
-        <code class="secret">{secret}</code>
-      </p>
+      <code class="secret">{secret}</code>
       <p class="note wait">Copy this text now. You cannot see it again later.</p>
       <p class="row">
         {'clipboard' in navigator && (
@@ -147,7 +145,7 @@ export function ShownOnce({ title, secret, onClose, children }: DialogProps & { 
             {copied.value ? 'Copied' : 'Copy'}
           </Button>
         )}
-        <Button onClick={onClose}>Done</Button>
+        <Button onClick={dialog.onClose}>Done</Button>
       </p>
     </Dialog>
   );

@@ -1,23 +1,33 @@
 /** Fields of forms. */
 
 import type { Signal } from '@preact/signals';
-import type { ComponentChildren, ComponentProps } from 'preact';
+import { type ComponentChildren, type ComponentProps, h } from 'preact';
 import { useId } from 'preact/hooks';
 
-interface FieldProps {
+interface EntryProps {
   label: ComponentChildren;
-  hint?: string;
-  problem?: string;
-  children: (ids: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ComponentChildren;
+  hint?: string | undefined;
+  problem?: string | undefined;
 }
+interface Typing {
+  onText?(text: string): void;
+}
+type FieldProps = EntryProps & Typing & { as: string; children?: ComponentChildren } & Record<string, unknown>;
 
-function Field({ label, hint, problem, children }: FieldProps) {
+/** A control with its label, its hint, and what is wrong with its value. */
+function Field({ as, label, hint, problem, onText, children, ...control }: FieldProps) {
   const id = useId();
   const about = [problem && `${id}-problem`, hint && `${id}-hint`].filter(Boolean).join(' ');
+  const attributes = {
+    id,
+    'aria-describedby': about || undefined,
+    'aria-invalid': problem ? true : undefined,
+    ...(onText && { onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => onText(currentTarget.value) }),
+  };
   return (
     <p class="field">
       <label for={id}>{label}</label>
-      {children({ id, ...(about && { 'aria-describedby': about }), ...(problem && { 'aria-invalid': true }) })}
+      {h(as, { ...attributes, ...control }, children)}
       {problem && (
         <span id={`${id}-problem`} class="error small">
           {problem}.{' '}
@@ -32,25 +42,13 @@ function Field({ label, hint, problem, children }: FieldProps) {
   );
 }
 
-type EntryProps = Pick<FieldProps, 'label' | 'hint' | 'problem'>;
 /** The attributes of `<input>` depend on its type, and a plain `Omit` would join all types. */
 type Unlabelled<Props> = Props extends unknown ? Omit<Props, 'label'> : never;
-type Typed = { currentTarget: { value: string } };
-interface Typing {
-  onText?(text: string): void;
-}
 type InputProps = EntryProps & Unlabelled<ComponentProps<'input'>> & Typing & { of?: Signal<string> };
 
-const typing = ({ onText }: Typing) => onText && { onInput: ({ currentTarget }: Typed) => onText(currentTarget.value) };
-
 /** A text field. With `of`, the signal has the text while the user types. */
-export function Entry({ label, hint, problem, of, onText, ...input }: InputProps) {
-  const typed = of ? { value: of.value, ...typing({ onText: (text) => (of.value = text) }) } : typing({ onText });
-  return (
-    <Field label={label} hint={hint} problem={problem}>
-      {(ids) => <input {...ids} {...input} {...typed} />}
-    </Field>
-  );
+export function Entry({ of, ...input }: InputProps) {
+  return <Field as="input" {...input} {...(of && { value: of.value, onText: (text) => (of.value = text) })} />;
 }
 
 interface SuggestedProps extends EntryProps {
@@ -62,59 +60,99 @@ interface SuggestedProps extends EntryProps {
 }
 
 /** A text field for which the browser suggests values. */
-export function Suggested({ label, hint, problem, offers, onText, ...input }: SuggestedProps) {
+export function Suggested({ offers, ...entry }: SuggestedProps) {
   const list = useId();
   return (
-    <Field label={label} hint={hint} problem={problem}>
-      {(ids) => (
-        <>
-          <input {...ids} {...input} {...typing({ onText })} list={list} autocomplete="off" spellcheck={false} />
-          <datalist id={list}>
-            {offers.map(([value, words]) => (
-              <option key={value} value={value} label={words} />
-            ))}
-          </datalist>
-        </>
-      )}
-    </Field>
+    <>
+      <Entry {...entry} list={list} autocomplete="off" spellcheck={false} />
+      <datalist id={list}>
+        {offers.map(([value, words]) => (
+          <option key={value} value={value} label={words} />
+        ))}
+      </datalist>
+    </>
   );
 }
 
-type AreaProps = EntryProps & Omit<ComponentProps<'textarea'>, 'label'> & Typing;
-
-export function Area({ label, hint, problem, onText, ...area }: AreaProps) {
-  return (
-    <Field label={label} hint={hint} problem={problem}>
-      {(ids) => <textarea {...ids} {...area} {...typing({ onText })} />}
-    </Field>
-  );
+export function Area(area: EntryProps & Omit<ComponentProps<'textarea'>, 'label'> & Typing) {
+  return <Field as="textarea" {...area} />;
 }
 
 interface SelectProps extends EntryProps, Omit<ComponentProps<'select'>, 'label' | 'role' | 'onChange'> {
   options: readonly (readonly [value: string, words: string])[];
   /** The value that is selected at first. A Preact select has no `defaultValue`, so `Select` marks the option as the default. */
-  first?: string;
+  first?: string | undefined;
   onPick?(value: string): void;
 }
 
-export function Select({ label, hint, problem, options, first, onPick, ...select }: SelectProps) {
+export function Select({ options, first, onPick, ...select }: SelectProps) {
   return (
-    <Field label={label} hint={hint} problem={problem}>
-      {(ids) => (
-        <select {...ids} {...select} onChange={onPick && ((event) => onPick(event.currentTarget.value))}>
-          {options.map(([value, words]) => (
-            <option key={value} value={value} {...(value === first && { defaultSelected: true })}>
-              {words}
-            </option>
-          ))}
-        </select>
-      )}
+    <Field as="select" {...select} onText={onPick}>
+      {options.map(([value, words]) => (
+        <option key={value} value={value} {...(value === first && { defaultSelected: true })}>
+          {words}
+        </option>
+      ))}
     </Field>
   );
 }
 
 export function Choice({ of, ...field }: EntryProps & Pick<SelectProps, 'options'> & { of: Signal<string> }) {
-  return <Select {...field} value={of.value} onPick={(value) => (of.value = value)} />;
+  return <Select key={name} {...field} value={of.value} onPick={(value) => (of.value = value)} />;
+}
+
+interface CheckProps {
+  name?: string;
+  defaultChecked?: boolean;
+  checked?: boolean;
+  required?: boolean;
+  onCheck?(isChecked: boolean): void;
+  children: ComponentChildren;
+}
+
+/** A checkbox, and its text. */
+export function Check({ onCheck, children, ...input }: CheckProps) {
+  return (
+    <label class="row check">
+      <input type="checkbox" {...input} onChange={onCheck && (({ currentTarget }) => onCheck(currentTarget.checked))} />
+      <span>{children}</span>
+    </label>
+  );
+}
+
+/** A field of a form: a list of `options`, a text of several `rows`, a checkbox (`checked`), or a line of text. */
+export interface FieldEntry extends EntryProps {
+  /** The value before the user changes it. */
+  first?: string | undefined;
+  options?: SelectProps['options'];
+  rows?: number;
+  checked?: boolean;
+  type?: 'email' | 'number' | 'password';
+  autocomplete?: 'off' | 'new-password';
+  maxLength?: number;
+  readOnly?: boolean;
+  required?: boolean;
+  spellcheck?: boolean;
+  min?: string;
+  max?: string;
+  step?: string;
+}
+/** The fields of a form by name. */
+export type FieldTable = Readonly<Record<string, FieldEntry>>;
+
+export function FormFields({ of }: { of: FieldTable }) {
+  return Object.entries(of).map(([name, { label, hint, problem, options, rows, checked, first, type, ...input }]) => {
+    const field = { name, label, hint, problem };
+    if (options) return <Select key={name} {...field} options={options} first={first} />;
+    if (rows) return <Area key={name} {...field} rows={rows} defaultValue={first} />;
+    // Preact's types tell the types of inputs apart.
+    if (checked === undefined) return <Entry key={name} {...field} {...input} type={type as 'text'} defaultValue={first} />;
+    return (
+      <Check key={name} name={name} defaultChecked={checked}>
+        {label}
+      </Check>
+    );
+  });
 }
 
 /** Reads the form's fields by name, and trims them. Stops the browser from submitting the form itself. */

@@ -3,22 +3,34 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { Refused } from '../api.js';
-import { SessionIsOver } from '../frame.js';
+import { type Refused, sessionIsOver } from '../api.js';
 import { type Resource, seldom, useResource } from '../resource.js';
 import { Said } from './text.js';
+
+export function SessionIsOver() {
+  if (!sessionIsOver.value) return null;
+  const to = `/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`;
+  return (
+    <div class="note wait" role="alert">
+      Your session has ended.{' '}
+      <a href={to} target="_blank" rel="noopener">
+        Sign in again
+      </a>{' '}
+      in a new tab, then continue here. This page keeps your input.
+    </div>
+  );
+}
 
 export function ProblemNote({ refused }: { refused: Refused | undefined }) {
   if (!refused) return null;
   if (refused.problem.status === 401) return <SessionIsOver />;
   const { title, detail, errors = [], type } = refused.problem;
   const { retryAfterSeconds } = refused;
-  const isSaid = (mistake: string) => detail.includes(mistake);
   return (
     <div class="note bad" role="alert">
       <strong>{title}.</strong> <Said text={detail} />
       {retryAfterSeconds !== undefined && ` Try again in ${retryAfterSeconds} seconds.`}
-      {errors.some((mistake) => !isSaid(mistake.detail)) && (
+      {errors.some((mistake) => !detail.includes(mistake.detail)) && (
         <ul>
           {errors.map((mistake) => (
             <li key={mistake.pointer}>
@@ -26,13 +38,8 @@ export function ProblemNote({ refused }: { refused: Refused | undefined }) {
             </li>
           ))}
         </ul>
-      )}
-      {type.startsWith('/problems/') && (
-        <>
-          {' '}
-          <a href={type}>Help</a>
-        </>
-      )}
+      )}{' '}
+      {type.startsWith('/problems/') && <a href={type}>Help</a>}
     </div>
   );
 }
@@ -89,8 +96,4 @@ export function Asked<Body>({ summary, path, above, children }: AskedProps<Body>
       {isOpen.value && <Known of={known}>{children}</Known>}
     </details>
   );
-}
-
-export function UnknownNote() {
-  return <p class="note wait">The outcome is unknown. Before you retry, check whether the action was done.</p>;
 }

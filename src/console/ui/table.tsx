@@ -1,7 +1,10 @@
-/** Tables, and lists with pages. */
+/** Tables, cards, and lists with pages. */
 
 import type { Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+import { path, query } from '../addresses.js';
+import { useCompany } from '../session.js';
 import { Button } from './buttons.js';
 
 interface TableProps {
@@ -9,11 +12,13 @@ interface TableProps {
   caption: string;
   columns: readonly ComponentChildren[];
   look?: string;
-  /** The rows. */
-  children: ComponentChildren;
+  /** The cells of each row, by the key of the row. */
+  rows?: readonly (readonly [key: string, cells: readonly ComponentChildren[]])[];
+  /** Other rows. */
+  children?: ComponentChildren;
 }
 
-export function Table({ caption, columns, look, children }: TableProps) {
+export function Table({ caption, columns, look, rows = [], children }: TableProps) {
   return (
     <table class={look}>
       <caption class="unseen">{caption}</caption>
@@ -26,19 +31,89 @@ export function Table({ caption, columns, look, children }: TableProps) {
           ))}
         </tr>
       </thead>
-      <tbody>{children}</tbody>
+      <tbody>
+        {rows.map(([key, cells]) => (
+          <tr key={key}>
+            {cells.map((cell, place) => (
+              <td key={columns[place]}>{cell}</td>
+            ))}
+          </tr>
+        ))}
+        {children}
+      </tbody>
     </table>
   );
 }
 
-/** @param cursors - the cursors of all pages up to this page. The first page has no cursor. */
-export function Pager({ cursors, next }: { cursors: Signal<string[]>; next: string | undefined }) {
-  const earlier = cursors.value.length > 0;
-  if (!earlier && !next) return null;
+interface SectionProps {
+  title: string;
+  /** By default a card. */
+  look?: string;
+  children: ComponentChildren;
+}
+
+/** A part of a page with a heading. */
+export function Section({ title, look = 'card', children }: SectionProps) {
+  const id = useId();
+  return (
+    <section class={look} aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+interface CardsProps<Item> {
+  of: readonly Item[];
+  id(item: Item): string;
+  /** What to do if there is no item. */
+  empty: ComponentChildren;
+  /** One card a row. */
+  isTall?: boolean;
+  children(item: Item): ComponentChildren;
+}
+
+export function Cards<Item>({ of, id, empty, isTall, children }: CardsProps<Item>) {
+  if (of.length === 0) return <p class="card">{empty}</p>;
+  return (
+    <ul class={isTall ? 'plain' : 'plain cards'}>
+      {of.map((item) => (
+        <li key={id(item)} class="card">
+          {children(item)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** @param cursors - the cursors of all pages up to this page. */
+export function Pager({ cursors, next }: { cursors: Signal<string[]> | undefined; next: string | undefined }) {
+  const earlier = cursors && cursors.value.length > 0;
+  if (!cursors || (!earlier && !next)) return null;
   return (
     <nav aria-label="Pages of the list" class="row">
       {earlier && <Button onClick={() => (cursors.value = cursors.value.slice(0, -1))}>Back</Button>}
       {next && <Button onClick={() => (cursors.value = [...cursors.value, next])}>More</Button>}
     </nav>
+  );
+}
+
+interface ExportProps {
+  what: 'chains' | 'events' | 'audit';
+  filter?: Record<string, string | undefined>;
+}
+
+/** Links that download all rows of a list. */
+export function ExportLinks({ what, filter = {} }: ExportProps) {
+  const { companyId } = useCompany();
+  return (
+    <p class="row soft small">
+      Export all {what === 'audit' ? 'entries' : what}:
+      {(['csv', 'ndjson'] as const).map((format) => (
+        <a key={format} href={path`/co/${companyId}/export/${what}` + query({ ...filter, format })} download>
+          {format.toUpperCase()}
+        </a>
+      ))}
+    </p>
   );
 }

@@ -10,10 +10,22 @@ import { editText } from '../fields.js';
 import type { Resource } from '../resource.js';
 import { CompanyContext, useCompany } from '../session.js';
 import { fromNow, localTimes, timeText, wholeTimeText } from '../when.js';
-import { type Failure as FailureOf, failureDetails, failureRemedy, failureTitle, stateWords, toneOf } from '../words.js';
+import {
+  type Failure as FailureOf,
+  failureDetails,
+  failureRemedy,
+  failureTitle,
+  stateWords,
+  type Tone,
+  toneOf,
+} from '../words.js';
+
+export function Badge({ tone = '', children }: { tone?: Tone | ''; children: ComponentChildren }) {
+  return <span class={`badge ${tone}`}>{children}</span>;
+}
 
 export function State({ of, result }: { of: ActionState | ChainStatus; result?: ActionResource['result'] }) {
-  return <span class={`badge ${toneOf(of, result)}`}>{stateWords(of, result)}</span>;
+  return <Badge tone={toneOf(of, result)}>{stateWords(of, result)}</Badge>;
 }
 
 /** The time, ten seconds exact. */
@@ -76,30 +88,27 @@ export function Failure({ of, under }: FailureProps) {
           <Said look="error" text={details} />
         </details>
       )}
+      {of.unknown && <p class="note wait">The outcome is unknown. Before you retry, check whether the action was done.</p>}
     </>
   );
 }
 
 /** Shows when a key or a token was created, expires, was revoked and was last used. */
-export function Lifetime({
-  of: { createdAt, expiresAt, revokedAt, lastUsedAt },
-}: {
-  of: Omit<Token, 'tokenId' | 'purpose' | 'state'>;
-}) {
+export function Lifetime({ of }: { of: Omit<Token, 'tokenId' | 'purpose' | 'state'> }) {
   return (
     <p class="soft small">
-      Created <Time at={createdAt} />
-      <Time before="; expires " at={expiresAt} distance />
-      <Time before="; revoked " at={revokedAt} />
-      {lastUsedAt ? <Time before="; last used " at={lastUsedAt} distance /> : '; never used'}
+      <Time before="Created " at={of.createdAt} />
+      <Time before="; expires " at={of.expiresAt} distance />
+      <Time before="; revoked " at={of.revokedAt} />
+      {of.lastUsedAt ? <Time before="; last used " at={of.lastUsedAt} distance /> : '; never used'}
     </p>
   );
 }
 
 export function UpToDate({ of }: { of: Resource<unknown> }) {
-  const { timeZone } = useCompany();
+  const { timeZone } = useContext(CompanyContext) ?? {};
   const at = of.at.value;
-  if (at === undefined) return null;
+  if (at === undefined || timeZone === undefined) return null;
   return (
     <p class="soft small">
       Updated at {timeText(new Date(at).toISOString(), timeZone, at)} ({timeZone}).
@@ -117,8 +126,17 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
   );
 }
 
+/** A time with a name. Shows nothing if there is no time. */
+export function Moment({ name, ...time }: { name: string } & TimeProps) {
+  if (!time.at) return null;
+  return (
+    <Fact name={name}>
+      <Time {...time} />
+    </Fact>
+  );
+}
+
 export function FieldList({ fields }: { fields: readonly [name: string, value: unknown][] }) {
-  if (fields.length === 0) return null;
   return (
     <dl class="facts small">
       {fields.map(([name, value]) => (

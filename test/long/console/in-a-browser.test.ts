@@ -1,6 +1,6 @@
 /**
  * The console in a real browser: signing in, finding, deciding, and seeing the result; axe checks every page, on a wide screen
- * in light mode and on a phone in dark mode. `RELAY_PICTURES=1 npm test -- console/in-a-browser` takes the pictures of
+ * and on a phone, in light and in dark mode. `RELAY_PICTURES=1 npm test -- console/in-a-browser` takes the pictures of
  * docs/console.md.
  */
 
@@ -120,6 +120,10 @@ async function lookAround(): Promise<void> {
           await go(page, path);
           await reads(page, words);
           assert.deepEqual(await obstacles(page), [], `${name}, ${look}`);
+          // Only contrast depends on the colours.
+          await page.emulateMedia({ colorScheme: look === 'wide' ? 'dark' : 'light' });
+          assert.deepEqual(await obstacles(page, ['color-contrast']), [], `${name}, ${look}, the other colours`);
+          await page.emulateMedia({ colorScheme: options.colorScheme ?? null });
           const { wider } = await page.evaluate<{ wider: boolean }>(
             '({ wider: document.documentElement.scrollWidth > innerWidth })',
           );
@@ -223,6 +227,7 @@ async function lookAround(): Promise<void> {
     assert.deepEqual(await obstacles(page), []);
     await page.goBack();
     await stack.assignment({ id: '404405' });
+    await page.getByText('All 3 chains', { exact: true }).click();
     await click(page, /^Retry all 3/);
     const dialog = page.getByRole('dialog');
     await dialog.getByText('Retry 3 chains?').waitFor();
@@ -268,6 +273,7 @@ async function lookAround(): Promise<void> {
     const chains = await Promise.all(Array.from({ length: 3 }, () => company.start([udf('', { cfValue: 'many' })])));
     for (const { chainId } of chains) await company.action(chainId, 0, 'needs-attention');
     const page = await pageOf(keys.steer);
+    await page.getByText('All 3 chains', { exact: true }).click();
     await click(page, /^Edit and retry all 3/);
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Field').fill('externalSystemTicketId');

@@ -1,0 +1,15 @@
+/** The message at the foot of the page. Screen readers read it aloud. */
+
+import { signal } from '@preact/signals';
+
+export const said = signal('');
+/** A screen reader needs this time to read a message. */
+const saidMs = 10_000;
+let silence: ReturnType<typeof setTimeout> | undefined;
+
+export function announce(words: string): void {
+  // Screen readers ignore unchanged text, so a repeated message gets a space at its end.
+  said.value = words === said.value ? `${words}\u00a0` : words;
+  clearTimeout(silence);
+  silence = setTimeout(() => (said.value = ''), saidMs);
+}

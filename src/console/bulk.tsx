@@ -1,0 +1,162 @@
+/** Decides about all chains of a filter. Counts and lists the chains, asks for confirmation, then shows the progress. */
+
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { z } from 'zod';
+import type { BulkVerb } from '../chain/allowed-verbs.js';
+import type { Correction } from '../chain/correct.js';
+import type { Bulk, bulkPreviewSchema, ListedChain } from '../contract/chain-resource.js';
+import { pageOf, path } from './addresses.js';
+import { announce } from './announce.js';
+import { ask, Refused } from './api.js';
+import { often, useResource } from './resource.js';
+import { useCompany } from './session.js';
+import { Button, Choice, Confirm, Dialog, NotReady, ProblemNote, Said, State, Time, useDeed } from './ui/index.js';
+import { aboutChain, counted, progressWords, verbMeanings, verbWords } from './words.js';
+
+/** The chains of these ids, of this cause, or all chains of a list. */
+export interface AskedOfChains {
+  verb: BulkVerb;
+  filter: { causeId: string } | { chainIds: string[] } | Record<string, string | undefined>;
+}
+
+type Preview = z.infer<typeof bulkPreviewSchema>;
+
+interface BulkProps extends AskedOfChains {
+  /** Called after the confirmation. */
+  onDecided?(): void;
+  onClose(): void;
+}
+
+/** @returns a function that asks about many chains, and the dialog. @param onClose - called with whether the user has confirmed. */
+export function useBulk(onClose: (isDecided: boolean) => void) {
+  const [asked, isDecided] = [useSignal<AskedOfChains | undefined>(undefined), useSignal(false)];
+  const close = () => {
+    onClose(isDecided.value);
+    [asked.value, isDecided.value] = [undefined, false];
+  };
+  const dialog = asked.value && <BulkDialog {...asked.value} onDecided={() => (isDecided.value = true)} onClose={close} />;
+  return [(next: AskedOfChains) => (asked.value = next), dialog] as const;
+}
+
+function BulkDialog(props: BulkProps) {
+  const correction = useSignal<Correction | undefined>(undefined);
+  if (props.verb === 'mend' && !correction.value)
+    return <CorrectionDialog onClose={props.onClose} onGiven={(given) => (correction.value = given)} />;
+  return <CountedDialog {...props} correction={correction.value} />;
+}
+
+const ways = { replace: 'Replace text', default: 'Fill in the field if it is empty', trim: 'Remove spaces at the start and end' };
+
+function CorrectionDialog({ onClose, onGiven }: { onClose(): void; onGiven(correction: Correction): void }) {
+  const way = useSignal<string>('replace');
+  const [isReplace, isTrim] = [way.value === 'replace', way.value === 'trim'];
+  const given = ({ field = '', from = '', to = '' }) =>
+    onGiven({ field, ...(isReplace ? { replace: { from, to } } : isTrim ? { trim: true } : { default: to }) });
+  const shared = { maxLength: 1000, autocomplete: 'off' } as const;
+  const fields = {
+    field: { label: 'Field', hint: 'The name of the field in the request, such as cfValue.', required: true, ...shared },
+    ...(isReplace && { from: { label: 'Old text', required: true, ...shared } }),
+    ...(!isTrim && { to: { label: 'New text', required: !isReplace, ...shared } }),
+  };
+  return (
+    <Confirm title="Edit many actions" verb="Preview" fields={fields} onClose={onClose} onConfirm={given}>
+      <Choice label="Change" of={way} options={Object.entries(ways)} />
+    </Confirm>
+  );
+}
+
+function CountedDialog({ verb, filter, correction, onDecided, onClose }: BulkProps & { correction: Correction | undefined }) {
+  const { companyId } = useCompany();
+  const [preview, bulk] = [useSignal<Preview | undefined>(undefined), useSignal<Bulk | undefined>(undefined)];
+  const deed = useDeed();
+  const order = <Answer,>(confirm?: number) =>
+    ask<Answer>('POST', path`/co/${companyId}/chains/bulk`, { verb, filter, correction, confirm });
+  const count = async () => (preview.value = await order<Preview>());
+  useEffect(() => void deed.run(count), []);
+  const confirmed = () =>
+    deed.run(async () => {
+      try {
+        bulk.value = await order<Bulk>(preview.value?.count ?? 0);
+        onDecided?.();
+      } catch (error) {
+        if (error instanceof Refused && error.is('count-changed')) await count();
+        throw error;
+      }
+    });
+  if (bulk.value) return <BulkProgress bulk={bulk.value} onClose={onClose} />;
+  const { count: found, first = [], mends } = preview.value ?? {};
+  const chains = found === undefined ? 'many chains' : counted(found, 'chain');
+  const dialog = { title: `${verbWords[verb]} ${chains}${found === undefined ? '' : '?'}`, ...deed, onClose };
+  if (!found) return <NotReady {...dialog}>{found === 0 ? 'Nothing is left to do.' : 'Counting chains…'}</NotReady>;
+  return (
+    <Confirm {...dialog} verb={`${verbWords[verb]} ${chains}`} danger={verb === 'cancel'} onConfirm={() => void confirmed()}>
+      <p>{verbMeanings[verb]}</p>
+      <ul class="plain">
+        {mends?.map((mend) => <MendLine key={`${mend.chainId} ${mend.index}`} field={correction?.field} mend={mend} />) ??
+          first.map((chain) => <ChainLine key={chain.chainId} chain={chain} />)}
+      </ul>
+      {found > first.length && <p class="soft">and {counted(found - first.length, 'more chain')}</p>}
+    </Confirm>
+  );
+}
+
+type Mend = NonNullable<Preview['mends']>[number];
+
+function MendLine({ field, mend: { chainId, index, before, after, problem } }: { field: string | undefined; mend: Mend }) {
+  const text = (value: unknown) => (typeof value === 'string' ? `"${value}"` : JSON.stringify(value));
+  return (
+    <li>
+      <span class="soft small">
+        {chainId.slice(0, 8)}, action {index}: <code>{field}</code>
+      </span>{' '}
+      {before !== undefined && <del>{text(before)}</del>} {after !== undefined && '→ '}
+      {after !== undefined && <ins>{text(after)}</ins>}
+      {after === undefined && !problem && <span class="soft">The field stays the same, so the action is not retried.</span>}
+      {problem && <Said look="error" text={problem} />}
+    </li>
+  );
+}
+
+function ChainLine({ chain }: { chain: ListedChain }) {
+  return (
+    <li>
+      <State of={chain.status} /> <a href={pageOf.chain(chain.companyId, chain.chainId)}>{aboutChain(chain)}</a>{' '}
+      <Time look="soft small" at={chain.receivedAt} />
+    </li>
+  );
+}
+
+function BulkProgress({ bulk: begun, onClose }: { bulk: Bulk; onClose(): void }) {
+  const { companyId } = useCompany();
+  const asking = useResource<Bulk>(path`/co/${companyId}/chains/bulk/${begun.bulkId}`, often);
+  const bulk = asking.data.value ?? begun;
+  const { progress, status, count, verb, links } = bulk;
+  const [isOver, title] = [status !== 'running', `${verbWords[verb]}: ${status}`];
+  useEffect(() => {
+    if (isOver) announce(`${title}. ${progressWords(bulk)}`);
+  }, [isOver]);
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <progress max={count} value={isOver ? count : (progress?.done ?? 0)} aria-label="Progress" />
+      <p>{progressWords(bulk)}</p>
+      {progress?.failures.map(({ workflowId, error }) => (
+        <p key={`${workflowId} ${error}`} class="note bad">
+          {workflowId}: <Said text={error} />
+        </p>
+      ))}
+      <ProblemNote refused={asking.refused.value} />
+      {!isOver && <p class="soft">The relay continues if you close this dialog or leave the page.</p>}
+      <p class="row">
+        <Button class="main" onClick={onClose}>
+          {isOver ? 'Done' : 'Close'}
+        </Button>
+        {links.webUi && (
+          <a href={links.webUi} target="_blank" rel="noreferrer">
+            Open in Temporal
+          </a>
+        )}
+      </p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,8 @@
+/** The parts of which pages are made. */
+
+export * from './buttons.js';
+export * from './dialog.js';
+export * from './fields.js';
+export * from './known.js';
+export * from './table.js';
+export * from './text.js';

@@ -1,0 +1,221 @@
+/** The buttons to decide about one action, and the dialog that edits its fields. */
+
+import { type Signal, useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { type SteeringVerb, steeringVerbs, verbsFor } from '../chain/allowed-verbs.js';
+import { type Fields, fixedFields } from '../chain/fields.js';
+import { isUnknown } from '../chain/outcome.js';
+import type { Issue } from '../chain/request.js';
+import { actionsText } from '../chain/text.js';
+import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
+import { pageOf, path } from './addresses.js';
+import { ask } from './api.js';
+import { changesOf, editText, fieldAt, isLong } from './fields.js';
+import { may, useCompany } from './session.js';
+import { Area, Button, Check, Confirm, type ConfirmProps, Entry, Failure, NotReady, ProblemNote, useDeed } from './ui/index.js';
+import { helpFor, stateWords, titleOf, verbWords } from './words.js';
+
+interface VerbsProps {
+  chain: ChainResource;
+  action: ActionResource;
+  /** The verbs that can have a button here. By default, all verbs. */
+  only?: readonly SteeringVerb[];
+  /** A text at the end of each button, such as ` this one`, if other buttons beside it steer several chains. */
+  which?: string;
+  /** Called when a button is pressed. */
+  onBegin?(): void;
+  /** Called after a decision. */
+  onDone(): void;
+}
+
+/** What a dialog asks before a decision. Retry and Run now act immediately. */
+const questions: Partial<Record<SteeringVerb, Pick<ConfirmProps, 'verb' | 'danger' | 'fields'> & { words?: string }>> = {
+  skip: { verb: 'Skip', words: 'This action will not run. The chain continues with the next action.' },
+  cancel: {
+    verb: 'Cancel the action',
+    danger: true,
+    words: 'You cannot undo this. If the action is running now, the relay finishes it first.',
+  },
+  reschedule: {
+    verb: 'Reschedule',
+    fields: {
+      minutes: {
+        label: 'Minutes from now',
+        hint: 'Other actions keep their times.',
+        first: '30',
+        type: 'number',
+        min: '0',
+        max: '527040',
+        step: 'any',
+        required: true,
+      },
+    },
+  },
+};
+
+export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin, onDone }: VerbsProps) {
+  const { companyId } = useCompany();
+  const [asked, hasDecided] = [useSignal<SteeringVerb | undefined>(undefined), useSignal(false)];
+  const deed = useDeed();
+  const group = useRef<HTMLFieldSetElement>(null);
+  const title = titleOf(action);
+  const verbs = may('steer') ? verbsFor(chain, action).filter((verb) => only.includes(verb)) : [];
+  if (verbs.length === 0 && !hasDecided.value && !asked.value) return null;
+  const close = () => (asked.value = undefined);
+  /** The pressed button may disappear, so the group of buttons takes the focus. */
+  const decided = () => {
+    close();
+    hasDecided.value = true;
+    setTimeout(() => group.current?.focus());
+    onDone();
+  };
+  const decide = async (verb: SteeringVerb, body?: object) => {
+    const at = path`/co/${companyId}/chains/${chain.chainId}/actions/${String(action.index)}/${verb}`;
+    const words = `${verbWords[verb]} was requested for action ${action.index}.`;
+    if (await deed.run(() => ask('POST', at, body), words)) decided();
+  };
+  const choose = (verb: SteeringVerb) => {
+    onBegin?.();
+    if (verb === 'mend' || questions[verb]) asked.value = verb;
+    else void decide(verb);
+  };
+  const help = helpFor(action.error && { ...action.error, assignmentId: action.assignmentId });
+  const isBest = (verb: SteeringVerb) => verb === help?.by;
+  const { by } = action.steered?.at(-1) ?? {};
+  const meanwhile = asked.value && !verbs.includes(asked.value) && (
+    <p class="note wait" role="status">
+      The action is now {stateWords(action.state)}
+      {by && `, after a decision of ${by}`}. Your input stays here until you choose Back.
+    </p>
+  );
+  const { words, ...question } = (asked.value && questions[asked.value]) ?? { verb: '' };
+  return (
+    <fieldset ref={group} class="row verbs" tabIndex={-1} aria-label={`Decisions about action ${title}`}>
+      {help?.by === 'settings' && may('manage') && action.state === 'needs-attention' && (
+        <a class="button main" href={pageOf.settings(companyId)}>
+          {help.words}
+        </a>
+      )}
+      {[...verbs]
+        .sort((one, other) => Number(isBest(other)) - Number(isBest(one)))
+        .map((verb) => (
+          <Button key={verb} class={isBest(verb) ? 'main' : 'quiet'} aria-disabled={deed.busy} onClick={() => choose(verb)}>
+            {verb === 'mend' && isBest(verb) && help?.words ? `${help.words}${which && ' of'}` : verbWords[verb]}
+            {which}
+            {(verb === 'mend' || verb === 'reschedule') && '…'}
+            <span class="unseen"> action {title}</span>
+          </Button>
+        ))}
+      {!asked.value && <ProblemNote refused={deed.refused} />}
+      {asked.value === 'mend' && (
+        <MendDialog chain={chain} action={action} onClose={close} onDone={decided}>
+          {meanwhile}
+        </MendDialog>
+      )}
+      {asked.value && question.verb && (
+        <Confirm
+          {...deed}
+          {...question}
+          title={`${verbWords[asked.value]} ${title}${words ? '?' : ''}`}
+          onClose={close}
+          onConfirm={({ minutes }) =>
+            asked.value && void decide(asked.value, minutes ? { seconds: Math.round(60 * +minutes) } : undefined)
+          }
+        >
+          {meanwhile}
+          {words && <p>{words}</p>}
+        </Confirm>
+      )}
+    </fieldset>
+  );
+}
+
+interface FieldInputsProps {
+  fields: Fields;
+  /** The edited texts, by field name. */
+  texts: Signal<Record<string, string>>;
+  issues: readonly Issue[];
+  /** The prefix of the JSON pointers to the fields, such as `/fields`. */
+  at: string;
+}
+
+/** Shows one input for each field, and one input for each missing field that an issue names. */
+export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {
+  const mentioned = issues.flatMap((issue) => fieldAt(issue, at) ?? []);
+  const names = [...new Set([...Object.keys(fields), ...Object.keys(texts.value), ...mentioned])];
+  const editor = (name: string) => {
+    const value = fields[name];
+    const wrong = issues.filter((issue) => fieldAt(issue, at) === name);
+    const field = {
+      label: <code>{name}</code>,
+      hint: Array.isArray(value) ? 'Write one entry per line.' : undefined,
+      problem: wrong.map(({ detail }) => detail).join('; '),
+      value: texts.value[name] ?? editText(value),
+      autocomplete: 'off',
+      spellcheck: false,
+      onText: (text: string) => (texts.value = { ...texts.value, [name]: text }),
+    } as const;
+    return isLong(value) ? <Area key={name} {...field} rows={4} /> : <Entry key={name} {...field} />;
+  };
+  return <>{names.filter((name) => !fixedFields.includes(name)).map(editor)}</>;
+}
+
+interface MendProps {
+  chain: ChainResource;
+  action: ActionResource;
+  children?: ComponentChildren;
+  onClose(): void;
+  onDone(): void;
+}
+
+export function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: MendProps) {
+  const { companyId } = useCompany();
+  const at = path`/co/${companyId}/chains/${chainId}/actions/${String(action.index)}`;
+  const read = useSignal<{ fields: Fields; sameAssignment: number[] } | undefined>(undefined);
+  const [texts, isUnchanged] = [useSignal<Record<string, string>>({}), useSignal(false)];
+  const deed = useDeed();
+  const load = async () => (read.value = await ask('GET', `${at}/fields`));
+  useEffect(() => void deed.run(load), []);
+  const dialog = { title: `Edit ${titleOf(action)}`, ...deed, onClose };
+  if (!read.value) return <NotReady {...dialog}>Loading the fields…</NotReady>;
+  const { fields, sameAssignment } = read.value;
+  const changes = changesOf(fields, texts.value);
+  const count = Object.keys(changes).length;
+  const others = 'platformAssignmentId' in changes ? sameAssignment : [];
+  const mend = async ({ isMeant, areAll }: Record<string, string>) => {
+    isUnchanged.value = count === 0;
+    if (count === 0) return;
+    const asked = { fields: changes, confirmUnknown: isMeant ? true : undefined, allActions: areAll ? true : undefined };
+    if (await deed.run(() => ask('POST', `${at}/mend`, asked), `Saved. The relay retries ${titleOf(action)}.`)) onDone();
+  };
+  return (
+    <Confirm {...dialog} verb="Save and retry" onConfirm={(given) => void mend(given)}>
+      {children}
+      {action.error && <Failure of={{ ...action.error, assignmentId: action.assignmentId }} />}
+      <p>The relay checks your changes, then retries the action. If you empty a field, the relay removes the field.</p>
+      {isUnchanged.value && count === 0 && (
+        <p class="note wait" role="alert">
+          You have not changed anything. To retry without changes, go back and choose Retry.
+        </p>
+      )}
+      <FieldInputs fields={fields} texts={texts} issues={deed.refused?.problem.errors ?? []} at="/fields" />
+      {others.length > 0 && count === 1 && (
+        <Check name="areAll" defaultChecked>
+          Also change the assignment of {actionsText(others)}.
+        </Check>
+      )}
+      {others.length > 0 && count > 1 && (
+        <p class="note wait">
+          The assignment of {actionsText(others)} stays the same. To change the assignment in these actions too, edit only the
+          assignment and no other field.
+        </p>
+      )}
+      {isUnknown(action) && (
+        <Check name="isMeant" required>
+          The outcome of the last attempt is unknown. I have checked whether the action was done, and I want to retry.
+        </Check>
+      )}
+    </Confirm>
+  );
+}
