@@ -14,16 +14,19 @@ export interface Row {
   value: Value;
 }
 
-export const comparisonWords = {
-  is: 'is',
-  not: 'is not',
-  more: 'is more than',
-  less: 'is less than',
-  contains: 'contains',
-  exists: 'is there',
-  missing: 'is not there',
+/** `cel`: in CEL, with P for the property and V for the value. */
+export const comparisons = {
+  is: { words: 'is', cel: 'P == V' },
+  not: { words: 'is not', cel: 'P != V' },
+  more: { words: 'is more than', cel: 'P > V' },
+  less: { words: 'is less than', cel: 'P < V' },
+  contains: { words: 'contains', cel: 'P.contains(V)' },
+  exists: { words: 'is there', cel: 'has(P)' },
+  missing: { words: 'is not there', cel: '!(has(P))' },
 } as const;
-export type Comparison = keyof typeof comparisonWords;
+export type Comparison = keyof typeof comparisons;
+const allComparisons = Object.keys(comparisons) as Comparison[];
+export const hasValue = (comparison: Comparison) => comparisons[comparison].cel.includes('V');
 
 /** `text`: an expression that rows cannot show. */
 export interface Condition {
@@ -36,11 +39,17 @@ export const noCondition: Condition = { rows: [], join: 'and' };
 
 /** The condition of an action, from its fields `actionCondition` and `if`. */
 export function conditionOf({ actionCondition, if: expression }: Fields): Condition {
-  const plain = typeof actionCondition === 'string' && actionCondition !== '' ? plainRow(actionCondition) : undefined;
-  if (typeof expression !== 'string' || expression === '') return { ...noCondition, rows: plain ? [plain] : [] };
-  const read = readExpression(expression);
-  if (!read || (plain && read.join === 'or')) return { rows: plain ? [plain] : [], join: 'and', text: expression };
-  return plain ? { rows: [plain, ...read.rows], join: 'and' } : read;
+  const plain = typeof actionCondition === 'string' && actionCondition !== '' ? [plainRow(actionCondition)] : [];
+  if (typeof expression !== 'string' || expression === '') return { ...noCondition, rows: plain };
+  const { rows, join, text } = whenOf(expression);
+  if (text !== undefined || (plain.length > 0 && join === 'or')) return { rows: plain, join: 'and', text: expression };
+  return { rows: [...plain, ...rows], join };
+}
+
+/** The condition of an expression. */
+export function whenOf(expression: unknown): Condition {
+  if (typeof expression !== 'string' || expression === '') return noCondition;
+  return readExpression(expression) ?? { ...noCondition, text: expression };
 }
 
 /** The fields for the condition. One comparison of the assignment needs no CEL, so a list can have it too. */
@@ -57,24 +66,19 @@ export function fieldsOfCondition({ rows: written, join, text }: Condition): { a
 /** Whether a person has chosen the property. */
 export const isWhole = ({ of, path }: Row) => of === 'incomingValue' || path.trim() !== '';
 
-function plainRow(text: string): Row | undefined {
+function plainRow(text: string): Row {
   const { condition } = parseCondition(text);
   if (!condition) return { of: 'assignment', path: text, comparison: 'is', value: '' };
-  const comparison = condition.operator === '==' ? 'is' : 'not';
-  const isIncoming = condition.path[0] === 'incomingValue';
-  return {
-    of: isIncoming ? 'incomingValue' : 'assignment',
-    path: isIncoming ? '' : pathText(condition.path),
-    comparison,
-    value: condition.value,
-  };
+  const { operator, value } = condition;
+  const comparison = operator === '==' ? 'is' : 'not';
+  if (condition.path[0] === 'incomingValue') return { of: 'incomingValue', path: '', comparison, value };
+  return { of: 'assignment', path: pathText(condition.path), comparison, value };
 }
 
 function plainText({ of, path, comparison, value }: Row): string {
   const text = String(value);
   const isOdd = text !== text.trim() || text === '' || /&&|\|\||[=!]=|^["']/.test(text);
-  const shown = isOdd ? `"${text}"` : text;
-  return `${of === 'incomingValue' ? of : path}${comparison === 'is' ? '==' : '!='}${shown}`;
+  return `${of === 'incomingValue' ? of : path}${comparison === 'is' ? '==' : '!='}${isOdd ? `"${text}"` : text}`;
 }
 
 /** Words that CEL reserves. After a dot, they are not the name of a property. */
@@ -94,24 +98,21 @@ function celPath({ of, path }: Pick<Row, 'of' | 'path'>): string {
   return [of, ...written].join('');
 }
 
-function isThere({ of, path }: Row): string {
+/** In CEL, `has` allows only a name after a dot. */
+function has({ of, path }: Row): string {
   const all = steps(path);
   const last = all.at(-1) ?? '';
-  const parent = pathText(all.slice(0, -1));
-  if (typeof last === 'number') return `size(${celPath({ of, path: parent })}) > ${last}`;
-  return isName(last) ? `has(${celPath({ of, path })})` : `${JSON.stringify(last)} in ${celPath({ of, path: parent })}`;
+  const parent = celPath({ of, path: pathText(all.slice(0, -1)) });
+  if (typeof last === 'number') return `size(${parent}) > ${last}`;
+  return isName(last) ? `has(${celPath({ of, path })})` : `${JSON.stringify(last)} in ${parent}`;
 }
 
 /** Writes the rows as CEL, such as `assignment.status == "draft" && event.priority > 3`. */
 export function expressionOf(rows: readonly Row[], join: Condition['join']): string {
   const terms = rows.map((row) => {
-    const [left, right] = [celPath(row), JSON.stringify(row.value)];
-    if (row.comparison === 'is') return `${left} == ${right}`;
-    if (row.comparison === 'not') return `${left} != ${right}`;
-    if (row.comparison === 'more') return `${left} > ${right}`;
-    if (row.comparison === 'less') return `${left} < ${right}`;
-    if (row.comparison === 'contains') return `${left}.contains(${JSON.stringify(String(row.value))})`;
-    return row.comparison === 'exists' ? isThere(row) : `!(${isThere(row)})`;
+    const value = JSON.stringify(row.comparison === 'contains' ? String(row.value) : row.value);
+    const parts: Record<string, string> = { 'has(P)': has(row), P: celPath(row), V: value };
+    return comparisons[row.comparison].cel.replaceAll(/has\(P\)|P|V/g, (part) => parts[part] ?? part);
   });
   return terms.join(join === 'and' ? ' && ' : ' || ');
 }
@@ -139,37 +140,27 @@ function split(text: string, by: string): string[] | undefined {
   return depth === 0 ? parts.map((part) => part.trim()) : undefined;
 }
 
-const subject = /(?<of>event|assignment|incomingValue)(?<path>(?:\.[A-Za-z_]\w*|\[\d+\]|\["[^"\\]*"\])*)/.source;
-const literal = /(?<value>"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|true|false)/.source;
-const forms: [form: RegExp, comparison: Comparison][] = [
-  [new RegExp(`^${subject}\\s*==\\s*${literal}$`), 'is'],
-  [new RegExp(`^${subject}\\s*!=\\s*${literal}$`), 'not'],
-  [new RegExp(`^${subject}\\s*>\\s*${literal}$`), 'more'],
-  [new RegExp(`^${subject}\\s*<\\s*${literal}$`), 'less'],
-  [new RegExp(`^${subject}\\.contains\\(${literal}\\)$`), 'contains'],
-  [new RegExp(`^has\\(${subject}\\)$`), 'exists'],
-  [new RegExp(`^!\\(?has\\(${subject}\\)\\)?$`), 'missing'],
-];
+const patterns: Record<string, string> = {
+  P: /(?<of>event|assignment|incomingValue)(?<path>(?:\.[A-Za-z_]\w*|\[\d+\]|\["[^"\\]*"\])*)/.source,
+  // Only the escapes that JSON has, too.
+  V: /(?<value>"(?:[^"\\\p{Cc}]|\\["\\bfnrt])*"|-?\d+(?:\.\d+)?|true|false)/u.source,
+  ' ': '\\s*',
+};
+const forms = allComparisons.map((comparison) => {
+  const source = comparisons[comparison].cel.replaceAll(/[^\w!=<>]|P|V/g, (part) => patterns[part] ?? `\\${part}`);
+  return { comparison, form: new RegExp(`^${source}$`, 'u') };
+});
 
 function readTerm(term: string): Row | undefined {
-  for (const [form, comparison] of forms) {
-    const { of, path, value } = form.exec(term)?.groups ?? {};
+  const written = term.replace(/^!(has\(.*\))$/, '!($1)');
+  for (const { form, comparison } of forms) {
+    const { of, path, value = '""' } = form.exec(written)?.groups ?? {};
     if (of === undefined || path === undefined) continue;
     const steps = path.replaceAll(/\["([^"\\]*)"\]/g, '.$1').replace(/^\./, '');
-    const given = jsonOf(value ?? '""');
-    const isValue = typeof given === 'string' || typeof given === 'number' || typeof given === 'boolean';
     const isPath = of === 'incomingValue' ? steps === '' : pathPattern.test(steps);
-    if (isValue && isPath) return { of: of as Subject, path: steps, comparison, value: given };
+    if (isPath) return { of: of as Subject, path: steps, comparison, value: JSON.parse(value) };
   }
   return undefined;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The value with the type that the property has had: a number or boolean in CEL must not be in quotation marks. */

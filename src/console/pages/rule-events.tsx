@@ -3,7 +3,6 @@
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
 import type { z } from 'zod';
-import type { TriedOutcome } from '../../contract/rule-contents.js';
 import type {
   AcceptedEvent,
   EventOutcome,
@@ -14,7 +13,7 @@ import type {
 } from '../../contract/rule-event.js';
 import { pageOf, path, query } from '../addresses.js';
 import { ask } from '../api.js';
-import { inSteps } from '../composer/plain-words.js';
+import { inSteps, variableWords } from '../composer/plain-words.js';
 import { triedWords } from '../composer/tried.js';
 import { ExportLinks } from '../export.js';
 import { announce, Page } from '../frame.js';
@@ -70,7 +69,7 @@ export function EventsPage({ relayId }: { relayId: string }) {
 }
 
 function Shadow({ counts }: { counts: Record<string, number> }) {
-  const said = Object.entries(counts).map(([outcome, count]) => `${count} ${triedWords[outcome as TriedOutcome] ?? outcome}`);
+  const said = Object.entries(counts).map(([outcome, count]) => `${count} ${triedWords(outcome)}`);
   return said.length === 0 ? null : <p class="note">The shadow version so far: {said.join(', ')}.</p>;
 }
 
@@ -105,7 +104,7 @@ function Became({ of: { outcome, chainId, rejectedId, reason, shadow } }: { of: 
       {reason && <Said look="soft small" text={inSteps(reason)} />}
       {shadow && (
         <span class="soft small">
-          Shadow version {shadow.version}: {triedWords[shadow.outcome as TriedOutcome] ?? shadow.outcome}
+          Shadow version {shadow.version}: {triedWords(shadow.outcome)}
         </span>
       )}
     </>
@@ -144,7 +143,7 @@ export function EventPage({ relayId, eventId }: { relayId: string; eventId: stri
             )}
             <h2>Values</h2>
             {Object.keys(event.variables).length === 0 && <p class="soft">The version takes no values from the event.</p>}
-            <FieldList fields={Object.entries(event.variables).map(([name, value]) => [name.replaceAll('_', ' '), value])} />
+            <FieldList fields={Object.entries(event.variables).map(([name, value]) => [variableWords(name), value])} />
             <h2>Body</h2>
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must take the focus */}
             <pre class="body" tabIndex={0}>

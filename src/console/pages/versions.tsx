@@ -5,10 +5,9 @@ import type { z } from 'zod';
 import type { ContentsDiff, Version, versionsResponse, WholeVersion } from '../../contract/rule-contents.js';
 import { pageOf, path, query } from '../addresses.js';
 import { ask } from '../api.js';
-import { Sentences } from '../composer/conflict.js';
-import { Differences } from '../composer/differences.js';
+import { Differences, Sentences } from '../composer/differences.js';
 import { draftOf } from '../composer/draft.js';
-import { WithTrial } from '../composer/publish.js';
+import { PublishDialog } from '../composer/tried.js';
 import { Page } from '../frame.js';
 import { seldom, usePages } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
@@ -90,7 +89,7 @@ function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersio
           {!isPublished && (
             <Opener opens={`Go back to version ${version}`}>
               {(onClose) => (
-                <WithTrial
+                <PublishDialog
                   title={`Go back to version ${version}?`}
                   verb="Go back"
                   about={`The relay publishes version ${version} again, as a new version. Chains that run now keep their version.`}
@@ -103,23 +102,7 @@ function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersio
               )}
             </Opener>
           )}
-          {!isPublished && !isShadow && (
-            <DeedButton
-              opens="Try beside the published version"
-              unseen={`, version ${version}`}
-              title={`Try version ${version} on new events?`}
-              verb="Try it"
-              change={() => shadow(version)}
-              words="The relay tries this version on each new event."
-              onDone={onChanged}
-            >
-              <p>
-                The relay tries this version on each new event, beside the published version, without effect. The list of events
-                counts what it would do.
-              </p>
-            </DeedButton>
-          )}
-          {isShadow && (
+          {isShadow ? (
             <DeedButton
               opens="Stop trying it"
               title={`Stop trying version ${version}?`}
@@ -130,6 +113,23 @@ function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersio
             >
               <p>The published version runs as before.</p>
             </DeedButton>
+          ) : (
+            !isPublished && (
+              <DeedButton
+                opens="Try beside the published version"
+                unseen={`, version ${version}`}
+                title={`Try version ${version} on new events?`}
+                verb="Try it"
+                change={() => shadow(version)}
+                words="The relay tries this version on each new event."
+                onDone={onChanged}
+              >
+                <p>
+                  The relay tries this version on each new event, beside the published version, without effect. The list of events
+                  counts what it would do.
+                </p>
+              </DeedButton>
+            )
           )}
         </p>
       )}

@@ -18,55 +18,68 @@ export function Health({ relayId }: { relayId: string }) {
   const period = useSignal('day-28');
   const [by, days] = period.value.split('-');
   const health = useResource<RuleHealth>(path`/co/${companyId}/rules/${relayId}/health` + query({ by, days }), seldom);
-  const at = (bucket: Bucket) => timeText(bucket.at, timeZone, 0);
   return (
     <section class="card" aria-labelledby="health">
       <h2 id="health">Events over time</h2>
       <Choice label="Period" of={period} options={Object.entries(periods)} />
       <Known of={health}>
-        {({ buckets, causes, held, quietSince, expectEvery }) => (
-          <>
-            {quietSince && (
-              <p class="note bad">
-                The rule is quiet: no event since <Time at={quietSince} distance />, although one is expected every{' '}
-                {durationText(expectEvery ?? 0)}.
-              </p>
-            )}
-            <dl class="facts">
-              <Fact name="Events">{sum(buckets, 'events')}</Fact>
-              <Fact name="Chains">{sum(buckets, 'chains')}</Fact>
-              <Fact name="Failed">{share(sum(buckets, 'failed'), sum(buckets, 'chains'))}</Fact>
-              <Fact name="No worker found">{sum(buckets, 'nobody')}</Fact>
-              <Fact name="Held now">{held}</Fact>
-            </dl>
-            <Bars
-              name="Events, with failed chains in red"
-              bars={buckets.map((bucket) => ({
-                ...{ at: bucket.at, size: bucket.events, bad: bucket.failed },
-                words: `${at(bucket)}: ${counted(bucket.events, 'event')}, ${bucket.failed} failed`,
-              }))}
-            />
-            <Bars
-              name="Time from event to end: 95 % of the chains were faster"
-              bars={buckets.map((bucket) => ({
-                ...{ at: bucket.at, size: bucket.p95 ?? 0, bad: 0 },
-                words: `${at(bucket)}: half within ${durationText(bucket.p50 ?? 0)}, 95 % within ${durationText(bucket.p95 ?? 0)}`,
-              }))}
-            />
-            {causes.length > 0 && (
-              <p>Causes: {causes.map(({ type, chains }) => `${failureWords(type)} (${counted(chains, 'chain')})`).join(', ')}</p>
-            )}
-          </>
-        )}
+        {({ buckets, causes, held, quietSince, expectEvery = 0 }) => {
+          const sum = (field: 'events' | 'chains' | 'failed' | 'nobody') =>
+            buckets.reduce((sum, bucket) => sum + bucket[field], 0);
+          const facts = {
+            Events: sum('events'),
+            Chains: sum('chains'),
+            Failed: share(sum('failed'), sum('chains')),
+            'No worker found': sum('nobody'),
+            'Held now': held,
+          };
+          /** @param words - follow the time of the bar. */
+          const barsOf = (size: 'events' | 'p95', bad: 'failed' | undefined, words: (bucket: Bucket) => string): Bar[] =>
+            buckets.map((bucket) => ({
+              at: bucket.at,
+              size: bucket[size] ?? 0,
+              bad: bad ? bucket[bad] : 0,
+              words: `${timeText(bucket.at, timeZone, 0)}: ${words(bucket)}`,
+            }));
+          return (
+            <>
+              {quietSince && (
+                <p class="note bad">
+                  The rule is quiet: no event since <Time at={quietSince} distance />, although one is expected every{' '}
+                  {durationText(expectEvery)}.
+                </p>
+              )}
+              <dl class="facts">
+                {Object.entries(facts).map(([name, value]) => (
+                  <Fact key={name} name={name}>
+                    {value}
+                  </Fact>
+                ))}
+              </dl>
+              <Bars
+                name="Events, with failed chains in red"
+                bars={barsOf('events', 'failed', ({ events, failed }) => `${counted(events, 'event')}, ${failed} failed`)}
+              />
+              <Bars
+                name="Time from event to end: 95 % of the chains were faster"
+                bars={barsOf('p95', undefined, ({ p50 = 0, p95 = 0 }) => {
+                  return `half within ${durationText(p50)}, 95 % within ${durationText(p95)}`;
+                })}
+              />
+              {causes.length > 0 && (
+                <p>
+                  Causes: {causes.map(({ type, chains }) => `${failureWords(type)} (${counted(chains, 'chain')})`).join(', ')}
+                </p>
+              )}
+            </>
+          );
+        }}
       </Known>
     </section>
   );
 }
 
 type Bucket = RuleHealth['buckets'][number];
-
-const sum = (buckets: readonly Bucket[], field: 'events' | 'chains' | 'failed' | 'nobody') =>
-  buckets.reduce((sum, bucket) => sum + bucket[field], 0);
 
 /** For example `3 (1.2 %)`. */
 export function share(part: number, whole: number): string {

@@ -160,12 +160,13 @@ async function lookAround(): Promise<void> {
     await page.keyboard.press('Enter');
     await page.locator('h1:focus', { hasText: 'Rules' }).waitFor();
     assert.equal(await page.title(), 'Rules · Relay');
-    await page.getByRole('button', { name: 'Create a rule' }).focus();
+    await go(page, `${home}/rules/${relayId}`);
+    await page.getByRole('button', { name: 'Create a token' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Create a rule…');
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Create a token…');
     await page.context().close();
   });
 
