@@ -117,29 +117,6 @@ export function expressionOf(rows: readonly Row[], join: Condition['join']): str
   return terms.join(join === 'and' ? ' && ' : ' || ');
 }
 
-/** Reads CEL that consists of simple comparisons. Undefined for other CEL. */
-export function readExpression(text: string): Condition | undefined {
-  const [byAnd, byOr] = [split(text, '&&'), split(text, '||')];
-  if (!byAnd || !byOr || (byAnd.length > 1 && byOr.length > 1)) return undefined;
-  const isOr = byOr.length > 1;
-  const rows = (isOr ? byOr : byAnd).map(readTerm);
-  return rows.every((row) => row !== undefined) ? { rows, join: isOr ? 'or' : 'and' } : undefined;
-}
-
-/** Splits outside quotation marks and brackets. Undefined if a bracket or a quotation mark is not closed. */
-function split(text: string, by: string): string[] | undefined {
-  const parts = [''];
-  let depth = 0;
-  for (const [part] of text.matchAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|&&|\|\||./gs)) {
-    if (part === '"' || part === "'") return undefined;
-    if ('([{'.includes(part)) depth += 1;
-    if (')]}'.includes(part)) depth -= 1;
-    if (depth === 0 && part === by) parts.push('');
-    else parts.push((parts.pop() ?? '') + part);
-  }
-  return depth === 0 ? parts.map((part) => part.trim()) : undefined;
-}
-
 const patterns: Record<string, string> = {
   P: /(?<of>event|assignment|incomingValue)(?<path>(?:\.[A-Za-z_]\w*|\[\d+\]|\["[^"\\]*"\])*)/.source,
   // Only the escapes that JSON has, too.
@@ -148,17 +125,22 @@ const patterns: Record<string, string> = {
 };
 const forms = allComparisons.map((comparison) => {
   const source = comparisons[comparison].cel.replaceAll(/[^\w!=<>]|P|V/g, (part) => patterns[part] ?? `\\${part}`);
-  return { comparison, form: new RegExp(`^${source}$`, 'u') };
+  return { comparison, form: new RegExp(`^\\s*${source}\\s*(?:(?<join>&&|\\|\\|)(?<rest>.+))?$`, 'su') };
 });
 
-function readTerm(term: string): Row | undefined {
-  const written = term.replace(/^!(has\(.*\))$/, '!($1)');
+/** Reads CEL that consists of simple comparisons, joined in one way. Undefined for other CEL. */
+export function readExpression(text: string): Condition | undefined {
+  const written = text.replace(/^\s*!(has\([^()]*\))/, '!($1)');
   for (const { form, comparison } of forms) {
-    const { of, path, value = '""' } = form.exec(written)?.groups ?? {};
+    const { of, path, value = '""', join: sign, rest } = form.exec(written)?.groups ?? {};
     if (of === undefined || path === undefined) continue;
-    const steps = path.replaceAll(/\["([^"\\]*)"\]/g, '.$1').replace(/^\./, '');
-    const isPath = of === 'incomingValue' ? steps === '' : pathPattern.test(steps);
-    if (isPath) return { of: of as Subject, path: steps, comparison, value: JSON.parse(value) };
+    const place = path.replaceAll(/\["([^"\\]*)"\]/g, '.$1').replace(/^\./, '');
+    if (of === 'incomingValue' ? place !== '' : !pathPattern.test(place)) return undefined;
+    const row: Row = { of: of as Subject, path: place, comparison, value: JSON.parse(value) };
+    if (rest === undefined) return { rows: [row], join: 'and' };
+    const [join, others] = [sign === '&&' ? 'and' : 'or', readExpression(rest)] as const;
+    const isOne = others && (others.rows.length === 1 || others.join === join);
+    return isOne ? { rows: [row, ...others.rows], join } : undefined;
   }
   return undefined;
 }

@@ -41,13 +41,12 @@ export function InsertValue({ into, isLate, onInsert }: InsertProps) {
     ([name, { path }]) => [name, valueWords(propertyOf(event, path) ?? path)] as const,
   );
   const places = [...offersOf(event, 'event.'), ...(isLate ? offersOf(assignment, 'assignment.') : [])];
+  const isBlind = way === 'event' && seen.event.length === 0;
   if (!into) return <p class="soft small">To insert a value, click the text that needs it.</p>;
   return (
     <Picker
-      label={`Insert a value into “${into}”`}
-      hint={
-        seen.event.length > 0 || way === 'list' ? '' : 'To see the values of an event here, paste an example above the steps.'
-      }
+      label="Insert a value"
+      hint={`It goes into “${into}”, at the cursor.${isBlind ? ' To see values of an event, paste an example above.' : ''}`}
       name="insert"
       offers={way === 'list' ? ofList : [...variables, ...places]}
       onPick={onInsert}

@@ -16,11 +16,10 @@ import { ask } from '../api.js';
 import { inSteps, variableWords } from '../composer/plain-words.js';
 import { triedWords } from '../composer/tried.js';
 import { ExportLinks } from '../export.js';
-import { announce, Page } from '../frame.js';
+import { Page } from '../frame.js';
 import { usePages, useResource } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
-import { useDeed } from '../ui/buttons.js';
-import { Confirm, Opener } from '../ui/dialog.js';
+import { DeedButton } from '../ui/dialog.js';
 import { Choice } from '../ui/fields.js';
 import { Known } from '../ui/known.js';
 import { Pager, Table } from '../ui/table.js';
@@ -138,7 +137,7 @@ export function EventPage({ relayId, eventId }: { relayId: string; eventId: stri
             </p>
             {may('steer') && (
               <p>
-                <Opener opens="Send again">{(onClose) => <SendAgain at={at} relayId={relayId} onClose={onClose} />}</Opener>
+                <SendAgain at={at} relayId={relayId} />
               </p>
             )}
             <h2>Values</h2>
@@ -156,32 +155,23 @@ export function EventPage({ relayId, eventId }: { relayId: string; eventId: stri
   );
 }
 
-function SendAgain({ at, relayId, onClose }: { at: string; relayId: string; onClose(): void }) {
+function SendAgain({ at, relayId }: { at: string; relayId: string }) {
   const { companyId } = useCompany();
   const { route } = useLocation();
   const version = useSignal('published');
-  const deed = useDeed();
-  const send = () =>
-    deed.run(async () => {
-      const sent = await ask<AcceptedEvent | NotApplicableEvent>('POST', `${at}/resend`, {
-        version: version.value,
-        confirm: true,
-      });
-      onClose();
-      announce(sent.applies ? 'Sent again' : `The rule does not run for this event: ${sent.reason}`);
-      route(sent.applies ? pageOf.chain(companyId, sent.chainId) : pageOf.event(companyId, relayId, sent.eventId));
-    });
+  const send = async () => {
+    const request = { version: version.value, confirm: true };
+    const sent = await ask<AcceptedEvent | NotApplicableEvent>('POST', `${at}/resend`, request);
+    route(sent.applies ? pageOf.chain(companyId, sent.chainId) : pageOf.event(companyId, relayId, sent.eventId));
+  };
   return (
-    <Confirm {...deed} title="Send the event again?" verb="Send again" onClose={onClose} onConfirm={() => void send()}>
+    <DeedButton opens="Send again" title="Send the event again?" verb="Send again" change={send} words="Sent again">
       <p>All steps of the rule run again. People may get a second message. The delays start now.</p>
       <Choice
         label="Which version?"
         of={version}
-        options={[
-          ['published', 'the published version'],
-          ['same', 'the version that it ran'],
-        ]}
+        options={Object.entries({ published: 'the published version', same: 'the version that it ran' })}
       />
-    </Confirm>
+    </DeedButton>
   );
 }

@@ -54,6 +54,23 @@ export function VersionsPage({ relayId }: { relayId: string }) {
   );
 }
 
+/** The buttons that begin and end the trial of a version beside the published one. */
+const start = {
+  opens: 'Try beside the published version',
+  title: 'Try this version on new events?',
+  verb: 'Try it',
+  words: 'The relay tries this version on each new event.',
+  children:
+    'The relay tries this version on each new event, without effect. The list of events counts what the version would do.',
+};
+const stop = {
+  opens: 'Stop trying it',
+  title: 'Stop trying this version?',
+  verb: 'Stop',
+  words: 'Stopped',
+  children: 'The published version runs as before.',
+};
+
 interface OneVersionProps {
   at: string;
   relayId: string;
@@ -68,7 +85,6 @@ function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersio
   const others = known.versions.map(({ version }) => version).filter((other) => other !== version);
   const [isPublished, isShadow] = [version === known.published, version === known.shadow];
   const own = `${at}/versions/${version}`;
-  const shadow = (next: number | null) => ask('PUT', `${at}/shadow`, { version: next });
   return (
     <section class="card" aria-labelledby={`v${version}`}>
       <h2 id={`v${version}`}>
@@ -102,34 +118,13 @@ function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersio
               )}
             </Opener>
           )}
-          {isShadow ? (
+          {!isPublished && (
             <DeedButton
-              opens="Stop trying it"
-              title={`Stop trying version ${version}?`}
-              verb="Stop"
-              change={() => shadow(null)}
-              words="Stopped"
+              {...(isShadow ? stop : start)}
+              unseen={`, version ${version}`}
+              change={() => ask('PUT', `${at}/shadow`, { version: isShadow ? null : version })}
               onDone={onChanged}
-            >
-              <p>The published version runs as before.</p>
-            </DeedButton>
-          ) : (
-            !isPublished && (
-              <DeedButton
-                opens="Try beside the published version"
-                unseen={`, version ${version}`}
-                title={`Try version ${version} on new events?`}
-                verb="Try it"
-                change={() => shadow(version)}
-                words="The relay tries this version on each new event."
-                onDone={onChanged}
-              >
-                <p>
-                  The relay tries this version on each new event, beside the published version, without effect. The list of events
-                  counts what it would do.
-                </p>
-              </DeedButton>
-            )
+            />
           )}
         </p>
       )}

@@ -285,12 +285,12 @@ async function composing(): Promise<void> {
     await page.getByLabel('Property').fill('workorder.status');
     const offered = page.locator('datalist option[value="cancelled"]');
     await offered.waitFor({ state: 'attached' });
-    await page.getByLabel('Value').fill('created');
+    await page.getByLabel('Value', { exact: true }).fill('created');
     await unfold(step(page, 3));
     await step(page, 3).getByLabel('To', { exact: true }).click();
     const inserted = 'event.workorder.manager.email';
     await step(page, 3).locator(`datalist option[value="${inserted}"][label="boss@demo.example"]`).waitFor({ state: 'attached' });
-    await step(page, 3).getByLabel('Insert a value into “To”').fill(inserted);
+    await step(page, 3).getByLabel('Insert a value').fill(inserted);
     await step(page, 3).getByText('[workorder manager email]').waitFor();
     await page.getByText('Draft saved').waitFor();
     await page.getByRole('button', { name: 'Try on the last events…' }).click();
