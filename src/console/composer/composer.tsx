@@ -16,13 +16,12 @@ import { EventSide } from './event-side.js';
 import { Finish } from './finish.js';
 import { JsonView } from './json-view.js';
 import { KnowledgeContext, type Remark, usualAssignments, type Way } from './knowledge.js';
-import { useLastEvents } from './last-events.js';
 import { inSteps, placeText } from './plain-words.js';
 import { Steps } from './steps.js';
 import { Timeline } from './timeline.js';
 import { PublishDialog, useTrial } from './tried.js';
 import type { Editing } from './use-draft.js';
-import { useChoices, useRehearsal } from './use-rehearsal.js';
+import { useRehearsal } from './use-rehearsal.js';
 
 interface ComposerProps {
   relayId: string;
@@ -46,11 +45,8 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
   const isList = way.value === 'list';
   const isJson = useSignal(false);
   const dialog = useSignal<'try' | 'publish' | 'conflict' | undefined>(undefined);
-  const choices = useChoices();
-  const { listed, events, chosen, example } = useLastEvents(relayId, choices.eventId.value);
-  const event = chosen ? { eventId: chosen.eventId } : events[0] && { event: events[0] };
-  const rehearsal = useRehearsal({ relayId, draft, way: way.value, choices, event });
-  const { composed } = rehearsal;
+  const rehearsal = useRehearsal(relayId, draft, way.value);
+  const { composed, events, chosen, example } = rehearsal;
   const { problems: found, warnings } = isList ? (composed ?? { problems: [], warnings: [] }) : stored;
   const timestamps = (composed?.timestamps ?? []).map(({ pointer, detail, written }) => ({
     pointer,
@@ -131,7 +127,7 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
               </p>
             ))}
           </div>
-          {hasSteps && <Timeline {...{ choices, rehearsal }} events={listed} />}
+          {hasSteps && <Timeline rehearsal={rehearsal} />}
         </div>
         {hasSteps && <Finish refused={rehearsal.refused} />}
         {dialog.value === 'try' && <TryDialog relayId={relayId} onClose={close} />}

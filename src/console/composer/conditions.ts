@@ -1,6 +1,6 @@
 /** Conditions as rows of property, comparison and value, and as the texts of the API: `actionCondition`, or CEL in `if` and `when`. */
 
-import { parseCondition, pathPattern, pathText } from '../../chain/condition.js';
+import { parseCondition, pathPattern, pathText, stepsOf } from '../../chain/condition.js';
 import type { Fields } from '../../chain/fields.js';
 
 export type Subject = 'assignment' | 'event' | 'incomingValue';
@@ -86,13 +86,9 @@ const reserved =
   /^(as|break|const|continue|else|false|for|function|if|import|in|let|loop|namespace|null|package|return|true|var|void|while)$/;
 const isName = (step: string) => /^[A-Za-z_]\w*$/.test(step) && !reserved.test(step);
 
-/** The names and places of a path: `items[0].id` has `items`, 0 and `id`. */
-export const steps = (path: string): (string | number)[] =>
-  [...path.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([name, place]) => (place === undefined ? name : Number(place)));
-
 /** Writes `location.zip` of the event as `event.location.zip`. */
 function celPath({ of, path }: Pick<Row, 'of' | 'path'>): string {
-  const written = steps(path).map((step) =>
+  const written = stepsOf(path).map((step) =>
     typeof step === 'number' ? `[${step}]` : isName(step) ? `.${step}` : `[${JSON.stringify(step)}]`,
   );
   return [of, ...written].join('');
@@ -100,7 +96,7 @@ function celPath({ of, path }: Pick<Row, 'of' | 'path'>): string {
 
 /** In CEL, `has` allows only a name after a dot. */
 function has({ of, path }: Row): string {
-  const all = steps(path);
+  const all = stepsOf(path);
   const last = all.at(-1) ?? '';
   const parent = celPath({ of, path: pathText(all.slice(0, -1)) });
   if (typeof last === 'number') return `size(${parent}) > ${last}`;

@@ -1,9 +1,9 @@
 /** The places of an event, such as `workorder.id`, with their values; the places that a draft uses; and an event made from them. */
 
-import { ownProperty, pathPattern, propertyOf } from '../../chain/condition.js';
+import { ownProperty, pathPattern, propertyOf, stepsOf } from '../../chain/condition.js';
 import { type Fields, isObject } from '../../chain/fields.js';
 import { cutShort, variablePattern } from '../../chain/text.js';
-import { conditionOf, type Row, steps, type Value, whenOf } from './conditions.js';
+import { conditionOf, type Row, type Value, whenOf } from './conditions.js';
 import type { Draft } from './draft.js';
 
 export interface Place {
@@ -94,7 +94,7 @@ export function inventedEvent(draft: Draft): Fields {
     ...rows.toReversed().map((row) => [row.path, fittingValue(row)] as const),
   ];
   const known = values.filter(([path, value]) => value !== undefined && pathPattern.test(path));
-  return known.reduce<object>((event, [path, value]) => withValue(event, steps(path), value), {}) as Fields;
+  return known.reduce<object>((event, [path, value]) => withValue(event, stepsOf(path), value), {}) as Fields;
 }
 
 function sampleAt(path: string): string {

@@ -15,7 +15,7 @@ import { clockText, delaySeconds } from './durations.js';
 import { useKnowledge } from './knowledge.js';
 import { inSteps } from './plain-words.js';
 import { deedWords } from './sentences.js';
-import type { Choices, Play, Rehearsal } from './use-rehearsal.js';
+import type { Play, Rehearsal } from './use-rehearsal.js';
 
 const scenarioWords: Record<'now' | Scenario, string> = {
   'nobody-found': 'Nobody is found',
@@ -24,21 +24,14 @@ const scenarioWords: Record<'now' | Scenario, string> = {
   now: 'Every step runs now',
 };
 
-interface TimelineProps {
-  choices: Choices;
-  /** The events that a person can choose. */
-  events: readonly { eventId: string; receivedAt: string }[];
-  rehearsal: Rehearsal;
-}
-
-export function Timeline({ choices: { play, assignmentId, eventId }, events, rehearsal }: TimelineProps) {
+export function Timeline({ rehearsal }: { rehearsal: Rehearsal }) {
   const { draft } = useKnowledge();
   const { timeZone } = useCompany();
-  const { composed, played, isOutdated, refused } = rehearsal;
+  const { play, assignmentId, eventId, listed, composed, played, isOutdated, refused } = rehearsal;
   const typed = useSignal(assignmentId.value);
   const use = () => (assignmentId.value = typed.value.trim());
   const count = played?.actions.filter(({ outcome }) => outcome === 'runs').length;
-  const received = events.map(({ eventId, receivedAt }) => [eventId, timeText(receivedAt, timeZone, Date.now())] as const);
+  const received = listed.map(({ eventId, receivedAt }) => [eventId, timeText(receivedAt, timeZone, Date.now())] as const);
   return (
     <section class="card rehearsal" aria-labelledby="rehearsal">
       <h2 id="rehearsal">Rehearsal</h2>
@@ -60,7 +53,7 @@ export function Timeline({ choices: { play, assignmentId, eventId }, events, reh
           onChange={use}
           autocomplete="off"
         />
-        {events.length > 0 && <Choice label="Event" of={eventId} options={[['', 'the last event'], ...received]} />}
+        {listed.length > 0 && <Choice label="Event" of={eventId} options={[['', 'the last event'], ...received]} />}
       </details>
       <ProblemNote refused={refused} />
       {composed?.applies === false && <p class="note wait">The rule does not run for this event: {composed.reason}.</p>}

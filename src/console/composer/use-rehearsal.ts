@@ -6,45 +6,34 @@ import type { Scenario } from '../../chain/scenario.js';
 import type { Composed, composeRequest } from '../../contract/dry-run.js';
 import { path } from '../addresses.js';
 import { useCompany } from '../session.js';
-import { actionsOf, contentsOf, type Draft, type Fields } from './draft.js';
+import { actionsOf, contentsOf, type Draft } from './draft.js';
 import type { Way } from './knowledge.js';
+import { useLastEvents } from './last-events.js';
 import { inventedEvent } from './places.js';
 import { useAnswer } from './use-answer.js';
 
 export type Play = 'now' | Scenario;
-
-/** What a person chooses for the rehearsal. */
-export function useChoices() {
-  return {
-    play: useSignal<Play>('nobody-found'),
-    assignmentId: useSignal(''), // '' for an invented assignment
-    eventId: useSignal(''), // '' for the last event
-  };
-}
-export type Choices = ReturnType<typeof useChoices>;
 export type Rehearsal = ReturnType<typeof useRehearsal>;
-
-interface RehearsalOf {
-  relayId: string;
-  draft: Draft;
-  way: Way;
-  choices: Choices;
-  /** The event to use. Without one, the page invents an event. */
-  event: { eventId: string } | { event: Fields } | undefined;
-}
 
 const pauseMs = 500;
 
-export function useRehearsal({ relayId, draft, way, choices, event }: RehearsalOf) {
+/** Uses the chosen event, or the last one. Without any, the page invents an event. */
+export function useRehearsal(relayId: string, draft: Draft, way: Way) {
   const { companyId } = useCompany();
-  const [play, id] = [choices.play.value, choices.assignmentId.value];
+  const play = useSignal<Play>('nobody-found');
+  const assignmentId = useSignal(''); // '' for an invented assignment
+  const eventId = useSignal(''); // '' for the last event
+  const known = useLastEvents(relayId, eventId.value);
+  const { chosen, events } = known;
+  const event = chosen ? { eventId: chosen.eventId } : { event: events[0] ?? inventedEvent(draft) };
   const asked =
     way === 'list'
       ? { elements: actionsOf(draft.cards).map((element) => ({ ...element, relayId })) }
-      : { contents: contentsOf(draft), relayId, ...(event ?? { event: inventedEvent(draft) }) };
-  const assignment = id ? { id } : { facts: { status: 'draft' } };
-  const request: z.input<typeof composeRequest> = { ...asked, scenarios: [play], assignment };
+      : { contents: contentsOf(draft), relayId, ...event };
+  const assignment = assignmentId.value ? { id: assignmentId.value } : { facts: { status: 'draft' } };
+  const request: z.input<typeof composeRequest> = { ...asked, scenarios: [play.value], assignment };
   const at = path`/co/${companyId}/chains/compose`;
   const { body: composed, ...answer } = useAnswer<Composed>(at, draft.cards.length > 0 ? request : undefined, pauseMs);
-  return { composed, played: composed?.rehearsals?.find(({ scenario }) => scenario === play), ...answer };
+  const played = composed?.rehearsals?.find(({ scenario }) => scenario === play.value);
+  return { ...{ play, assignmentId, eventId, composed, played }, ...known, ...answer };
 }

@@ -86,7 +86,7 @@ export function EventTable({ relayId, events }: { relayId: string; events: reado
           <td>
             <Became of={event} />
           </td>
-          <td>{event.version || 'none'}</td>
+          <td data-label="Version">{event.version || 'none'}</td>
         </tr>
       ))}
     </Table>

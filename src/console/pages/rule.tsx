@@ -54,10 +54,11 @@ export function RulePage({ relayId }: { relayId: string }) {
       {may('manage') && (
         <Known of={rule}>
           {(known) => (
-            <>
+            <details class="card">
+              <summary>Settings{!known.enabled && ': the rule is disabled'}</summary>
               <RuleSettings rule={known} at={at} onSaved={onSaved} />
               <Enabling rule={known} at={at} onSaved={onSaved} />
-            </>
+            </details>
           )}
         </Known>
       )}

@@ -28,7 +28,7 @@ export function RulesPage() {
   return (
     <Page title="Rules" about="A rule says what happens when an event arrives, and who gets a notice if a step fails.">
       {may('author') && (
-        <p>
+        <p class="row">
           <a class="button main" href={pageOf.compose(companyId)}>
             Create a rule
           </a>
@@ -49,7 +49,9 @@ export function RulesPage() {
                       {!rule.enabled && <span class="badge bad">disabled</span>}
                     </td>
                     {Object.entries(columns).map(([name, read]) => (
-                      <td key={name}>{read(rule)}</td>
+                      <td key={name} data-label={name}>
+                        {read(rule)}
+                      </td>
                     ))}
                     <td>
                       <Time at={rule.quietSince} before="no event since " look="error" />

@@ -60,15 +60,14 @@ const start = {
   title: 'Try this version on new events?',
   verb: 'Try it',
   words: 'The relay tries this version on each new event.',
-  children:
-    'The relay tries this version on each new event, without effect. The list of events counts what the version would do.',
+  about: 'The relay tries this version on each new event, without effect. The list of events counts what the version would do.',
 };
 const stop = {
   opens: 'Stop trying it',
   title: 'Stop trying this version?',
   verb: 'Stop',
   words: 'Stopped',
-  children: 'The published version runs as before.',
+  about: 'The published version runs as before.',
 };
 
 interface OneVersionProps {
@@ -124,7 +123,9 @@ function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersio
               unseen={`, version ${version}`}
               change={() => ask('PUT', `${at}/shadow`, { version: isShadow ? null : version })}
               onDone={onChanged}
-            />
+            >
+              <p>{(isShadow ? stop : start).about}</p>
+            </DeedButton>
           )}
         </p>
       )}

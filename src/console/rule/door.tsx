@@ -37,7 +37,14 @@ export function Door({ at, relayId, onToken }: { at: string; relayId: string; on
           <code>Authorization: Bearer</code> and a token of this rule.
         </p>
       </section>
-      <Known of={door}>{(known) => <DoorSettings door={known} at={at} onSaved={(saved) => (door.data.value = saved)} />}</Known>
+      <Known of={door}>
+        {(known) => (
+          <details class="card">
+            <summary>How events come in</summary>
+            <DoorSettings door={known} at={at} onSaved={(saved) => (door.data.value = saved)} />
+          </details>
+        )}
+      </Known>
     </>
   );
 }
@@ -83,8 +90,7 @@ function DoorSettings({ door, at, onSaved }: { door: EventDoor; at: string; onSa
   };
   const storedWords = stored?.scheme === 'hmac' ? `in the header ${stored.header}` : 'Standard Webhooks';
   return (
-    <form class="card" onSubmit={save}>
-      <h2>How events come in</h2>
+    <form onSubmit={save}>
       <Select
         label="Signature of the sender"
         hint="With a signature, an event needs no token. The API can set the signatures of other senders."

@@ -33,14 +33,16 @@ export function Health({ relayId }: { relayId: string }) {
             'No worker found': sum('nobody'),
             'Held now': held,
           };
-          /** @param words - follow the time of the bar. */
-          const barsOf = (size: 'events' | 'p95', bad: 'failed' | undefined, words: (bucket: Bucket) => string): Bar[] =>
-            buckets.map((bucket) => ({
-              at: bucket.at,
-              size: bucket[size] ?? 0,
-              bad: bad ? bucket[bad] : 0,
-              words: `${timeText(bucket.at, timeZone, 0)}: ${words(bucket)}`,
-            }));
+          const timed = (bucket: Bucket, words: string) => `${timeText(bucket.at, timeZone, 0)}: ${words}`;
+          const counts = buckets.map((bucket) => {
+            const words = `${counted(bucket.events, 'event')}, ${bucket.failed} failed`;
+            return { at: bucket.at, size: bucket.events, bad: bucket.failed, words: timed(bucket, words) };
+          });
+          const times = buckets.map((bucket) => {
+            const { p50 = 0, p95 = 0 } = bucket;
+            const words = `half within ${durationText(p50)}, 95 % within ${durationText(p95)}`;
+            return { at: bucket.at, size: p95, bad: 0, words: timed(bucket, words) };
+          });
           return (
             <>
               {quietSince && (
@@ -56,16 +58,8 @@ export function Health({ relayId }: { relayId: string }) {
                   </Fact>
                 ))}
               </dl>
-              <Bars
-                name="Events, with failed chains in red"
-                bars={barsOf('events', 'failed', ({ events, failed }) => `${counted(events, 'event')}, ${failed} failed`)}
-              />
-              <Bars
-                name="Time from event to end: 95 % of the chains were faster"
-                bars={barsOf('p95', undefined, ({ p50 = 0, p95 = 0 }) => {
-                  return `half within ${durationText(p50)}, 95 % within ${durationText(p95)}`;
-                })}
-              />
+              <Bars name="Events, with failed chains in red" bars={counts} />
+              <Bars name="Time from event to end: 95 % of the chains were faster" bars={times} />
               {causes.length > 0 && (
                 <p>
                   Causes: {causes.map(({ type, chains }) => `${failureWords(type)} (${counted(chains, 'chain')})`).join(', ')}
@@ -81,9 +75,9 @@ export function Health({ relayId }: { relayId: string }) {
 
 type Bucket = RuleHealth['buckets'][number];
 
-/** For example `3 (1.2 %)`. */
+/** For example `3 (1.2 %)`, without a line break. */
 export function share(part: number, whole: number): string {
-  return whole === 0 ? String(part) : `${part} (${Number(((100 * part) / whole).toFixed(1))} %)`;
+  return whole === 0 ? String(part) : `${part}\u00a0(${Number(((100 * part) / whole).toFixed(1))}\u00a0%)`;
 }
 
 interface Bar {

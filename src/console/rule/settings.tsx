@@ -59,8 +59,7 @@ export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
   };
   const { name, onFailure, onUnknown, notify, expectEvery, expectWithin = {} } = rule;
   return (
-    <form class="card" onSubmit={(event) => void save(event)} ref={form.ref}>
-      <h2>Settings</h2>
+    <form onSubmit={(event) => void save(event)} ref={form.ref}>
       <Entry label="Name" name="name" required maxLength={200} defaultValue={name} />
       <Select label="If an action fails" name="onFailure" options={Object.entries(onFailureWords)} first={onFailure} />
       <Select
