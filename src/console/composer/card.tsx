@@ -1,13 +1,14 @@
 /** The card of one action: a sentence that unfolds to its fields. */
 
 import { useSignal } from '@preact/signals';
+import { type Fields, fieldText } from '../../chain/fields.js';
+import { sentenceOf } from '../../chain/sentences.js';
 import { announce } from '../frame.js';
 import { Button } from '../ui/buttons.js';
 import { counted, fieldWords, reminderWords } from '../words.js';
-import { type Card, type Fields, fieldText } from './draft.js';
+import type { Card } from './draft.js';
 import { type Remark, useKnowledge } from './knowledge.js';
 import { InsertValue } from './picker.js';
-import { sentenceOf } from './sentences.js';
 import { StepFields } from './step-fields.js';
 
 interface CardProps {

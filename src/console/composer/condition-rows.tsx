@@ -1,9 +1,6 @@
 /** Edits a condition: rows of property, comparison and value, or an expression in CEL. */
 
 import { useSignal } from '@preact/signals';
-import { propertyOf } from '../../chain/condition.js';
-import { Button } from '../ui/buttons.js';
-import { Area, Select, Suggested } from '../ui/fields.js';
 import {
   type Comparison,
   type Condition,
@@ -16,7 +13,10 @@ import {
   readExpression,
   type Subject,
   typedValue,
-} from './conditions.js';
+} from '../../chain/comparisons.js';
+import { propertyOf } from '../../chain/condition.js';
+import { Button } from '../ui/buttons.js';
+import { Area, Select, Suggested } from '../ui/fields.js';
 import { useKnowledge } from './knowledge.js';
 import { offersOf, valuesAt } from './places.js';
 

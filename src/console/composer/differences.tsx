@@ -1,14 +1,14 @@
 /** Shows contents as sentences, and what differs between two contents, step by step and field by field. */
 
-import { isObject } from '../../chain/fields.js';
+import { conditionOf } from '../../chain/comparisons.js';
+import { delayText } from '../../chain/durations.js';
+import { fieldText, isObject } from '../../chain/fields.js';
+import { conditionWords, sentenceOf, spoken, whenWords } from '../../chain/sentences.js';
 import { capital } from '../../chain/text.js';
 import type { ContentsDiff } from '../../contract/rule-contents.js';
 import { actionWords } from '../words.js';
-import { conditionOf } from './conditions.js';
-import { type Draft, fieldText } from './draft.js';
-import { delayText } from './durations.js';
+import type { Draft } from './draft.js';
 import { fieldName, variableWords } from './plain-words.js';
-import { conditionWords, sentenceOf, spoken, whenWords } from './sentences.js';
 
 /** The contents as sentences, in the order of the steps. */
 export function Sentences({ of: { when, cards } }: { of: Draft }) {

@@ -1,10 +1,8 @@
 /** The draft of a rule. Converts the contents of the API to cards, and cards to contents or to the list of a webhook. */
 
-import { type Fields, isObject } from '../../chain/fields.js';
+import { type Fields, fieldText, isObject } from '../../chain/fields.js';
+import { mailHtml } from '../../chain/mail-html.js';
 import type { Contents } from '../../contract/rule-contents.js';
-import { mailHtml } from './mail-html.js';
-
-export type { Fields };
 
 export interface Card {
   /** The id of the card. It stays the same when the card moves. */
@@ -72,12 +70,6 @@ function given(name: string, value: unknown): [string, unknown][] {
   if (!Array.isArray(value)) return value === '' ? [] : [[name, value]];
   const lines = value.filter((line) => typeof line !== 'string' || line.trim() !== '');
   return lines.length > 0 ? [[name, lines]] : [];
-}
-
-/** The field as text. A list has one element per line. */
-export function fieldText(value: unknown): string {
-  if (Array.isArray(value)) return value.map(fieldText).join('\n');
-  return typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
 }
 
 /** Replaces each token in the text with an empty string. The text may be invalid JSON. */

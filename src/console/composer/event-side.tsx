@@ -1,19 +1,20 @@
 /** What the rule takes from an event: for which events it runs, where the assignment's number is, and its variables. */
 
 import { type Signal, useSignal } from '@preact/signals';
+import { type Condition, expressionOf, isWhole, whenOf } from '../../chain/comparisons.js';
 import { propertyOf } from '../../chain/condition.js';
+import type { Fields } from '../../chain/fields.js';
+import { whenWords } from '../../chain/sentences.js';
 import { readObject } from '../fields.js';
 import { Button } from '../ui/buttons.js';
 import { Area, Entry, Select, Suggested } from '../ui/fields.js';
 import { Fold } from '../ui/known.js';
 import { ConditionRows } from './condition-rows.js';
-import { type Condition, expressionOf, isWhole, whenOf } from './conditions.js';
-import type { Draft, Fields, Variable } from './draft.js';
+import type { Draft, Variable } from './draft.js';
 import { saidAt, useKnowledge } from './knowledge.js';
 import { Picker } from './picker.js';
 import { offersOf, undefinedVariables, valueWords, variableName } from './places.js';
 import { variableWords } from './plain-words.js';
-import { whenWords } from './sentences.js';
 
 const missingWords: Record<Variable['missing'], string> = {
   hold: 'wait for a decision before the steps that use it',

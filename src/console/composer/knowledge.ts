@@ -2,9 +2,9 @@
 
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+import type { Subject } from '../../chain/comparisons.js';
 import type { Fields } from '../../chain/fields.js';
 import type { Composed, Composer, SystemNames } from '../../contract/dry-run.js';
-import type { Subject } from './conditions.js';
 import type { Editing } from './use-draft.js';
 
 /** How the sender calls the relay: with its event, or with a list of actions. */
@@ -13,7 +13,7 @@ export type Way = 'event' | 'list';
 /** A mistake, warning or hint at a place of the contents, such as `/actions/1/body`. `add`: an action that solves the problem. */
 export type Remark = Composed['hints'][number];
 
-export interface Knowledge extends Pick<Editing, 'draft' | 'change'> {
+interface Knowledge extends Pick<Editing, 'draft' | 'change'> {
   relayId: string;
   way: Way;
   /** The objects that conditions and references are about, the newest first. */

@@ -3,13 +3,13 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { z } from 'zod';
+import type { Fields } from '../../chain/fields.js';
 import type { eventsResponse, wholeEventSchema } from '../../contract/rule-event.js';
 import { path } from '../addresses.js';
 import { ask } from '../api.js';
 import { readObject } from '../fields.js';
 import { seldom, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
-import type { Fields } from './draft.js';
 
 type WholeEvent = z.infer<typeof wholeEventSchema>;
 

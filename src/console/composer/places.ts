@@ -1,9 +1,9 @@
 /** The places of an event, such as `workorder.id`, with their values; the places that a draft uses; and an event made from them. */
 
+import { conditionOf, type Row, type Value, whenOf } from '../../chain/comparisons.js';
 import { ownProperty, pathPattern, propertyOf, stepsOf } from '../../chain/condition.js';
 import { type Fields, isObject } from '../../chain/fields.js';
 import { cutShort, variablePattern } from '../../chain/text.js';
-import { conditionOf, type Row, type Value, whenOf } from './conditions.js';
 import type { Draft } from './draft.js';
 
 export interface Place {

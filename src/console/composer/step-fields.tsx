@@ -2,17 +2,17 @@
 
 import { useSignal } from '@preact/signals';
 import { Fragment } from 'preact';
+import { conditionOf, fieldsOfCondition } from '../../chain/comparisons.js';
+import { delayText, miles, readDuration, storedDelay, wholeDuration } from '../../chain/durations.js';
+import { type Fields, fieldText } from '../../chain/fields.js';
+import { mailHtml } from '../../chain/mail-html.js';
+import { groupsOf } from '../../chain/sentences.js';
 import { Button } from '../ui/buttons.js';
 import { Area, Suggested } from '../ui/fields.js';
 import { Fold } from '../ui/known.js';
 import { fieldHints, fieldWords } from '../words.js';
 import { ConditionRows } from './condition-rows.js';
-import { conditionOf, fieldsOfCondition } from './conditions.js';
-import { type Fields, fieldText } from './draft.js';
-import { delayText, miles, readDuration, storedDelay, wholeDuration } from './durations.js';
 import { type Remark, saidAt, useKnowledge } from './knowledge.js';
-import { mailHtml } from './mail-html.js';
-import { groupsOf } from './sentences.js';
 
 interface StepFieldsProps {
   fields: Fields;

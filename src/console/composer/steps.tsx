@@ -1,13 +1,14 @@
 /** The cards of the steps, and the buttons that add a step. */
 
 import { useSignal } from '@preact/signals';
+import { delaySeconds } from '../../chain/durations.js';
+import type { Fields } from '../../chain/fields.js';
 import { capital } from '../../chain/text.js';
 import { announce } from '../frame.js';
 import { Button } from '../ui/buttons.js';
 import { actionWords } from '../words.js';
 import { ActionCard, cardId } from './card.js';
-import { type Card, type Draft, draftOf, type Fields, newCard } from './draft.js';
-import { delaySeconds } from './durations.js';
+import { type Card, type Draft, draftOf, newCard } from './draft.js';
 import { useKnowledge } from './knowledge.js';
 import { assignmentPlace, placesOf } from './places.js';
 

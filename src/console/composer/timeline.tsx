@@ -1,7 +1,9 @@
 /** Rehearses the draft beside the cards: what each step would do, and when. Nothing is sent. */
 
 import { useSignal } from '@preact/signals';
+import { clockText, delaySeconds } from '../../chain/durations.js';
 import type { Scenario } from '../../chain/scenario.js';
+import { deedWords } from '../../chain/sentences.js';
 import { capital } from '../../chain/text.js';
 import { useCompany } from '../session.js';
 import { Choice, Entry, Select } from '../ui/fields.js';
@@ -11,10 +13,8 @@ import { durationText, timeText } from '../when.js';
 import { forecastTone, forecastWords } from '../words.js';
 import { cardId } from './card.js';
 import type { Card } from './draft.js';
-import { clockText, delaySeconds } from './durations.js';
 import { useKnowledge } from './knowledge.js';
 import { inSteps } from './plain-words.js';
-import { deedWords } from './sentences.js';
 import type { Play, Rehearsal } from './use-rehearsal.js';
 
 const scenarioWords: Record<'now' | Scenario, string> = {

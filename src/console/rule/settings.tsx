@@ -2,12 +2,12 @@
 
 import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
+import { readDuration, wholeDuration } from '../../chain/durations.js';
 import { weekdays } from '../../chain/expectation.js';
 import type { RuleHealth } from '../../contract/health.js';
 import type { ruleSchema } from '../../contract/rule.js';
 import { path } from '../addresses.js';
 import { ask } from '../api.js';
-import { readDuration, wholeDuration } from '../composer/durations.js';
 import { changedIn, only, useForm } from '../form.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
 import { seldom, useResource } from '../resource.js';

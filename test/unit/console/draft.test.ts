@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { fieldText } from '../../../src/chain/fields.js';
+import { mailHtml } from '../../../src/chain/mail-html.js';
 import {
   actionsOf,
   contentsOf,
   draftOf,
-  fieldText,
   listOf,
   newCard,
   readContents,
   withoutTokens,
 } from '../../../src/console/composer/draft.js';
-import { mailHtml } from '../../../src/console/composer/mail-html.js';
 
 describe('a draft', () => {
   it('is saved without blank fields', () =>

@@ -1,10 +1,10 @@
 /** Says what an action does in one sentence: `After 30 minutes, if still draft, send to Metro technicians within 25 miles`. */
 
-import type { Fields } from '../../chain/fields.js';
-import { capital, cutShort, variablePattern } from '../../chain/text.js';
-import { type Condition, comparisons, conditionOf, hasValue, type Row, whenOf } from './conditions.js';
-import { fieldText } from './draft.js';
+import { type Condition, comparisons, conditionOf, hasValue, type Row, whenOf } from './comparisons.js';
 import { delayText } from './durations.js';
+import type { Fields } from './fields.js';
+import { fieldText } from './fields.js';
+import { capital, cutShort, variablePattern } from './text.js';
 
 /** Writes `${event.manager.email}` as `[manager email]`. */
 export function spoken(text: string): string {

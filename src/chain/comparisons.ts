@@ -1,7 +1,7 @@
 /** Conditions as rows of property, comparison and value, and as the texts of the API: `actionCondition`, or CEL in `if` and `when`. */
 
-import { parseCondition, pathPattern, pathText, stepsOf } from '../../chain/condition.js';
-import type { Fields } from '../../chain/fields.js';
+import { parseCondition, pathPattern, pathText, stepsOf } from './condition.js';
+import type { Fields } from './fields.js';
 
 export type Subject = 'assignment' | 'event' | 'incomingValue';
 export type Value = string | number | boolean;
