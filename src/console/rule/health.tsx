@@ -96,7 +96,7 @@ export function Bars({ name, bars }: { name: string; bars: readonly Bar[] }) {
   const times = bars.map(({ at }) => Date.parse(at));
   const [first = 0, last = 0] = [times[0], times.at(-1)];
   const step = Math.min(86_400_000, ...times.slice(1).map((time, place) => time - (times[place] ?? 0)));
-  const width = 100 / Math.round((last - first) / step + 1);
+  const width = Math.min(5, 100 / Math.round((last - first) / step + 1)); // a single bar must not fill the chart
   return (
     <figure class="chart">
       <figcaption class="soft small">{name}</figcaption>

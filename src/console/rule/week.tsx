@@ -27,6 +27,7 @@ export function Week({ relayId, isWatched }: { relayId: string; isWatched?: true
   const refused = useResource<z.infer<typeof rejectedListSchema>>(path`/co/${companyId}/rejected?limit=100`, rhythm);
   const rest = nextCursor ? later.data.value?.items : [];
   const newest = rest && newestOf([...first, ...rest]);
+  const [assignmentId] = newest?.assignmentIds ?? [];
   const refusal = refused.data.value?.items.find(({ relayIds }) => relayIds.includes(relayId));
   return (
     <section class="card" aria-labelledby="week">
@@ -44,8 +45,9 @@ export function Week({ relayId, isWatched }: { relayId: string; isWatched?: true
       </Known>
       {newest && (
         <p>
-          Last chain: <a href={pageOf.chain(companyId, newest.chainId)}>{aboutChain(newest)}</a>,{' '}
-          <Time at={newest.receivedAt} distance />
+          Last chain:{' '}
+          <a href={pageOf.chain(companyId, newest.chainId)}>{assignmentId ? `assignment ${assignmentId}` : aboutChain(newest)}</a>
+          , <Time at={newest.receivedAt} distance />
         </p>
       )}
       {refusal && (

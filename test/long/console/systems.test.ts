@@ -108,7 +108,7 @@ async function systems(): Promise<void> {
 
       await control('PUT', failure);
       await page.goto(`${stack.links.api}${home}/rules/${company.relayId}/draft`);
-      await page.getByRole('article').getByRole('button').first().click();
+      await page.getByRole('article').locator('summary').first().click();
       const offered = kind === 'workmarket' ? 'Till technicians' : 'Site note';
       await page.locator(`datalist option[value="${offered}"]`).waitFor({ state: 'attached' });
       await page.locator(`input[name=${field}]`).fill(second);
