@@ -54,7 +54,7 @@ export function parseCondition(text: string): Parsed<{ condition: Condition }> {
 }
 
 /** `location.zip` becomes `['location', 'zip']`. */
-const stepsOf = (path: string) => (path.match(stepPattern) ?? []).map((step) => (/^\d/.test(step) ? Number(step) : step));
+export const stepsOf = (path: string) => (path.match(stepPattern) ?? []).map((step) => (/^\d/.test(step) ? Number(step) : step));
 
 export const propertyOf = (subject: unknown, path: string) => stepsOf(path).reduce<unknown>(ownProperty, subject);
 

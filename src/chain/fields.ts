@@ -6,6 +6,12 @@ export function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The field as text. A list has one element per line. */
+export function fieldText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(fieldText).join('\n');
+  return typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
+}
+
 /** An edit cannot change these fields. */
 export const fixedFields: readonly string[] = ['action', 'relayId', 'relayAccessToken'];
 

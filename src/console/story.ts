@@ -1,11 +1,11 @@
 /** Tells in one sentence what became of an assignment: the platform's status, the last send, what is wrong, and what comes next. */
 
+import { conditionOf } from '../chain/comparisons.js';
 import { foundNobody, hasEnded } from '../chain/outcome.js';
+import { conditionWords, deedWords, groupsOf } from '../chain/sentences.js';
 import { capital, counted } from '../chain/text.js';
 import type { AssignmentNow } from '../contract/assignment.js';
 import type { ActionResource } from '../contract/chain-resource.js';
-import { conditionOf } from './composer/conditions.js';
-import { conditionWords, deedWords, groupsOf } from './composer/sentences.js';
 import { timeText, type Zone } from './when.js';
 import { actionWords, failureTitle } from './words.js';
 

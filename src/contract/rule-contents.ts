@@ -127,7 +127,8 @@ const change = z.object({
 export const contentsDiffSchema = z
   .object({
     same: z.boolean(),
-    when: change.omit({ field: true }).optional(),
+    when: change.omit({ field: true }).optional().describe('The change of `when`, also in `fields`.'),
+    fields: z.array(change).default([]).describe('The fields of the contents, without `variables` and `actions`.'),
     variables: z.array(change).describe('`field` is the name of the variable.'),
     actions: z.array(
       z.object({

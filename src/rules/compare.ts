@@ -13,7 +13,8 @@ export type TryResult = Pick<Tried['events'][number], 'outcome' | 'reason' | 'di
 const mostDifferences = 20;
 
 export function diffContents(before: Contents, after: Contents): ContentsDiff {
-  const { field: _, ...when } = changesIn({ when: before.when }, { when: after.when })[0] ?? {};
+  const fields = changesIn(ownFields(before), ownFields(after));
+  const { field: _, ...when } = fields.find(({ field }) => field === 'when') ?? {};
   const variables = changesIn(before.variables, after.variables);
   const actions = alignedPairs(before.actions, after.actions).flatMap(({ before: from, after: to }) => {
     const [old, now] = [from === undefined ? {} : before.actions[from], to === undefined ? {} : after.actions[to]];
@@ -22,10 +23,11 @@ export function diffContents(before: Contents, after: Contents): ContentsDiff {
     const places = { ...(from !== undefined && { before: from }), ...(to !== undefined && { after: to }) };
     return [{ ...places, action: String({ ...old, ...now }.action), changes }];
   });
-  const isWhen = Object.keys(when).length > 0;
-  const same = !isWhen && variables.length === 0 && actions.length === 0;
-  return { same, ...(isWhen && { when }), variables, actions };
+  const same = [fields, variables, actions].every(({ length }) => length === 0);
+  return { same, ...(Object.keys(when).length > 0 && { when }), fields, variables, actions };
 }
+
+const ownFields = ({ variables: _variables, actions: _actions, ...fields }: Contents): Fields => fields;
 
 /** @param published - what the published version makes of the event; undefined if there is no published version. */
 export function compareOutcomes(published: Rendered | undefined, tried: Rendered): TryResult {

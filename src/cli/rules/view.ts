@@ -12,10 +12,10 @@ interface Change {
 }
 
 /** For example `variables.note` with a `-` line and a `+` line below it, action by action. */
-export function diffLines({ same, when, variables, actions }: ContentsDiff): Line[] {
+export function diffLines({ same, fields, variables, actions }: ContentsDiff): Line[] {
   if (same) return ['No differences.'];
   return [
-    ...(when ? ['when', ...changeLines(when, '  ')] : []),
+    ...fields.flatMap((change) => [change.field, ...changeLines(change, '  ')]),
     ...variables.flatMap((change) => [`variables.${change.field}`, ...changeLines(change, '  ')]),
     ...actions.flatMap(({ before, after, action, changes }): Line[] => [
       `action ${after ?? before} ${action}${placeText(before, after)}`,

@@ -1,20 +1,21 @@
 /** The card of one action: a sentence that unfolds to its fields. */
 
 import { useSignal } from '@preact/signals';
+import { type Fields, fieldText } from '../../chain/fields.js';
+import { sentenceOf } from '../../chain/sentences.js';
 import { announce } from '../frame.js';
 import { Button } from '../ui/buttons.js';
 import { counted, fieldWords, reminderWords } from '../words.js';
-import { type Card, type Fields, fieldText } from './draft.js';
+import type { Card } from './draft.js';
 import { type Remark, useKnowledge } from './knowledge.js';
-import { Picker } from './picker.js';
-import { sentenceOf } from './sentences.js';
+import { InsertValue } from './picker.js';
 import { StepFields } from './step-fields.js';
 
 interface CardProps {
   card: Card;
   place: number;
   isOpen: boolean;
-  onToggle(): void;
+  onToggle(isOpen: boolean): void;
   /** @param about - the field that has changed. */
   onChange(fields: Fields, about: string): void;
   onAdd(fields: Fields): void;
@@ -35,18 +36,17 @@ export function ActionCard({ card, place, isOpen, onToggle, onChange, onAdd, onM
   const { fields } = card;
   /** Whether the card shows missing fields as mistakes. A new card shows these mistakes only after the user leaves the card. */
   const isLeft = useSignal(Object.keys(fields).length > 2);
-  /** The last field in which the user typed or clicked. Tab does not count, because Tab also moves through other fields. */
+  /** The last text in which the user typed or clicked. Tab does not count, because Tab also moves through other fields. */
   const lastBox = useSignal<TextBox | undefined>(undefined);
   const noteBox = ({ target }: Event) => {
-    const isText = target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && target.name !== '');
+    const isText = target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && target.name in fieldWords);
     if (isText) lastBox.value = target;
   };
   const sentence = sentenceOf(fields);
-  const shown = saidOf(known.problems, place).filter(({ detail }) => isLeft.value || !detail.startsWith('is required'));
-  const remarks = saidOf(known.hints, place);
-  const detailsOf = (names: readonly string[], among: typeof shown) => [
-    ...new Set(among.flatMap(({ field, detail }) => (names.includes(field) ? [detail] : []))),
-  ];
+  const own = (remarks: readonly Remark[]) => remarks.filter(({ pointer }) => `${pointer}/`.startsWith(`/actions/${place}/`));
+  const problems = own(known.problems).filter(({ detail }) => isLeft.value || !detail.startsWith('is required'));
+  const hints = own(known.hints);
+  const fieldOf = ({ pointer }: Remark) => pointer.split('/')[3] ?? '';
   // The API computes the delay of the added action from the other actions, so the checked draft must be the current draft.
   const addRemedy = (fields: Fields) =>
     isOutdated ? announce('Your last change is not checked yet. Try again in a moment') : onAdd(fields);
@@ -64,8 +64,15 @@ export function ActionCard({ card, place, isOpen, onToggle, onChange, onAdd, onM
     // The user must still type the id of a custom field, so the cursor goes before the closing bracket.
     if (name.endsWith('>')) box.setSelectionRange((box.selectionEnd ?? 1) - 1, (box.selectionEnd ?? 1) - 1);
   };
-  const isElsewhere = ({ field }: { field: string }) => !isOpen || !(field in fieldWords || field === 'if');
+  /** Fields show their own remarks. */
+  const isShownHere = (remark: Remark) => !isOpen || !(fieldOf(remark) in fieldWords || fieldOf(remark) === 'if');
   const lastName = lastBox.value?.name ?? '';
+  const verbs: [words: string, run: () => void, isOff?: boolean][] = [
+    ['Move up', () => onMove(-1), place === 0],
+    ['Move down', () => onMove(1), place === draft.cards.length - 1],
+    ['Duplicate', onDuplicate],
+    ['Remove', onRemove],
+  ];
   return (
     <article
       id={cardId(card)}
@@ -79,23 +86,36 @@ export function ActionCard({ card, place, isOpen, onToggle, onChange, onAdd, onM
       onInput={noteBox}
       onClick={noteBox}
     >
-      <h3>
-        <button type="button" class="sentence" aria-expanded={isOpen} onClick={onToggle}>
-          <span aria-hidden="true">{isOpen ? '▾' : '▸'}</span> <span>{sentence}</span>
-        </button>
-      </h3>
-      {fieldText(fields.comment) && !isOpen && <p class="soft small">{fieldText(fields.comment)}</p>}
-      {!isOpen && shown.length > 0 && <p class="error small">{counted(shown.length, 'mistake')}: open the step to correct it.</p>}
-      {isOpen &&
-        shown.filter(isElsewhere).map(({ field, detail }) => (
-          <p key={field + detail} class="error small">
-            {field} {detail}.
-          </p>
-        ))}
-      {remarks
-        .filter((remark) => isElsewhere(remark) && (isOpen || remark.add))
-        .map(({ field, detail, add }) => (
-          <p key={field + detail} class="note wait small">
+      <details open={isOpen} onToggle={({ currentTarget }) => onToggle(currentTarget.open)}>
+        <summary>{sentence}</summary>
+        {isOpen && (
+          <>
+            {problems.filter(isShownHere).map((remark) => (
+              <p key={remark.pointer + remark.detail} class="error small">
+                {fieldOf(remark)} {remark.detail}.
+              </p>
+            ))}
+            <StepFields fields={fields} at={`/actions/${place}`} problems={problems} hints={hints} onChange={onChange} />
+            <InsertValue into={fieldWords[lastName]} isLate={!earlyFields.includes(lastName)} onInsert={insert} />
+            <p class="row">
+              {verbs.map(([words, run, isOff]) => (
+                <Button key={words} class={words === 'Remove' ? 'danger' : ''} aria-disabled={isOff} onClick={run}>
+                  {words}
+                  <span class="unseen"> step {place + 1}</span>
+                </Button>
+              ))}
+            </p>
+          </>
+        )}
+      </details>
+      {!isOpen && fieldText(fields.comment) && <p class="soft small">{fieldText(fields.comment)}</p>}
+      {!isOpen && problems.length > 0 && (
+        <p class="error small">{counted(problems.length, 'mistake')}: open the step to correct it.</p>
+      )}
+      {hints
+        .filter((hint) => isShownHere(hint) && (isOpen || hint.add))
+        .map(({ pointer, detail, add }) => (
+          <p key={pointer + detail} class="note wait small">
             {add ? reminderWords : `This step ${detail}.`}{' '}
             {add && (
               <Button aria-disabled={isOutdated} onClick={() => addRemedy(add)}>
@@ -104,43 +124,6 @@ export function ActionCard({ card, place, isOpen, onToggle, onChange, onAdd, onM
             )}
           </p>
         ))}
-      {isOpen && (
-        <>
-          <StepFields
-            fields={fields}
-            problemOf={(...names) => detailsOf(names, shown).join('; ')}
-            notesOf={(name) =>
-              detailsOf([name], remarks)
-                .map((detail) => `Note: ${detail}.`)
-                .join(' ')
-            }
-            onChange={onChange}
-          />
-          <p class="row">
-            <Picker into={fieldWords[lastName]} isLate={!earlyFields.includes(lastName)} onInsert={insert} />
-            <Button aria-disabled={place === 0} onClick={() => onMove(-1)}>
-              Move up<span class="unseen"> step {place + 1}</span>
-            </Button>
-            <Button aria-disabled={place === draft.cards.length - 1} onClick={() => onMove(1)}>
-              Move down<span class="unseen"> step {place + 1}</span>
-            </Button>
-            <Button onClick={onDuplicate}>
-              Duplicate<span class="unseen"> step {place + 1}</span>
-            </Button>
-            <Button class="danger" onClick={onRemove}>
-              Remove<span class="unseen"> step {place + 1}</span>
-            </Button>
-          </p>
-        </>
-      )}
     </article>
   );
-}
-
-/** The remarks about a step, with its field. `field` is '' if the remark is about the whole step. */
-function saidOf(remarks: readonly Remark[], place: number) {
-  return remarks.flatMap(({ pointer, ...said }) => {
-    const [, part, index, field = ''] = pointer.split('/');
-    return part === 'actions' && index === String(place) ? [{ field, ...said }] : [];
-  });
 }

@@ -1,28 +1,29 @@
 /** Edits a condition: rows of property, comparison and value, or an expression in CEL. */
 
 import { useSignal } from '@preact/signals';
-import { propertyOf } from '../../chain/condition.js';
-import { Button } from '../ui/buttons.js';
-import { Area, Select, Suggested } from '../ui/fields.js';
 import {
   type Comparison,
   type Condition,
-  comparisonWords,
+  comparisons,
   expressionOf,
+  hasValue,
   isWhole,
+  noCondition,
   type Row,
   readExpression,
   type Subject,
   typedValue,
-} from './conditions.js';
-import { placesOfSubject, useKnowledge, valuesOfSubject } from './knowledge.js';
-import { valueWords } from './places.js';
+} from '../../chain/comparisons.js';
+import { propertyOf } from '../../chain/condition.js';
+import { Button } from '../ui/buttons.js';
+import { Area, Select, Suggested } from '../ui/fields.js';
+import { useKnowledge } from './knowledge.js';
+import { offersOf, valuesAt } from './places.js';
 
 interface ConditionRowsProps {
-  /** The condition as it is stored. */
   condition: Condition;
-  /** Whether two conditions are stored in the same way. While a person types, the rows may have more than the stored text. */
-  isSame(one: Condition, other: Condition): boolean;
+  /** How the condition is stored. While a person types, the rows may have more than the stored text. */
+  textOf(condition: Condition): string;
   /** The subjects that a row can have. */
   subjects: readonly Subject[];
   problem: string;
@@ -34,24 +35,20 @@ const subjectWords: Record<Subject, string> = {
   event: 'the event',
   incomingValue: 'the incoming value',
 };
+const usualPath = (of: Subject) => (of === 'assignment' ? 'status' : '');
 
-export function ConditionRows({ condition: stored, isSame, subjects, problem, onChange }: ConditionRowsProps) {
-  const typed = useSignal<Condition | undefined>(undefined);
-  const condition = typed.value && isSame(typed.value, stored) ? typed.value : stored;
+export function ConditionRows({ condition: stored, textOf, subjects, problem, onChange }: ConditionRowsProps) {
+  const typed = useSignal(stored);
+  const condition = textOf(typed.value) === textOf(stored) ? typed.value : stored;
   const { rows, join, text } = condition;
   const change = (next: Condition) => {
     typed.value = next;
     onChange(next);
   };
-  const first: Row = {
-    of: subjects[0] ?? 'event',
-    path: subjects[0] === 'assignment' ? 'status' : '',
-    comparison: 'is',
-    value: '',
-  };
-  const add = () => change({ ...condition, rows: [...rows, first] });
-  const asText = () => change({ rows: [], join: 'and', text: expressionOf(rows.filter(isWhole), join) });
-  const asRows = text === undefined || text.trim() === '' ? { rows: [], join } : readExpression(text);
+  const [of = 'event'] = subjects;
+  const add = () => change({ ...condition, rows: [...rows, { of, path: usualPath(of), comparison: 'is', value: '' }] });
+  const asText = () => change({ ...noCondition, text: expressionOf(rows.filter(isWhole), join) });
+  const asRows = text?.trim() ? readExpression(text) : { rows, join };
   return (
     <>
       {rows.map((row, place) => (
@@ -68,16 +65,13 @@ export function ConditionRows({ condition: stored, isSame, subjects, problem, on
           label="How many of these must be true?"
           value={join}
           onPick={(picked) => change({ ...condition, join: picked === 'or' ? 'or' : 'and' })}
-          options={[
-            ['and', 'all'],
-            ['or', 'at least one'],
-          ]}
+          options={Object.entries({ and: 'all', or: 'at least one' })}
         />
       )}
       {text !== undefined && (
         <Area
           label="Expression (CEL)"
-          hint={`For example ${subjects[0] === 'event' ? 'event.priority > 2' : 'assignment.status == "draft" && event.priority > 2'}.`}
+          hint={`For example ${of === 'event' ? '' : 'assignment.status == "draft" && '}event.priority > 2.`}
           class="json"
           rows={2}
           spellcheck={false}
@@ -87,7 +81,9 @@ export function ConditionRows({ condition: stored, isSame, subjects, problem, on
       )}
       {problem && <p class="error small">{problem}.</p>}
       <p class="row">
-        {text === undefined && (
+        {text !== undefined ? (
+          asRows && <Button onClick={() => change(asRows)}>Use fields instead</Button>
+        ) : (
           <>
             <Button onClick={add}>{rows.length === 0 ? 'Add a condition' : 'Add another condition'}</Button>
             <Button class="quiet" onClick={asText}>
@@ -95,7 +91,6 @@ export function ConditionRows({ condition: stored, isSame, subjects, problem, on
             </Button>
           </>
         )}
-        {text !== undefined && asRows && <Button onClick={() => change(asRows)}>Use fields instead</Button>}
       </p>
     </>
   );
@@ -109,18 +104,19 @@ interface RowFieldsProps {
 }
 
 function RowFields({ row, subjects, onChange, onRemove }: RowFieldsProps) {
-  const known = useKnowledge();
+  const { seen } = useKnowledge();
   const { of, path, comparison, value } = row;
-  const seen = known.events[0] && of === 'event' ? propertyOf(known.events[0], path) : undefined;
-  const places = placesOfSubject(known, of);
-  const hasValue = comparison !== 'exists' && comparison !== 'missing';
+  const [last = {}] = seen[of];
+  /** @param of - the comparison of the value, because the comparison decides about the type of the value. */
+  const compare = (text: string, to: Comparison) =>
+    onChange({ ...row, comparison: to, value: typedValue(text, to, of === 'event' ? propertyOf(last, path) : undefined) });
   return (
     <div class="condition">
       {subjects.length > 1 && (
         <Select
           label="Of"
           value={of}
-          onPick={(picked) => onChange({ ...row, of: picked as Subject, path: picked === 'assignment' ? 'status' : '' })}
+          onPick={(picked) => onChange({ ...row, of: picked as Subject, path: usualPath(picked as Subject) })}
           options={subjects.map((one) => [one, subjectWords[one]])}
         />
       )}
@@ -128,7 +124,7 @@ function RowFields({ row, subjects, onChange, onRemove }: RowFieldsProps) {
         <Suggested
           label="Property"
           problem={isWhole(row) ? '' : 'Choose a property'}
-          offers={places.map((place) => [place.path, valueWords(place.value)] as const)}
+          offers={offersOf(last)}
           value={path}
           onText={(text) => onChange({ ...row, path: text.trim() })}
         />
@@ -136,17 +132,15 @@ function RowFields({ row, subjects, onChange, onRemove }: RowFieldsProps) {
       <Select
         label="Comparison"
         value={comparison}
-        onPick={(picked) =>
-          onChange({ ...row, comparison: picked as Comparison, value: typedValue(String(value), picked as Comparison, seen) })
-        }
-        options={Object.entries(comparisonWords)}
+        onPick={(picked) => compare(String(value), picked as Comparison)}
+        options={Object.entries(comparisons).map(([name, { words }]) => [name, words])}
       />
-      {hasValue && (
+      {hasValue(comparison) && (
         <Suggested
           label="Value"
-          offers={valuesOfSubject(known, of, path).map((one) => [one] as const)}
+          offers={valuesAt(seen[of], path).map((one) => [one] as const)}
           value={String(value)}
-          onText={(text) => onChange({ ...row, value: typedValue(text, comparison, seen) })}
+          onText={(text) => compare(text, comparison)}
         />
       )}
       <Button onClick={onRemove}>

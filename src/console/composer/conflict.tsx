@@ -3,15 +3,15 @@
 import { Button } from '../ui/buttons.js';
 import { Dialog } from '../ui/dialog.js';
 import { Time } from '../ui/text.js';
-import { Differences } from './differences.js';
-import { type Draft, draftOf } from './draft.js';
-import { sentenceOf, whenWords } from './sentences.js';
+import { Differences, Sentences } from './differences.js';
+import { draftOf } from './draft.js';
 import type { Editing } from './use-draft.js';
 
 export function ConflictDialog({ editing, onClose }: { editing: Editing; onClose(): void }) {
   const { conflict, draft, choose } = editing;
   if (!conflict) return null;
   const { stored, diff } = conflict;
+  const both = { 'The other draft': draftOf(stored.contents), 'Your draft': draft };
   return (
     <Dialog title="Somebody else has changed this draft" onClose={onClose}>
       <p>
@@ -25,14 +25,12 @@ export function ConflictDialog({ editing, onClose }: { editing: Editing; onClose
         </>
       )}
       <div class="broken">
-        <section>
-          <h3>The other draft</h3>
-          <Sentences of={draftOf(stored.contents)} />
-        </section>
-        <section>
-          <h3>Your draft</h3>
-          <Sentences of={draft} />
-        </section>
+        {Object.entries(both).map(([title, one]) => (
+          <section key={title}>
+            <h3>{title}</h3>
+            <Sentences of={one} />
+          </section>
+        ))}
       </div>
       <p class="row">
         <Button class="main" onClick={() => choose('mine')}>
@@ -42,19 +40,5 @@ export function ConflictDialog({ editing, onClose }: { editing: Editing; onClose
       </p>
       <p class="soft small">You can undo this choice.</p>
     </Dialog>
-  );
-}
-
-/** The contents as sentences, in the order of the steps. */
-export function Sentences({ of: { when, cards } }: { of: Draft }) {
-  return (
-    <>
-      <p>{whenWords(when)}:</p>
-      <ol>
-        {cards.map(({ key, fields }) => (
-          <li key={key}>{sentenceOf(fields)}</li>
-        ))}
-      </ol>
-    </>
   );
 }

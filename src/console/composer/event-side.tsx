@@ -1,17 +1,20 @@
 /** What the rule takes from an event: for which events it runs, where the assignment's number is, and its variables. */
 
 import { type Signal, useSignal } from '@preact/signals';
+import { type Condition, expressionOf, isWhole, whenOf } from '../../chain/comparisons.js';
 import { propertyOf } from '../../chain/condition.js';
+import type { Fields } from '../../chain/fields.js';
+import { whenWords } from '../../chain/sentences.js';
 import { readObject } from '../fields.js';
 import { Button } from '../ui/buttons.js';
 import { Area, Entry, Select, Suggested } from '../ui/fields.js';
 import { Fold } from '../ui/known.js';
 import { ConditionRows } from './condition-rows.js';
-import { expressionOf, isWhole, noCondition, readExpression } from './conditions.js';
-import type { Draft, Fields, Variable } from './draft.js';
-import { placesOfSubject, useKnowledge } from './knowledge.js';
-import { undefinedVariables, valueWords } from './places.js';
-import { whenWords } from './sentences.js';
+import type { Draft, Variable } from './draft.js';
+import { saidAt, useKnowledge } from './knowledge.js';
+import { Picker } from './picker.js';
+import { offersOf, undefinedVariables, valueWords, variableName } from './places.js';
+import { variableWords } from './plain-words.js';
 
 const missingWords: Record<Variable['missing'], string> = {
   hold: 'wait for a decision before the steps that use it',
@@ -19,46 +22,54 @@ const missingWords: Record<Variable['missing'], string> = {
   default: 'use this text',
 };
 
-const whenOf = (condition: typeof noCondition) => condition.text ?? expressionOf(condition.rows.filter(isWhole), condition.join);
+const whenText = ({ rows, join, text }: Condition) => text ?? expressionOf(rows.filter(isWhole), join);
 
 /** @param example - an event that a person pastes. Absent if an event has arrived. */
 export function EventSide({ example }: { example: Signal<Fields | undefined> | undefined }) {
-  const { draft, change, problems } = useKnowledge();
-  const problemAt = (place: string) =>
-    problems.flatMap(({ pointer, detail }) => (pointer === place || pointer.startsWith(`${place}/`) ? [detail] : [])).join('; ');
-  const { when } = draft;
-  const condition = !when ? noCondition : (readExpression(when) ?? { ...noCondition, text: when });
-  const changeWhen = (text: string) => {
+  const { draft, seen, change, problems } = useKnowledge();
+  const { when, variables } = draft;
+  const problem = saidAt(problems, '/when');
+  const missing = undefinedVariables(draft);
+  const setWhen = (text: string) => {
     const { when: _, ...others } = draft;
     change(text === '' ? others : { ...others, when: text }, 'when');
   };
-  const undefinedNames = undefinedVariables(draft);
-  const problem = problemAt('/when');
+  const add = (path: string) => {
+    const name = variableName(path, Object.keys(variables));
+    change({ ...draft, variables: { ...variables, [name]: { path, missing: 'hold' } } });
+  };
   return (
     <>
       <Fold look="card step" isNeeded={problem !== ''} summary={whenWords(when)}>
         <ConditionRows
-          condition={condition}
-          isSame={(one, other) => whenOf(one) === whenOf(other)}
+          condition={whenOf(when)}
+          textOf={whenText}
           subjects={['event']}
           problem={problem}
-          onChange={(next) => changeWhen(whenOf(next))}
+          onChange={(next) => setWhen(whenText(next))}
         />
       </Fold>
       <Fold
         look="card step"
-        isNeeded={undefinedNames.length > 0}
+        isNeeded={missing.length > 0}
         summary={
           <>
             {variablesWords(draft)}
-            {undefinedNames.length > 0 && <span class="error"> A value has no place: {undefinedNames.join(', ')}.</span>}
+            {missing.length > 0 && <span class="error"> A value has no place: {missing.join(', ')}.</span>}
           </>
         }
       >
-        {[...Object.keys(draft.variables), ...undefinedNames].map((name) => (
-          <VariableFields key={name} name={name} problem={problemAt(`/variables/${name}`)} />
+        {[...Object.keys(variables), ...missing].map((name) => (
+          <VariableFields key={name} name={name} problem={saidAt(problems, `/variables/${name}`)} />
         ))}
-        <p class="soft small">A step refers to a value by its name. To add one, choose “Insert a value” in a step.</p>
+        {seen.event[0] && (
+          <Picker
+            label="Add a value: its place in the event"
+            hint="The steps can refer to the value by its name."
+            offers={offersOf(seen.event[0])}
+            onPick={add}
+          />
+        )}
         {example && <Example of={example} />}
       </Fold>
     </>
@@ -86,36 +97,27 @@ function Example({ of }: { of: Signal<Fields | undefined> }) {
 }
 
 function variablesWords({ variables }: Draft): string {
-  const said = Object.entries(variables).map(([name, { path }]) => `${name.replaceAll('_', ' ')} from ${path || '…'}`);
+  const said = Object.entries(variables).map(([name, { path }]) => `${variableWords(name)} from ${path || '…'}`);
   return said.length === 0 ? 'Takes no values from the event' : `Takes from the event: ${said.join(', ')}`;
 }
 
 function VariableFields({ name, problem }: { name: string; problem: string }) {
-  const known = useKnowledge();
-  const { draft, events, change } = known;
-  const variable: Variable = draft.variables[name] ?? { path: '', missing: 'hold' };
+  const { draft, seen, change } = useKnowledge();
+  const { [name]: stored, ...others } = draft.variables;
+  const variable: Variable = stored ?? { path: '', missing: 'hold' };
   const set = (next: Variable, about: string) =>
     change({ ...draft, variables: { ...draft.variables, [name]: next } }, `${name} ${about}`);
-  const remove = () => {
-    const { [name]: _, ...others } = draft.variables;
-    change({ ...draft, variables: others });
-  };
-  const [event] = events;
+  const [event] = seen.event;
   const value = event && variable.path !== '' ? propertyOf(event, variable.path) : undefined;
-  const last = !event
-    ? undefined
-    : value === undefined
-      ? 'The last event has no such place.'
-      : `In the last event: ${valueWords(value)}`;
-  const words = name.replaceAll('_', ' ');
+  const inLast = value === undefined ? 'The last event has no such place.' : `In the last event: ${valueWords(value)}`;
   return (
     <fieldset class="value">
-      <legend>{words}</legend>
+      <legend>{variableWords(name)}</legend>
       <Suggested
         label="Place in the event"
-        hint={last ?? 'For example workorder.id. When the first event is here, you can choose the place from it.'}
+        hint={event ? inLast : 'For example workorder.id. When the first event is here, you can choose the place from it.'}
         problem={problem}
-        offers={placesOfSubject(known, 'event').map((place) => [place.path, valueWords(place.value)] as const)}
+        offers={offersOf(event ?? {})}
         value={variable.path}
         onText={(text) => set({ ...variable, path: text.trim() }, 'path')}
       />
@@ -123,18 +125,17 @@ function VariableFields({ name, problem }: { name: string; problem: string }) {
         label="If it is missing"
         value={variable.missing}
         onPick={(picked) => {
-          const { default: text = '', ...others } = variable;
           const missing = picked as Variable['missing'];
-          set({ ...others, missing, ...(missing === 'default' && { default: text }) }, '');
+          set({ path: variable.path, missing, ...(missing === 'default' && { default: '' }) }, '');
         }}
         options={Object.entries(missingWords)}
       />
       {variable.missing === 'default' && (
         <Entry label="Text" value={variable.default} onText={(text) => set({ ...variable, default: text }, 'default')} />
       )}
-      {name in draft.variables && (
-        <Button onClick={remove}>
-          Remove<span class="unseen"> the value {words}</span>
+      {stored && (
+        <Button onClick={() => change({ ...draft, variables: others })}>
+          Remove<span class="unseen"> the value {variableWords(name)}</span>
         </Button>
       )}
     </fieldset>

@@ -2,18 +2,17 @@
 
 import { useSignal } from '@preact/signals';
 import { Area } from '../ui/fields.js';
-import { contentsOf, type Draft, draftOf, readContents, withoutTokens } from './draft.js';
+import { contentsText, draftOf, readContents, withoutTokens } from './draft.js';
 import { useKnowledge } from './knowledge.js';
-
-const textOf = (draft: Draft) => JSON.stringify(contentsOf(draft), undefined, 2);
 
 /** @param onList - called if the text is a list of a webhook. */
 export function JsonView({ onList }: { onList(): void }) {
   const { draft, problems, change } = useKnowledge();
-  const [typed, hadTokens] = [useSignal(textOf(draft)), useSignal(false)];
+  const stored = contentsText(draft, 2);
+  const [typed, hadTokens] = [useSignal(stored), useSignal(false)];
   const { contents, error } = readContents(typed.value);
   // After an undo, the typed text is not the draft any more.
-  const text = contents && textOf(draftOf(contents)) !== textOf(draft) ? textOf(draft) : typed.value;
+  const isStale = contents && contentsText(draftOf(contents), 2) !== stored;
   const take = (given: string) => {
     typed.value = withoutTokens(given);
     hadTokens.value ||= typed.value !== given;
@@ -30,7 +29,7 @@ export function JsonView({ onList }: { onList(): void }) {
         class="json"
         spellcheck={false}
         rows={24}
-        value={text}
+        value={isStale ? stored : typed.value}
         onText={take}
       />
       {hadTokens.value && <p class="note">The page removed the tokens. A rule needs none.</p>}

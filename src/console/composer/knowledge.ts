@@ -2,23 +2,22 @@
 
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+import type { Subject } from '../../chain/comparisons.js';
 import type { Fields } from '../../chain/fields.js';
 import type { Composed, Composer, SystemNames } from '../../contract/dry-run.js';
-import type { Subject } from './conditions.js';
-import { type Place, placesOf, valuesAt } from './places.js';
 import type { Editing } from './use-draft.js';
-import type { Way } from './use-rehearsal.js';
+
+/** How the sender calls the relay: with its event, or with a list of actions. */
+export type Way = 'event' | 'list';
 
 /** A mistake, warning or hint at a place of the contents, such as `/actions/1/body`. `add`: an action that solves the problem. */
 export type Remark = Composed['hints'][number];
 
-export interface Knowledge extends Pick<Editing, 'draft' | 'change'> {
+interface Knowledge extends Pick<Editing, 'draft' | 'change'> {
   relayId: string;
   way: Way;
-  /** The last events of the rule, the newest first. */
-  events: readonly Fields[];
-  /** The assignment of the rehearsal, if it was read. */
-  assignment: Fields | undefined;
+  /** The objects that conditions and references are about, the newest first. */
+  seen: Record<Subject, readonly Fields[]>;
   composer: Composer;
   /** The groups and fields of the company's systems. */
   names: SystemNames;
@@ -37,18 +36,10 @@ export function useKnowledge(): Knowledge {
 }
 
 /** The usual states of an assignment, for the time before one was read. */
-const usualStates = ['draft', 'sent', 'accepted'];
+export const usualAssignments: readonly Fields[] = ['draft', 'sent', 'accepted'].map((status) => ({ status }));
 
-export function placesOfSubject({ events, assignment }: Pick<Knowledge, 'events' | 'assignment'>, of: Subject): Place[] {
-  const [event] = events;
-  if (of === 'event') return event ? placesOf(event) : [];
-  if (of === 'incomingValue') return [];
-  return assignment ? placesOf(assignment) : [{ path: 'status', value: 'draft' }];
-}
-
-/** The values that the property has had. */
-export function valuesOfSubject({ events, assignment }: Pick<Knowledge, 'events' | 'assignment'>, of: Subject, path: string) {
-  if (of === 'event') return valuesAt(events, path);
-  const seen = assignment && of === 'assignment' ? valuesAt([assignment], path) : [];
-  return of === 'assignment' && path === 'status' ? [...new Set([...seen, ...usualStates])] : seen;
+/** The remarks at a place and below it, as one text. */
+export function saidAt(remarks: readonly Remark[], place: string): string {
+  const said = remarks.filter(({ pointer }) => pointer === place || pointer.startsWith(`${place}/`));
+  return [...new Set(said.map(({ detail }) => detail))].join('; ');
 }

@@ -1,9 +1,9 @@
 /** The places of an event, such as `workorder.id`, with their values; the places that a draft uses; and an event made from them. */
 
-import { pathPattern, propertyOf } from '../../chain/condition.js';
+import { conditionOf, type Row, type Value, whenOf } from '../../chain/comparisons.js';
+import { ownProperty, pathPattern, propertyOf, stepsOf } from '../../chain/condition.js';
 import { type Fields, isObject } from '../../chain/fields.js';
 import { cutShort, variablePattern } from '../../chain/text.js';
-import { conditionOf, type Row, readExpression, steps, type Value } from './conditions.js';
 import type { Draft } from './draft.js';
 
 export interface Place {
@@ -28,6 +28,10 @@ export function placesOf(object: Fields): Place[] {
   return places;
 }
 
+/** The places with their values, as suggestions for a field. @param before - put before each path. */
+export const offersOf = (object: Fields, before = '') =>
+  placesOf(object).map(({ path, value }) => [before + path, valueWords(value)] as const);
+
 /** The values that a place has had in the objects, each once. */
 export function valuesAt(objects: readonly Fields[], path: string): string[] {
   const values = objects.map((object) => (path === '' ? undefined : propertyOf(object, path)));
@@ -40,10 +44,14 @@ export const valueWords = (value: unknown) => cutShort(typeof value === 'string'
 /** A name for a variable, such as `manager_email` for `workorder.manager.email`. @param taken - the names in use. */
 export function variableName(path: string, taken: readonly string[]): string {
   const words = path.split(/[^A-Za-z\d]+/).filter((word) => word !== '' && !/^\d+$/.test(word));
-  const name = words.slice(-2).join('_').slice(0, 80) || 'value';
-  const [safe] = [name, `value_${name}`].filter((one) => /^[A-Za-z_]/.test(one));
-  const free = [safe ?? 'value', ...Array.from({ length: 99 }, (_, n) => `${safe}_${n + 2}`)];
-  return free.find((one) => !taken.includes(one) && !['event', 'assignment'].includes(one)) ?? name;
+  const name = words
+    .slice(-2)
+    .join('_')
+    .slice(0, 80)
+    .replace(/^(?![A-Za-z])/, 'value_')
+    .replace(/_$/, '');
+  const free = [name, ...Array.from({ length: 99 }, (_, n) => `${name}_${n + 2}`)];
+  return free.find((one) => ![...taken, 'event', 'assignment'].includes(one)) ?? name;
 }
 
 /** The names of things that have the number of the assignment. */
@@ -65,30 +73,28 @@ export function assignmentPlace(places: readonly Place[]): string | undefined {
 }
 
 /** The names in `${…}` of the actions. */
-export function referencesIn(draft: Pick<Draft, 'cards'>): string[] {
+function referencesIn(draft: Draft): string[] {
   const text = JSON.stringify(draft.cards.map(({ fields }) => fields)).replaceAll('$${', '');
   return [...new Set([...text.matchAll(variablePattern)].map(([, name = '']) => name))];
 }
 
-const isPath = (name: string) => /^(event|assignment)(\.|\[|$)/.test(name);
-
 /** The variables that actions use, but that the draft does not define. */
-export function undefinedVariables(draft: Pick<Draft, 'cards' | 'variables'>): string[] {
+export function undefinedVariables(draft: Draft): string[] {
+  const isPath = (name: string) => /^(event|assignment)(\.|\[|$)/.test(name);
   return referencesIn(draft).filter((name) => !isPath(name) && !Object.hasOwn(draft.variables, name));
 }
 
 /** An event that has each place that the draft uses, for a rehearsal before the first event has come. */
 export function inventedEvent(draft: Draft): Fields {
-  const event: Fields = {};
-  const conditions = [
-    ...(draft.when === undefined ? [] : [readExpression(draft.when)]),
-    ...draft.cards.map(({ fields }) => conditionOf(fields)),
+  const conditions = [whenOf(draft.when), ...draft.cards.map(({ fields }) => conditionOf(fields))];
+  const rows = conditions.flatMap((condition) => condition.rows).filter(({ of }) => of === 'event');
+  const named = referencesIn(draft).flatMap((name) => (name.startsWith('event.') ? [name.slice(6)] : []));
+  const values: (readonly [path: string, value: unknown])[] = [
+    ...[...Object.values(draft.variables).map(({ path }) => path), ...named].map((path) => [path, sampleAt(path)] as const),
+    ...rows.toReversed().map((row) => [row.path, fittingValue(row)] as const),
   ];
-  const rows = conditions.flatMap((condition) => condition?.rows ?? []).filter(({ of }) => of === 'event');
-  for (const { path } of Object.values(draft.variables)) put(event, path, sampleAt(path));
-  for (const name of referencesIn(draft)) if (name.startsWith('event.')) put(event, name.slice(6), sampleAt(name));
-  for (const row of rows.toReversed()) put(event, row.path, fittingValue(row));
-  return event;
+  const known = values.filter(([path, value]) => value !== undefined && pathPattern.test(path));
+  return known.reduce<object>((event, [path, value]) => withValue(event, stepsOf(path), value), {}) as Fields;
 }
 
 function sampleAt(path: string): string {
@@ -104,16 +110,8 @@ function fittingValue({ comparison, value }: Row): Value | undefined {
   return comparison === 'exists' ? 'example' : value;
 }
 
-function put(object: Fields, path: string, value: unknown): void {
-  const before = steps(path);
-  const last = before.pop();
-  if (last === undefined || value === undefined || !pathPattern.test(path)) return;
-  let at: Record<string | number, unknown> = object;
-  for (const [place, step] of before.entries()) {
-    const next = typeof (before[place + 1] ?? last) === 'number' ? [] : {};
-    const inner = Object.hasOwn(at, step) && typeof at[step] === 'object' && at[step] !== null ? at[step] : next;
-    at[step] = inner;
-    at = inner as Record<string | number, unknown>;
-  }
-  at[last] = value;
+function withValue(into: unknown, [step, ...rest]: (string | number)[], value: unknown): object {
+  const inner = step === undefined || rest.length === 0 ? value : withValue(ownProperty(into, step), rest, value);
+  const before = typeof step === 'number' ? (Array.isArray(into) ? into : []) : isObject(into) ? into : {};
+  return Object.assign(Array.isArray(before) ? [...before] : { ...before }, step !== undefined && { [step]: inner });
 }

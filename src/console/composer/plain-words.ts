@@ -4,12 +4,15 @@ import { fieldWords } from '../words.js';
 
 export const fieldName = (field: string) => fieldWords[field] ?? (field === 'if' ? 'Only if' : field);
 
+/** For example `manager email` for the variable `manager_email`. */
+export const variableWords = (name: string) => name.replaceAll('_', ' ');
+
 /** Says where a mistake is: `Step 2, Wait`. @param pointer - into the contents. */
 export function placeText(pointer: string): string {
   const [, part, name = '', field = ''] = pointer.split('/');
   if (part === 'actions' && name !== '')
     return [`Step ${Number(name) + 1}`, field && fieldName(field)].filter(Boolean).join(', ');
-  if (part === 'variables') return `The value ${name.replaceAll('_', ' ')}`;
+  if (part === 'variables') return `The value ${variableWords(name)}`;
   return part === 'when' ? 'The condition of the rule' : 'The rule';
 }
 

@@ -1,46 +1,53 @@
 /** The cards of the steps, and the buttons that add a step. */
 
 import { useSignal } from '@preact/signals';
+import { delaySeconds } from '../../chain/durations.js';
+import type { Fields } from '../../chain/fields.js';
 import { capital } from '../../chain/text.js';
 import { announce } from '../frame.js';
 import { Button } from '../ui/buttons.js';
 import { actionWords } from '../words.js';
 import { ActionCard, cardId } from './card.js';
-import { type Card, type Draft, draftOf, type Fields, moved, newCard } from './draft.js';
-import { delaySeconds } from './durations.js';
+import { type Card, type Draft, draftOf, newCard } from './draft.js';
 import { useKnowledge } from './knowledge.js';
 import { assignmentPlace, placesOf } from './places.js';
 
 export function Steps() {
-  const { composer, draft, change, events, way } = useKnowledge();
+  const { composer, draft, change, seen, way } = useKnowledge();
   const { cards } = draft;
   /** The key of the card that is unfolded. */
   const open = useSignal<number | undefined>(undefined);
-  const focusOn = (card: Card | undefined) => setTimeout(() => document.getElementById(card ? cardId(card) : 'add')?.focus()); // waits for the render
-  const put = (next: readonly Card[], about = '') => change({ ...withAssignment(draft, events, way), cards: next }, about);
+  /** Waits for the render. */
+  const focusOn = (id: string) => setTimeout(() => document.getElementById(id)?.focus());
+  /** Steps need the number of the assignment, so a rule for events gets a variable for it. */
+  const put = (next: readonly Card[], about = '') => {
+    const path = assignmentPlace(placesOf(seen.event[0] ?? {})) ?? 'assignment.id';
+    const given: Draft['variables'] = way === 'list' ? {} : { assignment_id: { path, missing: 'refuse' } };
+    change({ ...draft, variables: { ...given, ...draft.variables }, cards: next }, about);
+  };
   const insert = (place: number, fields: Fields, words: string) => {
     const card = newCard(fields);
     open.value = card.key;
     put(cards.toSpliced(place, 0, card));
     announce(words);
-    focusOn(card);
+    focusOn(cardId(card));
   };
   const add = (fields: Fields) => insert(cards.length, fields, `Step ${cards.length + 1} added`);
-  const move = (place: number, by: -1 | 1) => {
+  const move = (card: Card, place: number, by: -1 | 1) => {
     const to = place + by;
-    if (to < 0 || to >= cards.length)
-      return announce(by < 0 ? 'This is already the first step' : 'This is already the last step');
+    if (to < 0 || to >= cards.length) return announce(`This is already the ${by < 0 ? 'first' : 'last'} step`);
     const focused = document.activeElement;
-    put(moved(cards, place, by));
+    put(cards.toSpliced(place, 1).toSpliced(to, 0, card));
     announce(`Step ${place + 1} is now step ${to + 1}`);
     // A moved element loses the focus.
     setTimeout(() => focused instanceof HTMLElement && focused.focus());
   };
   const remove = (place: number) => {
     const left = cards.toSpliced(place, 1);
+    const next = left[place] ?? left.at(-1);
     put(left);
     announce(`Step ${place + 1} removed`);
-    focusOn(left[place] ?? left.at(-1));
+    focusOn(next ? cardId(next) : 'add');
   };
   return (
     <>
@@ -63,10 +70,13 @@ export function Steps() {
           card={card}
           place={place}
           isOpen={open.value === card.key}
-          onToggle={() => (open.value = open.value === card.key ? undefined : card.key)}
+          onToggle={(isOpen) => {
+            if (isOpen) open.value = card.key;
+            else if (open.value === card.key) open.value = undefined;
+          }}
           onChange={(fields, about) => put(cards.with(place, { ...card, fields }), about && `${card.key} ${about}`)}
           onAdd={add}
-          onMove={(by) => move(place, by)}
+          onMove={(by) => move(card, place, by)}
           onDuplicate={() => insert(place + 1, { ...card.fields }, `Duplicated as step ${place + 2}`)}
           onRemove={() => remove(place)}
         />
@@ -92,16 +102,8 @@ function nextStep(action: string, cards: readonly Card[]): Fields {
   const sent = cards.findLast((card) => card.fields.action === 'platform_sendAssignment')?.fields;
   if (!sent || action === 'ticket_updateUDF') return fields;
   const last = Math.max(...cards.map((card) => delaySeconds(card.fields.delayInSeconds) ?? 0));
-  const { groupId, sendToGroups } = sent;
   const again = { ...fields, delayInSeconds: String(last + later), actionCondition: 'status==draft' };
-  const groups = Object.entries({ groupId, sendToGroups }).filter(([, group]) => group !== undefined);
-  return action === 'platform_sendAssignment' ? { ...again, ...Object.fromEntries(groups) } : again;
-}
-
-/** Steps need the number of the assignment, so a rule for events gets a variable for it. */
-function withAssignment(draft: Draft, events: readonly Fields[], way: 'event' | 'list'): Draft {
-  const name = 'assignment_id';
-  if (way === 'list' || Object.hasOwn(draft.variables, name)) return draft;
-  const path = (events[0] && assignmentPlace(placesOf(events[0]))) ?? 'assignment.id';
-  return { ...draft, variables: { [name]: { path, missing: 'refuse' }, ...draft.variables } };
+  if (action !== 'platform_sendAssignment') return again;
+  const { groupId, sendToGroups } = sent;
+  return { ...again, ...(groupId !== undefined && { groupId }), ...(sendToGroups !== undefined && { sendToGroups }) };
 }

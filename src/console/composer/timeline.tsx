@@ -1,7 +1,9 @@
 /** Rehearses the draft beside the cards: what each step would do, and when. Nothing is sent. */
 
 import { useSignal } from '@preact/signals';
+import { clockText, delaySeconds } from '../../chain/durations.js';
 import type { Scenario } from '../../chain/scenario.js';
+import { deedWords } from '../../chain/sentences.js';
 import { capital } from '../../chain/text.js';
 import { useCompany } from '../session.js';
 import { Choice, Entry, Select } from '../ui/fields.js';
@@ -10,12 +12,10 @@ import { Said } from '../ui/text.js';
 import { durationText, timeText } from '../when.js';
 import { forecastTone, forecastWords } from '../words.js';
 import { cardId } from './card.js';
-import type { Draft } from './draft.js';
-import { clockText, delaySeconds } from './durations.js';
+import type { Card } from './draft.js';
 import { useKnowledge } from './knowledge.js';
 import { inSteps } from './plain-words.js';
-import { deedWords } from './sentences.js';
-import type { Choices, Play, Rehearsal } from './use-rehearsal.js';
+import type { Play, Rehearsal } from './use-rehearsal.js';
 
 const scenarioWords: Record<'now' | Scenario, string> = {
   'nobody-found': 'Nobody is found',
@@ -24,26 +24,19 @@ const scenarioWords: Record<'now' | Scenario, string> = {
   now: 'Every step runs now',
 };
 
-interface TimelineProps {
-  choices: Choices;
-  /** The events that a person can choose. */
-  events: readonly { eventId: string; receivedAt: string }[];
-  rehearsal: Rehearsal;
-}
-
-export function Timeline({ choices: { play, assignmentId, eventId }, events, rehearsal }: TimelineProps) {
+export function Timeline({ rehearsal }: { rehearsal: Rehearsal }) {
   const { draft } = useKnowledge();
   const { timeZone } = useCompany();
-  const { composed, played, isOutdated, refused } = rehearsal;
+  const { play, assignmentId, eventId, listed, composed, played, isOutdated, refused } = rehearsal;
   const typed = useSignal(assignmentId.value);
-  const use = (id: string) => (assignmentId.value = id.trim());
-  const said =
-    played && `${played.actions.filter(({ outcome }) => outcome === 'runs').length} of ${played.actions.length} steps run.`;
+  const use = () => (assignmentId.value = typed.value.trim());
+  const count = played?.actions.filter(({ outcome }) => outcome === 'runs').length;
+  const received = listed.map(({ eventId, receivedAt }) => [eventId, timeText(receivedAt, timeZone, Date.now())] as const);
   return (
     <section class="card rehearsal" aria-labelledby="rehearsal">
       <h2 id="rehearsal">Rehearsal</h2>
       <p class="soft small" role="status">
-        Nothing is sent. {said}
+        Nothing is sent. {played && `${count} of ${played.actions.length} steps run.`}
       </p>
       <Select
         label="What happens?"
@@ -57,27 +50,17 @@ export function Timeline({ choices: { play, assignmentId, eventId }, events, reh
           label="Assignment number"
           hint="The rehearsal reads this assignment from the platform, as it is now. Leave the field empty to invent one."
           of={typed}
-          onBlur={() => use(typed.value)}
-          onKeyDown={({ key }: KeyboardEvent) => key === 'Enter' && use(typed.value)}
+          onChange={use}
           autocomplete="off"
         />
-        {events.length > 0 && (
-          <Choice
-            label="Event"
-            of={eventId}
-            options={[
-              ['', 'the last event'],
-              ...events.map(({ eventId, receivedAt }) => [eventId, timeText(receivedAt, timeZone, Date.now())] as const),
-            ]}
-          />
-        )}
+        {listed.length > 0 && <Choice label="Event" of={eventId} options={[['', 'the last event'], ...received]} />}
       </details>
       <ProblemNote refused={refused} />
       {composed?.applies === false && <p class="note wait">The rule does not run for this event: {composed.reason}.</p>}
       {played && (
         <ol class={isOutdated ? 'rail outdated' : 'rail'} aria-label="Timeline of the steps">
-          {stopsOf(draft, played.actions, play.value).map((stop) => (
-            <Stop key={stop.place} stop={stop} draft={draft} play={play.value} />
+          {stopsOf(draft.cards, played.actions, play.value).map((stop) => (
+            <Stop key={stop.place} {...stop} />
           ))}
         </ol>
       )}
@@ -90,31 +73,25 @@ export function Timeline({ choices: { play, assignmentId, eventId }, events, reh
 }
 
 type Played = NonNullable<Rehearsal['played']>['actions'][number];
-interface Stop {
-  place: number;
-  seconds: number | undefined;
-  action: Played;
-}
 
 /** The steps by time. A step without a time waits for a person, so it comes last. */
-function stopsOf({ cards }: Draft, actions: readonly Played[], play: Play): Stop[] {
+function stopsOf(cards: readonly Card[], actions: readonly Played[], play: Play) {
   const stops = actions.map((action, place) => {
-    const due = delaySeconds(cards[place]?.fields.delayInSeconds);
-    return { place, action, seconds: play === 'now' ? due : (action.afterSeconds ?? due) };
+    const card = cards[place];
+    const due = delaySeconds(card?.fields.delayInSeconds);
+    const isAlone = play === 'nobody-found' && action.outcome === 'runs' && action.action === 'platform_sendAssignment';
+    return { place, card, action, isAlone, seconds: play === 'now' ? due : (action.afterSeconds ?? due) };
   });
-  const order = ({ seconds = Number.POSITIVE_INFINITY }: Stop) => seconds;
+  const order = ({ seconds = Number.MAX_VALUE }: (typeof stops)[number]) => seconds;
   return stops.sort((one, other) => order(one) - order(other) || one.place - other.place);
 }
 
-function Stop({ stop: { place, seconds, action }, draft, play }: { stop: Stop; draft: Draft; play: Play }) {
-  const card = draft.cards[place];
-  const { outcome, reason, paused, attempts = 1, toldAfterSeconds, condition } = action;
-  const reaches = outcome === 'runs' && play === 'nobody-found' && card?.fields.action === 'platform_sendAssignment';
-  const tone = reaches ? 'wait' : forecastTone[outcome];
+function Stop({ card, action, isAlone, seconds }: ReturnType<typeof stopsOf>[number]) {
+  const { outcome, reason, paused, attempts = 1, toldAfterSeconds: told, condition } = action;
+  const tone = isAlone ? 'wait' : forecastTone[outcome];
   const notes = [
     attempts > 1 && `tried ${attempts} times`,
-    toldAfterSeconds !== undefined &&
-      `people are alerted ${toldAfterSeconds === 0 ? 'immediately' : `after ${durationText(toldAfterSeconds)}`}`,
+    told !== undefined && `people are alerted ${told === 0 ? 'immediately' : `after ${durationText(told)}`}`,
     outcome === 'runs' && condition?.reason,
     reason,
     paused,
@@ -123,7 +100,7 @@ function Stop({ stop: { place, seconds, action }, draft, play }: { stop: Stop; d
     <li class={tone}>
       <strong>{seconds === undefined ? 'Later' : clockText(seconds)}</strong>{' '}
       {card && <a href={`#${cardId(card)}`}>{capital(deedWords(card.fields))}</a>}{' '}
-      <span class={`badge ${tone}`}>{reaches ? 'reaches nobody' : forecastWords(outcome)}</span>
+      <span class={`badge ${tone}`}>{isAlone ? 'reaches nobody' : forecastWords(outcome)}</span>
       {notes.map((note) => note && <Said key={note} look="soft small" text={capital(inSteps(note))} />)}
     </li>
   );

@@ -1,73 +1,54 @@
-/** Tries contents on past events, without effect: how many events would be different, and in which fields. */
+/** Tries contents on past events, without effect. Before a version is published, the dialog shows this trial. */
 
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import type { z } from 'zod';
 import { capital } from '../../chain/text.js';
 import { triedText } from '../../chain/tried-text.js';
 import type { Tried, TriedOutcome, tryRequest } from '../../contract/rule-contents.js';
 import { pageOf, path } from '../addresses.js';
-import { ask } from '../api.js';
 import { useCompany } from '../session.js';
 import { useDeed } from '../ui/buttons.js';
-import { Select } from '../ui/fields.js';
+import { Confirm } from '../ui/dialog.js';
+import { Area, Choice } from '../ui/fields.js';
 import { ProblemNote } from '../ui/known.js';
 import { Said, Time } from '../ui/text.js';
-import type { Tone } from '../words.js';
-import { counted } from '../words.js';
-import { Change, valueText } from './differences.js';
+import { counted, type Tone } from '../words.js';
+import { Changes } from './differences.js';
 import { fieldName, inSteps, placeText } from './plain-words.js';
+import { useAnswer } from './use-answer.js';
 
-export const triedWords: Record<TriedOutcome, string> = {
-  same: 'the same',
-  different: 'different',
-  'no-longer-applies': 'no longer run',
-  'applies-now': 'run now',
-  'not-applicable': 'not run',
-  'would-be-refused': 'refused',
-  'needs-attention': 'needs attention',
+const outcomes: Record<TriedOutcome, [words: string, tone: Tone]> = {
+  same: ['the same', 'quiet'],
+  different: ['different', 'wait'],
+  'no-longer-applies': ['no longer run', 'wait'],
+  'applies-now': ['run now', 'wait'],
+  'not-applicable': ['not run', 'quiet'],
+  'would-be-refused': ['refused', 'bad'],
+  'needs-attention': ['needs attention', 'bad'],
 };
 
-const tones: Partial<Record<TriedOutcome, Tone>> = {
-  different: 'wait',
-  'no-longer-applies': 'wait',
-  'applies-now': 'wait',
-  'would-be-refused': 'bad',
-  'needs-attention': 'bad',
-};
+/** @param outcome - of this version of the relay or of a later one. */
+export const triedWords = (outcome: string) => outcomes[outcome as TriedOutcome]?.[0] ?? outcome;
 
-interface TriedViewProps {
-  relayId: string;
-  version: z.input<typeof tryRequest>['version'];
-  /** Called with the result, or undefined while the trial runs. */
-  onTried?(tried: Tried | undefined): void;
-}
+type Version = z.input<typeof tryRequest>['version'];
 
-export function TriedView({ relayId, version, onTried }: TriedViewProps) {
+/** @returns the result, undefined while the trial runs, and the content that shows it. */
+export function useTrial(relayId: string, version: Version) {
   const { companyId } = useCompany();
-  const [last, tried] = [useSignal('200'), useSignal<Tried | undefined>(undefined)];
-  const deed = useDeed();
-  useEffect(() => {
-    onTried?.(undefined);
-    void deed.run(async () => {
-      const request: z.input<typeof tryRequest> = { version, events: { last: Number(last.value) } };
-      tried.value = await ask<Tried>('POST', path`/admin/companies/${companyId}/rules/${relayId}/try`, request);
-      onTried?.(tried.value);
-    });
-  }, [last.value, version]);
-  return (
+  const last = useSignal('200');
+  const request: z.input<typeof tryRequest> = { version, events: { last: Number(last.value) } };
+  const at = path`/admin/companies/${companyId}/rules/${relayId}/try`;
+  const { body, isOutdated, refused } = useAnswer<Tried>(at, request);
+  const tried = isOutdated ? undefined : body;
+  const shown = (
     <>
-      <Select
-        label="Tried on"
-        value={last.value}
-        onPick={(picked) => (last.value = picked)}
-        options={['50', '200', '1000'].map((count) => [count, `the last ${count} events`])}
-      />
-      <ProblemNote refused={deed.refused} />
-      {deed.busy && <p class="soft">Trying…</p>}
-      {!deed.busy && tried.value && <TriedResult tried={tried.value} relayId={relayId} />}
+      <Choice label="Tried on" of={last} options={['50', '200', '1000'].map((count) => [count, `the last ${count} events`])} />
+      <ProblemNote refused={refused} />
+      {!tried && !refused && <p class="soft">Trying…</p>}
+      {tried && <TriedResult tried={tried} relayId={relayId} />}
     </>
   );
+  return [tried, shown] as const;
 }
 
 function TriedResult({ tried, relayId }: { tried: Tried; relayId: string }) {
@@ -100,15 +81,14 @@ function TriedResult({ tried, relayId }: { tried: Tried; relayId: string }) {
                 <a href={pageOf.event(companyId, relayId, eventId)}>
                   <Time at={receivedAt} />
                 </a>{' '}
-                <span class={`badge ${tones[outcome] ?? 'quiet'}`}>{triedWords[outcome]}</span>
+                <span class={`badge ${outcomes[outcome][1]}`}>{triedWords(outcome)}</span>
                 {reason && <Said look="reason small" text={capital(inSteps(reason))} />}
                 <ul class="changes small">
-                  {differences.map(({ action, field, before, after }) => (
-                    <Change
-                      key={`${action} ${field}`}
-                      name={`Step ${action + 1}, ${fieldName(field)}`}
-                      before={valueText(field, before)}
-                      after={valueText(field, after)}
+                  {differences.map((change) => (
+                    <Changes
+                      key={`${change.action} ${change.field}`}
+                      of={[change]}
+                      nameOf={(field) => `Step ${change.action + 1}, ${fieldName(field)}`}
                     />
                   ))}
                 </ul>
@@ -118,5 +98,43 @@ function TriedResult({ tried, relayId }: { tried: Tried; relayId: string }) {
         </details>
       )}
     </>
+  );
+}
+
+interface PublishProps {
+  title: string;
+  verb: string;
+  about: string;
+  relayId: string;
+  version: 'draft' | number;
+  publish(note: { note?: string }): Promise<unknown>;
+  onClose(): void;
+  onPublished(): void;
+}
+
+/** Publishes the draft, or an old version again. */
+export function PublishDialog({ verb, about, relayId, version, publish, onPublished, ...dialog }: PublishProps) {
+  const [tried, shown] = useTrial(relayId, version);
+  const note = useSignal('');
+  const deed = useDeed();
+  const confirmed = async () => {
+    const why = note.value.trim();
+    if (!(await deed.run(() => publish(why ? { note: why } : {}), 'Published'))) return;
+    dialog.onClose();
+    onPublished();
+  };
+  return (
+    <Confirm {...dialog} {...deed} verb={tried ? verb : `${verb} without the trial`} onConfirm={() => void confirmed()}>
+      <p>{about}</p>
+      {shown}
+      <Area
+        label="Why? (optional)"
+        hint="The list of versions shows this note."
+        rows={2}
+        maxLength={1000}
+        value={note.value}
+        onText={(text) => (note.value = text)}
+      />
+    </Confirm>
   );
 }

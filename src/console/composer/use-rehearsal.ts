@@ -1,82 +1,39 @@
 /** Rehearses the draft on the server half a second after each change. Nothing is sent. */
 
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import type { z } from 'zod';
 import type { Scenario } from '../../chain/scenario.js';
 import type { Composed, composeRequest } from '../../contract/dry-run.js';
 import { path } from '../addresses.js';
-import { ask, Refused } from '../api.js';
 import { useCompany } from '../session.js';
-import { actionsOf, contentsOf, type Draft, type Fields } from './draft.js';
+import { actionsOf, contentsOf, type Draft } from './draft.js';
+import type { Way } from './knowledge.js';
+import { useLastEvents } from './last-events.js';
 import { inventedEvent } from './places.js';
+import { useAnswer } from './use-answer.js';
 
-type ComposeRequest = z.input<typeof composeRequest>;
-export type Way = 'event' | 'list';
 export type Play = 'now' | Scenario;
-type Rehearsed = NonNullable<Composed['rehearsals']>[number];
-
-export interface Rehearsal {
-  composed: Composed | undefined;
-  played: Rehearsed | undefined;
-  isOutdated: boolean;
-  refused: Refused | undefined;
-}
-
-/** What a person chooses for the rehearsal. */
-export function useChoices() {
-  return {
-    play: useSignal<Play>('nobody-found'),
-    assignmentId: useSignal(''), // '' for an invented assignment
-    eventId: useSignal(''), // '' for the last event
-  };
-}
-export type Choices = ReturnType<typeof useChoices>;
-
-interface RehearsalOf {
-  relayId: string;
-  draft: Draft;
-  /** How the sender calls the relay: with its event, or with a list of actions. */
-  way: Way;
-  choices: Choices;
-  /** The event to use. Without one, the page invents an event. */
-  event: { eventId: string } | { event: Fields } | undefined;
-}
+export type Rehearsal = ReturnType<typeof useRehearsal>;
 
 const pauseMs = 500;
 
-export function useRehearsal({ relayId, draft, way, choices, event }: RehearsalOf): Rehearsal {
+/** Uses the chosen event, or the last one. Without any, the page invents an event. */
+export function useRehearsal(relayId: string, draft: Draft, way: Way) {
   const { companyId } = useCompany();
-  const [composed, refused] = [useSignal<Composed | undefined>(undefined), useSignal<Refused | undefined>(undefined)];
-  const composedText = useSignal('');
-  const [play, id] = [choices.play.value, choices.assignmentId.value];
-  const shared = { scenarios: [play], assignment: id ? { id } : { facts: { status: 'draft' } } };
-  const request: ComposeRequest =
+  const play = useSignal<Play>('nobody-found');
+  const assignmentId = useSignal(''); // '' for an invented assignment
+  const eventId = useSignal(''); // '' for the last event
+  const known = useLastEvents(relayId, eventId.value);
+  const { chosen, events } = known;
+  const event = chosen ? { eventId: chosen.eventId } : { event: events[0] ?? inventedEvent(draft) };
+  const asked =
     way === 'list'
-      ? { elements: actionsOf(draft.cards).map((element) => ({ ...element, relayId })), ...shared }
-      : { contents: contentsOf(draft), relayId, ...(event ?? { event: inventedEvent(draft) }), ...shared };
-  const text = JSON.stringify(request);
-  useEffect(() => {
-    let isOld = false;
-    const rehearse = async () => {
-      try {
-        const heard = await ask<Composed>('POST', path`/co/${companyId}/chains/compose`, request);
-        if (!isOld) [composed.value, composedText.value, refused.value] = [heard, text, undefined];
-      } catch (error) {
-        if (!(error instanceof Refused)) throw error;
-        if (isOld) return;
-        refused.value = error;
-        if ([400, 413].includes(error.problem.status)) composed.value = undefined;
-      }
-    };
-    if (draft.cards.length === 0) return;
-    const timer = setTimeout(() => void rehearse(), pauseMs);
-    return () => {
-      isOld = true;
-      clearTimeout(timer);
-    };
-  }, [text]);
-  const isOutdated = composedText.value !== text;
-  const played = composed.value?.rehearsals?.find(({ scenario }) => scenario === play);
-  return { composed: composed.value, played, isOutdated, refused: refused.value };
+      ? { elements: actionsOf(draft.cards).map((element) => ({ ...element, relayId })) }
+      : { contents: contentsOf(draft), relayId, ...event };
+  const assignment = assignmentId.value ? { id: assignmentId.value } : { facts: { status: 'draft' } };
+  const request: z.input<typeof composeRequest> = { ...asked, scenarios: [play.value], assignment };
+  const at = path`/co/${companyId}/chains/compose`;
+  const { body: composed, ...answer } = useAnswer<Composed>(at, draft.cards.length > 0 ? request : undefined, pauseMs);
+  const played = composed?.rehearsals?.find(({ scenario }) => scenario === play.value);
+  return { ...{ play, assignmentId, eventId, composed, played }, ...known, ...answer };
 }

@@ -3,7 +3,6 @@
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
 import type { z } from 'zod';
-import type { TriedOutcome } from '../../contract/rule-contents.js';
 import type {
   AcceptedEvent,
   EventOutcome,
@@ -14,14 +13,13 @@ import type {
 } from '../../contract/rule-event.js';
 import { pageOf, path, query } from '../addresses.js';
 import { ask } from '../api.js';
-import { inSteps } from '../composer/plain-words.js';
+import { inSteps, variableWords } from '../composer/plain-words.js';
 import { triedWords } from '../composer/tried.js';
 import { ExportLinks } from '../export.js';
-import { announce, Page } from '../frame.js';
+import { Page } from '../frame.js';
 import { usePages, useResource } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
-import { useDeed } from '../ui/buttons.js';
-import { Confirm, Opener } from '../ui/dialog.js';
+import { DeedButton } from '../ui/dialog.js';
 import { Choice } from '../ui/fields.js';
 import { Known } from '../ui/known.js';
 import { Pager, Table } from '../ui/table.js';
@@ -70,7 +68,7 @@ export function EventsPage({ relayId }: { relayId: string }) {
 }
 
 function Shadow({ counts }: { counts: Record<string, number> }) {
-  const said = Object.entries(counts).map(([outcome, count]) => `${count} ${triedWords[outcome as TriedOutcome] ?? outcome}`);
+  const said = Object.entries(counts).map(([outcome, count]) => `${count} ${triedWords(outcome)}`);
   return said.length === 0 ? null : <p class="note">The shadow version so far: {said.join(', ')}.</p>;
 }
 
@@ -88,7 +86,7 @@ export function EventTable({ relayId, events }: { relayId: string; events: reado
           <td>
             <Became of={event} />
           </td>
-          <td>{event.version || 'none'}</td>
+          <td data-label="Version">{event.version || 'none'}</td>
         </tr>
       ))}
     </Table>
@@ -105,7 +103,7 @@ function Became({ of: { outcome, chainId, rejectedId, reason, shadow } }: { of: 
       {reason && <Said look="soft small" text={inSteps(reason)} />}
       {shadow && (
         <span class="soft small">
-          Shadow version {shadow.version}: {triedWords[shadow.outcome as TriedOutcome] ?? shadow.outcome}
+          Shadow version {shadow.version}: {triedWords(shadow.outcome)}
         </span>
       )}
     </>
@@ -139,12 +137,12 @@ export function EventPage({ relayId, eventId }: { relayId: string; eventId: stri
             </p>
             {may('steer') && (
               <p>
-                <Opener opens="Send again">{(onClose) => <SendAgain at={at} relayId={relayId} onClose={onClose} />}</Opener>
+                <SendAgain at={at} relayId={relayId} />
               </p>
             )}
             <h2>Values</h2>
             {Object.keys(event.variables).length === 0 && <p class="soft">The version takes no values from the event.</p>}
-            <FieldList fields={Object.entries(event.variables).map(([name, value]) => [name.replaceAll('_', ' '), value])} />
+            <FieldList fields={Object.entries(event.variables).map(([name, value]) => [variableWords(name), value])} />
             <h2>Body</h2>
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must take the focus */}
             <pre class="body" tabIndex={0}>
@@ -157,32 +155,23 @@ export function EventPage({ relayId, eventId }: { relayId: string; eventId: stri
   );
 }
 
-function SendAgain({ at, relayId, onClose }: { at: string; relayId: string; onClose(): void }) {
+function SendAgain({ at, relayId }: { at: string; relayId: string }) {
   const { companyId } = useCompany();
   const { route } = useLocation();
   const version = useSignal('published');
-  const deed = useDeed();
-  const send = () =>
-    deed.run(async () => {
-      const sent = await ask<AcceptedEvent | NotApplicableEvent>('POST', `${at}/resend`, {
-        version: version.value,
-        confirm: true,
-      });
-      onClose();
-      announce(sent.applies ? 'Sent again' : `The rule does not run for this event: ${sent.reason}`);
-      route(sent.applies ? pageOf.chain(companyId, sent.chainId) : pageOf.event(companyId, relayId, sent.eventId));
-    });
+  const send = async () => {
+    const request = { version: version.value, confirm: true };
+    const sent = await ask<AcceptedEvent | NotApplicableEvent>('POST', `${at}/resend`, request);
+    route(sent.applies ? pageOf.chain(companyId, sent.chainId) : pageOf.event(companyId, relayId, sent.eventId));
+  };
   return (
-    <Confirm {...deed} title="Send the event again?" verb="Send again" onClose={onClose} onConfirm={() => void send()}>
+    <DeedButton opens="Send again" title="Send the event again?" verb="Send again" change={send} words="Sent again">
       <p>All steps of the rule run again. People may get a second message. The delays start now.</p>
       <Choice
         label="Which version?"
         of={version}
-        options={[
-          ['published', 'the published version'],
-          ['same', 'the version that it ran'],
-        ]}
+        options={Object.entries({ published: 'the published version', same: 'the version that it ran' })}
       />
-    </Confirm>
+    </DeedButton>
   );
 }

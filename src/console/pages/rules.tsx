@@ -1,104 +1,68 @@
-/** The rules of a company. */
+/** The rules of a company: what happened in the last week, beside the week before. */
 
-import { useSignal } from '@preact/signals';
-import type { z } from 'zod';
-import type { createdRuleResponse, rulesResponse } from '../../contract/rule.js';
+import type { CompanyHealth } from '../../contract/health.js';
 import { pageOf, path } from '../addresses.js';
-import { ask } from '../api.js';
 import { Page } from '../frame.js';
-import { contactsText } from '../notify-fields.js';
 import { seldom, useResource } from '../resource.js';
-import { HealthTable } from '../rule/health-table.js';
+import { share } from '../rule/health.js';
 import { may, useCompany } from '../session.js';
-import { Deed, Opener, ShownOnce } from '../ui/dialog.js';
-import { Choice, Entry } from '../ui/fields.js';
 import { Known } from '../ui/known.js';
-import { onFailureWords } from '../words.js';
+import { Table } from '../ui/table.js';
+import { Time } from '../ui/text.js';
+import { durationText } from '../when.js';
 
-type Rules = z.infer<typeof rulesResponse>;
-type CreatedRule = z.infer<typeof createdRuleResponse>;
+type Row = CompanyHealth['rules'][number];
+
+const columns: Record<string, (rule: Row) => string | number | undefined> = {
+  Events: ({ events }) => events,
+  Failed: ({ failed, chains }) => share(failed, chains),
+  'Failed the week before': ({ before }) => share(before.failed, before.chains),
+  'Held now': ({ held }) => held,
+  'No worker found': ({ nobody }) => nobody,
+  '95 % done within': ({ p95 }) => p95 && durationText(p95),
+};
 
 export function RulesPage() {
-  const company = useCompany();
-  const { companyId } = company;
-  const listed = may('author') ? `${path`/admin/companies/${companyId}/rules`}?limit=200` : undefined;
-  const rules = useResource<Rules>(listed, seldom);
-  const made = useSignal<CreatedRule | undefined>(undefined);
-  const done = () => {
-    made.value = undefined;
-    rules.refresh();
-    company.refresh();
-  };
+  const { companyId } = useCompany();
+  const health = useResource<CompanyHealth>(path`/co/${companyId}/health`, seldom);
   return (
     <Page title="Rules" about="A rule says what happens when an event arrives, and who gets a notice if a step fails.">
-      {listed ? (
-        <p>
-          <Opener opens="Create a rule" look="main">
-            {(onClose) => <NewRule onClose={onClose} onMade={(rule) => (made.value = rule)} />}
-          </Opener>
+      {may('author') && (
+        <p class="row">
+          <a class="button main" href={pageOf.compose(companyId)}>
+            Create a rule
+          </a>
         </p>
-      ) : (
-        <ul class="plain cards">
-          {company.rules.map(({ relayId, name }) => (
-            <li key={relayId} class="card">
-              <a href={pageOf.rule(companyId, relayId)}>{name}</a>
-            </li>
-          ))}
-        </ul>
       )}
-      {listed && (
-        <Known of={rules}>
-          {({ rules, nextCursor }) => (
+      <Known of={health}>
+        {({ rules }) =>
+          rules.length === 0 ? (
+            <p class="card">There are no rules yet. Create a rule, then write its steps.</p>
+          ) : (
             <>
-              {rules.length === 0 && <p class="card">There are no rules yet. Create a rule, then write its steps.</p>}
-              <ul class="plain cards">
-                {rules.map(({ relayId, name, enabled, onFailure, notify }) => (
-                  <li key={relayId} class="card">
-                    <h2>
-                      <a href={pageOf.rule(companyId, relayId)}>{name}</a> {!enabled && <span class="badge bad">disabled</span>}
-                    </h2>
-                    <p class="soft small">
-                      <code>{relayId}</code>
-                    </p>
-                    <p>If an action fails: {onFailureWords[onFailure]}.</p>
-                    <p class="soft small">
-                      Notices go to {["the company's contacts", contactsText(notify)].filter(Boolean).join(' and to ')}.
-                    </p>
-                  </li>
+              <h2>The last 7 days</h2>
+              <Table caption="The last 7 days of all rules" columns={['Rule', ...Object.keys(columns), 'Quiet']}>
+                {rules.map((rule) => (
+                  <tr key={rule.relayId}>
+                    <td>
+                      <a href={pageOf.rule(companyId, rule.relayId)}>{rule.name}</a> <code class="soft">{rule.relayId}</code>
+                      {!rule.enabled && <span class="badge bad">disabled</span>}
+                    </td>
+                    {Object.entries(columns).map(([name, read]) => (
+                      <td key={name} data-label={name}>
+                        {read(rule)}
+                      </td>
+                    ))}
+                    <td>
+                      <Time at={rule.quietSince} before="no event since " look="error" />
+                    </td>
+                  </tr>
                 ))}
-              </ul>
-              {nextCursor && (
-                <p class="soft">
-                  This list is not complete. The command <code>relay rules list {companyId} --all</code> shows all rules.
-                </p>
-              )}
+              </Table>
             </>
-          )}
-        </Known>
-      )}
-      <HealthTable />
-      {made.value && (
-        <ShownOnce title={`Token of ${made.value.name}`} secret={made.value.relayAccessToken} onClose={done}>
-          <p>
-            The <code>relayId</code> of this rule is <code>{made.value.relayId}</code>. Its <code>relayAccessToken</code> is:
-          </p>
-        </ShownOnce>
-      )}
+          )
+        }
+      </Known>
     </Page>
-  );
-}
-
-function NewRule({ onClose, onMade }: { onClose(): void; onMade(rule: CreatedRule): void }) {
-  const { companyId } = useCompany();
-  const [name, onFailure] = [useSignal(''), useSignal('hold')];
-  const make = async () => {
-    const rule = { name: name.value, onFailure: onFailure.value };
-    onMade(await ask<CreatedRule>('POST', path`/admin/companies/${companyId}/rules`, rule));
-  };
-  return (
-    <Deed title="Create a rule" verb="Create" change={make} words="Rule created." onClose={onClose}>
-      <Entry label="Name" of={name} required maxLength={200} />
-      <Choice label="If an action fails" of={onFailure} options={Object.entries(onFailureWords)} />
-    </Deed>
   );
 }

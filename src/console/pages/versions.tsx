@@ -5,10 +5,9 @@ import type { z } from 'zod';
 import type { ContentsDiff, Version, versionsResponse, WholeVersion } from '../../contract/rule-contents.js';
 import { pageOf, path, query } from '../addresses.js';
 import { ask } from '../api.js';
-import { Sentences } from '../composer/conflict.js';
-import { Differences } from '../composer/differences.js';
+import { Differences, Sentences } from '../composer/differences.js';
 import { draftOf } from '../composer/draft.js';
-import { WithTrial } from '../composer/publish.js';
+import { PublishDialog } from '../composer/tried.js';
 import { Page } from '../frame.js';
 import { seldom, usePages } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
@@ -55,6 +54,22 @@ export function VersionsPage({ relayId }: { relayId: string }) {
   );
 }
 
+/** The buttons that begin and end the trial of a version beside the published one. */
+const start = {
+  opens: 'Try beside the published version',
+  title: 'Try this version on new events?',
+  verb: 'Try it',
+  words: 'The relay tries this version on each new event.',
+  about: 'The relay tries this version on each new event, without effect. The list of events counts what the version would do.',
+};
+const stop = {
+  opens: 'Stop trying it',
+  title: 'Stop trying this version?',
+  verb: 'Stop',
+  words: 'Stopped',
+  about: 'The published version runs as before.',
+};
+
 interface OneVersionProps {
   at: string;
   relayId: string;
@@ -69,7 +84,6 @@ function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersio
   const others = known.versions.map(({ version }) => version).filter((other) => other !== version);
   const [isPublished, isShadow] = [version === known.published, version === known.shadow];
   const own = `${at}/versions/${version}`;
-  const shadow = (next: number | null) => ask('PUT', `${at}/shadow`, { version: next });
   return (
     <section class="card" aria-labelledby={`v${version}`}>
       <h2 id={`v${version}`}>
@@ -90,7 +104,7 @@ function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersio
           {!isPublished && (
             <Opener opens={`Go back to version ${version}`}>
               {(onClose) => (
-                <WithTrial
+                <PublishDialog
                   title={`Go back to version ${version}?`}
                   verb="Go back"
                   about={`The relay publishes version ${version} again, as a new version. Chains that run now keep their version.`}
@@ -103,32 +117,14 @@ function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersio
               )}
             </Opener>
           )}
-          {!isPublished && !isShadow && (
+          {!isPublished && (
             <DeedButton
-              opens="Try beside the published version"
+              {...(isShadow ? stop : start)}
               unseen={`, version ${version}`}
-              title={`Try version ${version} on new events?`}
-              verb="Try it"
-              change={() => shadow(version)}
-              words="The relay tries this version on each new event."
+              change={() => ask('PUT', `${at}/shadow`, { version: isShadow ? null : version })}
               onDone={onChanged}
             >
-              <p>
-                The relay tries this version on each new event, beside the published version, without effect. The list of events
-                counts what it would do.
-              </p>
-            </DeedButton>
-          )}
-          {isShadow && (
-            <DeedButton
-              opens="Stop trying it"
-              title={`Stop trying version ${version}?`}
-              verb="Stop"
-              change={() => shadow(null)}
-              words="Stopped"
-              onDone={onChanged}
-            >
-              <p>The published version runs as before.</p>
+              <p>{(isShadow ? stop : start).about}</p>
             </DeedButton>
           )}
         </p>

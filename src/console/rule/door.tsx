@@ -2,126 +2,107 @@
 
 import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
-import type { doorRequest, EventDoor, EventSignature, eventTokensResponse } from '../../contract/rule-event.js';
+import type { doorRequest, EventDoor } from '../../contract/rule-event.js';
 import { path } from '../addresses.js';
 import { ask } from '../api.js';
 import { seldom, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
 import { Submit, useDeed } from '../ui/buttons.js';
-import { DeedButton, ShownOnce } from '../ui/dialog.js';
-import { Choice, Entry, fieldsOf, Select } from '../ui/fields.js';
+import { Entry, fieldsOf, Select } from '../ui/fields.js';
 import { Known } from '../ui/known.js';
-import { graces } from './tokens.js';
+import { MakeSecret } from './tokens.js';
 
 /** @param at - the path of the rule in the API. */
 export function Door({ at, relayId, onToken }: { at: string; relayId: string; onToken(): void }) {
+  const { companyId } = useCompany();
   const door = useResource<EventDoor>(`${at}/door`, seldom);
   return (
     <>
-      <Address {...{ at, relayId, onToken }} />
-      <Known of={door}>{(known) => <DoorSettings door={known} at={at} onSaved={(saved) => (door.data.value = saved)} />}</Known>
+      <section class="card" aria-labelledby="address">
+        <h2 id="address">Address for your platform</h2>
+        <p>Let your platform send its events, as they are, to an address that only works for the events of this rule:</p>
+        <p class="row">
+          <MakeSecret
+            {...{ opens: 'Make the address', verb: 'Make', noun: 'addresses', users: 'Your platform' }}
+            title="The address for your platform"
+            path={`${at}/event-tokens`}
+            field="url"
+            onMade={onToken}
+          >
+            <p>In the webhook settings of your platform, choose the method POST and this address:</p>
+          </MakeSecret>
+        </p>
+        <p class="soft small">
+          A sender that can set a header uses <code>{location.origin + path`/co/${companyId}/events/${relayId}`}</code> with{' '}
+          <code>Authorization: Bearer</code> and a token of this rule.
+        </p>
+      </section>
+      <Known of={door}>
+        {(known) => (
+          <details class="card">
+            <summary>How events come in</summary>
+            <DoorSettings door={known} at={at} onSaved={(saved) => (door.data.value = saved)} />
+          </details>
+        )}
+      </Known>
     </>
   );
 }
 
-function Address({ at, relayId, onToken }: { at: string; relayId: string; onToken(): void }) {
-  const { companyId } = useCompany();
-  const made = useSignal<z.infer<typeof eventTokensResponse> | undefined>(undefined);
-  const grace = useSignal('null');
-  const make = async () => {
-    made.value = await ask('POST', `${at}/event-tokens`, { graceSeconds: JSON.parse(grace.value) });
-  };
-  const address = location.origin + path`/co/${companyId}/events/${relayId}`;
-  return (
-    <section class="card" aria-labelledby="address">
-      <h2 id="address">Address for your platform</h2>
-      <p>Let your platform send its events, as they are, to an address that only works for the events of this rule:</p>
-      <p class="row">
-        <DeedButton opens="Make the address" title="Make the address" verb="Make" change={make} words="Address made.">
-          <Choice
-            label="Older addresses expire"
-            hint="Your platform can use the older addresses until then."
-            of={grace}
-            options={graces.map(([seconds, words]) => [String(seconds), words])}
-          />
-        </DeedButton>
-      </p>
-      <p class="soft small">
-        A sender that can set a header uses <code>{address}</code> with <code>Authorization: Bearer</code> and a token of this
-        rule.
-      </p>
-      {made.value && (
-        <ShownOnce
-          title="The address for your platform"
-          secret={made.value.url}
-          onClose={() => {
-            made.value = undefined;
-            onToken();
-          }}
-        >
-          <p>In the webhook settings of your platform, choose the method POST and this address:</p>
-        </ShownOnce>
-      )}
-    </section>
-  );
-}
+type DoorRequest = z.input<typeof doorRequest>;
 
-type Hmac = Omit<Extract<EventSignature, { scheme: 'hmac' }>, 'key' | 'scheme'>;
-const usual: Hmac = { header: '', algorithm: 'sha256', encoding: 'hex', prefix: '', signed: 'body', keyForm: 'text' };
-/** How senders sign their events. */
-const senders: Record<string, Hmac> = {
-  'Field Nation': { ...usual, header: 'x-fn-signature', prefix: 'sha256=' },
-  Jira: { ...usual, header: 'x-hub-signature', prefix: 'sha256=' },
+const hmac = { scheme: 'hmac', algorithm: 'sha256' } as const;
+/** How senders sign their events, without the key. The defaults of the API are left out. */
+const senders = {
+  'Standard Webhooks': { scheme: 'standard-webhooks' },
+  'Field Nation': { ...hmac, header: 'x-fn-signature', prefix: 'sha256=' },
+  Jira: { ...hmac, header: 'x-hub-signature', prefix: 'sha256=' },
   Zendesk: {
-    ...usual,
+    ...hmac,
     header: 'x-zendesk-webhook-signature',
     encoding: 'base64',
     signed: 'timestamp-body',
     timestampHeader: 'x-zendesk-webhook-signature-timestamp',
   },
-  'ConnectWise PSA': { ...usual, header: 'x-content-signature', encoding: 'base64', keyForm: 'sha256-of-text' },
-  Jobber: { ...usual, header: 'x-jobber-hmac-sha256', encoding: 'base64' },
-};
-
-const standard = 'Standard Webhooks';
+  'ConnectWise PSA': { ...hmac, header: 'x-content-signature', encoding: 'base64', keyForm: 'sha256-of-text' },
+  Jobber: { ...hmac, header: 'x-jobber-hmac-sha256', encoding: 'base64' },
+} as const;
+type Sender = keyof typeof senders;
 
 function DoorSettings({ door, at, onSaved }: { door: EventDoor; at: string; onSaved(door: EventDoor): void }) {
   const deed = useDeed();
-  /** '' for none, otherwise `stored` or a sender. */
-  const signer = useSignal(door.signature ? 'stored' : '');
+  const { signature: stored, dedupeBy = '', refuseLists, eventDays } = door;
+  const signer = useSignal<'none' | 'stored' | Sender>(stored ? 'stored' : 'none');
+  const { value: signed } = signer;
   const save = (event: Event) => {
-    const { dedupeBy, refuseLists, eventDays, key } = fieldsOf(event);
-    const { [signer.value]: hmac } = senders;
-    const signature = hmac ? { scheme: 'hmac', ...hmac, key } : { scheme: 'standard-webhooks', key };
-    const request = {
-      ...(signer.value !== 'stored' && { signature: signer.value === '' ? null : signature }),
-      dedupeBy: dedupeBy || undefined,
-      refuseLists: refuseLists === 'yes',
-      eventDays: Number(eventDays),
-    } as z.input<typeof doorRequest>;
+    const { key = '', ...fields } = fieldsOf(event);
+    const request: DoorRequest = {
+      ...(signed !== 'stored' && { signature: signed === 'none' ? null : { ...senders[signed], key } }),
+      dedupeBy: fields.dedupeBy || undefined,
+      refuseLists: fields.refuseLists === 'yes',
+      eventDays: Number(fields.eventDays),
+    };
     void deed.run(async () => {
       const saved = await ask<EventDoor>('PUT', `${at}/door`, request);
       onSaved(saved);
-      signer.value = saved.signature ? 'stored' : '';
+      signer.value = saved.signature ? 'stored' : 'none';
     }, 'Saved');
   };
-  const { signature: stored } = door;
-  const storedWords = stored?.scheme === 'hmac' ? `in the header ${stored.header}` : standard;
+  const storedWords = stored?.scheme === 'hmac' ? `in the header ${stored.header}` : 'Standard Webhooks';
   return (
-    <form class="card" onSubmit={save}>
-      <h2>How events come in</h2>
+    <form onSubmit={save}>
       <Select
         label="Signature of the sender"
         hint="With a signature, an event needs no token. The API can set the signatures of other senders."
-        value={signer.value}
-        onPick={(picked) => (signer.value = picked)}
+        value={signed}
+        onPick={(picked) => (signer.value = picked as Sender)}
         options={[
-          ['', 'none'],
+          ['none', 'none'],
           ...(stored ? [['stored', `as stored, ${storedWords}`] as const] : []),
-          ...[standard, ...Object.keys(senders)].map((name) => [name, name] as const),
+          ...Object.keys(senders).map((name) => [name, name] as const),
         ]}
       />
-      {signer.value !== '' && signer.value !== 'stored' && (
+      {signed in senders && (
         <Entry
           label="Key of the sender"
           hint="Your platform shows the key beside the webhook."
@@ -135,18 +116,15 @@ function DoorSettings({ door, at, onSaved }: { door: EventDoor; at: string; onSa
         label="Place of the event's own number"
         hint="For example event.id. A second event with the same number runs nothing."
         name="dedupeBy"
-        defaultValue={door.dedupeBy ?? ''}
+        defaultValue={dedupeBy}
         autocomplete="off"
         spellcheck={false}
       />
       <Select
         label="Lists of steps from webhooks"
         name="refuseLists"
-        options={[
-          ['no', 'run them, too'],
-          ['yes', 'refuse them'],
-        ]}
-        first={door.refuseLists ? 'yes' : 'no'}
+        options={Object.entries({ no: 'run them, too', yes: 'refuse them' })}
+        first={refuseLists ? 'yes' : 'no'}
       />
       <Entry
         label="Days to keep events"
@@ -156,7 +134,7 @@ function DoorSettings({ door, at, onSaved }: { door: EventDoor; at: string; onSa
         min={0}
         max={400}
         required
-        defaultValue={String(door.eventDays)}
+        defaultValue={String(eventDays)}
       />
       <Submit {...deed} words={['Save', <span class="unseen"> how events come in</span>]} />
     </form>

@@ -18,46 +18,56 @@ export function Health({ relayId }: { relayId: string }) {
   const period = useSignal('day-28');
   const [by, days] = period.value.split('-');
   const health = useResource<RuleHealth>(path`/co/${companyId}/rules/${relayId}/health` + query({ by, days }), seldom);
-  const at = (bucket: Bucket) => timeText(bucket.at, timeZone, 0);
   return (
     <section class="card" aria-labelledby="health">
       <h2 id="health">Events over time</h2>
       <Choice label="Period" of={period} options={Object.entries(periods)} />
       <Known of={health}>
-        {({ buckets, causes, held, quietSince, expectEvery }) => (
-          <>
-            {quietSince && (
-              <p class="note bad">
-                The rule is quiet: no event since <Time at={quietSince} distance />, although one is expected every{' '}
-                {durationText(expectEvery ?? 0)}.
-              </p>
-            )}
-            <dl class="facts">
-              <Fact name="Events">{sum(buckets, 'events')}</Fact>
-              <Fact name="Chains">{sum(buckets, 'chains')}</Fact>
-              <Fact name="Failed">{share(sum(buckets, 'failed'), sum(buckets, 'chains'))}</Fact>
-              <Fact name="No worker found">{sum(buckets, 'nobody')}</Fact>
-              <Fact name="Held now">{held}</Fact>
-            </dl>
-            <Bars
-              name="Events, with failed chains in red"
-              bars={buckets.map((bucket) => ({
-                ...{ at: bucket.at, size: bucket.events, bad: bucket.failed },
-                words: `${at(bucket)}: ${counted(bucket.events, 'event')}, ${bucket.failed} failed`,
-              }))}
-            />
-            <Bars
-              name="Time from event to end: 95 % of the chains were faster"
-              bars={buckets.map((bucket) => ({
-                ...{ at: bucket.at, size: bucket.p95 ?? 0, bad: 0 },
-                words: `${at(bucket)}: half within ${durationText(bucket.p50 ?? 0)}, 95 % within ${durationText(bucket.p95 ?? 0)}`,
-              }))}
-            />
-            {causes.length > 0 && (
-              <p>Causes: {causes.map(({ type, chains }) => `${failureWords(type)} (${counted(chains, 'chain')})`).join(', ')}</p>
-            )}
-          </>
-        )}
+        {({ buckets, causes, held, quietSince, expectEvery = 0 }) => {
+          const sum = (field: 'events' | 'chains' | 'failed' | 'nobody') =>
+            buckets.reduce((sum, bucket) => sum + bucket[field], 0);
+          const facts = {
+            Events: sum('events'),
+            Chains: sum('chains'),
+            Failed: share(sum('failed'), sum('chains')),
+            'No worker found': sum('nobody'),
+            'Held now': held,
+          };
+          const timed = (bucket: Bucket, words: string) => `${timeText(bucket.at, timeZone, 0)}: ${words}`;
+          const counts = buckets.map((bucket) => {
+            const words = `${counted(bucket.events, 'event')}, ${bucket.failed} failed`;
+            return { at: bucket.at, size: bucket.events, bad: bucket.failed, words: timed(bucket, words) };
+          });
+          const times = buckets.map((bucket) => {
+            const { p50 = 0, p95 = 0 } = bucket;
+            const words = `half within ${durationText(p50)}, 95 % within ${durationText(p95)}`;
+            return { at: bucket.at, size: p95, bad: 0, words: timed(bucket, words) };
+          });
+          return (
+            <>
+              {quietSince && (
+                <p class="note bad">
+                  The rule is quiet: no event since <Time at={quietSince} distance />, although one is expected every{' '}
+                  {durationText(expectEvery)}.
+                </p>
+              )}
+              <dl class="facts">
+                {Object.entries(facts).map(([name, value]) => (
+                  <Fact key={name} name={name}>
+                    {value}
+                  </Fact>
+                ))}
+              </dl>
+              <Bars name="Events, with failed chains in red" bars={counts} />
+              <Bars name="Time from event to end: 95 % of the chains were faster" bars={times} />
+              {causes.length > 0 && (
+                <p>
+                  Causes: {causes.map(({ type, chains }) => `${failureWords(type)} (${counted(chains, 'chain')})`).join(', ')}
+                </p>
+              )}
+            </>
+          );
+        }}
       </Known>
     </section>
   );
@@ -65,12 +75,9 @@ export function Health({ relayId }: { relayId: string }) {
 
 type Bucket = RuleHealth['buckets'][number];
 
-const sum = (buckets: readonly Bucket[], field: 'events' | 'chains' | 'failed' | 'nobody') =>
-  buckets.reduce((sum, bucket) => sum + bucket[field], 0);
-
-/** For example `3 (1.2 %)`. */
+/** For example `3 (1.2 %)`, without a line break. */
 export function share(part: number, whole: number): string {
-  return whole === 0 ? String(part) : `${part} (${Number(((100 * part) / whole).toFixed(1))} %)`;
+  return whole === 0 ? String(part) : `${part}\u00a0(${Number(((100 * part) / whole).toFixed(1))}\u00a0%)`;
 }
 
 interface Bar {
@@ -89,7 +96,7 @@ export function Bars({ name, bars }: { name: string; bars: readonly Bar[] }) {
   const times = bars.map(({ at }) => Date.parse(at));
   const [first = 0, last = 0] = [times[0], times.at(-1)];
   const step = Math.min(86_400_000, ...times.slice(1).map((time, place) => time - (times[place] ?? 0)));
-  const width = 100 / Math.round((last - first) / step + 1);
+  const width = Math.min(5, 100 / Math.round((last - first) / step + 1)); // a single bar must not fill the chart
   return (
     <figure class="chart">
       <figcaption class="soft small">{name}</figcaption>

@@ -8,8 +8,9 @@ import type { ChainList } from '../../contract/chain-resource.js';
 import type { DraftResponse, fromListsResponse } from '../../contract/rule-contents.js';
 import { pageOf, path, query } from '../addresses.js';
 import { ask } from '../api.js';
-import { Sentences } from '../composer/conflict.js';
+import { Sentences } from '../composer/differences.js';
 import { draftOf } from '../composer/draft.js';
+import { variableWords } from '../composer/plain-words.js';
 import { useCompany } from '../session.js';
 import { useDeed } from '../ui/buttons.js';
 import { Confirm, NotReady, Opener } from '../ui/dialog.js';
@@ -20,51 +21,46 @@ interface MakeRuleProps {
   chainId: string;
 }
 
+const title = 'Make this a rule of ours';
+
 export function MakeRule(props: MakeRuleProps) {
-  return <Opener opens="Make this a rule of ours">{(onClose) => <MakeRuleDialog {...props} onClose={onClose} />}</Opener>;
+  return <Opener opens={title}>{(onClose) => <MakeRuleDialog {...props} onClose={onClose} />}</Opener>;
 }
+
+type Made = z.infer<typeof fromListsResponse> & { draft: DraftResponse };
 
 function MakeRuleDialog({ relayId, chainId, onClose }: MakeRuleProps & { onClose(): void }) {
   const { companyId } = useCompany();
   const { route } = useLocation();
   const at = path`/admin/companies/${companyId}/rules/${relayId}/draft`;
-  const made = useSignal<z.infer<typeof fromListsResponse> | undefined>(undefined);
-  const stored = useSignal<DraftResponse | undefined>(undefined);
+  const made = useSignal<Made | undefined>(undefined);
   const deed = useDeed();
-  const title = 'Make this a rule of ours';
   useEffect(() => {
     void deed.run(async () => {
       const { items } = await ask<ChainList>('GET', path`/co/${companyId}/chains` + query({ relayId, limit: '20' }));
-      const others = items.map((chain) => chain.chainId).filter((other) => other !== chainId);
-      made.value = await ask('POST', `${at}/from-lists`, { chainIds: [chainId, ...others] });
-      stored.value = await ask<DraftResponse>('GET', at);
+      const chainIds = [...new Set([chainId, ...items.map((chain) => chain.chainId)])];
+      const read = await ask<z.infer<typeof fromListsResponse>>('POST', `${at}/from-lists`, { chainIds });
+      made.value = { ...read, draft: await ask<DraftResponse>('GET', at) };
     });
   }, []);
-  const [{ value: draft }, { value: read }] = [stored, made];
-  if (!draft || !read)
+  if (!made.value)
     return (
       <NotReady title={title} refused={deed.refused} onClose={onClose}>
         Reading the last requests…
       </NotReady>
     );
-  const values = Object.entries(read.values).map(([name, values]): [string, unknown] => [
-    name.replaceAll('_', ' '),
-    values.slice(0, 3),
-  ]);
+  const { contents, values, draft } = made.value;
+  const varying = Object.entries(values).map(([name, all]): [string, unknown] => [variableWords(name), all.slice(0, 3)]);
   const save = () =>
     deed.run(async () => {
-      await ask('PUT', at, { revision: draft.revision, contents: read.contents });
+      await ask('PUT', at, { revision: draft.revision, contents });
       route(pageOf.draft(companyId, relayId));
     });
   return (
     <Confirm {...deed} title={title} verb="Use as the draft" onClose={onClose} onConfirm={() => void save()}>
-      <Sentences of={draftOf(read.contents)} />
-      {values.length > 0 && (
-        <>
-          <p>These values vary between the last requests, so the rule takes them from the event:</p>
-          <FieldList fields={values} />
-        </>
-      )}
+      <Sentences of={draftOf(contents)} />
+      {varying.length > 0 && <p>These values vary between the last requests, so the rule takes them from the event:</p>}
+      <FieldList fields={varying} />
       {draft.contents && <p class="note wait">This replaces the draft of the rule. The published version stays.</p>}
       <p class="soft small">Nothing is published. You can change the draft, and try it.</p>
     </Confirm>

@@ -1,39 +1,82 @@
-/** The tokens of a rule. */
+/** The tokens of a rule, and the dialogs that make a token or the address with an event token. */
 
 import { useSignal } from '@preact/signals';
-import type { z } from 'zod';
-import type { rotatedTokenResponse, Token } from '../../contract/credential.js';
+import type { ComponentChildren } from 'preact';
+import type { Token } from '../../contract/credential.js';
 import { path } from '../addresses.js';
 import { ask } from '../api.js';
 import { DeedButton, ShownOnce } from '../ui/dialog.js';
 import { Choice } from '../ui/fields.js';
 import { Lifetime } from '../ui/text.js';
 
-export const graces: [seconds: number | null, words: string][] = [
-  [null, 'when you revoke them'],
-  [0, 'immediately'],
-  [3600, 'after 1 hour'],
-  [86_400, 'after 1 day'],
-  [604_800, 'after 7 days'],
-];
+const graces = {
+  null: 'when you revoke them',
+  0: 'immediately',
+  3600: 'after 1 hour',
+  86400: 'after 1 day',
+  604800: 'after 7 days',
+};
 
-export function Tokens({ tokens, at, onChanged }: { tokens: readonly Token[]; at: string; onChanged(): void }) {
-  const made = useSignal<z.infer<typeof rotatedTokenResponse> | undefined>(undefined);
-  const grace = useSignal('null');
-  const rotate = async () => {
-    made.value = await ask('POST', `${at}/tokens`, { graceSeconds: JSON.parse(grace.value) });
+interface MakeSecretProps {
+  opens: string;
+  verb: string;
+  /** For example `token`, in the labels. */
+  noun: string;
+  /** Who uses the older ones. */
+  users: string;
+  path: string;
+  /** The field of the answer with the secret. */
+  field: string;
+  title: string;
+  /** What to do with the secret. */
+  children: ComponentChildren;
+  onMade(): void;
+}
+
+/** Makes a secret beside older ones, which expire, and shows it once. */
+export function MakeSecret({ opens, verb, noun, users, path, field, title, children, onMade }: MakeSecretProps) {
+  const [made, grace] = [useSignal<string | undefined>(undefined), useSignal('null')];
+  const make = async () => {
+    const answer = await ask<Record<string, string>>('POST', path, { graceSeconds: JSON.parse(grace.value) });
+    made.value = answer[field];
+  };
+  const close = () => {
+    made.value = undefined;
+    onMade();
   };
   return (
     <>
+      <DeedButton opens={opens} title={opens} verb={verb} change={make} words={`${title}: done`}>
+        <Choice
+          label={`Older ${noun} expire`}
+          hint={`${users} can use the older ${noun} until then.`}
+          of={grace}
+          options={Object.entries(graces)}
+        />
+      </DeedButton>
+      {made.value && (
+        <ShownOnce title={title} secret={made.value} onClose={close}>
+          {children}
+        </ShownOnce>
+      )}
+    </>
+  );
+}
+
+export function Tokens({ tokens, at, onChanged }: { tokens: readonly Token[]; at: string; onChanged(): void }) {
+  return (
+    <>
       <p>
-        <DeedButton opens="Create a token" title="Create a token" verb="Create" change={rotate} words="Token created.">
-          <Choice
-            label="Older tokens expire"
-            hint="Webhooks can use the older tokens until then."
-            of={grace}
-            options={graces.map(([seconds, words]) => [String(seconds), words])}
-          />
-        </DeedButton>
+        <MakeSecret
+          {...{ opens: 'Create a token', verb: 'Create', noun: 'tokens', users: 'Webhooks', title: 'New token' }}
+          path={`${at}/tokens`}
+          field="relayAccessToken"
+          onMade={onChanged}
+        >
+          <p>
+            Copy this token into the webhooks of this rule, as the value of <code>relayAccessToken</code>:
+          </p>
+        </MakeSecret>
       </p>
       <ul class="plain cards">
         {tokens.map((token) => (
@@ -42,37 +85,21 @@ export function Tokens({ tokens, at, onChanged }: { tokens: readonly Token[]; at
             {token.purpose === 'event' && <span class="badge quiet">address for events</span>}
             <Lifetime of={token} />
             {token.state === 'active' && (
-              <p>
-                <DeedButton
-                  unseen={token.tokenId}
-                  title="Revoke the token?"
-                  verb="Revoke"
-                  danger
-                  change={() => ask('DELETE', at + path`/tokens/${token.tokenId}`)}
-                  words="Token revoked."
-                  onDone={onChanged}
-                >
-                  <p>The relay will refuse requests with this token. It keeps these requests, and you can send them later.</p>
-                </DeedButton>
-              </p>
+              <DeedButton
+                unseen={token.tokenId}
+                title="Revoke the token?"
+                verb="Revoke"
+                danger
+                change={() => ask('DELETE', at + path`/tokens/${token.tokenId}`)}
+                words="Token revoked."
+                onDone={onChanged}
+              >
+                <p>The relay will refuse requests with this token. It keeps these requests, and you can send them later.</p>
+              </DeedButton>
             )}
           </li>
         ))}
       </ul>
-      {made.value && (
-        <ShownOnce
-          title="New token"
-          secret={made.value.relayAccessToken}
-          onClose={() => {
-            made.value = undefined;
-            onChanged();
-          }}
-        >
-          <p>
-            Copy this token into the webhooks of this rule, as the value of <code>relayAccessToken</code>:
-          </p>
-        </ShownOnce>
-      )}
     </>
   );
 }

@@ -73,6 +73,7 @@ async function lookAround(): Promise<void> {
   /** The text of the page without the options of its lists. */
   const reads = (page: Page, words: string | RegExp) =>
     page.getByRole('main').getByText(words).and(page.locator(':not(option)')).first().waitFor();
+  const openSettings = (page: Page) => page.locator('summary', { hasText: /^Settings/ }).click();
   const click = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click();
 
   it('leads to sign-in, and from there to the requested page', async () => {
@@ -164,12 +165,13 @@ async function lookAround(): Promise<void> {
     await page.keyboard.press('Enter');
     await page.locator('h1:focus', { hasText: 'Rules' }).waitFor();
     assert.equal(await page.title(), 'Rules · Relay');
-    await page.getByRole('button', { name: 'Create a rule' }).focus();
+    await go(page, `${home}/rules/${relayId}`);
+    await page.getByRole('button', { name: 'Create a token' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Create a rule…');
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Create a token…');
     await page.context().close();
   });
 
@@ -511,6 +513,7 @@ async function lookAround(): Promise<void> {
 
   it('changes a rule, shows input errors, and resends what the rule refused', async () => {
     const page = await pageOf(keys.manage, `${home}/rules/${relayId}`);
+    await openSettings(page);
     await click(page, 'Disable…');
     await click(page, /^Disable$/);
     await click(page, 'Enable');
@@ -530,6 +533,7 @@ async function lookAround(): Promise<void> {
     await click(page, 'Send again');
     await page.getByRole('alert').getByText(`rule ${relayId} is disabled`).waitFor();
     await go(page, `${home}/rules/${relayId}`);
+    await openSettings(page);
     await click(page, 'Enable');
     await page.getByRole('button', { name: 'Disable' }).waitFor();
     await page.goBack();
@@ -668,6 +672,7 @@ async function lookAround(): Promise<void> {
     it("shows the rule's policy, and saves no other", async () => {
       const { companyId, relayId } = await stack.company({ onFailure: 'continue', onUnknown: 'hold' });
       const page = await pageOf(adminToken, `/companies/${companyId}/rules/${relayId}`);
+      await openSettings(page);
       assert.equal(await page.getByLabel('If an action fails').inputValue(), 'continue');
       assert.equal(await page.getByLabel('If the outcome is unknown').inputValue(), 'hold');
       await save(page);
@@ -827,6 +832,7 @@ async function lookAround(): Promise<void> {
         return { name, enabled, onFailure, ...notify };
       };
       const page = await timedPageOf(`/companies/${companyId}/rules/${relayId}`);
+      await openSettings(page);
       await page.getByLabel('E-mail addresses').fill('one@demo.example');
       const webhookUrl = 'https://hooks.example/secret';
       await change(`${companyId}/rules/${relayId}`, { name: 'Renamed', onFailure: 'continue', notify: { webhookUrl } });

@@ -60,6 +60,7 @@ it('proposes how often a rule expects an event, and shows that it is quiet', { s
   const health = page.getByRole('region', { name: 'Events over time' });
   await health.locator('svg').first().waitFor();
   assert.equal(await health.locator('svg g').count(), 28);
+  await page.locator('summary', { hasText: 'Settings' }).click();
   await page.getByRole('button', { name: 'Use the proposal' }).click();
   await page.getByLabel('An event is expected every').and(page.locator('[value="1 hour"]')).waitFor();
   assert.deepEqual(await obstacles(page), []);

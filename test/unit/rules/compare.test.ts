@@ -11,13 +11,14 @@ const actions = (...actions: object[]) => contents({ actions });
 
 describe('the difference of two versions', () => {
   const cases: [name: string, before: Contents, after: Contents, diff: object][] = [
-    ['none', actions(send, mail), actions(send, mail), { same: true, variables: [], actions: [] }],
+    ['none', actions(send, mail), actions(send, mail), { same: true, fields: [], variables: [], actions: [] }],
     [
       'a field',
       actions(send, mail),
       actions({ ...send, sendRadius: '25', groupId: '3' }, mail),
       {
         same: false,
+        fields: [],
         variables: [],
         actions: [
           {
@@ -38,6 +39,7 @@ describe('the difference of two versions', () => {
       actions({ action: 'sendEmails' }, send, { ...send, delayInSeconds: '90' }),
       {
         same: false,
+        fields: [],
         variables: [],
         actions: [
           { after: 0, action: 'sendEmails', changes: [{ field: 'action', after: 'sendEmails' }] },
@@ -56,6 +58,7 @@ describe('the difference of two versions', () => {
       actions(send),
       {
         same: false,
+        fields: [],
         variables: [],
         actions: [{ before: 0, action: 'sendEmails', changes: [{ field: 'action', before: 'sendEmails' }] }],
       },
@@ -67,6 +70,7 @@ describe('the difference of two versions', () => {
       {
         same: false,
         when: { before: 'true' },
+        fields: [{ field: 'when', before: 'true' }],
         variables: [
           { field: 'a', before: { path: 'a', missing: 'hold' }, after: { path: 'a.b', missing: 'hold' } },
           { field: 'b', before: { path: 'b', missing: 'hold' } },

@@ -15,6 +15,7 @@ const version = { version: 4, publishedAt: at, publishedBy: 'key dana', note: 'W
 const diff = {
   same: false,
   when: { after: 'event.priority > 2' },
+  fields: [{ field: 'when', after: 'event.priority > 2' }],
   variables: [{ field: 'note', before: { path: 'a' }, after: { path: 'b' } }],
   actions: [
     { before: 0, after: 1, action: 'sendEmails', changes: [{ field: 'body', before: 'Hello', after: 'Hello\nDana' }] },

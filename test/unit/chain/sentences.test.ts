@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { sentenceOf, spoken, whenWords } from '../../../src/console/composer/sentences.js';
+import { sentenceOf, spoken, whenWords } from '../../../src/chain/sentences.js';
 
 const send = { action: 'platform_sendAssignment', platformAssignmentId: '${assignment_id}' };
 const mail = {

@@ -9,7 +9,7 @@ import {
   type Row,
   readExpression,
   typedValue,
-} from '../../../src/console/composer/conditions.js';
+} from '../../../src/chain/comparisons.js';
 
 const draft: Row = { of: 'assignment', path: 'status', comparison: 'is', value: 'draft' };
 const urgent: Row = { of: 'event', path: 'job.priority', comparison: 'more', value: 3 };

@@ -1,10 +1,10 @@
 /** Says what an action does in one sentence: `After 30 minutes, if still draft, send to Metro technicians within 25 miles`. */
 
-import type { Fields } from '../../chain/fields.js';
-import { capital, cutShort, variablePattern } from '../../chain/text.js';
-import { type Condition, comparisonWords, conditionOf, noCondition, type Row, readExpression } from './conditions.js';
-import { type Draft, fieldText } from './draft.js';
+import { type Condition, comparisons, conditionOf, hasValue, type Row, whenOf } from './comparisons.js';
 import { delayText } from './durations.js';
+import type { Fields } from './fields.js';
+import { fieldText } from './fields.js';
+import { capital, cutShort, variablePattern } from './text.js';
 
 /** Writes `${event.manager.email}` as `[manager email]`. */
 export function spoken(text: string): string {
@@ -70,8 +70,7 @@ function rowWords({ of, path, comparison, value }: Row, isDelayed: boolean): str
   if (of === 'assignment' && path === 'status' && comparison === 'is') return isDelayed ? `still ${shown}` : shown;
   if (of === 'assignment' && path === 'status' && comparison === 'not') return `not ${shown}`;
   const name = of === 'incomingValue' ? 'the value of the webhook' : `${of === 'event' ? "the event's " : ''}${path || '…'}`;
-  const isAlone = comparison === 'exists' || comparison === 'missing';
-  return `${name} ${comparisonWords[comparison]}${isAlone ? '' : ` ${shown}`}`;
+  return `${name} ${comparisons[comparison].words}${hasValue(comparison) ? ` ${shown}` : ''}`;
 }
 
 /** The whole sentence of an action. */
@@ -82,10 +81,8 @@ export function sentenceOf(fields: Fields): string {
 }
 
 /** For example `For each event, if status is created`. */
-export function whenWords(when: Draft['when']): string {
-  if (!when) return 'For every event';
-  const { rows, join, text } = readExpression(when) ?? { ...noCondition, text: when };
+export function whenWords(when: unknown): string {
   // The word "the event's" is not needed here, because every property is one of the event.
-  const said = rows.map((row) => rowWords({ ...row, path: row.path || '…' }, false).replace(/^the event's /, ''));
-  return `For each event, if ${text === undefined ? said.join(` ${join} `) : cutShort(text, 120)}`;
+  const condition = conditionWords(whenOf(when)).replaceAll("the event's ", '');
+  return condition ? `For each event, ${condition}` : 'For every event';
 }

@@ -8,7 +8,7 @@ import {
   readDuration,
   storedDelay,
   wholeDuration,
-} from '../../../src/console/composer/durations.js';
+} from '../../../src/chain/durations.js';
 import { durationText } from '../../../src/console/when.js';
 
 it('a duration is read as people write it', () => {

@@ -1,6 +1,6 @@
 /** Durations as people write them, such as `30 minutes`, `1 h` or `1 h 30 min`, and the seconds that the API expects. */
 
-import { counted } from '../../chain/text.js';
+import { counted } from './text.js';
 
 const units: [seconds: number, word: string, names: RegExp][] = [
   [86_400, 'day', /^d(ays?)?$/],
@@ -9,7 +9,7 @@ const units: [seconds: number, word: string, names: RegExp][] = [
   [1, 'second', /^s(ec(ond)?s?)?$/],
 ];
 
-export type ReadDuration = { seconds: number; error?: undefined } | { seconds?: undefined; error: string };
+type ReadDuration = { seconds: number; error?: undefined } | { seconds?: undefined; error: string };
 
 const at = /^(at once|immediately|now|0)?$/;
 

@@ -1,0 +1,151 @@
+/** The settings of a rule: its name, its policy, its contacts, how often it expects an event, and whether it is enabled. */
+
+import { useSignal } from '@preact/signals';
+import type { z } from 'zod';
+import { readDuration, wholeDuration } from '../../chain/durations.js';
+import { weekdays } from '../../chain/expectation.js';
+import type { RuleHealth } from '../../contract/health.js';
+import type { ruleSchema } from '../../contract/rule.js';
+import { path } from '../addresses.js';
+import { ask } from '../api.js';
+import { changedIn, only, useForm } from '../form.js';
+import { NotifyFields, notifyPatch } from '../notify-fields.js';
+import { seldom, useResource } from '../resource.js';
+import { useCompany } from '../session.js';
+import { Button, Submit, useDeed } from '../ui/buttons.js';
+import { DeedButton } from '../ui/dialog.js';
+import { Entry, fieldsOf, Select } from '../ui/fields.js';
+import { ProblemNote } from '../ui/known.js';
+import { onFailureWords, onUnknownWords } from '../words.js';
+
+export type Rule = z.infer<typeof ruleSchema>;
+
+interface RuleSettingsProps {
+  rule: Rule;
+  /** The path of the rule in the API. */
+  at: string;
+  onSaved(rule: Rule): void;
+}
+
+export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
+  const { companyId, timeZone } = useCompany();
+  const health = useResource<RuleHealth>(path`/co/${companyId}/rules/${rule.relayId}/health?days=1`, seldom);
+  const { proposed } = health.data.value ?? {};
+  const [form, deed, problem] = [useForm(), useDeed(), useSignal('')];
+  const change = async (patch: object) => onSaved(await ask<Rule>('PATCH', at, patch));
+  const save = async (event: Event) => {
+    const changed = changedIn(event.currentTarget);
+    const { name, onFailure, onUnknown, every = '', from = '', to = '', ...fields } = fieldsOf(event);
+    const told = only(changed, notifyPatch(fields));
+    const { seconds, error } = every === '' ? {} : readDuration(every);
+    problem.value = error ?? '';
+    if (error) return;
+    const patch = {
+      ...only(changed, { name, onFailure, onUnknown }),
+      // An empty object would be stored as the rule's own contacts, and a rule with its own contacts has its own causes.
+      ...(Object.keys(told).length > 0 && { notify: told }),
+      ...(changed.has('every') && { expectEvery: seconds ?? null }),
+      ...(['from', 'to', ...weekdays].some((one) => changed.has(one)) &&
+        hours(
+          weekdays.filter((day) => fields[day]),
+          from,
+          to,
+        )),
+    };
+    if (await deed.run(() => change(patch), 'Saved')) form.saved();
+  };
+  const propose = async ({ expectEvery, expectWithin: { days = [], from, to } = {} }: NonNullable<typeof proposed>) => {
+    if (await deed.run(() => change({ expectEvery, ...hours(days, from, to) }), 'Saved')) form.saved();
+  };
+  const { name, onFailure, onUnknown, notify, expectEvery, expectWithin = {} } = rule;
+  return (
+    <form onSubmit={(event) => void save(event)} ref={form.ref}>
+      <Entry label="Name" name="name" required maxLength={200} defaultValue={name} />
+      <Select label="If an action fails" name="onFailure" options={Object.entries(onFailureWords)} first={onFailure} />
+      <Select
+        label="If the outcome is unknown"
+        hint="For example, the connection breaks before the mail server confirms a message."
+        name="onUnknown"
+        options={Object.entries(onUnknownWords)}
+        first={onUnknown}
+      />
+      <NotifyFields notify={notify} of="rule" />
+      <fieldset>
+        <legend>If no event comes for too long, the contacts get a notice</legend>
+        <Entry
+          label="An event is expected every"
+          hint="For example: 30 minutes, 3 h or 1 day. Empty: never."
+          name="every"
+          defaultValue={expectEvery === undefined ? '' : wholeDuration(expectEvery)}
+          problem={problem.value}
+        />
+        <p class="row">
+          {weekdays.map((day) => (
+            <label key={day}>
+              <input type="checkbox" name={day} defaultChecked={expectWithin.days?.includes(day) ?? false} /> {day}
+            </label>
+          ))}
+          <span class="soft small">No day: every day.</span>
+        </p>
+        <Entry
+          label={`From (${expectWithin.timeZone ?? timeZone})`}
+          name="from"
+          type="time"
+          defaultValue={expectWithin.from ?? ''}
+        />
+        <Entry label="To" name="to" type="time" defaultValue={expectWithin.to ?? ''} />
+        {proposed && (
+          <p class="row">
+            <Button aria-disabled={deed.busy} onClick={() => void propose(proposed)}>
+              Use the proposal
+            </Button>
+            <span class="soft small">{proposalWords(proposed)}, by the events of the last 4 weeks.</span>
+          </p>
+        )}
+      </fieldset>
+      <Submit {...deed} words="Save" />
+    </form>
+  );
+}
+
+export function Enabling({ rule: { name, enabled }, at, onSaved }: RuleSettingsProps) {
+  const deed = useDeed();
+  const set = async (enabled: boolean) => onSaved(await ask<Rule>('PATCH', at, { enabled }));
+  return (
+    <p class="row">
+      {enabled ? (
+        <DeedButton
+          opens="Disable"
+          title={`Disable ${name}?`}
+          verb="Disable"
+          danger
+          change={() => set(false)}
+          words="Rule disabled."
+        >
+          <p>
+            New requests are refused. The relay keeps these requests, and you can send them later. The relay skips actions that
+            become due. You cannot undo a skip.
+          </p>
+        </DeedButton>
+      ) : (
+        <Button aria-disabled={deed.busy} onClick={() => void deed.run(() => set(true), 'Rule enabled.')}>
+          Enable
+        </Button>
+      )}
+      <ProblemNote refused={deed.refused} />
+      <span class="soft small">
+        {enabled ? 'Enabled.' : 'Disabled. The relay refuses new requests, and skips actions that become due.'}
+      </span>
+    </p>
+  );
+}
+
+/** A merge patch would keep the days and hours that the new hours lack. */
+const hours = (days: readonly string[], from?: string, to?: string) => ({
+  expectWithin: { days: days.length > 0 ? days : null, from: from || null, to: to || null },
+});
+
+/** For example `1 hour, mon tue wed, 08:00 to 18:00`. */
+function proposalWords({ expectEvery, expectWithin: { days, from, to } = {} }: NonNullable<RuleHealth['proposed']>): string {
+  return [wholeDuration(expectEvery), days?.join(' '), from && `${from} to ${to}`].filter(Boolean).join(', ');
+}
