@@ -16,7 +16,7 @@ const ofThisRule = `AND chain_id IN (SELECT chain_id FROM chain_ids WHERE ${with
 const ofRule = came('$4::text', ofThisRule, 'AND relay_id = $4');
 
 const counts = `count(*)::int AS events, count(status)::int AS chains,
-  (count(*) FILTER (WHERE status IN ('failed', 'terminated')))::int AS failed, (count(*) FILTER (WHERE nobody_found))::int AS nobody`;
+  (count(*) FILTER (WHERE status IN ('failed', 'terminated', 'forgotten')))::int AS failed, (count(*) FILTER (WHERE nobody_found))::int AS nobody`;
 const percentile = (share: number) =>
   `percentile_cont(${share}) WITHIN GROUP (ORDER BY took) FILTER (WHERE status = 'completed')`;
 const countsAndTimes = `${counts}, ${percentile(0.5)} AS p50, ${percentile(0.95)} AS p95`;

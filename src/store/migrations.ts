@@ -296,6 +296,7 @@ const statementsOf: Record<string, readonly string[]> = {
     "CREATE INDEX events_without_chain ON events (company_id, received_at, relay_id) WHERE outcome <> 'chain'",
   ],
   'notice-edits': ['ALTER TABLE companies ADD COLUMN notice_edits boolean'],
+  'forgotten-chains': ["CREATE INDEX chains_forgotten ON chains (closed_at) WHERE status = 'forgotten'"],
 };
 
 export interface Migration {

@@ -33,15 +33,14 @@ export const chainFilterSchema = z.strictObject({
     .describe('Only chains received at this time or later. A reopened chain counts as received when it was reopened.'),
   until: time.optional().describe('Only chains received before this time.'),
 });
-export type ChainFilter = z.infer<typeof chainFilterSchema>;
+export type ChainFilter = Omit<z.infer<typeof chainFilterSchema>, 'status'> & {
+  status?: keyof typeof statusQueries | undefined;
+};
 
-export const statusQueries: Record<(typeof chainStatuses)[number], string> = {
+export const statusQueries = {
   running: "ExecutionStatus = 'Running' AND RelayNeedsAttention = false",
   'needs-attention': "ExecutionStatus = 'Running' AND RelayNeedsAttention = true",
-  completed: "ExecutionStatus = 'Completed'",
   failed: "ExecutionStatus IN ('Failed', 'TimedOut')",
-  cancelled: "ExecutionStatus = 'Canceled'",
-  terminated: "ExecutionStatus = 'Terminated'",
 };
 
 export function visibilityQuery(filter: ChainFilter, companyId: string | undefined, more: readonly string[] = []): string {
@@ -191,8 +190,9 @@ export async function listed(client: Client, run: Run, links: Links): Promise<Li
 
 export async function read(client: Client, fields: NonNullable<Run['memo']>['fields'], workflowId?: string | null) {
   const entries = Object.entries(fields ?? {});
-  const values = entries.map(async ([name, payload]) => [name, await readPayload(client, payload, workflowId ?? '')]);
-  return Object.fromEntries(await Promise.all(values));
+  const values = entries.map(async ([name, payload]) => [name, await readPayload(client, payload, workflowId ?? '')] as const);
+  // The description of a workflow has null for a removed search attribute.
+  return Object.fromEntries((await Promise.all(values)).filter(([, value]) => value !== null));
 }
 
 export function isoTime(time: { seconds?: unknown; nanos?: number | null } | null | undefined): string | undefined {

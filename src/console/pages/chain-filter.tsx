@@ -27,12 +27,12 @@ export function StatusTabs({ filter, asked }: { filter: Filter; asked: Filter })
   const { status = '', paused: _, ...others } = asked;
   const counts = useResource<ChainCounts>(path`/co/${companyId}/chains/counts` + query(others)).data.value;
   const all = counts && Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const rare = (tab: string) => (tab === 'cancelled' || tab === 'terminated') && tab !== status && !counts?.[tab];
+  const rare = ['cancelled', 'terminated', 'forgotten'];
   const tabs = [['', 'all', all], ...chainStatuses.map((tab) => [tab, stateWords(tab), counts?.[tab]])] as const;
   return (
     <nav class="tabs" aria-label="Status">
       {tabs
-        .filter(([tab]) => !rare(String(tab)))
+        .filter(([tab, , count]) => !rare.includes(String(tab)) || tab === status || count)
         .map(([tab, words, count]) => (
           <a
             key={tab}

@@ -66,7 +66,20 @@ function chainTitle(company: Company, { actions, receivedAt }: ChainResource): s
 function Chain({ chain, resource }: { chain: ChainResource; resource: Resource<ChainResource> }) {
   const company = useCompany();
   const { companyId } = company;
-  const { chainId, status, receivedAt, closedAt, actions, ignored = [], partial, historyFull, links, tokenIds, rule } = chain;
+  const {
+    chainId,
+    status,
+    receivedAt,
+    closedAt,
+    actions,
+    ignored = [],
+    partial,
+    forgotten,
+    historyFull,
+    links,
+    tokenIds,
+    rule,
+  } = chain;
   const ofRules = [...new Set(actions.map(({ relayId }) => relayId))];
   const [relayId] = ofRules;
   useAnnounced(chain);
@@ -105,7 +118,15 @@ function Chain({ chain, resource }: { chain: ChainResource; resource: Resource<C
           </Fact>
         )}
       </dl>
-      {partial && <p class="note wait">The relay could not read the newest states in time, so this page may be out of date.</p>}
+      {partial && !forgotten && (
+        <p class="note wait">The relay could not read the newest states in time, so this page may be out of date.</p>
+      )}
+      {partial && forgotten && (
+        <p class="note wait">
+          Temporal does not know this chain any more, and the relay could not read its actions.
+          {status === 'forgotten' && ' The chain was open, and it does not run. Let the platform send the event again.'}
+        </p>
+      )}
       {historyFull && (
         <p class="note wait">
           The history of this chain in Temporal is full, so no more retries are possible. Skip or cancel the actions that need

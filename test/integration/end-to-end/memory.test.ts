@@ -31,8 +31,8 @@ const ask = (path: string, init: RequestInit = {}) =>
     ...init,
     headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
   });
-async function listed(companyId: string): Promise<string[]> {
-  const { items } = chainListSchema.parse(await (await ask(`/co/${companyId}/chains?limit=200`)).json());
+async function listed(companyId: string, more = ''): Promise<string[]> {
+  const { items } = chainListSchema.parse(await (await ask(`/co/${companyId}/chains?limit=200${more}`)).json());
   return items.map(({ chainId }) => chainId).sort();
 }
 const rowsOf = async ({ companyId }: Company, chainIds: readonly string[]) =>
@@ -197,7 +197,7 @@ it('shows a chain that Temporal has deleted, lists and finds it, and refuses to 
   const open = (await company.start([udf('T-open', { delayInSeconds: '3000' })])).chainId;
   await company.action(open, 0, 'scheduled');
   await chains.flush();
-  for (const chainId of [closed, open]) await deleteRuns(`relay:${companyId}:${chainId}`);
+  await Promise.all([closed, open].map((chainId) => deleteRuns(`relay:${companyId}:${chainId}`)));
 
   const read = async (chainId: string) => chainSchema.parse(await (await ask(`/co/${companyId}/chains/${chainId}`)).json());
   const shown = await read(closed);
@@ -226,4 +226,37 @@ it('shows a chain that Temporal has deleted, lists and finds it, and refuses to 
   assert.deepEqual(await found('T-o'), [['ticket', 'T-open']]);
   await newCollector().pass();
   assert.deepEqual(await read(closed), shown);
+  const forgotten = await read(open);
+  assert.deepEqual([forgotten.status, forgotten.forgotten, forgotten.partial], ['forgotten', true, true]);
+  assert.ok(forgotten.closedAt);
+  assert.deepEqual(await listed(companyId, '&status=forgotten'), [open]);
+});
+
+it('opens the row of a forgotten chain that comes again, and of a closed chain that runs again after a restore', async () => {
+  const company = await stack.company();
+  const { companyId } = company;
+  const post = async () => {
+    const response = await company.post([udf('T-again', { delayInSeconds: '3000' })], { 'Idempotency-Key': 'again' });
+    return { status: response.status, ...((await response.json()) as { chainId: string }) };
+  };
+  const { chainId } = await post();
+  await company.action(chainId, 0, 'scheduled');
+  await chains.flush();
+  await Promise.all(['', ':0'].map((ofAction) => deleteRuns(`relay:${companyId}:${chainId}${ofAction}`)));
+  await collected(company, [chainId], ({ status }) => status === 'forgotten');
+  const again = await post();
+  assert.deepEqual([again.status, again.chainId], [202, chainId]);
+  const [open] = await collected(company, [chainId], ({ status }) => status === 'running');
+  assert.deepEqual([open?.closedAt, open?.ticketIds], [undefined, ['T-again']]);
+  assert.deepEqual(await listed(companyId, '&status=running'), [chainId]);
+
+  // The row says that this run has closed, because it closed once before Temporal was restored.
+  const { runId, startTime } = await stack.client.workflow.getHandle(`relay:${companyId}:${chainId}`).describe();
+  const closed = { status: 'completed', closedAt: new Date().toISOString(), runId, startedAt: startTime.toISOString() } as const;
+  await chains.collect([{ ...(open ?? assert.fail()), ...closed }]);
+  assert.deepEqual(await listed(companyId, '&status=completed'), [chainId]);
+  await collected(company, [chainId], ({ status, closedAt }) => status === 'running' && closedAt === undefined);
+  await company.steer(chainId, 'cancel');
+  await company.ended(chainId);
+  await collected(company, [chainId], ({ status }) => status === 'cancelled');
 });

@@ -203,7 +203,8 @@ for (const { name, open, skip } of testDatabases) {
         { companyId, chainId },
         { companyId, chainId: 'other' },
       ]);
-      assert.deepEqual([...known.values()], [{ companyId, chainId, runId: 'run-2', closed: true }]);
+      const { startedAt, closedAt } = second;
+      assert.deepEqual([...known.values()], [{ companyId, chainId, runId: 'run-2', startedAt, closedAt }]);
     });
 
     it('are the same after a second collection, and a row that the database refuses is reported and stops no other', async () => {
@@ -264,6 +265,31 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual(await listed(companyId, { status: 'running' }), idsOf([paused, held]));
       assert.deepEqual(await listed(companyId, { paused: true }), []);
       assert.deepEqual(await listed(companyId, { status: 'completed' }), [ended.chainId]);
+    });
+
+    it('are closed as forgotten if they are open, until Temporal shows a run of the chain again', async () => {
+      const companyId = await newCompany(store);
+      const ids = { assignmentIds: ['A-lost'] };
+      const [open, held] = [rowOf(companyId, ids), rowOf(companyId, { runId: 'run-1', startedAt: ago(1) })];
+      const ended = rowOf(companyId, closed(1));
+      await store.chains.collect([open, held, ended]);
+      await store.chains.setHeld([{ ...held, heldSince: ago(1), failureTypes: ['PlatformError'] }]);
+      const ofCompany = (await store.chains.open()).filter((row) => row.companyId === companyId);
+      assert.deepEqual(idsOf(ofCompany).sort(), idsOf([open, held]).sort());
+      const [began, before] = [new Date().toISOString(), await store.chains.forgottenSince(ago(0))];
+      await store.chains.forget([open, held, ended]);
+      assert.equal(await store.chains.forgottenSince(began), before + 2);
+      assert.deepEqual([...(await store.chains.counts(companyId, {}))].sort(), [
+        ['completed', 1],
+        ['forgotten', 2],
+      ]);
+      assert.deepEqual(await listed(companyId, { status: 'forgotten' }), idsOf([held, open]));
+      assert.deepEqual(await listed(companyId, { assignmentId: 'A-lost' }), [open.chainId]);
+      const row = await store.chains.get(companyId, held.chainId);
+      assert.ok((row?.closedAt ?? '') >= began);
+      assert.equal(row?.heldSince, undefined);
+      await store.chains.collect([held]);
+      assert.deepEqual(await listed(companyId, { status: 'running' }), [held.chainId]);
     });
 
     it('have no text in clear, get the new key in a rotation, and leave with their company', async () => {
