@@ -75,13 +75,17 @@ const replace = `(company_id, chain_id) DO UPDATE SET updated_at = now(),
 const replaceOlder = `${replace} WHERE chains.started_at IS NULL OR chains.started_at < EXCLUDED.started_at
     OR chains.started_at = EXCLUDED.started_at AND (chains.closed_at IS NULL OR EXCLUDED.closed_at IS NOT NULL)`;
 const ofIds = (kind: string, column: string) =>
-  `SELECT company_id, '${kind}', left(unnest(${column}), ${longestId}), place, chain_id, received_at FROM written`;
+  `SELECT company_id, '${kind}', left(unnest(${column}), ${longestId}), place, chain_id, received_at, status, nobody_found,
+    EXTRACT(epoch FROM COALESCE(done_at, closed_at) - received_at) FROM written`;
 const writeIds = `WITH written AS (SELECT chains.* FROM chains JOIN
     (SELECT * FROM json_to_recordset($1::text::json) AS named (company_id text, chain_id text)) AS named
     ON chains.company_id = named.company_id AND chains.chain_id = named.chain_id)
-  INSERT INTO chain_ids (company_id, kind, id, place, chain_id, received_at) SELECT DISTINCT * FROM (
+  INSERT INTO chain_ids (company_id, kind, id, place, chain_id, received_at, status, nobody_found, took) SELECT DISTINCT * FROM (
     ${ofIds('rule', 'relay_ids')} UNION ALL ${ofIds('assignment', 'assignment_ids')} UNION ALL ${ofIds('ticket', 'ticket_ids')}) AS ids
-  ON CONFLICT (company_id, chain_id, kind, id) DO UPDATE SET place = EXCLUDED.place WHERE chain_ids.place <> EXCLUDED.place`;
+  ON CONFLICT (company_id, chain_id, kind, id) DO UPDATE SET
+    (place, received_at, status, nobody_found, took) =
+      (EXCLUDED.place, EXCLUDED.received_at, EXCLUDED.status, EXCLUDED.nobody_found, EXCLUDED.took)
+    WHERE chain_ids.place <> EXCLUDED.place`;
 const purge = `DELETE FROM chains WHERE (company_id, chain_id) IN (
   SELECT company_id, chain_id FROM companies JOIN LATERAL (
     SELECT chain_id FROM chains WHERE chains.company_id = companies.company_id
@@ -267,7 +271,10 @@ export class Chains {
     await this.#flushed();
     const { where, parameters } = conditions(companyId, filter);
     const counted = z.object({ status: z.string(), chains: z.int() });
-    const text = `SELECT status, count(*)::int AS chains FROM chains WHERE ${where} GROUP BY status`;
+    const text =
+      parameters.length === 1 && !filter.paused
+        ? 'SELECT status, chains::int FROM chain_counts WHERE company_id = $1 AND chains > 0'
+        : `SELECT status, count(*)::int AS chains FROM chains WHERE ${where} GROUP BY status`;
     return new Map((await read(this.database, counted, text, parameters)).map(({ status, chains }) => [status, chains]));
   }
 

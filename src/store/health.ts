@@ -7,13 +7,13 @@ import { type Database, type Parameter, read } from './database.js';
 
 /** Events without a chain, and chains. Parameters: company, since, until; for one rule also its id. */
 const within = 'company_id = $1 AND received_at >= $2::text::timestamptz AND received_at < $3::text::timestamptz';
-const took = 'EXTRACT(epoch FROM COALESCE(done_at, closed_at) - received_at)::float8 AS took';
-const came = (relayId: string, ofChain = '', ofEvent = '') => `(
-  SELECT received_at, status, nobody_found, ${took}, ${relayId} AS relay_id FROM chains WHERE ${within} ${ofChain}
-  UNION ALL SELECT received_at, NULL, NULL, NULL, relay_id FROM events WHERE ${within} AND outcome <> 'chain' ${ofEvent}) AS came`;
-/** The index of these ids has the time, too. */
-const ofThisRule = `AND chain_id IN (SELECT chain_id FROM chain_ids WHERE ${within} AND kind = 'rule' AND id = $4)`;
-const ofRule = came('$4::text', ofThisRule, 'AND relay_id = $4');
+const events = `SELECT received_at, NULL, NULL, NULL, relay_id FROM events WHERE ${within} AND outcome <> 'chain'`;
+const came = (relayId: string) => `(SELECT received_at, status, nobody_found,
+    EXTRACT(epoch FROM COALESCE(done_at, closed_at) - received_at)::float8 AS took, ${relayId} AS relay_id FROM chains WHERE ${within}
+  UNION ALL ${events}) AS came`;
+/** An index of these ids has all these columns. */
+const idsOfRule = `FROM chain_ids WHERE ${within} AND kind = 'rule' AND id = $4`;
+const ofRule = `(SELECT received_at, status, nobody_found, took, id ${idsOfRule} UNION ALL ${events} AND relay_id = $4) AS came`;
 
 const counts = `count(*)::int AS events, count(status)::int AS chains,
   (count(*) FILTER (WHERE status IN ('failed', 'terminated', 'forgotten')))::int AS failed, (count(*) FILTER (WHERE nobody_found))::int AS nobody`;
@@ -22,7 +22,9 @@ const percentile = (share: number) =>
 const countsAndTimes = `${counts}, ${percentile(0.5)} AS p50, ${percentile(0.95)} AS p95`;
 
 const causesOfRule = `SELECT type, count(*)::int AS chains FROM chains, unnest(failure_types) AS type
-  WHERE ${within} ${ofThisRule} GROUP BY type ORDER BY chains DESC, type LIMIT 10`;
+  WHERE company_id = $1 AND chain_id IN (
+    SELECT chain_id FROM chains WHERE ${within} AND failure_types IS NOT NULL INTERSECT SELECT chain_id ${idsOfRule})
+  GROUP BY type ORDER BY chains DESC, type LIMIT 10`;
 const standings = `SELECT relay_id AS "relayId", name, enabled, expect_every AS "expectEvery", quiet_since AS "quietSince",
     (SELECT count(DISTINCT chain_id)::int FROM held_actions
       WHERE (company_id, relay_id) = (rules.company_id, rules.relay_id) AND ended_at IS NULL) AS held
@@ -55,8 +57,9 @@ export const healthIn = (database: Database) => {
     ) => {
       const starts = bucketStarts(of.by, of.days, of.timeZone, now);
       const parameters: Parameter[] = [companyId, starts[0] ?? '', iso(now), relayId];
-      const place = 'width_bucket(received_at, $5::text[]::timestamptz[])';
-      const buckets = `SELECT ($5::text[])[${place}]::timestamptz AS at, ${countsAndTimes} FROM ${ofRule} GROUP BY 1 ORDER BY 1`;
+      // Parses the list of starts once, not for each row.
+      const buckets = `WITH bounds AS MATERIALIZED (SELECT $5::text[]::timestamptz[] AS starts)
+        SELECT starts[width_bucket(received_at, starts)] AS at, ${countsAndTimes} FROM ${ofRule}, bounds GROUP BY 1 ORDER BY 1`;
       const [[known], counted, causes] = await Promise.all([
         standing(companyId, relayId),
         read(database, bucketSchema, buckets, [...parameters, starts]),

@@ -198,6 +198,7 @@ for (const { name, open, skip } of testDatabases) {
       }
       await add(accepted);
       assert.deepEqual(await seen(), is.second, 'a late row of the API');
+      assert.deepEqual([...(await store.chains.counts(companyId, {}))], [['completed', 1]]);
       assert.deepEqual(await listed(companyId), [chainId]);
       const known = await store.chains.known([
         { companyId, chainId },
@@ -318,6 +319,7 @@ for (const { name, open, skip } of testDatabases) {
       await rotated.chains.flush();
       await rotated.chains.collect([row]);
       assert.deepEqual(await dump(companyId), []);
+      assert.deepEqual(await database.query('SELECT * FROM chain_counts WHERE company_id = $1', [companyId]), []);
     });
   });
 }
