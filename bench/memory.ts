@@ -67,6 +67,11 @@ async function measure(name: string, database: Database, rows: number): Promise<
 /** 400 days, 40,000 assignments, 20 rules, a ticket in every tenth chain, 2 % failed. Texts are as long as encrypted texts. */
 async function make(database: Database, companyId: string, rows: number): Promise<void> {
   await database.query("INSERT INTO companies (company_id, name, time_zone) VALUES ($1, $1, 'UTC')", [companyId]);
+  await database.query(
+    `INSERT INTO rules (company_id, relay_id, name, on_failure, on_unknown)
+     SELECT $1, 'rule-' || n, 'Rule', 'hold', 'resend' FROM generate_series(0, 19) AS n`,
+    [companyId],
+  );
   // In parts, because a statement may take 30 seconds.
   for (let from = 1; from <= rows; from += 20_000) await makePart(database, companyId, rows, from, Math.min(rows, from + 19_999));
 }

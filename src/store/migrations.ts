@@ -298,7 +298,7 @@ const statementsOf: Record<string, readonly string[]> = {
   'notice-edits': ['ALTER TABLE companies ADD COLUMN notice_edits boolean'],
   'forgotten-chains': ["CREATE INDEX chains_forgotten ON chains (closed_at) WHERE status = 'forgotten'"],
   'chain-counts': [
-    // The health of a rule reads only the indexes. `took`: the seconds from the request to the end of the last action.
+    // The health of rules and of a company reads only indexes. `took`: the seconds from the request to the end of the last action.
     'ALTER TABLE chain_ids ADD COLUMN status text COLLATE "C", ADD COLUMN nobody_found boolean, ADD COLUMN took float8',
     `UPDATE chain_ids SET status = chains.status, nobody_found = chains.nobody_found,
        took = EXTRACT(epoch FROM COALESCE(done_at, closed_at) - chains.received_at)
@@ -306,6 +306,8 @@ const statementsOf: Record<string, readonly string[]> = {
     'DROP INDEX chain_ids_by_time',
     `CREATE INDEX chain_ids_by_time ON chain_ids (company_id, kind, id, received_at)
        INCLUDE (chain_id, status, nobody_found, took)`,
+    'DROP INDEX chains_by_time',
+    'CREATE INDEX chains_by_time ON chains (company_id, received_at) INCLUDE (status, nobody_found)',
     'CREATE INDEX chains_with_failures ON chains (company_id, received_at, chain_id) WHERE failure_types IS NOT NULL',
     // Triggers keep these counts, because to count a million rows takes too long. The argument of a trigger selects the changes.
     `CREATE TABLE chain_counts (
