@@ -10,19 +10,26 @@ import { createStore } from '../src/store/store.js';
 import { startPostgresql } from '../test/postgresql.js';
 
 const { values } = parseArgs({
-  options: { 'database-url': { type: 'string' }, rows: { type: 'string' }, runs: { type: 'string', default: '30' } },
+  options: {
+    'database-url': { type: 'string' },
+    rows: { type: 'string' },
+    runs: { type: 'string', default: '30' },
+    only: { type: 'string' }, // postgresql or pglite
+  },
 });
 const runs = Number(values.runs);
 
-const server = values['database-url'] ? undefined : await startPostgresql();
-const url = values['database-url'] ?? server?.url;
-if (url === undefined) throw new Error('PostgreSQL is not installed here: apt-get install postgresql, or give --database-url');
-try {
-  await measure('PostgreSQL', await openPostgres(url), Number(values.rows ?? 1_000_000));
-} finally {
-  await server?.stop();
+if (values.only !== 'pglite') {
+  const server = values['database-url'] ? undefined : await startPostgresql();
+  const url = values['database-url'] ?? server?.url;
+  if (url === undefined) throw new Error('PostgreSQL is not installed here: apt-get install postgresql, or give --database-url');
+  try {
+    await measure('PostgreSQL', await openPostgres(url), Number(values.rows ?? 1_000_000));
+  } finally {
+    await server?.stop();
+  }
 }
-await measure('PGlite', await openEmbedded(), Number(values.rows ?? 100_000));
+if (values.only !== 'postgresql') await measure('PGlite', await openEmbedded(), Number(values.rows ?? 100_000));
 
 async function measure(name: string, database: Database, rows: number): Promise<void> {
   const store = createStore(database);

@@ -249,7 +249,7 @@ export class Chains {
 
   async setCollected(taskQueue: string, until: string): Promise<void> {
     const text = `INSERT INTO collected VALUES ($1, $2::text::timestamptz)
-      ON CONFLICT (task_queue) DO UPDATE SET until = GREATEST(collected.until, EXCLUDED.until)`;
+      ON CONFLICT (task_queue) DO UPDATE SET until = EXCLUDED.until`;
     await this.database.query(text, [taskQueue, until]);
   }
 

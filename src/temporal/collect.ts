@@ -68,6 +68,7 @@ export class Collector {
   #retentionMs = 0;
   #retentionReadAt = 0;
   #windowMs = 60_000;
+  // Read `performance.now()`, because a clock that is set must not delay them.
   #deepAt = 0;
   #compareAt = 0;
   #heldAt = 0;
@@ -108,22 +109,25 @@ export class Collector {
     const { store, taskQueue } = this.options;
     await this.#readRetention();
     const now = Date.now();
-    const isDeep = now > this.#deepAt + deepEveryMs;
-    const from = (hasBegun ? this.#until : now - this.#retentionMs) - (isDeep ? deepOverlapMs : overlapMs);
-    if (!hasBegun) this.#until = from;
+    const began = performance.now();
+    const isDeep = began >= this.#deepAt;
+    const isFast = this.#until > now; // the clock of the worker before, or this clock is slow
+    const last = Math.min(this.#until, now) - (isDeep || isFast ? deepOverlapMs : overlapMs);
+    const from = hasBegun ? last : now - this.#retentionMs;
+    this.#until = Math.min(this.#until, hasBegun ? now : from);
     await this.#collectOpen(hasBegun ? from : 0);
-    for (let start = from; start < now && Date.now() < now + passMs && !this.signal?.aborted; ) {
+    for (let start = from; start < now && performance.now() < began + passMs && !this.signal?.aborted; ) {
       const end = Math.min(start + this.#windowMs, now);
       const found = await this.#collectClosed(start, end);
       await store.chains.setCollected(taskQueue, new Date(end).toISOString());
-      this.#until = Math.max(this.#until, end);
+      this.#until = end;
       start = end;
       if (found < 500) this.#windowMs = Math.min(this.#windowMs * 2, 30 * 86_400_000);
       else if (found > 4000) this.#windowMs = Math.max(1000, this.#windowMs / 4);
     }
-    if (isDeep) this.#deepAt = now;
-    if (now >= this.#heldAt) await this.#collectHeld(now);
-    if (now >= this.#compareAt && this.#until >= now) await this.#compareOpen(now);
+    if (isDeep) this.#deepAt = began + deepEveryMs;
+    if (began >= this.#heldAt) await this.#collectHeld();
+    if (began >= this.#compareAt && this.#until >= now) await this.#compareOpen();
   }
 
   async #readRetention(): Promise<void> {
@@ -167,7 +171,8 @@ export class Collector {
   }
 
   /** Corrects open rows after Temporal or the store was restored. If that takes long, it is done less often. */
-  async #compareOpen(now: number): Promise<void> {
+  async #compareOpen(): Promise<void> {
+    const began = performance.now();
     const { client, store, log, metrics } = this.options;
     const describe = (workflowId: string) => describeChain(client, workflowId, 0);
     const isCurrent = async ({ execution }: Run) => {
@@ -195,8 +200,8 @@ export class Collector {
       const chainIds = lost.slice(0, 100).map(({ chainId }) => chainId);
       log.error({ chains: lost.length, chainIds }, 'Temporal does not know chains that were open: they do not run');
     }
-    metrics.forgotten.set(await store.chains.forgottenSince(new Date(now - dayMs).toISOString()));
-    this.#compareAt = Date.now() + Math.max(deepEveryMs, 50 * (Date.now() - now));
+    metrics.forgotten.set(await store.chains.forgottenSince(new Date(Date.now() - dayMs).toISOString()));
+    this.#compareAt = performance.now() + Math.max(deepEveryMs, 50 * (performance.now() - began));
   }
 
   async #each(query: string, isWanted: IsWanted): Promise<number> {
@@ -268,7 +273,8 @@ export class Collector {
   }
 
   /** Reads which open chains are held or paused. If that takes long, it is done less often. */
-  async #collectHeld(now: number): Promise<void> {
+  async #collectHeld(): Promise<void> {
+    const began = performance.now();
     const { client, store, links } = this.options;
     const query = this.#query("ExecutionStatus = 'Running'", '(RelayNeedsAttention = true OR RelayPaused = true)');
     const held: Parameters<typeof store.chains.setHeld>[0][number][] = [];
@@ -280,7 +286,7 @@ export class Collector {
         if (chain) held.push({ ...chain, heldSince });
       });
     await store.chains.setHeld(held);
-    this.#heldAt = Date.now() + 10 * (Date.now() - now);
+    this.#heldAt = performance.now() + 10 * (performance.now() - began);
   }
 }
 
