@@ -33,7 +33,7 @@ const deepOverlapMs = 600_000;
 const deepEveryMs = 300_000;
 const dayMs = 86_400_000;
 const chunk = 500;
-const readAtOnce = 32;
+const readAtOnce = 2; // more would delay the starts of chains in Temporal
 const sayEveryMs = 3_600_000;
 const partsOfMemo = chainSchema.pick({ tokenIds: true, warnings: true });
 
@@ -306,10 +306,16 @@ async function* chunks<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item[]>
   if (some.length > 0) yield some;
 }
 
+/** Pauses as long as it works, so that the starts of chains in Temporal do not wait for these reads. */
 async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   const left = items.values();
   const worker = async () => {
-    for (const item of left) await work(item);
+    for (const item of left) {
+      const began = performance.now();
+      await work(item);
+      const tookMs = performance.now() - began;
+      if (tookMs > 1) await setTimeout(tookMs);
+    }
   };
   await Promise.all(Array.from({ length: readAtOnce }, worker));
 }
