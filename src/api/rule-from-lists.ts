@@ -4,14 +4,13 @@ import { chainWorkflowId } from '../chain/chain.js';
 import { fieldsOf } from '../chain/sent.js';
 import { fromListsRequest, fromListsResponse } from '../contract/rule-contents.js';
 import { contentsFromLists } from '../rules/from-lists.js';
-import { listChains } from '../temporal/list.js';
 import { readAccepted } from '../temporal/mend.js';
 import { found, notFound } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
 const mostChains = 20; // without chain ids, the relay looks at this many chains
 
-export function fromListsRoute({ store, client, links }: ApiOptions): Route {
+export function fromListsRoute({ store, client }: ApiOptions): Route {
   return route.author(
     'POST /admin/companies/:companyId/rules/:relayId/draft/from-lists',
     'makeContents',
@@ -26,7 +25,7 @@ export function fromListsRoute({ store, client, links }: ApiOptions): Route {
       problems: ['temporal-unavailable'],
       async handle(c, { companyId, relayId, body: { chainIds } }) {
         found(await store.rules.get(companyId, relayId), `rule ${relayId} of company ${companyId}`);
-        const last = async () => (await listChains(client, links, { filter: { relayId }, companyId, limit: mostChains })).items;
+        const last = async () => (await store.chains.list(companyId, { relayId }, { limit: mostChains })).items;
         const ids = chainIds.length > 0 ? chainIds : (await last()).map(({ chainId }) => chainId);
         const requests = await Promise.all(
           ids.map(async (chainId) => {

@@ -34,7 +34,16 @@ export function outcomesText(outcomes: Outcomes): string {
   return [...counts].flatMap(([said, count]) => (count > 0 ? `${count} ${said}` : [])).join(', ');
 }
 
-export const chainStatuses = ['running', 'needs-attention', 'completed', 'failed', 'cancelled', 'terminated'] as const;
+/** `forgotten`: the chain was open, but Temporal does not know it, for example after a restore of Temporal. */
+export const chainStatuses = [
+  'running',
+  'needs-attention',
+  'completed',
+  'failed',
+  'cancelled',
+  'terminated',
+  'forgotten',
+] as const;
 export type ChainStatus = (typeof chainStatuses)[number];
 
 const ended: ReadonlySet<ActionState> = new Set(['done', 'skipped', 'failed', 'partly-failed', 'not-run', 'cancelled']);
@@ -93,8 +102,10 @@ export const perhapsTried = {
   unknown: true,
 };
 
-/** The status of a chain that is not cancelled or terminated. The states of its actions determine this status. */
-export function chainStatus(actions: readonly { state: ActionState }[]): Exclude<ChainStatus, 'cancelled' | 'terminated'> {
+/** The status of a chain that the states of its actions determine. */
+export function chainStatus(
+  actions: readonly { state: ActionState }[],
+): Exclude<ChainStatus, 'cancelled' | 'terminated' | 'forgotten'> {
   if (actions.some(({ state }) => state === 'needs-attention')) return 'needs-attention';
   if (actions.some(({ state }) => !hasEnded(state))) return 'running';
   return actions.some(({ state }) => state === 'failed' || state === 'not-run') ? 'failed' : 'completed';

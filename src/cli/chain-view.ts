@@ -22,7 +22,7 @@ const patienceMs = 60_000;
 const tones: Record<Exclude<Tone, 'faint'>, readonly string[]> = {
   good: ['done', 'completed', 'runs'],
   warning: ['retrying', 'needs-attention', 'partly-failed', 'held', 'unknown'],
-  bad: ['failed', 'not-run', 'terminated'],
+  bad: ['failed', 'not-run', 'terminated', 'forgotten'],
 };
 
 /** Colours the state of an action, the status of a chain, or an outcome of a dry run. */
@@ -43,6 +43,7 @@ const statusWords: Record<ChainResource['status'], string> = {
   failed: 'has failed',
   cancelled: 'was cancelled',
   terminated: 'was terminated',
+  forgotten: 'is lost: Temporal does not know it',
 };
 
 export function exitCodeOf(status: ChainResource['status']): number {
@@ -72,7 +73,10 @@ export function chainLines(session: Session, companyId: string, chain: ChainReso
     `Received ${momentFromNow(chain.receivedAt)}${chain.closedAt ? `, closed ${momentText(chain.closedAt)}` : ''}`,
     ...(chain.tokenIds ? [`Started by token ${chain.tokenIds.join(', ')}`] : []),
     ...(chain.links.webUi ? [`Temporal Web UI: ${chain.links.webUi}`] : []),
-    ...(chain.partial ? ['No worker answered in time. This state comes from the Temporal server, and may be out of date.'] : []),
+    ...(chain.forgotten ? ['Temporal does not know this chain any more: its actions cannot be steered.'] : []),
+    ...(chain.partial && !chain.forgotten
+      ? ['No worker answered in time. This state comes from the Temporal server, and may be out of date.']
+      : []),
     '',
     ...session.table(chain.actions, columns),
     ...troubleLines(companyId, chain),

@@ -131,6 +131,6 @@ Exit codes:
   ${exitCodes.refused}  the API refused the request, a check failed, or something is left to do
   ${exitCodes.usage}  the command line is wrong, or the command was not confirmed
   ${exitCodes.unreachable}  the API cannot be reached
-  ${exitCodes.trouble}  a chain failed, needs attention, or was cancelled or terminated; or a bulk order had failures
+  ${exitCodes.trouble}  a chain failed, needs attention, was cancelled or terminated, or is lost; or a bulk order had failures
 
 relay <command> --help shows the options of a command, and an example.`;

@@ -32,6 +32,7 @@ const tones: Record<ActionState | ChainStatus, Tone> = {
   'not-run': 'bad',
   cancelled: 'quiet',
   terminated: 'bad',
+  forgotten: 'bad',
 };
 
 type Result = ActionResource['result'];

@@ -30,7 +30,9 @@ const ranRule = z
 const chainFacts = {
   chainId: z.string(),
   workflowId: z.string(),
-  status: z.enum(chainStatuses),
+  status: z
+    .enum(chainStatuses)
+    .describe('`forgotten`: the chain was open when Temporal lost it, for example by a restore. It does not run.'),
   receivedAt: z.string().describe('When the request arrived. Delays start at this time.'),
   closedAt: z.string().optional().describe('When the chain ended. Absent while the chain is open.'),
   rule: ranRule,

@@ -13,7 +13,7 @@ export const countsSchema = z.object({
       'Chains, and stored events that started no chain. Events that are no longer stored count only if they started a chain.',
     ),
   chains: z.int().describe('Chains by the time of their request. A chain counts for each of its rules.'),
-  failed: z.int().describe('Chains that ended as `failed` or `terminated`.'),
+  failed: z.int().describe('Chains that ended as `failed`, `terminated` or `forgotten`.'),
   nobody: z.int().describe('Chains in which the platform reached no worker.'),
 });
 const counts = countsSchema.shape;

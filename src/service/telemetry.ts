@@ -129,6 +129,10 @@ export class Metrics {
     'relay_collector_lag_seconds',
     'How late the closed chains of Temporal reach the database.',
   );
+  readonly forgotten = this.#gauge(
+    'relay_forgotten_chains',
+    'Chains whose loss by Temporal was found within the last day: they do not run.',
+  );
   readonly retention = this.#gauge(
     'relay_retention_seconds',
     'How long Temporal keeps a closed chain; 0 until a worker has asked.',

@@ -68,18 +68,22 @@ const isKept = 'EXISTS (SELECT 1 FROM companies WHERE companies.company_id = giv
 const collectedFields =
   `place run_id started_at received_at closed_at done_at held_since status paused rule relay_ids assignment_ids
   failure_types failed_actions nobody_found summary details encryption_key`.split(/\s+/);
-/** A run that began before the row's run is an old run of a chain that was opened again. A closed run stays closed. */
-const replaceOlder = `(company_id, chain_id) DO UPDATE SET updated_at = now(),
+const replace = `(company_id, chain_id) DO UPDATE SET updated_at = now(),
   ${collectedFields.map((column) => `${column} = EXCLUDED.${column}`).join(', ')},
-  ticket_ids = CASE WHEN EXCLUDED.ticket_ids = '{}' THEN chains.ticket_ids ELSE EXCLUDED.ticket_ids END
-  WHERE chains.started_at IS NULL OR chains.started_at < EXCLUDED.started_at
+  ticket_ids = CASE WHEN EXCLUDED.ticket_ids = '{}' THEN chains.ticket_ids ELSE EXCLUDED.ticket_ids END`;
+/** A run that began before the row's run is an old run of a chain that was opened again. A closed run stays closed. */
+const replaceOlder = `${replace} WHERE chains.started_at IS NULL OR chains.started_at < EXCLUDED.started_at
     OR chains.started_at = EXCLUDED.started_at AND (chains.closed_at IS NULL OR EXCLUDED.closed_at IS NOT NULL)`;
 const ofIds = (kind: string, column: string) =>
-  `SELECT company_id, '${kind}', left(unnest(${column}), ${longestId}), place, chain_id, received_at FROM written`;
-/** After a statement that writes rows of chains. It does not read the chains again: PGlite would read every row. */
-const writeIds = `INSERT INTO chain_ids (company_id, kind, id, place, chain_id, received_at) SELECT DISTINCT * FROM (
+  `SELECT company_id, '${kind}', left(unnest(${column}), ${longestId}), place, chain_id, received_at, status, nobody_found,
+    EXTRACT(epoch FROM COALESCE(done_at, closed_at) - received_at) FROM written`;
+/** After a statement that writes rows of chains. */
+const writeIds = `INSERT INTO chain_ids (company_id, kind, id, place, chain_id, received_at, status, nobody_found, took) SELECT DISTINCT * FROM (
     ${ofIds('rule', 'relay_ids')} UNION ALL ${ofIds('assignment', 'assignment_ids')} UNION ALL ${ofIds('ticket', 'ticket_ids')}) AS ids
-  ON CONFLICT (company_id, chain_id, kind, id) DO UPDATE SET place = EXCLUDED.place WHERE chain_ids.place <> EXCLUDED.place`;
+  ON CONFLICT (company_id, chain_id, kind, id) DO UPDATE SET
+    (place, received_at, status, nobody_found, took) =
+      (EXCLUDED.place, EXCLUDED.received_at, EXCLUDED.status, EXCLUDED.nobody_found, EXCLUDED.took)
+    WHERE chain_ids.place <> EXCLUDED.place`;
 const purge = `WITH old AS (DELETE FROM chains WHERE (company_id, chain_id) IN (
   SELECT company_id, chain_id FROM companies JOIN LATERAL (
     SELECT chain_id FROM chains WHERE chains.company_id = companies.company_id
@@ -95,8 +99,24 @@ const setHeld = `UPDATE chains SET updated_at = now(), held_since = held.held_si
 const setRunning = `UPDATE chains SET status = 'running', held_since = NULL, paused = NULL, failure_types = NULL, updated_at = now()
   WHERE closed_at IS NULL AND (status = 'needs-attention' OR paused)
     AND (company_id, chain_id) NOT IN (SELECT company_id, chain_id FROM ${heldRows})`;
-const knownRow = z.object({ companyId: z.string(), chainId: z.string(), runId: z.string().optional(), closed: z.boolean() });
-const selectKnown = `SELECT company_id AS "companyId", chain_id AS "chainId", run_id AS "runId", closed_at IS NOT NULL AS closed FROM chains
+const knownRow = z.object({
+  companyId: z.string(),
+  chainId: z.string(),
+  runId: z.string().optional(),
+  startedAt: z.iso.datetime().optional(),
+  closedAt: z.iso.datetime().optional(),
+});
+export type KnownRow = z.infer<typeof knownRow>;
+const selectOpen = `SELECT company_id AS "companyId", chain_id AS "chainId" FROM chains
+  WHERE closed_at IS NULL`;
+/** Without a run, the next run of the chain that Temporal shows replaces the row. */
+const setForgotten = `WITH written AS (UPDATE chains SET status = 'forgotten', closed_at = $2::text::timestamptz, place = '1' || $2 || chains.chain_id,
+    run_id = NULL, started_at = NULL, held_since = NULL, paused = NULL, updated_at = now()
+  FROM json_to_recordset($1::text::json) AS named (company_id text, chain_id text)
+  WHERE closed_at IS NULL AND chains.company_id = named.company_id AND chains.chain_id = named.chain_id RETURNING chains.*)
+  ${writeIds}`;
+const selectKnown = `SELECT company_id AS "companyId", chain_id AS "chainId", run_id AS "runId", started_at AS "startedAt", closed_at AS "closedAt"
+  FROM chains
   WHERE (company_id, chain_id) IN (SELECT company_id, chain_id FROM json_to_recordset($1::text::json) AS named (company_id text, chain_id text))`;
 
 const range = 'company_id = $1 AND kind = $2 AND id >= $3 AND id < $4';
@@ -155,9 +175,13 @@ export class Chains {
     return this.#unsettled.length === 0 ? Promise.resolve() : this.flush().catch(() => {});
   }
 
-  /** Writes rows that the collector has read from Temporal. A row of a later run replaces a row of an earlier run. */
-  async collect(rows: readonly NewChainRow[]): Promise<void> {
-    for (let from = 0; from < rows.length; from += batch) await this.#write(rows.slice(from, from + batch), replaceOlder);
+  /**
+   * Writes rows that the collector has read from Temporal. A row of a later run replaces a row of an earlier run.
+   * @param areCurrent - whether the rows replace all earlier rows, because Temporal has just confirmed their runs
+   */
+  async collect(rows: readonly NewChainRow[], areCurrent = false): Promise<void> {
+    const onConflict = areCurrent ? replace : replaceOlder;
+    for (let from = 0; from < rows.length; from += batch) await this.#write(rows.slice(from, from + batch), onConflict);
   }
 
   /** If a batch fails because of one row, the other rows are written alone. @throws if the database does not answer. */
@@ -174,8 +198,8 @@ export class Chains {
     });
   }
 
-  /** What the rows of these chains say: which run, and whether it has closed. */
-  async known(some: readonly { companyId: string; chainId: string }[]) {
+  /** What the rows of these chains say: which run, and when it has closed. */
+  async known(some: readonly { companyId: string; chainId: string }[]): Promise<Map<string, KnownRow>> {
     const rows = await read(this.database, knownRow, selectKnown, [named(some)]);
     return new Map(rows.map((row) => [`${row.companyId}:${row.chainId}`, row]));
   }
@@ -193,6 +217,21 @@ export class Chains {
     await this.database.query(setRunning, [rows]);
   }
 
+  open() {
+    return read(this.database, knownRow, selectOpen);
+  }
+
+  /** Closes the rows of open chains that Temporal does not know. */
+  async forget(some: readonly { companyId: string; chainId: string }[]): Promise<void> {
+    await this.database.query(setForgotten, [named(some), new Date().toISOString()]);
+  }
+
+  /** The number of chains whose loss was found since this time. @param since - ISO 8601 */
+  async forgottenSince(since: string): Promise<number> {
+    const text = "SELECT count(*)::int AS chains FROM chains WHERE status = 'forgotten' AND closed_at >= $1::text::timestamptz";
+    return (await read(this.database, z.object({ chains: z.int() }), text, [since]))[0]?.chains ?? 0;
+  }
+
   /** Which of these companies exist. */
   async companiesAmong(companyIds: readonly string[]): Promise<Set<string>> {
     const text = 'SELECT company_id AS "companyId" FROM companies WHERE company_id = ANY ($1::text[])';
@@ -207,7 +246,7 @@ export class Chains {
 
   async setCollected(taskQueue: string, until: string): Promise<void> {
     const text = `INSERT INTO collected VALUES ($1, $2::text::timestamptz)
-      ON CONFLICT (task_queue) DO UPDATE SET until = GREATEST(collected.until, EXCLUDED.until)`;
+      ON CONFLICT (task_queue) DO UPDATE SET until = EXCLUDED.until`;
     await this.database.query(text, [taskQueue, until]);
   }
 
@@ -229,7 +268,10 @@ export class Chains {
     await this.#flushed();
     const { where, parameters } = conditions(companyId, filter);
     const counted = z.object({ status: z.string(), chains: z.int() });
-    const text = `SELECT status, count(*)::int AS chains FROM chains WHERE ${where} GROUP BY status`;
+    const text =
+      parameters.length === 1 && !filter.paused
+        ? 'SELECT status, chains::int FROM chain_counts WHERE company_id = $1 AND chains > 0'
+        : `SELECT status, count(*)::int AS chains FROM chains WHERE ${where} GROUP BY status`;
     return new Map((await read(this.database, counted, text, parameters)).map(({ status, chains }) => [status, chains]));
   }
 

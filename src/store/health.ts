@@ -5,24 +5,26 @@ import { bucketStarts } from '../chain/expectation.js';
 import { bucketSchema, causeCountSchema, countsSchema, ofRuleSchema, standingSchema } from '../contract/health.js';
 import { type Database, type Parameter, read } from './database.js';
 
-/** Events without a chain, and chains. Parameters: company, since, until; for one rule also its id. */
+/** Events without a chain, and chains. Parameters: company, since, until; for one rule also its id. All columns are in indexes. */
 const within = 'company_id = $1 AND received_at >= $2::text::timestamptz AND received_at < $3::text::timestamptz';
-const took = 'EXTRACT(epoch FROM COALESCE(done_at, closed_at) - received_at)::float8 AS took';
-const came = (relayId: string, ofChain = '', ofEvent = '') => `(
-  SELECT received_at, status, nobody_found, ${took}, ${relayId} AS relay_id FROM chains WHERE ${within} ${ofChain}
-  UNION ALL SELECT received_at, NULL, NULL, NULL, relay_id FROM events WHERE ${within} AND outcome <> 'chain' ${ofEvent}) AS came`;
-/** The index of these ids has the time, too. */
-const ofThisRule = `AND chain_id IN (SELECT chain_id FROM chain_ids WHERE ${within} AND kind = 'rule' AND id = $4)`;
-const ofRule = came('$4::text', ofThisRule, 'AND relay_id = $4');
+const events = `FROM events WHERE ${within} AND outcome <> 'chain'`;
+const ofCompany = `(SELECT received_at, status, nobody_found FROM chains WHERE ${within}
+  UNION ALL SELECT received_at, NULL, NULL ${events}) AS came`;
+const ids = (rule: string) => `FROM chain_ids WHERE ${within} AND kind = 'rule' AND id ${rule}`;
+const came = (rule: string) => `(SELECT received_at, status, nobody_found, took, id AS relay_id ${ids(rule)}
+  UNION ALL SELECT received_at, NULL, NULL, NULL, relay_id ${events} AND relay_id ${rule}) AS came`;
+const [ofRule, ofRules] = [came('= $4'), came('= ANY (ARRAY(SELECT relay_id FROM rules WHERE rules.company_id = $1))')];
 
 const counts = `count(*)::int AS events, count(status)::int AS chains,
-  (count(*) FILTER (WHERE status IN ('failed', 'terminated')))::int AS failed, (count(*) FILTER (WHERE nobody_found))::int AS nobody`;
+  (count(*) FILTER (WHERE status IN ('failed', 'terminated', 'forgotten')))::int AS failed, (count(*) FILTER (WHERE nobody_found))::int AS nobody`;
 const percentile = (share: number) =>
   `percentile_cont(${share}) WITHIN GROUP (ORDER BY took) FILTER (WHERE status = 'completed')`;
 const countsAndTimes = `${counts}, ${percentile(0.5)} AS p50, ${percentile(0.95)} AS p95`;
 
 const causesOfRule = `SELECT type, count(*)::int AS chains FROM chains, unnest(failure_types) AS type
-  WHERE ${within} ${ofThisRule} GROUP BY type ORDER BY chains DESC, type LIMIT 10`;
+  WHERE company_id = $1 AND chain_id IN (
+    SELECT chain_id FROM chains WHERE ${within} AND failure_types IS NOT NULL INTERSECT SELECT chain_id ${ids('= $4')})
+  GROUP BY type ORDER BY chains DESC, type LIMIT 10`;
 const standings = `SELECT relay_id AS "relayId", name, enabled, expect_every AS "expectEvery", quiet_since AS "quietSince",
     (SELECT count(DISTINCT chain_id)::int FROM held_actions
       WHERE (company_id, relay_id) = (rules.company_id, rules.relay_id) AND ended_at IS NULL) AS held
@@ -36,13 +38,13 @@ const iso = (time: number) => new Date(time).toISOString();
 
 export const healthIn = (database: Database) => {
   const standing = (companyId: string, relayId: string | null) => read(database, standingSchema, standings, [companyId, relayId]);
-  const ofRules = async (companyId: string, since: string, until: string) => {
-    const select = `SELECT relay_id AS "relayId", ${countsAndTimes} FROM ${came('unnest(relay_ids)')} GROUP BY relay_id`;
+  const byRule = async (companyId: string, since: string, until: string) => {
+    const select = `SELECT relay_id AS "relayId", ${countsAndTimes} FROM ${ofRules} GROUP BY relay_id`;
     const rows = await read(database, ofRuleSchema, select, [companyId, since, until]);
     return new Map(rows.map((row) => [row.relayId, row]));
   };
   const hours = (companyId: string, since: number, until: number) => {
-    const select = `SELECT date_trunc('hour', received_at, 'UTC') AS at, ${counts} FROM ${came('NULL')} GROUP BY 1`;
+    const select = `SELECT date_trunc('hour', received_at, 'UTC') AS at, ${counts} FROM ${ofCompany} GROUP BY 1`;
     return read(database, hourRow, select, [companyId, iso(since), iso(until)]);
   };
   return {
@@ -55,8 +57,9 @@ export const healthIn = (database: Database) => {
     ) => {
       const starts = bucketStarts(of.by, of.days, of.timeZone, now);
       const parameters: Parameter[] = [companyId, starts[0] ?? '', iso(now), relayId];
-      const place = 'width_bucket(received_at, $5::text[]::timestamptz[])';
-      const buckets = `SELECT ($5::text[])[${place}]::timestamptz AS at, ${countsAndTimes} FROM ${ofRule} GROUP BY 1 ORDER BY 1`;
+      // Parses the list of starts once, not for each row.
+      const buckets = `WITH bounds AS MATERIALIZED (SELECT $5::text[]::timestamptz[] AS starts)
+        SELECT starts[width_bucket(received_at, starts)] AS at, ${countsAndTimes} FROM ${ofRule}, bounds GROUP BY 1 ORDER BY 1`;
       const [[known], counted, causes] = await Promise.all([
         standing(companyId, relayId),
         read(database, bucketSchema, buckets, [...parameters, starts]),
@@ -79,8 +82,8 @@ export const healthIn = (database: Database) => {
       );
       const [rules, last, before, [began], today, ...weeks] = await Promise.all([
         standing(companyId, null),
-        ofRules(companyId, iso(middle), iso(now)),
-        ofRules(companyId, iso(first), iso(middle)),
+        byRule(companyId, iso(middle), iso(now)),
+        byRule(companyId, iso(first), iso(middle)),
         oldest,
         ...[0, 1, 2, 3, 4].map(dayBefore),
       ]);
@@ -108,8 +111,8 @@ export const healthIn = (database: Database) => {
       const parameters = [companyId, since, until];
       const [rules, counted, [all = none], [refused]] = await Promise.all([
         standing(companyId, null),
-        ofRules(companyId, since, until),
-        read(database, countsSchema, `SELECT ${counts} FROM ${came('NULL')}`, parameters),
+        byRule(companyId, since, until),
+        read(database, countsSchema, `SELECT ${counts} FROM ${ofCompany}`, parameters),
         read(database, z.object({ refused: z.int() }), countRefused, parameters),
       ]);
       return {

@@ -14,15 +14,16 @@ export interface LeaseLimits {
 }
 
 const makeSlots = 'INSERT INTO leases (account, slot) SELECT $1, generate_series(1, $2::int) ON CONFLICT DO NOTHING';
+/** A lease that ends later than any lease can was taken while the clock of the database was wrong. */
 const takeSlot = `UPDATE leases SET holder = $2, until = now() + $3::int * interval '1 ms', hour = date_trunc('hour', now()),
     used = CASE WHEN hour = date_trunc('hour', now()) THEN used ELSE 0 END + $4::int
   WHERE (account, slot) = (
     SELECT account, slot FROM leases
-    WHERE account = $1 AND slot <= $5::int AND until < now()
+    WHERE account = $1 AND slot <= $5::int AND (until < now() OR until > now() + 2 * $3::int * interval '1 ms')
       AND (hour <> date_trunc('hour', now()) OR used + $4::int <= $6::int)
     ORDER BY slot LIMIT 1 FOR UPDATE SKIP LOCKED)
   RETURNING slot`;
-const freeSlot = 'UPDATE leases SET until = now() WHERE account = $1 AND slot = $2 AND holder = $3';
+const freeSlot = "UPDATE leases SET until = '-infinity' WHERE account = $1 AND slot = $2 AND holder = $3";
 
 export function leasesIn(database: Queries) {
   return {

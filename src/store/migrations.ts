@@ -297,6 +297,40 @@ const statementsOf: Record<string, readonly string[]> = {
     "CREATE INDEX events_without_chain ON events (company_id, received_at, relay_id) WHERE outcome <> 'chain'",
   ],
   'notice-edits': ['ALTER TABLE companies ADD COLUMN notice_edits boolean'],
+  'forgotten-chains': ["CREATE INDEX chains_forgotten ON chains (closed_at) WHERE status = 'forgotten'"],
+  'chain-counts': [
+    // The health of rules and of a company reads only indexes. `took`: the seconds from the request to the end of the last action.
+    'ALTER TABLE chain_ids ADD COLUMN status text COLLATE "C", ADD COLUMN nobody_found boolean, ADD COLUMN took float8',
+    `UPDATE chain_ids SET status = chains.status, nobody_found = chains.nobody_found,
+       took = EXTRACT(epoch FROM COALESCE(done_at, closed_at) - chains.received_at)
+     FROM chains WHERE (chains.company_id, chains.chain_id) = (chain_ids.company_id, chain_ids.chain_id)`,
+    'DROP INDEX chain_ids_by_time',
+    `CREATE INDEX chain_ids_by_time ON chain_ids (company_id, kind, id, received_at)
+       INCLUDE (chain_id, status, nobody_found, took)`,
+    'DROP INDEX chains_by_time',
+    'CREATE INDEX chains_by_time ON chains (company_id, received_at) INCLUDE (status, nobody_found)',
+    'CREATE INDEX chains_with_failures ON chains (company_id, received_at, chain_id) WHERE failure_types IS NOT NULL',
+    // Triggers keep these counts, because to count a million rows takes too long. The argument of a trigger selects the changes.
+    `CREATE TABLE chain_counts (
+       company_id text COLLATE "C" NOT NULL, status text COLLATE "C" NOT NULL, chains bigint NOT NULL,
+       PRIMARY KEY (company_id, status)
+     )`,
+    'INSERT INTO chain_counts SELECT company_id, status, count(*) FROM chains GROUP BY company_id, status',
+    `CREATE FUNCTION count_chains() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       EXECUTE 'INSERT INTO chain_counts SELECT company_id, status, sum(n) FROM (' || TG_ARGV[0] || ') AS changes
+         GROUP BY company_id, status HAVING sum(n) <> 0 ORDER BY company_id, status
+         ON CONFLICT (company_id, status) DO UPDATE SET chains = chain_counts.chains + EXCLUDED.chains';
+       DELETE FROM chain_counts WHERE TG_OP = 'DELETE' AND chains = 0;
+       RETURN NULL;
+     END $$`,
+    `CREATE TRIGGER count_new AFTER INSERT ON chains REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+       EXECUTE FUNCTION count_chains('SELECT company_id, status, 1 AS n FROM new_rows')`,
+    `CREATE TRIGGER count_old AFTER DELETE ON chains REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+       EXECUTE FUNCTION count_chains('SELECT company_id, status, -1 AS n FROM old_rows')`,
+    `CREATE TRIGGER count_changed AFTER UPDATE ON chains REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
+       FOR EACH STATEMENT EXECUTE FUNCTION count_chains(
+         'SELECT company_id, status, 1 AS n FROM new_rows UNION ALL SELECT company_id, status, -1 FROM old_rows')`,
+  ],
 };
 
 export interface Migration {

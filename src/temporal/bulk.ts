@@ -45,7 +45,7 @@ export async function findChains({ client, links, store }: SteerOptions, { verb,
   const both = isRetry(verb) && chainIds !== undefined && status === undefined;
   const open = both ? `((${statusQueries['needs-attention']}) OR ${statusQueries.failed})` : "ExecutionStatus = 'Running'";
   const ids = chainIds?.map((chainId) => quoted(chainWorkflowId({ companyId: companyId ?? '', chainId })));
-  const { items } = await listChains(client, links, {
+  const items = await listChains(client, links, {
     filter: held && !both ? { ...filter, status: 'needs-attention' } : filter,
     companyId,
     more: [...(failed ? [] : [open]), ...(ids ? [`WorkflowId IN (${ids.join(', ')})`] : [])],

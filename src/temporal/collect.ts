@@ -5,23 +5,23 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
-import { chainOfWorkflow, type Links } from '../chain/chain.js';
+import { chainOfWorkflow, chainWorkflowId, type Links } from '../chain/chain.js';
 import { foundNobody, isToRedo } from '../chain/outcome.js';
 import { ticketIdsOf } from '../chain/request.js';
 import { chainSchema } from '../contract/chain-resource.js';
 import type { Log, Metrics } from '../service/telemetry.js';
 import { reasonOf } from '../service/temporal.js';
-import type { NewChainRow } from '../store/chains.js';
+import type { KnownRow, NewChainRow } from '../store/chains.js';
 import type { Store } from '../store/store.js';
 import { isoTime, listed, type Run, read, runsOf, searchAttributesSchema } from './list.js';
-import { readClosed, readInput } from './read.js';
+import { describeChain, readClosed, readInput } from './read.js';
 
 export interface CollectOptions {
   client: Client;
   store: Pick<Store, 'chains' | 'leases'>;
   taskQueue: string;
   links: Links;
-  metrics: Pick<Metrics, 'collectorLag' | 'retention'>;
+  metrics: Pick<Metrics, 'collectorLag' | 'retention' | 'forgotten'>;
   log: Pick<Log, 'warn' | 'error'>;
 }
 
@@ -31,8 +31,9 @@ const passMs = 15_000; // a pass ends after this time, so that the lease does no
 const overlapMs = 5_000; // visibility may be this late
 const deepOverlapMs = 600_000;
 const deepEveryMs = 300_000;
+const dayMs = 86_400_000;
 const chunk = 500;
-const readAtOnce = 32;
+const readAtOnce = 2; // more would delay the starts of chains in Temporal
 const sayEveryMs = 3_600_000;
 const partsOfMemo = chainSchema.pick({ tokenIds: true, warnings: true });
 
@@ -67,7 +68,9 @@ export class Collector {
   #retentionMs = 0;
   #retentionReadAt = 0;
   #windowMs = 60_000;
+  // Read `performance.now()`, because a clock that is set must not delay them.
   #deepAt = 0;
+  #compareAt = 0;
   #heldAt = 0;
   #alarmedAt = 0;
 
@@ -106,21 +109,25 @@ export class Collector {
     const { store, taskQueue } = this.options;
     await this.#readRetention();
     const now = Date.now();
-    const isDeep = now > this.#deepAt + deepEveryMs;
-    const from = (hasBegun ? this.#until : now - this.#retentionMs) - (isDeep ? deepOverlapMs : overlapMs);
-    if (!hasBegun) this.#until = from;
+    const began = performance.now();
+    const isDeep = began >= this.#deepAt;
+    const isFast = this.#until > now; // the clock of the worker before, or this clock is slow
+    const last = Math.min(this.#until, now) - (isDeep || isFast ? deepOverlapMs : overlapMs);
+    const from = hasBegun ? last : now - this.#retentionMs;
+    this.#until = Math.min(this.#until, hasBegun ? now : from);
     await this.#collectOpen(hasBegun ? from : 0);
-    for (let start = from; start < now && Date.now() < now + passMs && !this.signal?.aborted; ) {
+    for (let start = from; start < now && performance.now() < began + passMs && !this.signal?.aborted; ) {
       const end = Math.min(start + this.#windowMs, now);
       const found = await this.#collectClosed(start, end);
       await store.chains.setCollected(taskQueue, new Date(end).toISOString());
-      this.#until = Math.max(this.#until, end);
+      this.#until = end;
       start = end;
       if (found < 500) this.#windowMs = Math.min(this.#windowMs * 2, 30 * 86_400_000);
       else if (found > 4000) this.#windowMs = Math.max(1000, this.#windowMs / 4);
     }
-    if (isDeep) this.#deepAt = now;
-    if (now >= this.#heldAt) await this.#collectHeld(now);
+    if (isDeep) this.#deepAt = began + deepEveryMs;
+    if (began >= this.#heldAt) await this.#collectHeld();
+    if (began >= this.#compareAt && this.#until >= now) await this.#compareOpen();
   }
 
   async #readRetention(): Promise<void> {
@@ -150,7 +157,7 @@ export class Collector {
     const between = `CloseTime >= ${timeOf(start)} AND CloseTime < ${timeOf(end)}`;
     return this.#each(
       this.#query("ExecutionStatus != 'Running'", between),
-      (known, runId) => known?.closed !== true || known.runId !== runId,
+      (known, run) => known?.runId !== run.execution?.runId || known?.closedAt !== isoTime(run.closeTime),
     );
   }
 
@@ -159,11 +166,45 @@ export class Collector {
     const conditions = since > 0 ? [`StartTime >= ${timeOf(since)}`] : [];
     return this.#each(
       this.#query("ExecutionStatus = 'Running'", ...conditions),
-      (known, runId) => known === undefined || (known.closed && known.runId !== runId),
+      (known, run) => !known || (known.closedAt !== undefined && known.runId !== run.execution?.runId),
     );
   }
 
-  async #each(query: string, isWanted: (known: Known | undefined, runId: string) => boolean): Promise<number> {
+  /** Corrects open rows after Temporal or the store was restored. If that takes long, it is done less often. */
+  async #compareOpen(): Promise<void> {
+    const began = performance.now();
+    const { client, store, log, metrics } = this.options;
+    const describe = (workflowId: string) => describeChain(client, workflowId, 0);
+    const isCurrent = async ({ execution }: Run) => {
+      const { status, runId } = (await describe(execution?.workflowId ?? '')) ?? {};
+      return status?.name === 'RUNNING' && runId === execution?.runId;
+    };
+    const running = new Set<string>();
+    for await (const runs of this.#runs(this.#query("ExecutionStatus = 'Running'"))) {
+      if (this.signal?.aborted) return;
+      for (const { execution } of runs) running.add(execution?.workflowId ?? '');
+      await this.#write(runs, async (known, run) => !known || (known.closedAt !== undefined && (await isCurrent(run))), true);
+    }
+    const open = await store.chains.open();
+    const lost: typeof open = [];
+    await inParallel(
+      open.filter((row) => !running.has(chainWorkflowId(row))),
+      async (row) => {
+        const { raw, closeTime } = (await describe(chainWorkflowId(row))) ?? {};
+        if (!raw) lost.push(row);
+        else if (closeTime && raw.workflowExecutionInfo) await this.#write([raw.workflowExecutionInfo], () => true);
+      },
+    );
+    if (lost.length > 0) {
+      await store.chains.forget(lost);
+      const chainIds = lost.slice(0, 100).map(({ chainId }) => chainId);
+      log.error({ chains: lost.length, chainIds }, 'Temporal does not know chains that were open: they do not run');
+    }
+    metrics.forgotten.set(await store.chains.forgottenSince(new Date(Date.now() - dayMs).toISOString()));
+    this.#compareAt = performance.now() + Math.max(deepEveryMs, 50 * (performance.now() - began));
+  }
+
+  async #each(query: string, isWanted: IsWanted): Promise<number> {
     let found = 0;
     for await (const runs of this.#runs(query)) {
       found += runs.length;
@@ -172,26 +213,32 @@ export class Collector {
     return found;
   }
 
-  async #write(runs: readonly Run[], isWanted: (known: Known | undefined, runId: string) => boolean): Promise<void> {
-    const { client, links, store } = this.options;
-    const read = await Promise.all(runs.map(async (run) => ({ run, chain: await listed(client, run, links) })));
-    const chains = read.flatMap(({ run, chain }) => (chain ? [{ run, chain }] : []));
+  async #write(runs: readonly Run[], isWanted: IsWanted, areCurrent = false): Promise<void> {
+    const { store } = this.options;
+    const chains = runs.flatMap((run) => {
+      const chain = chainOfWorkflow(run.execution?.workflowId ?? '');
+      return chain ? [{ run, chain }] : [];
+    });
     const known = await store.chains.known(chains.map(({ chain }) => chain));
     const rows = new Map<string, NewChainRow>();
     await inParallel(chains, async ({ run, chain }) => {
       const key = `${chain.companyId}:${chain.chainId}`;
       const before = known.get(key);
-      if (!isWanted(before, run.execution?.runId ?? '')) return;
-      const row = await this.#rowOf(run, chain, before === undefined);
+      const isOld = (before?.startedAt ?? '') > (isoTime(run.startTime) ?? ''); // the chain was reset
+      if (isOld || !(await isWanted(before, run))) return;
+      const row = await this.#rowOf(run, before === undefined);
+      if (!row) return;
       const other = rows.get(key);
       if (!other || (other.startedAt ?? '') < (row.startedAt ?? '')) rows.set(key, row);
     });
-    if (rows.size > 0) await store.chains.collect([...rows.values()]);
+    if (rows.size > 0) await store.chains.collect([...rows.values()], areCurrent);
   }
 
-  async #rowOf(run: Run, listedChain: Listed, isLost: boolean): Promise<NewChainRow> {
+  async #rowOf(run: Run, isLost: boolean): Promise<NewChainRow | undefined> {
     const { client, log } = this.options;
-    const { workflowId, links: _, ...chain } = listedChain;
+    const shown = await listed(client, run, this.options.links);
+    if (!shown) return undefined;
+    const { workflowId, links: _, ...chain } = shown;
     const runId = run.execution?.runId ?? '';
     const row = { ...chain, runId, startedAt: isoTime(run.startTime), ticketIds: [] };
     try {
@@ -226,7 +273,8 @@ export class Collector {
   }
 
   /** Reads which open chains are held or paused. If that takes long, it is done less often. */
-  async #collectHeld(now: number): Promise<void> {
+  async #collectHeld(): Promise<void> {
+    const began = performance.now();
     const { client, store, links } = this.options;
     const query = this.#query("ExecutionStatus = 'Running'", '(RelayNeedsAttention = true OR RelayPaused = true)');
     const held: Parameters<typeof store.chains.setHeld>[0][number][] = [];
@@ -238,12 +286,11 @@ export class Collector {
         if (chain) held.push({ ...chain, heldSince });
       });
     await store.chains.setHeld(held);
-    this.#heldAt = Date.now() + 10 * (Date.now() - now);
+    this.#heldAt = performance.now() + 10 * (performance.now() - began);
   }
 }
 
-type Known = { runId?: string | undefined; closed: boolean };
-type Listed = NonNullable<Awaited<ReturnType<typeof listed>>>;
+type IsWanted = (known: KnownRow | undefined, run: Run) => boolean | Promise<boolean>;
 
 const timeOf = (ms: number) => `'${new Date(ms).toISOString()}'`;
 const together = (...lists: string[][]) => [...new Set(lists.flat())];
@@ -259,10 +306,16 @@ async function* chunks<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item[]>
   if (some.length > 0) yield some;
 }
 
+/** Pauses as long as it works, so that the starts of chains in Temporal do not wait for these reads. */
 async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   const left = items.values();
   const worker = async () => {
-    for (const item of left) await work(item);
+    for (const item of left) {
+      const began = performance.now();
+      await work(item);
+      const tookMs = performance.now() - began;
+      if (tookMs > 1) await setTimeout(tookMs);
+    }
   };
   await Promise.all(Array.from({ length: readAtOnce }, worker));
 }

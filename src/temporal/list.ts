@@ -1,13 +1,11 @@
-/** Lists chains from Temporal's visibility, for bulk orders. The answers are about a second old. */
+/** Lists chains from Temporal's visibility for bulk orders, which need the states in Temporal. The answers are about a second old. */
 
-import { createHash } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
 import { chainLinks, chainOfWorkflow, type Links, relayIdPattern, relayIdRule } from '../chain/chain.js';
 import { chainStatuses } from '../chain/outcome.js';
-import { type ChainList, type ListedChain, listedChainSchema } from '../contract/chain-resource.js';
+import { type ListedChain, listedChainSchema } from '../contract/chain-resource.js';
 import { DecryptionError } from '../contract/encryption.js';
-import { Problem } from '../contract/problem.js';
 import { readPayload } from '../service/payloads.js';
 import { statusOf } from './read.js';
 
@@ -33,15 +31,14 @@ export const chainFilterSchema = z.strictObject({
     .describe('Only chains received at this time or later. A reopened chain counts as received when it was reopened.'),
   until: time.optional().describe('Only chains received before this time.'),
 });
-export type ChainFilter = z.infer<typeof chainFilterSchema>;
+export type ChainFilter = Omit<z.infer<typeof chainFilterSchema>, 'status'> & {
+  status?: keyof typeof statusQueries | undefined;
+};
 
-export const statusQueries: Record<(typeof chainStatuses)[number], string> = {
+export const statusQueries = {
   running: "ExecutionStatus = 'Running' AND RelayNeedsAttention = false",
   'needs-attention': "ExecutionStatus = 'Running' AND RelayNeedsAttention = true",
-  completed: "ExecutionStatus = 'Completed'",
   failed: "ExecutionStatus IN ('Failed', 'TimedOut')",
-  cancelled: "ExecutionStatus = 'Canceled'",
-  terminated: "ExecutionStatus = 'Terminated'",
 };
 
 export function visibilityQuery(filter: ChainFilter, companyId: string | undefined, more: readonly string[] = []): string {
@@ -70,42 +67,34 @@ export function quoted(text: string): string {
 /** Without `companyId`, the list has the chains of all companies. `more` has further conditions in Temporal's query language. */
 interface ListRequest {
   filter: ChainFilter;
-  companyId?: string;
+  companyId?: string | undefined;
   more?: readonly string[];
   limit: number;
-  cursor?: string;
 }
-
-/** The pattern of a `nextCursor`: a hash of the query, and Temporal's token. */
-export const chainCursor = /^([0-9a-f]{8})\.([\w-]{1,2000})$/;
 
 const largestPage = 1000; // a Temporal server returns at most this many runs in a page
 const answerTimeoutMs = 10_000;
 
-/** Lists each chain once: first open chains (newest first), then closed (last closed first). @throws Problem invalid-query */
-export async function listChains(client: Client, links: Links, request: ListRequest): Promise<ChainList> {
-  const { assignmentId, relayId } = request.filter;
-  const query = visibilityQuery(request.filter, request.companyId, request.more);
-  const hash = createHash('sha256').update(query).digest('hex').slice(0, 8);
-  const [, hashBefore, tokenBefore = ''] = chainCursor.exec(request.cursor ?? '') ?? [];
-  if (request.cursor !== undefined && hashBefore !== hash)
-    throw new Problem('invalid-query', 'cursor must be the nextCursor of the previous page, with the same filters.');
-
+/** Lists each chain once: first open chains (newest first), then closed (last closed first). */
+export async function listChains(client: Client, links: Links, request: ListRequest): Promise<ListedChain[]> {
+  const { filter, companyId, more, limit } = request;
+  const { assignmentId, relayId } = filter;
+  const query = visibilityQuery(filter, companyId, more);
   const items: ListedChain[] = [];
-  let token: Uint8Array = Buffer.from(tokenBefore, 'base64url');
+  let nextPageToken: Uint8Array = new Uint8Array();
   do {
-    const pageSize = Math.min(request.limit - items.length, largestPage);
-    const ask = { namespace: client.options.namespace, query, pageSize, nextPageToken: token };
+    const pageSize = Math.min(limit - items.length, largestPage);
+    const ask = { namespace: client.options.namespace, query, pageSize, nextPageToken };
     const page = await client.withDeadline(Date.now() + answerTimeoutMs, () =>
       client.workflowService.listWorkflowExecutions(ask),
     );
     const shown = await Promise.all((await withoutOldRuns(client, page.executions)).map((run) => listed(client, run, links)));
     // SQLite ignores case in lists of keywords. MySQL also ignores case in the company id.
-    const chains = shown.flatMap((chain) => (chain && has([chain.companyId], request.companyId) ? chain : []));
+    const chains = shown.flatMap((chain) => (chain && has([chain.companyId], companyId) ? chain : []));
     items.push(...chains.filter((chain) => has(chain.assignmentIds, assignmentId) && has(chain.relayIds, relayId)));
-    token = page.nextPageToken;
-  } while (token.length > 0 && items.length < request.limit);
-  return { items, nextCursor: token.length > 0 ? `${hash}.${Buffer.from(token).toString('base64url')}` : undefined };
+    nextPageToken = page.nextPageToken;
+  } while (nextPageToken.length > 0 && items.length < limit);
+  return items;
 }
 
 /** Returns the runs of a query, one by one. Fetches the next page only when the caller needs its runs. */
@@ -191,8 +180,9 @@ export async function listed(client: Client, run: Run, links: Links): Promise<Li
 
 export async function read(client: Client, fields: NonNullable<Run['memo']>['fields'], workflowId?: string | null) {
   const entries = Object.entries(fields ?? {});
-  const values = entries.map(async ([name, payload]) => [name, await readPayload(client, payload, workflowId ?? '')]);
-  return Object.fromEntries(await Promise.all(values));
+  const values = entries.map(async ([name, payload]) => [name, await readPayload(client, payload, workflowId ?? '')] as const);
+  // The description of a workflow has null for a removed search attribute.
+  return Object.fromEntries((await Promise.all(values)).filter(([, value]) => value !== null));
 }
 
 export function isoTime(time: { seconds?: unknown; nanos?: number | null } | null | undefined): string | undefined {

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type proto from '@temporalio/proto';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
-import type { ChainResource } from '../../src/contract/chain-resource.js';
+import type { ChainList, ChainResource } from '../../src/contract/chain-resource.js';
 import { dataConverterOf } from '../../src/service/payloads.js';
 import { bundlePath } from '../../src/worker/bundle.js';
 import { replayable } from '../end-to-end/stack.js';
@@ -69,6 +69,7 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
   wrong.push(...checkEffects(sent, entries), ...events.check(entries));
   say(`${seconds()} s  reading the state of each`);
   await checkStates();
+  await checkRows();
   say(`${seconds()} s  replaying the histories`);
   const { count, attention } = await replay();
 
@@ -182,6 +183,27 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
       }
     };
     await Promise.all(Array.from({ length: 8 }, check));
+  }
+
+  /** Each accepted chain has one row, which has its last status once the collector has read it. */
+  async function checkRows(): Promise<void> {
+    const accepted = sent.filter(({ chainId }) => chainId);
+    const read = async (): Promise<string[]> => {
+      const rows = new Map<string, ChainList['items']>();
+      for (let next: string | undefined = ''; next !== undefined; ) {
+        const { items, nextCursor }: ChainList = (await world.ask('GET', `/co/faults/chains?limit=200${next}`)).body;
+        for (const row of items) rows.set(row.chainId, [...(rows.get(row.chainId) ?? []), row]);
+        next = nextCursor && `&cursor=${nextCursor}`;
+      }
+      return accepted.flatMap(({ order, chainId = '' }) => {
+        const [row, ...more] = rows.get(chainId) ?? [];
+        const seen = `${row?.status}${row?.closedAt ? ', closed' : ''}${more.length > 0 ? `, and ${more.length} rows more` : ''}`;
+        return seen === `${order.status}, closed` ? [] : `the row of ${order.name} (${chainId}) is ${seen}, not ${order.status}`;
+      });
+    };
+    let missed = await read();
+    for (const until = Date.now() + 90_000; missed.length > 0 && Date.now() < until; missed = await read()) await sleep(1000);
+    wrong.push(...missed);
   }
 
   /** @returns the number of histories, and of chains that needed attention but should not have */

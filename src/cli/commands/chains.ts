@@ -33,7 +33,7 @@ export const chains: Commands = (relay, session) => {
     });
 
   command(chains, 'show <companyId> <chainId>', `acme ${exampleId} --watch`, 'show the state of a chain and its actions')
-    .description('The exit code is 4 if the chain failed, needs attention, or was cancelled or terminated.')
+    .description('The exit code is 4 if the chain failed, needs attention, was cancelled or terminated, or is lost.')
     .option('--watch', 'show every change until the chain ends')
     .action(async (companyId, given, { watch }) => {
       const chainId = chainIdOf(companyId, given);

@@ -18,13 +18,15 @@ export type Filter = Partial<Record<(typeof filterFields)[number], string>>;
 /** A filter acts this long after the last key. */
 const typingMs = 400;
 
+const rare: ReadonlySet<string> = new Set(['cancelled', 'terminated', 'forgotten']);
+
 /** Each tab has the number of chains that match the other filters. */
 export function StatusTabs({ filter, asked }: { filter: Filter; asked: Filter }) {
   const { companyId } = useCompany();
   const { status = '', paused: _paused, ticketId: _ticketId, ...others } = asked;
   const counts = useResource<ChainCounts>(path`/co/${companyId}/chains/counts` + query(others)).data.value;
   const all = counts && Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const shown = chainStatuses.filter((tab) => (tab !== 'cancelled' && tab !== 'terminated') || tab === status || counts?.[tab]);
+  const shown = chainStatuses.filter((tab) => !rare.has(tab) || tab === status || counts?.[tab]);
   const tabs = [['', 'all', all], ...shown.map((tab) => [tab, stateWords(tab), counts?.[tab]] as const)] as const;
   return (
     <nav class="tabs" aria-label="Status">

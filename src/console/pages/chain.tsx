@@ -67,6 +67,10 @@ const full =
   'The history of this chain in Temporal is full, so no more retries are possible. Skip or cancel the actions that need ' +
   'attention, or let the platform send the event again.';
 
+const lost =
+  'Temporal does not have this chain any more, and the relay could not read its actions. If it was open, it does not run: let ' +
+  'the platform send the event again.';
+
 function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
   const company = useCompany();
   const { companyId } = company;
@@ -76,7 +80,7 @@ function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
   const nobody = actions.filter(foundNobody).length;
   useAnnounced(chain);
   const notes: (ComponentChildren | false)[] = [
-    forgotten && 'Temporal has deleted this chain. You can read it, but nobody can open it again.',
+    forgotten && (partial ? lost : 'Temporal has deleted this chain. You can read it, but nobody can open it again.'),
     partial && !forgotten && 'The relay could not read the newest states in time, so this page may be out of date.',
     historyFull && full,
     ...ignored.map((signal) => <Said key={signal} text={`A decision had no effect: ${signal}`} />),

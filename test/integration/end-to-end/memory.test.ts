@@ -1,7 +1,7 @@
 /** The rows of chains, which the collector reads from Temporal: after crashes, restores, resets and deletions. */
 
 import assert from 'node:assert/strict';
-import { after, before, it, mock } from 'node:test';
+import { before, it, mock } from 'node:test';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { chainListSchema, chainSchema } from '../../../src/contract/chain-resource.js';
 import { searchResponse } from '../../../src/contract/search.js';
@@ -14,19 +14,19 @@ const stack = await startStack();
 const { chains } = stack.store;
 type Company = Awaited<ReturnType<typeof stack.company>>;
 
-/**
- * The tests hold the lease, so that only their own collectors run. A new collector begins like the collector of a restarted
- * worker.
- */
-let lease: { release(): Promise<unknown> } | undefined;
+/** The collector of the worker gets no lease, so that only the tests' own collectors run. They begin like a restarted worker. */
 before(async () => {
+  const { leases } = stack.store;
+  const take = leases.take.bind(leases);
+  mock.method(leases, 'take', async (limits: Parameters<typeof take>[0]) =>
+    limits.account.startsWith('collector:') ? undefined : take(limits),
+  );
   const account = `collector:${stack.taskQueue}`;
-  lease = await eventually('the lease', async () => {
-    const taken = await stack.store.leases.take({ account, threads: 1, callsPerHour: 1e9, callsPerLease: 0, ms: 3_600_000 });
+  await eventually('the lease', async () => {
+    const taken = await take({ account, threads: 1, callsPerHour: 1e9, callsPerLease: 0, ms: 1000 });
     return taken ?? new Unmet('held by the collector of the worker');
   });
 });
-after(() => lease?.release());
 const newCollector = () =>
   new Collector({ ...stack, store: { chains, leases: { take: async () => ({ release: async () => undefined }) } } });
 const ask = (path: string, init: RequestInit = {}) =>
@@ -34,8 +34,8 @@ const ask = (path: string, init: RequestInit = {}) =>
     ...init,
     headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
   });
-async function listed(companyId: string): Promise<string[]> {
-  const { items } = chainListSchema.parse(await (await ask(`/co/${companyId}/chains?limit=200`)).json());
+async function listed(companyId: string, more = ''): Promise<string[]> {
+  const { items } = chainListSchema.parse(await (await ask(`/co/${companyId}/chains?limit=200${more}`)).json());
   return items.map(({ chainId }) => chainId).sort();
 }
 const rowsOf = async ({ companyId }: Company, chainIds: readonly string[]) =>
@@ -200,7 +200,7 @@ it('shows a chain that Temporal has deleted, lists and finds it, and refuses to 
   const open = (await company.start([udf('T-open', { delayInSeconds: '3000' })])).chainId;
   await company.action(open, 0, 'scheduled');
   await chains.flush();
-  for (const chainId of [closed, open]) await deleteRuns(`relay:${companyId}:${chainId}`);
+  await Promise.all([closed, open].map((chainId) => deleteRuns(`relay:${companyId}:${chainId}`)));
 
   const read = async (chainId: string) => chainSchema.parse(await (await ask(`/co/${companyId}/chains/${chainId}`)).json());
   const shown = await read(closed);
@@ -229,4 +229,37 @@ it('shows a chain that Temporal has deleted, lists and finds it, and refuses to 
   assert.deepEqual(await found('T-o'), [['ticket', 'T-open']]);
   await newCollector().pass();
   assert.deepEqual(await read(closed), shown);
+  const forgotten = await read(open);
+  assert.deepEqual([forgotten.status, forgotten.forgotten, forgotten.partial], ['forgotten', true, true]);
+  assert.ok(forgotten.closedAt);
+  assert.deepEqual(await listed(companyId, '&status=forgotten'), [open]);
+});
+
+it('opens the row of a forgotten chain that comes again, and of a closed chain that runs again after a restore', async () => {
+  const company = await stack.company();
+  const { companyId } = company;
+  const post = async () => {
+    const response = await company.post([udf('T-again', { delayInSeconds: '3000' })], { 'Idempotency-Key': 'again' });
+    return { status: response.status, ...((await response.json()) as { chainId: string }) };
+  };
+  const { chainId } = await post();
+  await company.action(chainId, 0, 'scheduled');
+  await chains.flush();
+  await Promise.all(['', ':0'].map((ofAction) => deleteRuns(`relay:${companyId}:${chainId}${ofAction}`)));
+  await collected(company, [chainId], ({ status }) => status === 'forgotten');
+  const again = await post();
+  assert.deepEqual([again.status, again.chainId], [202, chainId]);
+  const [open] = await collected(company, [chainId], ({ status }) => status === 'running');
+  assert.deepEqual([open?.closedAt, open?.ticketIds], [undefined, ['T-again']]);
+  assert.deepEqual(await listed(companyId, '&status=running'), [chainId]);
+
+  // The row says that this run has closed, because it closed once before Temporal was restored.
+  const { runId, startTime } = await stack.client.workflow.getHandle(`relay:${companyId}:${chainId}`).describe();
+  const closed = { status: 'completed', closedAt: new Date().toISOString(), runId, startedAt: startTime.toISOString() } as const;
+  await chains.collect([{ ...(open ?? assert.fail()), ...closed }]);
+  assert.deepEqual(await listed(companyId, '&status=completed'), [chainId]);
+  await collected(company, [chainId], ({ status, closedAt }) => status === 'running' && closedAt === undefined);
+  await company.steer(chainId, 'cancel');
+  await company.ended(chainId);
+  await collected(company, [chainId], ({ status }) => status === 'cancelled');
 });

@@ -198,12 +198,14 @@ for (const { name, open, skip } of testDatabases) {
       }
       await add(accepted);
       assert.deepEqual(await seen(), is.second, 'a late row of the API');
+      assert.deepEqual([...(await store.chains.counts(companyId, {}))], [['completed', 1]]);
       assert.deepEqual(await listed(companyId), [chainId]);
       const known = await store.chains.known([
         { companyId, chainId },
         { companyId, chainId: 'other' },
       ]);
-      assert.deepEqual([...known.values()], [{ companyId, chainId, runId: 'run-2', closed: true }]);
+      const { startedAt, closedAt } = second;
+      assert.deepEqual([...known.values()], [{ companyId, chainId, runId: 'run-2', startedAt, closedAt }]);
     });
 
     it('are the same after a second collection, and a row that the database refuses is reported and stops no other', async () => {
@@ -220,9 +222,9 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual(lost, [strange.chainId, strange.chainId]);
       assert.deepEqual(await dump('nobody'), []);
       await store.chains.setCollected('queue', ago(1));
-      const until = await store.chains.collectedUntil('queue');
-      await store.chains.setCollected('queue', ago(2));
-      assert.equal(await store.chains.collectedUntil('queue'), until, 'a late pass sets nothing back');
+      const corrected = ago(2);
+      await store.chains.setCollected('queue', corrected);
+      assert.equal(await store.chains.collectedUntil('queue'), corrected, 'the clock of the worker before was fast');
     });
 
     it('keep rows for the next attempt while the database does not answer', async () => {
@@ -266,6 +268,31 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual(await listed(companyId, { status: 'completed' }), [ended.chainId]);
     });
 
+    it('are closed as forgotten if they are open, until Temporal shows a run of the chain again', async () => {
+      const companyId = await newCompany(store);
+      const ids = { assignmentIds: ['A-lost'] };
+      const [open, held] = [rowOf(companyId, ids), rowOf(companyId, { runId: 'run-1', startedAt: ago(1) })];
+      const ended = rowOf(companyId, closed(1));
+      await store.chains.collect([open, held, ended]);
+      await store.chains.setHeld([{ ...held, heldSince: ago(1), failureTypes: ['PlatformError'] }]);
+      const ofCompany = (await store.chains.open()).filter((row) => row.companyId === companyId);
+      assert.deepEqual(idsOf(ofCompany).sort(), idsOf([open, held]).sort());
+      const [began, before] = [new Date().toISOString(), await store.chains.forgottenSince(ago(0))];
+      await store.chains.forget([open, held, ended]);
+      assert.equal(await store.chains.forgottenSince(began), before + 2);
+      assert.deepEqual([...(await store.chains.counts(companyId, {}))].sort(), [
+        ['completed', 1],
+        ['forgotten', 2],
+      ]);
+      assert.deepEqual(await listed(companyId, { status: 'forgotten' }), idsOf([held, open]));
+      assert.deepEqual(await listed(companyId, { assignmentId: 'A-lost' }), [open.chainId]);
+      const row = await store.chains.get(companyId, held.chainId);
+      assert.ok((row?.closedAt ?? '') >= began);
+      assert.equal(row?.heldSince, undefined);
+      await store.chains.collect([held]);
+      assert.deepEqual(await listed(companyId, { status: 'running' }), [held.chainId]);
+    });
+
     it('have no text in clear, get the new key in a rotation, and leave with their company', async () => {
       const companyId = await newCompany(store);
       const inClear = createStore(database);
@@ -292,6 +319,7 @@ for (const { name, open, skip } of testDatabases) {
       await rotated.chains.flush();
       await rotated.chains.collect([row]);
       assert.deepEqual(await dump(companyId), []);
+      assert.deepEqual(await database.query('SELECT * FROM chain_counts WHERE company_id = $1', [companyId]), []);
     });
   });
 }

@@ -43,8 +43,9 @@ for (const { name, open, skip } of testDatabases) {
       );
       for (const id of relayIds)
         await database.query(
-          `INSERT INTO chain_ids (company_id, kind, id, place, chain_id, received_at) VALUES ($1, 'rule', $2, $3, $3, $4::text::timestamptz)`,
-          [companyId, id, `c${made}`, iso(at)],
+          `INSERT INTO chain_ids (company_id, kind, id, place, chain_id, received_at, status, nobody_found, took)
+           VALUES ($1, 'rule', $2, $3, $3, $4::text::timestamptz, $5, $6, $7)`,
+          [companyId, id, `c${made}`, iso(at), status, failures.includes('NoWorker'), seconds],
         );
     }
     const event = (companyId: string, relayId: string, at: number, outcome: 'chain' | 'not-applicable') =>

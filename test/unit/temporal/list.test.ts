@@ -49,7 +49,7 @@ describe('a list of chains', () => {
     },
   } as unknown as Client;
   const listed = async (companyId?: string) => {
-    const { items } = await listChains(caseless, { api: '' }, { filter: {}, companyId, limit: 10 });
+    const items = await listChains(caseless, { api: '' }, { filter: {}, companyId, limit: 10 });
     return items.map(({ workflowId }) => workflowId);
   };
 
