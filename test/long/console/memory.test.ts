@@ -32,8 +32,8 @@ it('shows what became of an assignment a year ago, although Temporal has deleted
   const page = await browser.newPage();
   await signIn(page, stack.links.api, adminToken, `/companies/${companyId}`);
   await page.keyboard.press('/');
-  await page.getByRole('combobox').fill(assignmentId.slice(0, -3));
-  await page.getByRole('option', { name: assignmentId }).click();
+  await page.getByRole('searchbox').fill(assignmentId.slice(0, -3));
+  await page.getByRole('list', { name: 'Results' }).getByRole('link', { name: assignmentId }).click();
   await page.getByRole('heading', { name: `Assignment ${assignmentId}` }).waitFor();
   await page.getByText(/Sent .*to group 501 within 25 miles/).waitFor();
   const link = page.locator(`a[href$="/c-last-year"]`).first();
