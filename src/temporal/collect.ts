@@ -28,7 +28,8 @@ export interface CollectOptions {
 const everyMs = 1000;
 const leaseMs = 60_000;
 const passMs = 15_000; // a pass ends after this time, so that the lease does not
-const overlapMs = 5_000; // visibility may be this late
+const overlapMs = 2_000; // visibility may be this late. The deep overlap finds what is later.
+const openEveryMs = 5_000;
 const deepOverlapMs = 600_000;
 const deepEveryMs = 300_000;
 const dayMs = 86_400_000;
@@ -70,6 +71,7 @@ export class Collector {
   #windowMs = 60_000;
   // Read `performance.now()`, because a clock that is set must not delay them.
   #deepAt = 0;
+  #openAt = 0;
   #compareAt = 0;
   #heldAt = 0;
   #alarmedAt = 0;
@@ -115,7 +117,10 @@ export class Collector {
     const last = Math.min(this.#until, now) - (isDeep || isFast ? deepOverlapMs : overlapMs);
     const from = hasBegun ? last : now - this.#retentionMs;
     this.#until = Math.min(this.#until, hasBegun ? now : from);
-    await this.#collectOpen(hasBegun ? from : 0);
+    if (isDeep || began >= this.#openAt) {
+      await this.#collectOpen(hasBegun ? from - openEveryMs : 0);
+      this.#openAt = began + openEveryMs;
+    }
     for (let start = from; start < now && performance.now() < began + passMs && !this.signal?.aborted; ) {
       const end = Math.min(start + this.#windowMs, now);
       const found = await this.#collectClosed(start, end);
