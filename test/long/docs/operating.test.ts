@@ -180,6 +180,16 @@ const fixtures: Record<string, () => Promise<Fixture>> = {
   async company() {
     return { company: await stack.company(), chains: [], variables: {} };
   },
+  /** An open chain that Temporal does not know. */
+  async forgotten() {
+    const company = await stack.company();
+    const { companyId, relayId } = company;
+    const chainId = 'c-lost';
+    const ids = { relayIds: [relayId], assignmentIds: [], ticketIds: [] };
+    await stack.store.chains.collect([{ companyId, chainId, status: 'running', receivedAt: new Date().toISOString(), ...ids }]);
+    await stack.store.chains.forget([{ companyId, chainId }]);
+    return { company, chains: [], variables: { CHAIN: chainId } };
+  },
   /** The rule's token leaked; a newer one exists. */
   async rotated() {
     const company = await stack.company();
