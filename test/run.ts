@@ -1,6 +1,6 @@
 /**
  * `npm test`: runs the tests with node's runner and ends with `N passed, N failed`. A test's folder says what it needs: `unit`
- * nothing, `integration` a database, a server or another process, `long` also about a minute, `faults` a machine for itself.
+ * nothing, `integration` a database, a server or another process, `long` also about a minute, `faults` some minutes.
  * `npm test` runs `unit` and `integration`. Arguments choose a folder, or files by a part of their path: `npm test -- long`,
  * `npm test -- end-to-end/reset`. `npm test -- release` runs `integration` and `long` at their whole extent (extent.ts). A few
  * processes share one Temporal dev server and one PostgreSQL, and take one file after the other. With `--again`, files with
@@ -35,13 +35,14 @@ const isWanted = (name: string) =>
     folders.includes(part) ? name.startsWith(`${part}/`) : name.includes(part),
   );
 /** Files that take longer than others of their size. */
-const slow = [
+const slowOfLong = [
   ...['connectors/kinds/workmarket', 'docs/operating', 'console/in-a-browser', 'deployment/package', 'hostile/openapi'],
   ...['web-ui-hostile', 'processes', 'poison', 'abuse', 'first-sight', 'start-refused', 'notices', 'start', 'web-ui', 'not-tried']
     .concat('mend', 'reset', 'reopen', 'own-tries', 'storm', 'many-signals')
     .map((name) => `end-to-end/${name}`),
   'hostile/attacks/notice-flood',
-].map((name) => `long/${name}`);
+];
+const slow = ['faults/short', ...slowOfLong.map((name) => `long/${name}`)];
 /** The slowest first, then the largest, so that no process is left alone with a long one at the end. */
 const placeOf = (name: string) => (slow.includes(name) ? slow.indexOf(name) : slow.length);
 const sizeOf = (name: string) => statSync(join(sources, `${name}.test.ts`)).size;
