@@ -134,7 +134,7 @@ let job: () => CelResult = () => null;
 const script = new Script('run()');
 let context: ReturnType<typeof createContext> | undefined;
 
-/** Stops after `limitMs`. On a busy machine the time may pass without work: then tries again, up to five times. */
+/** Stops after `limitMs`. Tries at most five times, because a busy machine may give the process little CPU time. */
 function limited(run: () => CelResult): CelResult {
   context ??= createContext({ run: () => job() });
   job = run;

@@ -48,7 +48,7 @@ export const healthIn = (database: Database) => {
     return read(database, hourRow, select, [companyId, iso(since), iso(until)]);
   };
   return {
-    /** @param of - `timeZone`: of days */
+    /** @param of - `timeZone`: the zone in which a day begins */
     rule: async (
       companyId: string,
       relayId: string,

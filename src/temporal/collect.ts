@@ -28,7 +28,7 @@ export interface CollectOptions {
 const everyMs = 1000;
 const leaseMs = 60_000;
 const passMs = 15_000; // a pass ends after this time, so that the lease does not
-const overlapMs = 2_000; // visibility may be this late. The deep overlap finds what is later.
+const overlapMs = 2_000; // Visibility may be this late. The deep overlap finds chains that are later.
 const openEveryMs = 5_000;
 const deepOverlapMs = 600_000;
 const deepEveryMs = 300_000;

@@ -39,7 +39,7 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
     }
     if (sequences.cancelled) {
       states.endRest({ state: 'cancelled' });
-      await engine.allOver(); // First sends the reports, because a cancellation contains no statuses.
+      await engine.allOver(); // Waits until the reports are sent, because a cancellation contains no statuses.
       if (states.actions.some(({ state }) => state === 'cancelled'))
         throw new CancelledFailure('the delayed actions were cancelled');
     }

@@ -15,7 +15,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const mega = (bytes: number) => Math.round(bytes / 2 ** 20);
 /** The growth since the first 20 % of the bodies. */
 const mostGrowthMb = 60;
-/** Refused requests of one company are stored in sequence: several companies run in parallel. */
+/** Several companies, because the relay stores the refused requests of one company one after another. */
 const companies = ['p0', 'p1', 'p2', 'p3'];
 
 /** @returns true if there was no error */

@@ -29,7 +29,7 @@ const fixtureSchema = z.strictObject({
   name: z.string(),
   /** An address of the vendor's documentation, or a mark of systems.md. */
   source: z.string(),
-  /** D documentation, C client code, ? sources disagree, M memory. */
+  /** D: documentation. C: client code. M: memory. ?: the sources disagree. */
   sure: z.enum(['D', 'C', '?', 'M']),
   note: z.string().optional(),
   /** Settings without which the fixture is wrong. */

@@ -44,7 +44,7 @@ function AsList({ refused }: { refused: Refused | undefined }) {
     return (
       <p class="note bad">
         A list cannot have all conditions of this rule. Let your platform send the event as it is, or keep one condition in each
-        step: a property of the assignment that is, or is not, one value.
+        step: a property of the assignment equals, or does not equal, one value.
       </p>
     );
   if (refused) return <p class="note bad">The steps are not checked: {refused.problem.detail}</p>;

@@ -27,7 +27,7 @@ export function CausePage({ causeId }: { causeId: string }) {
           <CauseCard cause={known} isOpen onAsk={askAll} onDone={cause.refresh} />
           <Table
             caption="The actions with this problem"
-            columns={['Action', 'Assignment', 'Since', 'Fails at / solved at']}
+            columns={['Action', 'Assignment', 'Since', 'Fails or was solved at']}
             rows={known.items.map(({ chainId, index, assignmentId, since, heldUntil, endedAt }) => [
               `${chainId} ${index}`,
               [

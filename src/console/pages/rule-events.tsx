@@ -44,7 +44,7 @@ export function EventsPage({ relayId }: { relayId: string }) {
     <Page title={`Events of ${ruleName(company, relayId)}`} about={<a href={pageOf.rule(companyId, relayId)}>The rule</a>}>
       <div class="filter">
         <Choice
-          label="What became of them"
+          label="Outcome"
           of={outcome}
           options={[['', 'all'], ...Object.entries(outcomeWords).map(([name, [words]]) => [name, words] as const)]}
         />

@@ -19,7 +19,7 @@ const columns: Record<string, (rule: Row) => string | number | undefined> = {
   'Failed the week before': ({ before }) => share(before.failed, before.chains),
   'Held now': ({ held }) => held,
   'No worker found': ({ nobody }) => nobody,
-  '95 % done within': ({ p95 }) => p95 && durationText(p95),
+  '95 % ended within': ({ p95 }) => p95 && durationText(p95),
 };
 
 export function RulesPage() {

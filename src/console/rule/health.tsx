@@ -40,7 +40,7 @@ export function Health({ relayId }: { relayId: string }) {
           });
           const times = buckets.map((bucket) => {
             const { p50 = 0, p95 = 0 } = bucket;
-            const words = `half within ${durationText(p50)}, 95 % within ${durationText(p95)}`;
+            const words = `half of the chains ended within ${durationText(p50)}, 95 % within ${durationText(p95)}`;
             return { at: bucket.at, size: p95, bad: 0, words: timed(bucket, words) };
           });
           return (

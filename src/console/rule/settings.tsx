@@ -42,7 +42,7 @@ export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
     if (error) return;
     const patch = {
       ...only(changed, { name, onFailure, onUnknown }),
-      // An empty object would be stored as the rule's own contacts, and a rule with its own contacts has its own causes.
+      // Sends no empty object, because the rule would then have contacts of its own, and so its own causes.
       ...(Object.keys(told).length > 0 && { notify: told }),
       ...(changed.has('every') && { expectEvery: seconds ?? null }),
       ...(['from', 'to', ...weekdays].some((one) => changed.has(one)) &&
@@ -99,7 +99,7 @@ export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
             <Button aria-disabled={deed.busy} onClick={() => void propose(proposed)}>
               Use the proposal
             </Button>
-            <span class="soft small">{proposalWords(proposed)}, by the events of the last 4 weeks.</span>
+            <span class="soft small">{proposalWords(proposed)}, based on the events of the last 4 weeks.</span>
           </p>
         )}
       </fieldset>

@@ -20,9 +20,9 @@ const graces = {
 interface MakeSecretProps {
   opens: string;
   verb: string;
-  /** For example `token`, in the labels. */
+  /** For example `tokens`, in the labels. */
   noun: string;
-  /** Who uses the older ones. */
+  /** Who uses the older secrets. */
   users: string;
   path: string;
   /** The field of the answer with the secret. */

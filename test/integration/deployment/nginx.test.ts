@@ -58,7 +58,7 @@ describe('behind nginx', { skip: nginx === undefined && 'nginx is not installed'
       answer += data;
     });
     socket.on('error', () => {});
-    socket.write(Buffer.from(text, 'latin1')); // Not ended: nginx drops a request if the client seems to be gone.
+    socket.write(Buffer.from(text, 'latin1')); // The socket stays open, because nginx drops a request if the client seems to be gone.
     await once(socket, 'close');
     return { statuses: [...answer.matchAll(/HTTP\/1\.[01] (\d{3})/g)].map(([, status]) => Number(status)), text: answer };
   }

@@ -85,7 +85,7 @@ async function listed(query: string): Promise<void> {
   await eventually(query, async () => ((await stack.client.workflow.count(query)).count > 0 ? true : new Unmet(0)));
 }
 
-/** The relay's own lists read rows, which a worker keeps up to date about once a second. */
+/** The relay's lists come from rows, which a worker updates about once a second. */
 async function inRows({ companyId }: Company, chainId: string, filter: Parameters<typeof stack.store.chains.list>[1]) {
   await eventually('the row of the chain', async () => {
     const { items } = await stack.store.chains.list(companyId, filter, { limit: 100 });

@@ -50,7 +50,7 @@ describe('how long a silence has lasted', () => {
 
   it('without pauses and outages', () => {
     const excused = [
-      { since: '2026-07-03T02:00:00.000Z', until: '2026-07-03T07:00:00.000Z' }, // an hour of it counts
+      { since: '2026-07-03T02:00:00.000Z', until: '2026-07-03T07:00:00.000Z' }, // only the hour from 06:00 is inside the hours
       { since: '2026-07-03T06:30:00.000Z', until: '2026-07-03T08:00:00.000Z' },
       { since: '2026-07-03T15:00:00.000Z' }, // not over yet
     ];
