@@ -328,7 +328,7 @@ export function decisionForm(chain: ChainResource, action: ActionResource, fix?:
 <p><button name="decision" value="retry">Retry</button></p></section></form>`;
   const skip = html`<form method="post"><section id="skip"><h2>Skip</h2>
 <p>The chain continues without this action. You cannot retry it later.</p>
-<p><button name="decision" value="skip">Skip</button></p></section></form>`;
+<p><button class="second" name="decision" value="skip">Skip</button></p></section></form>`;
   const both = verbsFor(chain, action).includes('retry') ? [retry, skip] : [skip];
   const ordered = retryHelps(action) ? both : both.reverse();
   const fixing = fix && fix.names.length > 0 ? [fixForm(action, fix)] : [];
@@ -349,5 +349,5 @@ function fixForm({ assignmentId }: ActionResource, { names, fields, sameAssignme
 If only the assignment number changes, also change it in ${others} of assignment ${assignmentId ?? 'without a number'}</label></p>`;
   return html`<form method="post"><section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the action again.</p>
 ${inputs}${sameAssignment.length > 0 && all}
-<p><button name="decision" value="mend">Correct and retry</button></p></section></form>`;
+<p><button class="second" name="decision" value="mend">Correct and retry</button></p></section></form>`;
 }

@@ -78,7 +78,11 @@ details > summary { cursor: pointer; margin: .4rem 0; }
 `;
 
 const style = `${sharedStyle}
-button { font: inherit; padding: .5rem 1.5rem; } input { max-width: 100%; }
+button { font: inherit; font-weight: 600; padding: .5rem 1.25rem; border: 1px solid var(--accent); border-radius: 8px;
+  background: var(--accent); color: light-dark(#fff, #0d1a28); cursor: pointer; }
+button.second { background: none; color: var(--accent); }
+input { max-width: 100%; font: inherit; padding: .4rem .6rem; border: 1px solid var(--soft); border-radius: 8px;
+  background: var(--card); color: inherit; }
 p { max-width: 50rem; } section { margin: .75rem 0; }
 pre { background: var(--page); border-radius: 6px; padding: .6rem; }
 @media (min-width: 40rem) { td:first-child { white-space: nowrap; } }

@@ -146,28 +146,29 @@ export function signInPage(
   c.status(status);
   c.header('Cache-Control', 'no-store');
   const title = actor ? 'Signed in' : 'Sign in';
-  return sendPage(c, { title, main: actor ? signedIn(actor) : signIn(ways, to, wrong), forms: true });
+  return sendPage(c, { title, main: actor ? signedIn(actor) : signIn(ways, to, wrong), forms: true, header: html`Relay` });
 }
 
 function signIn({ mail, openId }: Ways, to?: string, wrong?: string): Html {
   const page = to && consolePath(to);
   const toPage = page && html`<input name="to" type="hidden" value="${page}">`;
-  const byMail = html`<form method="post" action="/sign-in/mail">${toPage}
+  const byMail = html`<section><form method="post" action="/sign-in/mail">${toPage}
+<p>You get a mail with a link. The link works for ten minutes, in this browser.</p>
 <p><label>E-mail address<br>
 <input name="email" type="email" autocomplete="email" size="48" maxlength="320" required autofocus></label></p>
 <p><button>Mail me a link</button></p>
-</form>`;
+</form></section>`;
   const byOpenId = html`<p><a href="/sign-in/openid${page && `?to=${encodeURIComponent(page)}`}">Sign in with ${openId}</a></p>`;
   return html`<h1>Sign in</h1>
 ${mail && byMail}${openId && byOpenId}
 ${(mail || openId) && html`<h2>With a key</h2>`}
-<form method="post" action="/sign-in">
+<section><form method="post" action="/sign-in">
 ${wrong && html`<p role="alert">${wrong}</p>`}
 ${toPage}
 <p><label>Admin token or company key<br>
 <input name="credential" type="password" autocomplete="current-password" size="48" maxlength="512" required${!mail && ' autofocus'}></label></p>
-<p><button>Sign in</button></p>
-</form>`;
+<p><button${mail && html` class="second"`}>Sign in</button></p>
+</form></section>`;
 }
 
 function signedIn(actor: Caller): Html {
