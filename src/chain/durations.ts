@@ -1,13 +1,16 @@
 /** Durations as people write them, such as `30 minutes`, `1 h` or `1 h 30 min`, and the seconds that the API expects. */
 
-import { counted } from './text.js';
+import { counted, spans, spanText } from './text.js';
 
-const units: [seconds: number, word: string, names: RegExp][] = [
-  [86_400, 'day', /^d(ays?)?$/],
-  [3600, 'hour', /^h(ours?|rs?)?$/],
-  [60, 'minute', /^m(in(ute)?s?)?$/],
-  [1, 'second', /^s(ec(ond)?s?)?$/],
-];
+const units: Record<string, { word: string; names: RegExp }> = {
+  d: { word: 'day', names: /^d(ays?)?$/ },
+  h: { word: 'hour', names: /^h(ours?|rs?)?$/ },
+  min: { word: 'minute', names: /^m(in(ute)?s?)?$/ },
+  s: { word: 'second', names: /^s(ec(ond)?s?)?$/ },
+};
+
+/** For example `2 hours`. @param unit - one of `spans` */
+export const countedUnit = (count: number, unit: string) => counted(count, units[unit]?.word ?? unit);
 
 type ReadDuration = { seconds: number; error?: undefined } | { seconds?: undefined; error: string };
 
@@ -20,7 +23,7 @@ export function readDuration(text: string): ReadDuration {
   const written = /^\d+([.,]\d+)?$/.test(typed) ? `${typed} minutes` : typed;
   const parts = [...written.matchAll(/(\d+(?:[.,]\d+)?)\s*([a-z]+)\.?/g)];
   const rest = written.replaceAll(/(\d+(?:[.,]\d+)?)\s*([a-z]+)\.?|,|\band\b|\s/g, '');
-  const sizes = parts.map(([, , name = '']) => units.find(([, , names]) => names.test(name))?.[0]);
+  const sizes = parts.map(([, , name = '']) => spans.find(([unit]) => units[unit]?.names.test(name))?.[1]);
   if (parts.length === 0 || rest !== '' || sizes.includes(undefined))
     return { error: 'must be a time, such as 30 minutes or 1 h' };
   const seconds = parts.reduce((sum, [, count = ''], place) => sum + Number(count.replace(',', '.')) * (sizes[place] ?? 0), 0);
@@ -29,13 +32,7 @@ export function readDuration(text: string): ReadDuration {
 
 /** For example `1 hour 30 minutes`. Shows all units, so that `readDuration` reads the same seconds. */
 export function wholeDuration(seconds: number): string {
-  let left = Math.round(seconds);
-  const parts = units.flatMap(([size, word]) => {
-    const count = Math.floor(left / size);
-    left -= count * size;
-    return count === 0 ? [] : [counted(count, word)];
-  });
-  return parts.join(' ') || 'immediately';
+  return spanText(seconds, countedUnit, spans.length) || 'immediately';
 }
 
 /** Durations are stored as seconds, and a delay of 0 as ''. A text that is no duration is stored as it is, with its mistake. */

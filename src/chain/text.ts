@@ -108,13 +108,17 @@ export function actionsText(indexes: readonly number[]): string {
 /** The length of each unit in seconds. */
 export const spans = Object.entries({ d: 86_400, h: 3_600, min: 60, s: 1 });
 
-/** Writes a duration with its two largest units: `45 s`, `29 min 5 s`, `3 d 4 h`. @param written - writes one unit. */
-export function spanText(seconds: number, written = (count: number, unit: string) => `${count} ${unit}`): string {
+/**
+ * Writes a duration: `45 s`, `29 min 5 s`, `3 d 4 h`.
+ * @param written - writes one unit
+ * @param most - the number of units, the largest first
+ */
+export function spanText(seconds: number, written = (count: number, unit: string) => `${count} ${unit}`, most = 2): string {
   let left = Math.round(seconds);
   const parts = spans.flatMap(([name, length]) => {
     const count = Math.floor(left / length);
     left -= count * length;
     return count > 0 ? written(count, name) : [];
   });
-  return parts.slice(0, 2).join(' ');
+  return parts.slice(0, most).join(' ');
 }

@@ -1,6 +1,7 @@
 /** Formats times in a company's time zone, distances from now, and durations. */
 
-import { counted, spans, spanText } from '../chain/text.js';
+import { countedUnit } from '../chain/durations.js';
+import { spans, spanText } from '../chain/text.js';
 
 /** A time zone such as `Europe/Berlin`, or an offset `±hh:mm`. Some browsers do not accept an offset as a time zone. */
 export type Zone = string;
@@ -45,20 +46,18 @@ function parts(time: number, zone: Zone): { date: string; year: string; time: st
   };
 }
 
-const unitWords: Record<string, string> = { d: 'day', h: 'hour', min: 'minute', s: 'second' };
-
 /** For example `in 5 minutes`, `3 hours ago` or `now`. Rounds down. */
 export function fromNow(iso: string, now: number): string {
   const seconds = Math.round((Date.parse(iso) - now) / 1000);
   const [unit = 's', size = 1] = spans.find(([, size]) => Math.abs(seconds) >= size) ?? [];
   if (unit === 's') return Math.abs(seconds) < 10 ? 'now' : seconds > 0 ? 'in less than a minute' : 'less than a minute ago';
-  const said = counted(Math.floor(Math.abs(seconds) / size), unitWords[unit] ?? unit);
+  const said = countedUnit(Math.floor(Math.abs(seconds) / size), unit);
   return seconds > 0 ? `in ${said}` : `${said} ago`;
 }
 
 /** For example `1 hour 5 minutes` or `20 seconds`. Shows at most the two largest units. */
 export function durationText(seconds: number): string {
-  return spanText(seconds, (count, unit) => counted(count, unitWords[unit] ?? unit)) || '0 seconds';
+  return spanText(seconds, countedUnit) || '0 seconds';
 }
 
 const presets: Record<string, number> = { '1h': 1, '24h': 24, '7d': 168 };
