@@ -186,11 +186,10 @@ export class Chains {
 
   /** If a batch fails because of one row, the other rows are written alone. @throws if the database does not answer. */
   async #write(rows: readonly NewChainRow[], onConflict: string): Promise<void> {
-    const write = (some: readonly NewChainRow[]) =>
-      this.database.transaction((queries) => {
-        const stored = some.map((row) => ({ failedActions: 0, nobodyFound: false, ...row, place: placeOf(row) }));
-        return chains.insertAll(queries, stored.map(storable), isKept, onConflict, writeIds);
-      });
+    const write = (some: readonly NewChainRow[]) => {
+      const stored = some.map((row) => ({ failedActions: 0, nobodyFound: false, ...row, place: placeOf(row) }));
+      return chains.insertAll(this.database, stored.map(storable), isKept, onConflict, writeIds);
+    };
     await write(rows).catch(async (error: unknown) => {
       await this.database.query('SELECT 1').catch(() => Promise.reject(error));
       if (rows.length === 1 && rows[0]) return this.onLost(rows[0], error);
