@@ -20,7 +20,7 @@ export function Door({ at, relayId, onToken }: { at: string; relayId: string; on
     <>
       <section class="card" aria-labelledby="address">
         <h2 id="address">Address for your platform</h2>
-        <p>Let your platform send its events, as they are, to an address that only works for the events of this rule:</p>
+        <p>Your platform can send its events unchanged to this address. The address works only for the events of this rule:</p>
         <p class="row">
           <MakeSecret
             {...{ opens: 'Make the address', verb: 'Make', noun: 'addresses', users: 'Your platform' }}

@@ -1,4 +1,4 @@
-/** The parts of which pages are made. */
+/** The parts of pages. */
 
 export * from './buttons.js';
 export * from './dialog.js';
