@@ -23,7 +23,9 @@ for (const { name, open, skip } of testDatabases) {
     let queries = 0;
     before(async () => {
       const opened = await open();
-      database = { ...opened, query: (...asked) => opened.query(...asked).finally(() => (queries += 1)) };
+      // Other reads of the process, such as that of settings, do not count.
+      const count = (text: string) => (/FROM events\b/.test(text) ? 1 : 0);
+      database = { ...opened, query: (text, ...rest) => opened.query(text, ...rest).finally(() => (queries += count(text))) };
       store = createStore(database);
       const callers = new Callers({ adminToken, store, links: { api: '' } });
       app = answerProblems(new Hono<Authenticated>(), assert.fail).route(
@@ -66,10 +68,11 @@ for (const { name, open, skip } of testDatabases) {
       const reader = (await ask('events')).body?.getReader() ?? assert.fail();
       const before = queries;
       for (let page = 0; page < 5; page += 1) await reader.read();
-      assert(queries - before <= 7, `${queries - before} pages were read for 5`);
+      const read = queries - before;
+      assert(read >= 4 && read <= 7, `${read} pages were read for 5`);
       await reader.cancel();
       const cancelled = queries;
-      await database.query('SELECT 1');
+      await database.query('SELECT 1 FROM events LIMIT 1');
       assert.equal(queries, cancelled + 1);
     });
 

