@@ -99,8 +99,8 @@ async function makePart(database: Database, companyId: string, rows: number, fro
   );
   for (const [kind, column] of Object.entries({ rule: 'relay_ids', assignment: 'assignment_ids', ticket: 'ticket_ids' }))
     await database.query(
-      `INSERT INTO chain_ids (company_id, kind, id, place, chain_id, received_at, status, nobody_found, took)
-       SELECT company_id, '${kind}', unnest(${column}), place, chain_id, received_at, status, nobody_found, 2 FROM chains
+      `INSERT INTO chain_ids (company_id, kind, id, chain_id, received_at, status, nobody_found, took)
+       SELECT company_id, '${kind}', unnest(${column}), chain_id, received_at, status, nobody_found, 2 FROM chains
        WHERE company_id = $1 AND chain_id IN (SELECT 'chain-' || n FROM generate_series($2::int, $3::int) AS n)`,
       [companyId, from, to],
     );

@@ -1,6 +1,6 @@
 /** Encryption at rest: AES-256-GCM with named keys that can be rotated. `deriveKey` makes keys for other purposes. */
 
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hkdfSync, randomFillSync } from 'node:crypto';
 import { z } from 'zod';
 
 const cipher = 'aes-256-gcm';
@@ -15,6 +15,17 @@ export class DecryptionError extends Error {
 export interface Encrypted {
   keyId: string;
   data: Uint8Array; // nonce, ciphertext, tag
+}
+
+const nonces = Buffer.alloc(nonceLength * 512); // one call for many nonces, because a call costs more than its bytes
+let usedNonces = nonces.length;
+function newNonce(): Buffer {
+  if (usedNonces === nonces.length) {
+    randomFillSync(nonces);
+    usedNonces = 0;
+  }
+  usedNonces += nonceLength;
+  return nonces.subarray(usedNonces - nonceLength, usedNonces);
 }
 
 const mostDerived = 10_000; // the maximum number of keys in `#derived`, which limits the memory
@@ -52,7 +63,7 @@ export class Keyring {
 
   /** @param context - the place of the data; `decrypt` needs the same context. @param companyId - uses a key for this company. */
   encrypt(plain: Uint8Array, context: string, companyId?: string): Encrypted {
-    const nonce = randomBytes(nonceLength);
+    const nonce = newNonce();
     const encrypting = createCipheriv(cipher, this.#keyFor(this.currentId, companyId), nonce, { authTagLength: tagLength });
     encrypting.setAAD(Buffer.from(context));
     const parts = [nonce, encrypting.update(plain), encrypting.final(), encrypting.getAuthTag()];

@@ -74,16 +74,16 @@ const replace = `(company_id, chain_id) DO UPDATE SET updated_at = now(),
 /** A run that began before the row's run is an old run of a chain that was opened again. A closed run stays closed. */
 const replaceOlder = `${replace} WHERE chains.started_at IS NULL OR chains.started_at < EXCLUDED.started_at
     OR chains.started_at = EXCLUDED.started_at AND (chains.closed_at IS NULL OR EXCLUDED.closed_at IS NOT NULL)`;
+/** After a statement that writes rows of chains. Only the rows of rules have the outcome, for the health of rules. */
 const ofIds = (kind: string, column: string) =>
-  `SELECT company_id, '${kind}', left(unnest(${column}), ${longestId}), place, chain_id, received_at, status, nobody_found,
-    EXTRACT(epoch FROM COALESCE(done_at, closed_at) - received_at) FROM written`;
-/** After a statement that writes rows of chains. */
-const writeIds = `INSERT INTO chain_ids (company_id, kind, id, place, chain_id, received_at, status, nobody_found, took) SELECT DISTINCT * FROM (
-    ${ofIds('rule', 'relay_ids')} UNION ALL ${ofIds('assignment', 'assignment_ids')} UNION ALL ${ofIds('ticket', 'ticket_ids')}) AS ids
+  `SELECT DISTINCT company_id, '${kind}', left(unnest(${column}), ${longestId}), chain_id, received_at FROM written`;
+const writeIds = `, ids AS (INSERT INTO chain_ids (company_id, kind, id, chain_id, received_at)
+    ${ofIds('assignment', 'assignment_ids')} UNION ALL ${ofIds('ticket', 'ticket_ids')} ON CONFLICT DO NOTHING)
+  INSERT INTO chain_ids (company_id, kind, id, chain_id, received_at, status, nobody_found, took)
+    SELECT ids.*, status, nobody_found, EXTRACT(epoch FROM COALESCE(done_at, closed_at) - written.received_at)
+    FROM (${ofIds('rule', 'relay_ids')}) AS ids JOIN written USING (company_id, chain_id)
   ON CONFLICT (company_id, chain_id, kind, id) DO UPDATE SET
-    (place, received_at, status, nobody_found, took) =
-      (EXCLUDED.place, EXCLUDED.received_at, EXCLUDED.status, EXCLUDED.nobody_found, EXCLUDED.took)
-    WHERE chain_ids.place <> EXCLUDED.place`;
+    (received_at, status, nobody_found, took) = (EXCLUDED.received_at, EXCLUDED.status, EXCLUDED.nobody_found, EXCLUDED.took)`;
 const purge = `WITH old AS (DELETE FROM chains WHERE (company_id, chain_id) IN (
   SELECT company_id, chain_id FROM companies JOIN LATERAL (
     SELECT chain_id FROM chains WHERE chains.company_id = companies.company_id
@@ -113,8 +113,7 @@ const selectOpen = `SELECT company_id AS "companyId", chain_id AS "chainId" FROM
 const setForgotten = `WITH written AS (UPDATE chains SET status = 'forgotten', closed_at = $2::text::timestamptz, place = '1' || $2 || chains.chain_id,
     run_id = NULL, started_at = NULL, held_since = NULL, paused = NULL, updated_at = now()
   FROM json_to_recordset($1::text::json) AS named (company_id text, chain_id text)
-  WHERE closed_at IS NULL AND chains.company_id = named.company_id AND chains.chain_id = named.chain_id RETURNING chains.*)
-  ${writeIds}`;
+  WHERE closed_at IS NULL AND chains.company_id = named.company_id AND chains.chain_id = named.chain_id RETURNING chains.*) ${writeIds}`;
 const selectKnown = `SELECT company_id AS "companyId", chain_id AS "chainId", run_id AS "runId", started_at AS "startedAt", closed_at AS "closedAt"
   FROM chains
   WHERE (company_id, chain_id) IN (SELECT company_id, chain_id FROM json_to_recordset($1::text::json) AS named (company_id text, chain_id text))`;
@@ -212,7 +211,7 @@ export class Chains {
         ...{ company_id: companyId, chain_id: chainId, held_since: heldSince, paused, failure_types: failureTypes },
       })),
     );
-    await this.database.query(setHeld, [rows]);
+    if (held.length > 0) await this.database.query(setHeld, [rows]);
     await this.database.query(setRunning, [rows]);
   }
 

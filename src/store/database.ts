@@ -158,7 +158,7 @@ export class Table<Noun extends z.ZodObject> {
 
   /**
    * Inserts the rows in this order, if they do not exist yet and fulfil a condition on the row `given`.
-   * @param then - a statement that runs after this, with the written rows as the table `written`
+   * @param then - the rest of the statement after `WITH written AS (…)`, where `written` has the written rows
    */
   async insertAll(
     queries: Queries,

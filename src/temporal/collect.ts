@@ -13,7 +13,7 @@ import type { Log, Metrics } from '../service/telemetry.js';
 import { reasonOf } from '../service/temporal.js';
 import type { KnownRow, NewChainRow } from '../store/chains.js';
 import type { Store } from '../store/store.js';
-import { isoTime, listed, type Run, read, runsOf, searchAttributesSchema } from './list.js';
+import { isoTime, listed, quoted, type Run, read, readMemo, runsOf, searchAttributesSchema } from './list.js';
 import { describeChain, readClosed, readInput } from './read.js';
 
 export interface CollectOptions {
@@ -26,6 +26,8 @@ export interface CollectOptions {
 }
 
 const everyMs = 1000;
+const busyEveryMs = 5000; // after many runs: each pass lists the runs of the overlap again
+const manyRuns = 50;
 const leaseMs = 60_000;
 const passMs = 15_000; // a pass ends after this time, so that the lease does not
 const overlapMs = 2_000; // Visibility may be this late. The deep overlap finds chains that are later.
@@ -52,7 +54,7 @@ export function startCollector(options: CollectOptions): { stop(): Promise<void>
         log.warn(`the rows of closed chains cannot be completed now: ${reasonOf(error)}`);
       });
       collector.watch();
-      await setTimeout(everyMs, undefined, { signal }).catch(() => {});
+      await setTimeout(collector.pauseMs, undefined, { signal }).catch(() => {});
     }
   };
   const running = run();
@@ -72,6 +74,7 @@ export class Collector {
   // Read `performance.now()`, because a clock that is set must not delay them.
   #deepAt = 0;
   #openAt = 0;
+  #openBegan = 0;
   #compareAt = 0;
   #heldAt = 0;
   #alarmedAt = 0;
@@ -80,6 +83,8 @@ export class Collector {
     private readonly options: CollectOptions,
     private readonly signal?: AbortSignal,
   ) {}
+
+  pauseMs = everyMs;
 
   /** Sets the metrics. At half of the retention, logs an error once an hour, because Temporal will delete unread chains. */
   watch(): void {
@@ -118,18 +123,22 @@ export class Collector {
     const from = hasBegun ? last : now - this.#retentionMs;
     this.#until = Math.min(this.#until, hasBegun ? now : from);
     if (isDeep || began >= this.#openAt) {
-      await this.#collectOpen(hasBegun ? from - openEveryMs : 0);
-      this.#openAt = began + openEveryMs;
+      await this.#collectOpen(hasBegun ? from - (began - this.#openBegan) : 0);
+      this.#openBegan = began;
+      this.#openAt = began + Math.max(openEveryMs, 200 * (performance.now() - began));
     }
+    let most = 0;
     for (let start = from; start < now && performance.now() < began + passMs && !this.signal?.aborted; ) {
       const end = Math.min(start + this.#windowMs, now);
       const found = await this.#collectClosed(start, end);
       await store.chains.setCollected(taskQueue, new Date(end).toISOString());
       this.#until = end;
       start = end;
+      most = Math.max(most, found);
       if (found < 500) this.#windowMs = Math.min(this.#windowMs * 2, 30 * 86_400_000);
       else if (found > 4000) this.#windowMs = Math.max(1000, this.#windowMs / 4);
     }
+    this.pauseMs = most > manyRuns && this.#until >= now ? busyEveryMs : everyMs;
     if (isDeep) this.#deepAt = began + deepEveryMs;
     if (began >= this.#heldAt) await this.#collectHeld();
     if (began >= this.#compareAt && this.#until >= now) await this.#compareOpen();
@@ -158,10 +167,15 @@ export class Collector {
     return ["WorkflowType = 'RuleChain'", ...conditions].join(' AND ');
   }
 
+  /** The workers of each task queue complete the rows of its chains. */
+  #ownQuery(...conditions: string[]): string {
+    return this.#query(`TaskQueue = ${quoted(this.options.taskQueue)}`, ...conditions);
+  }
+
   async #collectClosed(start: number, end: number): Promise<number> {
     const between = `CloseTime >= ${timeOf(start)} AND CloseTime < ${timeOf(end)}`;
     return this.#each(
-      this.#query("ExecutionStatus != 'Running'", between),
+      this.#ownQuery("ExecutionStatus != 'Running'", between),
       (known, run) => known?.runId !== run.execution?.runId || known?.closedAt !== isoTime(run.closeTime),
     );
   }
@@ -170,7 +184,7 @@ export class Collector {
   async #collectOpen(since: number): Promise<number> {
     const conditions = since > 0 ? [`StartTime >= ${timeOf(since)}`] : [];
     return this.#each(
-      this.#query("ExecutionStatus = 'Running'", ...conditions),
+      this.#ownQuery("ExecutionStatus = 'Running'", ...conditions),
       (known, run) => !known || (known.closedAt !== undefined && known.runId !== run.execution?.runId),
     );
   }
@@ -241,7 +255,8 @@ export class Collector {
 
   async #rowOf(run: Run, isLost: boolean): Promise<NewChainRow | undefined> {
     const { client, log } = this.options;
-    const shown = await listed(client, run, this.options.links);
+    const reading = readMemo(client, run);
+    const shown = await listed(client, run, this.options.links, reading);
     if (!shown) return undefined;
     const { workflowId, links: _, ...chain } = shown;
     const runId = run.execution?.runId ?? '';
@@ -249,7 +264,7 @@ export class Collector {
     try {
       const ticketIds = isLost ? ticketIdsOf((await readInput(client, { workflowId, runId })).actions) : [];
       if (chain.closedAt === undefined) return { ...row, ticketIds };
-      const memo = await read(client, run.memo?.fields, workflowId);
+      const memo = await reading;
       const view = await readClosed(client, { workflowId, runId, status: { code: run.status ?? 0 }, memo });
       const { actions } = view;
       const ended = actions.flatMap(({ endedAt }) => endedAt ?? []).sort();

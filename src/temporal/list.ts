@@ -146,9 +146,17 @@ const memoSchema = z.object({
   rule: listedChainSchema.shape.rule,
 });
 
+/** @throws DecryptionError */
+export const readMemo = (client: Client, { memo, execution }: Run) => read(client, memo?.fields, execution?.workflowId);
+
 /** Reads the company from the workflow id, because people can start chains by hand. Undefined if the run is not a chain. */
-export async function listed(client: Client, run: Run, links: Links): Promise<ListedChain | undefined> {
-  const { execution, status, startTime, closeTime, memo, searchAttributes } = run;
+export async function listed(
+  client: Client,
+  run: Run,
+  links: Links,
+  memo = readMemo(client, run),
+): Promise<ListedChain | undefined> {
+  const { execution, status, startTime, closeTime, searchAttributes } = run;
   const chain = chainOfWorkflow(execution?.workflowId ?? '');
   if (chain === undefined) return undefined;
   const known = searchAttributesSchema.parse(await read(client, searchAttributes?.indexedFields));
@@ -157,7 +165,7 @@ export async function listed(client: Client, run: Run, links: Links): Promise<Li
     summary,
     rule,
   } = memoSchema.parse(
-    await read(client, memo?.fields, execution?.workflowId).catch((error: unknown) => {
+    await memo.catch((error: unknown) => {
       if (!(error instanceof DecryptionError)) throw error;
       return { summary: `cannot be read: ${error.message}` }; // One unreadable chain must not hide the others.
     }),

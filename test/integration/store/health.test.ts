@@ -43,8 +43,8 @@ for (const { name, open, skip } of testDatabases) {
       );
       for (const id of relayIds)
         await database.query(
-          `INSERT INTO chain_ids (company_id, kind, id, place, chain_id, received_at, status, nobody_found, took)
-           VALUES ($1, 'rule', $2, $3, $3, $4::text::timestamptz, $5, $6, $7)`,
+          `INSERT INTO chain_ids (company_id, kind, id, chain_id, received_at, status, nobody_found, took)
+           VALUES ($1, 'rule', $2, $3, $4::text::timestamptz, $5, $6, $7)`,
           [companyId, id, `c${made}`, iso(at), status, failures.includes('NoWorker'), seconds],
         );
     }
