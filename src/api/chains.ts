@@ -37,6 +37,7 @@ const chainIdPattern = /^[\w-]{1,128}$/;
 const listQuery = chainFilterSchema.extend({
   ticketId: z.string().min(1).max(500).optional().describe('Only chains that set a field of this ticket.'),
   paused: z.literal('true').optional().describe('Only chains with an action that a pause delays.'),
+  nobodyFound: z.literal('true').optional().describe('Only closed chains whose last send of an assignment found no worker.'),
   steps: z.literal('true').optional().describe('Also the next step of the first 50 chains.'),
   ...pageQuery(chainPlace).shape,
 });
@@ -171,10 +172,10 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     return readFields(client, chain, action);
   };
   const list = async (companyId: string | undefined, query: z.infer<typeof listQuery>, actor: Caller) => {
-    const { paused, steps, limit, cursor, ...filter } = query;
+    const { paused, nobodyFound, steps, limit, cursor, ...filter } = query;
     if (companyId !== undefined && !companyIdPattern.test(companyId)) throw notFound(`company ${companyId}`);
     const shown = linksFor(actor, links);
-    const asked = { ...filter, paused: paused !== undefined };
+    const asked = { ...filter, paused: paused !== undefined, nobodyFound: nobodyFound !== undefined };
     const { items, nextCursor } = await store.chains.list(companyId, asked, { limit, cursor });
     const listed = items.map((row) => listedOf(row, shown));
     if (!steps) return { items: listed, nextCursor };

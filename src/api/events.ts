@@ -13,6 +13,7 @@ import { Problem } from '../contract/problem.js';
 import { nextPauseMs, type Rhythm } from '../contract/rhythm.js';
 import type { Settings } from '../store/settings.js';
 import type { Callers } from './bearer-authentication.js';
+import { ofStream } from './limits.js';
 import { type Route, route } from './route.js';
 
 /** Calls a route of this API, as an HTTP client would. */
@@ -184,7 +185,7 @@ export function eventRoutes(ask: Ask, routes: readonly Route[], stop?: AbortSign
           };
           const looks = paths.map((path) =>
             look(`${roleOf(actor)} ${path}`, {
-              ask: async () => ask(new Request(new URL(path, c.req.url), { headers }), env),
+              ask: async () => ask(new Request(new URL(path, c.req.url), { headers }), ofStream(env)),
               tell: (body) => ifAllowed(() => outbox.put(path, body)),
               end,
             }),

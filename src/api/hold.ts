@@ -12,6 +12,7 @@ import type { StatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
 import type { Steered } from '../chain/action-status.js';
 import { refusalOf, verbsFor } from '../chain/allowed-verbs.js';
+import { chainOfWorkflow, chainPage } from '../chain/chain.js';
 import { helpFor } from '../chain/failure-words.js';
 import type { Fields } from '../chain/fields.js';
 import { type ActionState, hasEnded, retryHelps } from '../chain/outcome.js';
@@ -316,6 +317,9 @@ function facts({ name, timeZone }: Whose, { chainId, receivedAt, status }: Chain
   return html`<section><table>${rows.map(([name, value]) => value && html`<tr><th>${name}</th><td>${value}</td></tr>`)}</table></section>`;
 }
 
+/** With an address of its own, because a form without one keeps `#retry`, and the browser would scroll past the result. */
+const form = html`<form method="post" action="?">`;
+
 export function decisionForm(chain: ChainResource, action: ActionResource, fix?: Fix): Html {
   const behind = chain.actions.filter((other) => isHeldBehind(action, other)).map(stepTitle);
   const follows =
@@ -323,16 +327,21 @@ export function decisionForm(chain: ChainResource, action: ActionResource, fix?:
   const isFixed = helpFor(action.error)?.by === 'mend';
   const unknown = 'Nobody knows whether the last attempt worked: check the other system before you retry.';
   const warning = action.error?.unknown ? unknown : isFixed && 'Without a correction, the action fails again.';
-  const retry = html`<form method="post"><section id="retry"><h2>Retry</h2>
+  const retry = html`${form}<section id="retry"><h2>Retry</h2>
 <p>The action runs again now. Actions that are done do not run again. ${warning}</p>
 <p><button name="decision" value="retry">Retry</button></p></section></form>`;
-  const skip = html`<form method="post"><section id="skip"><h2>Skip</h2>
+  const skip = html`${form}<section id="skip"><h2>Skip</h2>
 <p>The chain continues without this action. You cannot retry it later.</p>
 <p><button class="second" name="decision" value="skip">Skip</button></p></section></form>`;
   const both = verbsFor(chain, action).includes('retry') ? [retry, skip] : [skip];
   const ordered = retryHelps(action) ? both : both.reverse();
   const fixing = fix && fix.names.length > 0 ? [fixForm(action, fix)] : [];
-  return html`${isFixed ? [...fixing, ...ordered] : [...ordered, ...fixing]}<p>${follows}</p>`;
+  const ref = chainOfWorkflow(chain.workflowId);
+  const page =
+    isFixed && fixing.length === 0 && ref
+      ? html`<p><a href="${chainPage('', ref)}">Fix the action in the console</a>, where you sign in.</p>`
+      : '';
+  return html`${isFixed ? [...fixing, page, ...ordered] : [...ordered, ...fixing]}<p>${follows}</p>`;
 }
 
 function fixForm({ assignmentId }: ActionResource, { names, fields, sameAssignment, texts = {} }: Fix): Html {
@@ -347,7 +356,7 @@ function fixForm({ assignmentId }: ActionResource, { names, fields, sameAssignme
   const others = sameAssignment.length === 1 ? 'the other action' : `the ${sameAssignment.length} other actions`;
   const all = html`<p><label><input type="checkbox" name="allActions" checked>
 If only the assignment number changes, also change it in ${others} of assignment ${assignmentId ?? 'without a number'}</label></p>`;
-  return html`<form method="post"><section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the action again.</p>
+  return html`${form}<section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the action again.</p>
 ${inputs}${sameAssignment.length > 0 && all}
 <p><button class="second" name="decision" value="mend">Correct and retry</button></p></section></form>`;
 }

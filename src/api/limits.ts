@@ -31,8 +31,8 @@ interface RateLimit {
 
 const uncounted: RateLimit = { exceeded: false, headers: {} };
 
-/** Each kind of use has its own limit. A list queries Temporal's visibility store. Reading a chain queries its workflows. */
-export type Use = 'lists' | 'reads' | 'steering' | 'sign-ins';
+/** Each kind of use has its own limit, so that an open page, whose stream reads lists again and again, never blocks its user. */
+export type Use = 'lists' | 'reads' | 'streams' | 'steering' | 'sign-ins';
 
 const signInsPerMinute = 10;
 /** The limit of all keys of a company together is this many times the limit of one key. */
@@ -40,7 +40,10 @@ export const busyKeys = 5;
 
 export function limitsOf(config: Config): { perMinute: number; uses: Record<Use, number> } {
   const { RELAY_LISTS_PER_MINUTE: lists, RELAY_READS_PER_MINUTE: reads, RELAY_STEERING_PER_MINUTE: steering } = config;
-  return { perMinute: config.RELAY_RATE_LIMIT_PER_MINUTE, uses: { lists, reads, steering, 'sign-ins': signInsPerMinute } };
+  return {
+    perMinute: config.RELAY_RATE_LIMIT_PER_MINUTE,
+    uses: { lists, reads, streams: reads, steering, 'sign-ins': signInsPerMinute },
+  };
 }
 
 const windowMs = 60_000;
@@ -79,7 +82,8 @@ export class Limits {
     this.#addresses = limiter('address', failuresPerMinute); // in memory, so that failed authentications cause no queries
     this.#signIns = limiter('sign-in', wrongSignInsPerMinute);
     const of = (use: Use) => ({ key: limiter(use, uses[use]), company: limiter(`company-${use}`, uses[use] * busyKeys) });
-    this.#uses = { lists: of('lists'), reads: of('reads'), steering: of('steering'), 'sign-ins': of('sign-ins') };
+    const [lists, reads, streams, steering] = [of('lists'), of('reads'), of('streams'), of('steering')];
+    this.#uses = { lists, reads, streams, steering, 'sign-ins': of('sign-ins') };
     while (shared && this.#lot < perMinute / 20) this.#lot += 1;
     while (perMinute % this.#lot > 0) this.#lot -= 1; // the limit must be a multiple of the lot
     this.#log = log;
@@ -216,10 +220,14 @@ function tooManyFailures(headers: RateLimit['headers']): Problem {
   return new Problem('rate-limited', detail, { headers, bound: 'failed-authentications' });
 }
 
+/** The environment of a request that an event stream makes for its client. */
+export const ofStream = (env: Context['env']) => ({ ...env, isOfStream: true });
+const isOfStream = ({ env }: Context) => env?.isOfStream === true;
+
 /** Counts requests with a key or of a person. Does not limit requests of admins. */
 export function limitUse(limits: Limits, use: Use): MiddlewareHandler<Authenticated> {
   return async (c, next) => {
-    await countUse(c, limits, use, c.get('actor'));
+    await countUse(c, limits, isOfStream(c) ? 'streams' : use, c.get('actor'));
     await next();
   };
 }

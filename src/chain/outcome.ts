@@ -84,6 +84,12 @@ export function foundNobody({
   return state === 'done' && result?.recipients === 0;
 }
 
+/** Whether the last send of some assignment found no worker. An earlier send does not count if a later one found a worker. */
+export function lastFoundNobody(actions: readonly (Parameters<typeof foundNobody>[0] & { assignmentId?: string | undefined })[]) {
+  const sends = actions.filter(({ state, result }) => state === 'done' && result?.recipients !== undefined);
+  return [...new Map(sends.map((send) => [send.assignmentId, send])).values()].some(foundNobody);
+}
+
 /** Whether an e-mail has reached a recipient, in this try or before. */
 export function reachedSome({ deliveries = [] }: Pick<Tried, 'deliveries'>): boolean {
   return deliveries.some(({ sent }) => sent);

@@ -92,7 +92,7 @@ export const listedChainSchema = z
       .extend({ at: z.string().describe('When the action is due, unless a person has moved it.') })
       .optional()
       .describe('The next delayed action of an open chain. Only with `steps=true`.'),
-    nobodyFound: z.literal(true).optional().describe('A send of this chain found no worker.'),
+    nobodyFound: z.literal(true).optional().describe('The last send of an assignment found no worker.'),
     links,
   })
   .meta({ id: 'ListedChain' });

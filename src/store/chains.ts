@@ -27,7 +27,7 @@ const listed = z.object({
   ticketIds: ids,
   failureTypes: ids.optional(),
   failedActions: z.int().default(0),
-  nobodyFound: z.boolean().default(false), // a send reached no recipient
+  nobodyFound: z.boolean().default(false), // the last send of an assignment reached no recipient
   summary: encrypted(z.string()).optional(),
 });
 const whole = listed.extend({
@@ -51,6 +51,7 @@ export interface RowFilter {
   since?: string | undefined; // ISO 8601
   until?: string | undefined;
   paused?: boolean | undefined;
+  nobodyFound?: boolean | undefined;
 }
 
 /** Sorts open chains before closed ones: the newest first, the last closed first. */
@@ -315,7 +316,7 @@ function conditions(companyId: string | undefined, filter: RowFilter): { where: 
     companyId === undefined ? 'company_id IN (SELECT company_id FROM companies)' : `company_id = ${given(companyId)}`;
   const hasId = (kind: string, id: string) =>
     `(company_id, chain_id) IN (SELECT company_id, chain_id FROM chain_ids WHERE ${company} AND kind = '${kind}' AND id = ${given(id.slice(0, longestId))})`;
-  const { status, assignmentId, ticketId, relayId, reason, since, until, paused } = filter;
+  const { status, assignmentId, ticketId, relayId, reason, since, until, paused, nobodyFound } = filter;
   const where = [
     company,
     status !== undefined && `status = ${given(status)}`,
@@ -326,6 +327,7 @@ function conditions(companyId: string | undefined, filter: RowFilter): { where: 
     since !== undefined && `received_at >= ${given(since)}::text::timestamptz`,
     until !== undefined && `received_at < ${given(until)}::text::timestamptz`,
     paused && 'paused',
+    nobodyFound && 'nobody_found',
   ].filter(Boolean);
   return { where: where.join(' AND '), parameters };
 }

@@ -1,5 +1,6 @@
 /** The draft and the versions of a rule's contents. A version never changes. Publishing and going back make a new version. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { type Actor, actorName } from '../contract/audit.js';
 import type { StoredRule } from '../contract/rule.js';
@@ -29,6 +30,7 @@ export const versions = new Table('rule_versions', versionSchema.extend({ conten
 
 const named = 'company_id = $1 AND relay_id = $2';
 const contentsOf = (json: string): unknown => JSON.parse(json);
+const parsed = (json: string) => contentsSchema.safeParse(contentsOf(json)).data;
 const shown = ({ contents, ...draft }: z.infer<typeof draftRow> = { revision: 0 }): Draft =>
   draftSchema.parse({ ...draft, ...(contents !== undefined && { contents: contentsOf(contents) }) });
 
@@ -79,12 +81,20 @@ export const versionsIn = (database: Database) => ({
       return add(queries, rule, given, actor);
     }),
 
-  /** Publishes an old version as a new version. @returns undefined for an unknown rule or version */
+  /** Publishes an old version as a new version. A draft without changes follows. @returns undefined for an unknown rule or version */
   goBack: (companyId: string, relayId: string, version: number, note: string | undefined, actor: Actor) =>
     database.transaction(async (queries): Promise<Publication | 'too large' | undefined> => {
       const rule = await rules.find(queries, `${named} FOR UPDATE`, [companyId, relayId]);
       const old = await versions.find(queries, `${named} AND version = $3::int`, [companyId, relayId, version]);
       if (!rule || !old) return undefined;
+      const draft = await drafts.find(queries, `${named} FOR UPDATE`, [companyId, relayId]);
+      const left =
+        rule.published && (await versions.find(queries, `${named} AND version = $3::int`, [companyId, relayId, rule.published]));
+      if (draft?.contents && left && isDeepStrictEqual(parsed(draft.contents), parsed(left.contents))) {
+        const { revision } = draft;
+        const followed = { revision: revision + 1, contents: old.contents, updatedBy: actorName(actor) };
+        await drafts.update(queries, followed, { companyId, relayId });
+      }
       return add(queries, rule, { contents: contentsSchema.parse(contentsOf(old.contents)), note, fromVersion: version }, actor);
     }),
 

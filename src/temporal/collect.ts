@@ -6,7 +6,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { chainOfWorkflow, chainWorkflowId, type Links } from '../chain/chain.js';
-import { foundNobody, isToRedo } from '../chain/outcome.js';
+import { isToRedo, lastFoundNobody } from '../chain/outcome.js';
 import { ticketIdsOf } from '../chain/request.js';
 import { chainSchema } from '../contract/chain-resource.js';
 import type { Log, Metrics } from '../service/telemetry.js';
@@ -281,7 +281,7 @@ export class Collector {
         ),
         doneAt: ended.at(-1),
         failedActions: actions.filter(({ state }) => isToRedo(state)).length,
-        nobodyFound: actions.some(foundNobody),
+        nobodyFound: lastFoundNobody(actions),
         details: JSON.stringify({ ...view, ...partsOfMemo.safeParse(memo).data }),
       };
     } catch (error) {

@@ -40,7 +40,7 @@ export type HostileApi = Awaited<ReturnType<typeof serveApi>>;
 /** Limits so high that they refuse nothing, for tests of the input only. */
 const endless = { actionsPerDay: 1e9, recipientsPerDay: 1e9, openChains: 1e9 };
 
-export const endlessUses = { lists: 1e9, reads: 1e9, steering: 1e9, 'sign-ins': 1e9 };
+export const endlessUses = { lists: 1e9, reads: 1e9, streams: 1e9, steering: 1e9, 'sign-ins': 1e9 };
 
 interface ServedOptions {
   limits?: CompanyLimits;

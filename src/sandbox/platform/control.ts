@@ -15,7 +15,7 @@ import {
   type Ticket,
   type Webhook,
 } from './state.js';
-import { events, type PlatformEvent, type Webhooks, webhookOf } from './webhooks.js';
+import { events, type PlatformEvent, savedWebhook, type Webhooks, webhookOf } from './webhooks.js';
 import { groups } from './world.js';
 
 /** The requests that change the platform, with example bodies. `GET /control` lists these requests. */
@@ -39,7 +39,8 @@ export function controlOf(state: PlatformState, webhooks: Webhooks): Hono {
   const reset = button(() => state.reset());
   const day = button((form) => (form.day === 'stop' ? webhooks.stop() : webhooks.play()));
   const save = button(({ event, ...webhook }) => {
-    state.put('webhooks', z.enum(eventNames).parse(event), state.webhooks.schema.parse(webhook));
+    const name = z.enum(eventNames).parse(event);
+    state.put('webhooks', name, savedWebhook(state, name, state.webhooks.schema.parse(webhook)));
   });
   return faultRoutes(state.fault, { requests })
     .get('/journal', (c) => c.json([...state.calls.values()]))
@@ -95,9 +96,9 @@ ${faultButtons({
 <button>Play a day in ten minutes</button><button name="day" value="stop">Stop the day</button>
 </form>
 <details><summary>Webhooks</summary>
-<p class="soft">Each button of an assignment sends the webhook of its event. A played day also sends webhooks. Variables such
-as <code>\${assignment_id}</code> are pasted as text. <code>&lt;RELAY_ACCESS_TOKEN&gt;</code> becomes the token of the demo rule. A
-webhook with an empty body is not sent.</p>
+<p class="soft">Each button of an assignment sends the webhook of its event. A played day also sends webhooks. To test a rule that
+you wrote, paste the address of the rule as URL, and leave the body empty: then the platform sends the event as JSON. Variables such
+as <code>\${assignment_id}</code> are pasted as text. <code>&lt;RELAY_ACCESS_TOKEN&gt;</code> becomes the token of the demo rule.</p>
 ${eventNames.map((event) => webhookForm(event, webhookOf(state, event)))}</details>`;
 
 const webhookForm = (event: PlatformEvent, { url, body }: Webhook) => html`<form method="post" class="card"

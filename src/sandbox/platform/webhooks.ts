@@ -34,6 +34,12 @@ const firstBodies: { [Event in PlatformEvent]?: string } = {
 export const webhookOf = ({ webhooks, rule }: PlatformState, event: PlatformEvent): Webhook =>
   webhooks.get(event) ?? { url: rule?.url ?? '', body: firstBodies[event] ?? '' };
 
+/** The address of a rule with contents gets the event as JSON, not the list of actions that a form still contains. */
+export function savedWebhook(state: PlatformState, event: PlatformEvent, { url, body }: Webhook): Webhook {
+  const isUnchanged = body.replaceAll('\r', '') === webhookOf(state, event).body;
+  return { url, body: isUnchanged && url.includes('/events/') ? '' : body };
+}
+
 export class Webhooks {
   waits = { stepMs: 10_000, retryMs: 5_000 };
   stepsLeft = 0; // how many steps are left of the day that `play` started
@@ -85,9 +91,12 @@ export class Webhooks {
   async #deliver(event: PlatformEvent, assignment: Assignment): Promise<void> {
     const { rule } = this.state;
     const { url, body: template } = webhookOf(this.state, event);
-    if (url === '' || template.trim() === '') return;
+    const isEmpty = template.trim() === '';
+    if (url === '' || (isEmpty && url === rule?.url)) return;
     const values = valuesOf(assignment);
-    const body = template.replaceAll(variablePattern, (written, name: string) => values[name] ?? written);
+    const pasted = template.replaceAll(variablePattern, (written, name: string) => values[name] ?? written);
+    const { sends: _, ...facts } = assignment;
+    const body = isEmpty ? JSON.stringify({ event, assignment: facts }) : pasted;
     const sent = rule?.url === url ? body.replaceAll(tokenMark, rule.token) : body;
     const delivery: Delivery = { at: new Date().toISOString(), event, assignment: assignment.id, url, body, answers: [] };
     const key = randomUUID();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it, mock } from 'node:test';
 import { Hono } from 'hono';
 import type { Authenticated } from '../../../src/api/bearer-authentication.js';
-import { busyKeys, failuresPerMinute, Limits, limitFailures, limitUse, noteBounds } from '../../../src/api/limits.js';
+import { busyKeys, failuresPerMinute, Limits, limitFailures, limitUse, noteBounds, ofStream } from '../../../src/api/limits.js';
 import { answerProblems } from '../../../src/api/problems.js';
 import { Problem, problemSchema } from '../../../src/contract/problem.js';
 import { addressGroup } from '../../../src/service/client-address.js';
@@ -169,6 +169,13 @@ describe("a key's requests", () => {
     assert.deepEqual(await statuses('lists', 'admin', 5), [200, 200, 200, 200, 200]);
     const allowed = await app.request('/co/acme/reads/one');
     assert.deepEqual([allowed.headers.get('RateLimit-Limit'), allowed.headers.get('RateLimit-Remaining')], ['3', '2']);
+  });
+
+  it('count apart if an event stream makes them, so that an open page does not block its user', async () => {
+    const ask = async (env?: object) => (await app.request('/co/acme/lists/reader', {}, env)).status;
+    for (let read = 0; read < 5; read += 1) assert.equal(await ask(ofStream({})), 200);
+    assert.deepEqual([await ask(), await ask(), await ask()], [200, 200, 429]);
+    assert.equal(await ask(ofStream({})), 200);
   });
 
   it('count for all keys of the company together, so that a new key adds nothing', async () => {

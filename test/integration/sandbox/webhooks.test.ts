@@ -65,6 +65,15 @@ describe('the webhooks of the pretend platform', () => {
     assert.deepEqual([...(await bodies(sent.length))].sort(), sent.sort());
   });
 
+  it('a rule that somebody wrote gets the event as JSON at its address', async () => {
+    const [, list = ''] = /<textarea name="body"[^>]*>([^<]*)/.exec(await page()) ?? [];
+    const shown = list.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('\n', '\r\n');
+    await press('webhooks/create', { url: `${rule}co/demo/events/1`, body: shown });
+    await press('assignments', { id: '2001' });
+    const { event, assignment } = JSON.parse((await bodies(1))[0] ?? '');
+    assert.deepEqual([event, assignment.id, assignment.status], ['create', '2001', 'draft']);
+  });
+
   it('pastes the worker and the time of the check-in; an unknown variable stays', async () => {
     await press('webhooks/check in', { url: rule, body: '${resource_email} ${resource_state} ${checked_in_on} ${no_such}' });
     await press('assignments/1003', { event: 'accept' });

@@ -179,7 +179,7 @@ for (const { name, open, skip } of testDatabases) {
     });
 
     describe('going back', () => {
-      it('publishes an old version as a new one, and leaves the draft', async () => {
+      it('publishes an old version as a new one; a draft without changes follows', async () => {
         const companyId = await newRule();
         await publish(companyId, contentsOf('one'));
         await publish(companyId, contentsOf('two'));
@@ -187,13 +187,23 @@ for (const { name, open, skip } of testDatabases) {
         assert.ok(typeof back === 'object' && back.created);
         assert.deepEqual([back.version.version, back.version.fromVersion, back.version.note], [3, 1, 'two was wrong']);
         assert.deepEqual((await publishedIn(companyId))?.contents, contentsOf('one'));
-        assert.deepEqual((await store.versions.draft(companyId, relayId))?.contents, contentsOf('two'));
+        assert.deepEqual((await store.versions.draft(companyId, relayId))?.contents, contentsOf('one'));
         const [entry] = (await store.audit.list({ companyId, limit: 1 })).items;
         assert.deepEqual(entry?.details, { relayId, version: 3, fromVersion: 1, reason: 'two was wrong' });
         const again = await store.versions.goBack(companyId, relayId, 3, undefined, dana);
         assert.ok(typeof again === 'object' && !again.created && again.version.version === 3);
         assert.equal(await store.versions.goBack(companyId, relayId, 9, undefined, dana), undefined);
         assert.equal(await store.versions.goBack(companyId, '404', 1, undefined, dana), undefined);
+      });
+
+      it('leaves a draft with changes', async () => {
+        const companyId = await newRule();
+        await publish(companyId, contentsOf('one'));
+        await publish(companyId, contentsOf('two'));
+        const { revision = 0 } = (await store.versions.draft(companyId, relayId)) ?? {};
+        await store.versions.saveDraft(companyId, relayId, { revision, contents: contentsOf('three') }, dana);
+        await store.versions.goBack(companyId, relayId, 1, undefined, dana);
+        assert.deepEqual((await store.versions.draft(companyId, relayId))?.contents, contentsOf('three'));
       });
     });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type ActionState, chainStatus, hasEnded, isUnknown, retryHelps } from '../../../src/chain/outcome.js';
+import { type ActionState, chainStatus, hasEnded, isUnknown, lastFoundNobody, retryHelps } from '../../../src/chain/outcome.js';
 
 const open: ActionState[] = ['pending', 'scheduled', 'running', 'retrying', 'needs-attention'];
 const ended: ActionState[] = ['done', 'skipped', 'failed', 'partly-failed', 'not-run', 'cancelled'];
@@ -37,6 +37,21 @@ describe('retryHelps', () => {
     [{ retryable: false, remedy: 'Set retryable' }, false],
   ] as const)
     it(JSON.stringify(error ?? {}), () => assert.equal(retryHelps({ error }), helps));
+});
+
+describe('lastFoundNobody', () => {
+  const send = (recipients: number, assignmentId = '1') => ({ state: 'done', result: { recipients }, assignmentId });
+  const [mail, held] = [{ state: 'done' }, { state: 'needs-attention', assignmentId: '1' }];
+  const cases: [actions: Parameters<typeof lastFoundNobody>[0], isUnfound: boolean][] = [
+    [[mail], false],
+    [[send(0)], true],
+    [[send(0), mail, held], true],
+    [[send(0), send(4)], false],
+    [[send(4), send(0)], true],
+    [[send(0), send(4, '2')], true],
+  ];
+  for (const [actions, isUnfound] of cases)
+    it(`${JSON.stringify(actions)}: ${isUnfound}`, () => assert.equal(lastFoundNobody(actions), isUnfound));
 });
 
 describe('chainStatus', () => {
