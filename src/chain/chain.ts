@@ -26,18 +26,18 @@ export type ChainAction = ActionEffect & {
   cannotSchedule?: string;
   invalidData?: string; // A data mistake in the effect. The action needs attention if its condition holds.
   /**
-   * The fields as sent, except fields that the action contains unchanged, see sent.ts. Absent if an old version of the relay
-   * accepted the request.
+   * The fields as sent, without the fields that the action contains unchanged (see sent.ts). Absent if an old version of the
+   * relay accepted the request.
    */
   sent?: Record<string, unknown>;
   /**
-   * Set, also empty, if the relay made the action from an event: the references that have no value. Every other `${…}` in the
-   * action is data, not a variable.
+   * The references without a value. Set (perhaps empty) only if the relay made the action from an event. Then every other `${…}`
+   * in the action is data, not a variable.
    */
   unfilled?: string[];
   /**
-   * The fields with `${assignment.path}`, by their names in the request. An activity fills them in when the action runs. Until then
-   * the action shows the references. `emails` is a list of texts.
+   * The fields with `${assignment.path}`. The key is the name of the field in the request. An activity fills them in when the
+   * action runs. Until then, the action shows the references. `emails` is a list of texts.
    */
   late?: Record<string, LateText | LateText[]>;
 };
@@ -56,7 +56,7 @@ export interface ChainRef {
 export interface Chain extends ChainRef {
   receivedAt: string; // The time when the request arrived. All delays begin at this time. ISO 8601, UTC.
   actions: ChainAction[];
-  retryBudgetSeconds: number; // how long an effect is tried before its action needs attention
+  retryBudgetSeconds: number; // how long the relay tries an effect before its action needs attention
   attentionWindowSeconds: number; // how long a held action waits for a decision
   /** The due times of all actions in the chain. Set only for a `DelayedAction`. */
   dueTimes?: Due[];
@@ -135,7 +135,7 @@ export function idempotencyKey(chain: ChainRef, index: number, mends = 0): strin
   return `${chainWorkflowId(chain)}/${index}${mends > 0 ? `/m${mends}` : ''}`;
 }
 
-const longestStartMs = 60_000; // a workflow starts in less time; a larger difference means that a clock is wrong
+const longestStartMs = 60_000; // A workflow starts in less time, so a larger difference means that a clock is wrong.
 
 /**
  * If the API's clock is wrong, `receivedAt` becomes the workflow's start time, because timers use Temporal's clock. Part of the
