@@ -17,7 +17,7 @@ const saidEveryMs = 60_000; // a company at its limit gets at most one log line 
 export class InFlight {
   readonly #said = new Shares(1, saidEveryMs);
   readonly #companies = new Map<string, { all: number; local: number }>();
-  /** For each company and connector: the time of `performance.now()` when local tries are allowed again. */
+  /** The key has the company and the connector. The value is when local tries are allowed again, by `performance.now()`. */
   readonly #silentUntil = new Map<string, number>();
 
   constructor(private readonly told: { log: Log; metrics: Pick<Metrics, 'boundsMet'> }) {}

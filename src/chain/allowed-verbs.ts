@@ -6,7 +6,6 @@ import { type ActionState, actionStates, type ChainStatus, hasEnded, isToRedo } 
 export const steeringVerbs = ['retry', 'mend', 'skip', 'runNow', 'reschedule', 'cancel'] as const;
 export type SteeringVerb = (typeof steeringVerbs)[number];
 
-/** The verbs of bulk orders. */
 export const bulkVerbs = ['retry', 'mend', 'skip', 'cancel', 'runNow'] as const satisfies SteeringVerb[];
 export type BulkVerb = (typeof bulkVerbs)[number];
 

@@ -17,7 +17,7 @@ export type ChainAction = ActionEffect & {
   index: number; // Zero-based place in the request's array.
   relayId: string;
   assignmentId?: string;
-  delaySeconds?: number; // whole seconds after `receivedAt`; absent or 0: immediate
+  delaySeconds?: number; // Whole seconds after `receivedAt`. If absent or 0, the action is immediate.
   dueAt?: string; // Replaces `delaySeconds`. ISO 8601, UTC.
   condition?: Condition;
   incomingValue?: string;
@@ -42,7 +42,7 @@ export type ChainAction = ActionEffect & {
   late?: Record<string, LateText | LateText[]>;
 };
 
-/** Literal, path, literal, path, … and a literal at the end. The paths lead into the assignment. */
+/** A literal text, a path into the assignment, a literal, a path, and so on. The last part is a literal. */
 export type LateText = string[];
 
 export type SendEmails = Extract<ChainAction, { action: 'sendEmails' }>;
@@ -107,7 +107,7 @@ export function causePage(apiUrl: string, companyId: string, causeId: string): s
 /** Base URLs without a slash at the end. */
 export interface Links {
   api: string; // https://relay.example.com
-  /** Temporal's Web UI, for operators. If the Web UI needs a sign-in, the URL is the API's `/web-ui`, which asks for a sign-in. */
+  /** Temporal's Web UI, for operators. If the Web UI needs a sign-in, this is the API's URL `/web-ui`, which asks for a sign-in. */
   webUi?: string;
 }
 
@@ -191,7 +191,6 @@ function groupOf(action: Pick<ChainAction, 'delaySeconds' | 'dueAt'>): number | 
   return action.dueAt ?? delayOf(action);
 }
 
-/** The delay in seconds. */
 export function delayOf({ delaySeconds = 0 }: Pick<ChainAction, 'delaySeconds'>): number {
   return delaySeconds;
 }

@@ -79,8 +79,9 @@ const fewest = { events: 20, days: 7 };
 const steps = [5, 10, 15, 20, 30, 60, 120, 180, 240, 360, 480, 720, 1440, 2880, 4320, 10_080, 20_160, 44_640];
 
 /**
- * Proposes at least twice the length that 99 of 100 gaps do not exceed, within the usual days and hours. A weekday is usual if
- * events came on at least half of these days. An hour is usual if events came in this hour on at least half of the usual days.
+ * Finds how long 99 of 100 gaps between events last at most, and proposes at least twice this time, within the usual days and
+ * hours. A weekday is usual if at least half of these days had events. An hour is usual if at least half of the usual days had
+ * events in this hour.
  * @returns undefined if there are too few events, or events are too rare.
  */
 export function proposedExpectation(minutes: EventMinutes, timeZone: string): Expectation | undefined {
@@ -121,7 +122,7 @@ function usualHours(minutes: EventMinutes, timeZone: string, weeks: number): Hou
   return { ...(days.length < 7 && { days }), ...(isLimited && { from: clock(from), to: clock(to + 1) }) };
 }
 
-/** The usual seconds between two events, from the last 4 weeks, 90 minutes around this time of the week. Undefined if unknown. */
+/** The usual seconds between events. Counts events within 90 minutes of this time of the week, in the last 4 weeks. */
 export function usualEvery(minutes: EventMinutes, now: number): number | undefined {
   const weeks = [1, 2, 3, 4].map((weeks) => (now - weeks * 7 * dayMs) / 60_000);
   const near = minutes.filter((minute) => weeks.some((middle) => Math.abs(minute - middle) <= 90)).length;

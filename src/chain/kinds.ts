@@ -1,6 +1,6 @@
 /**
- * The kinds of systems that a company can connect, besides `http`: names, settings and abilities. The API's schemas, the forms of
- * the console and the checks of the composer follow from these tables. Every setting is a text.
+ * The kinds of systems that a company can connect, besides `http`: names, settings and abilities. The API's schemas, the console's
+ * forms and the composer's checks use these tables. Every setting is a text.
  */
 
 import type { ChainAction } from './chain.js';

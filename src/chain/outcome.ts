@@ -58,7 +58,7 @@ export function isToRedo(state: ActionState): boolean {
   return state === 'failed' || state === 'partly-failed';
 }
 
-/** Whether nobody knows if the last try took effect. Ignores recipients who have the e-mail. */
+/** Whether the outcome of the last try is unknown. Ignores recipients who have the e-mail. */
 export function isUnknown({ error, deliveries = [] }: Tried): boolean {
   return Boolean(error?.unknown || deliveries.some(({ sent, unknown }) => !sent && unknown));
 }

@@ -84,7 +84,7 @@ export function readMarked(elements: readonly Record<string, unknown>[], referen
   return JSON.parse(JSON.stringify(readElements(elements, references)).replaceAll(mark, '$'));
 }
 
-/** A character of the private use area that the texts do not contain. */
+/** Returns a character of Unicode's private use area that the texts do not contain. */
 export function markBesides(...texts: string[]): string {
   let code = 0xe000;
   while (texts.some((text) => text.includes(String.fromCharCode(code)))) code++;

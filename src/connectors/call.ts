@@ -14,7 +14,7 @@ export interface Call {
   keep?(data: unknown): Promise<unknown>;
 }
 
-/** How a system limits the effects in it. */
+/** Limits for the effects in a system. */
 export interface Bounds {
   /** Whether an effect needs several calls. Such an effect is never local, and checks whether an earlier attempt succeeded. */
   severalCalls: boolean;

@@ -1,4 +1,4 @@
-/** Signs people in at an OpenID Connect service: authorization code, PKCE, state and nonce. Uses the library openid-client. */
+/** Signs people in with an OpenID Connect service. Uses the authorization code with PKCE, state and nonce (openid-client). */
 
 import { createHmac } from 'node:crypto';
 import * as client from 'openid-client';

@@ -55,7 +55,7 @@ export interface VendorApi {
   access(read: Read): Promise<Access>;
   /** Sorts an answer by its body. If this returns undefined, the HTTP status alone decides (`byStatus`). */
   sort(answer: Answer, exchange: Exchange): Sorted | undefined;
-  /** The vendor's sentence in an error answer, if its status alone decides. Default: the whole text. */
+  /** If the status alone decides, returns the vendor's sentence in an error answer. Default: the whole text. */
   says?(answer: Answer): string | undefined;
 }
 

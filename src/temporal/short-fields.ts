@@ -1,4 +1,4 @@
-/** Adds the short fields of actions, and the next due action, to chains in lists. */
+/** Adds the short fields of its actions to a chain, and the next due action to a chain in a list. */
 
 import type { Client } from '@temporalio/client';
 import { type ChainAction, dueAt } from '../chain/chain.js';

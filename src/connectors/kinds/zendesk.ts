@@ -1,5 +1,5 @@
 /**
- * Zendesk Support, API 2. A write contains the time of the last change that the relay saw. Zendesk refuses it after a newer change.
+ * Zendesk Support, API 2. A write contains the time of the last known change. After a newer change, Zendesk refuses the write.
  * Follows the vendor's documentation and clients (docs/systems/zendesk.md). Nobody has tried it on the vendor's own system.
  */
 
@@ -92,7 +92,7 @@ export function zendesk({ subdomain, email, token, baseUrl }: TicketingConnectio
       return left === undefined ? undefined : `${left} of ${all} calls are left in this minute`;
     },
 
-    // JSON has 0.0000001 as 1e-7, which Zendesk may refuse.
+    // JSON would contain 1e-7 instead of 0.0000001, and Zendesk may refuse this form.
     forms: { number: (number) => (/e/.test(`${number}`) ? number.toFixed(20) : number) },
     // The value of a checkbox without a tick may be false or null.
     plain: (value, { type }) => (type === 'boolean' ? (value === true ? 'true' : '') : undefined),

@@ -190,7 +190,7 @@ const forms = {
 };
 
 type Item = [value: string, label: string, isActive?: boolean];
-/** `isMultiSelect` is not in the metadata. */
+/** The metadata does not contain `isMultiSelect`. */
 const blankField = { length: 0, isReadOnly: false, isReference: false, isMultiSelect: false };
 const named = (name: string, type: keyof typeof forms, more: Partial<typeof blankField> = {}, ...items: Item[]) => {
   const plain = { isDefaultValue: false, parentValue: '', isSystem: false };

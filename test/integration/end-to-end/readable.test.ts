@@ -69,7 +69,7 @@ describe('the current details', () => {
     [
       'held',
       [
-        /^\*\*Action 1 needs attention:\*\* Assignment 404404 does not exist at the assignment platform; POST .* answered 404: no assignment 404404; check that it exists/,
+        /^\*\*Action 1 needs attention:\*\* Assignment 404404 does not exist at the assignment platform; POST .* answered 404: no assignment 404404; check the id/,
         /The relay does not try it again by itself: mend the cause first\./,
         /Send a Signal: `retry` tries it again, `skip` continues without it\. The input of a signal is `\[1\]`\./,
         new RegExp(`Without a decision it fails at ${time}`),
