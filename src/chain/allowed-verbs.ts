@@ -67,7 +67,7 @@ export interface ChainFacts {
   historyFull?: boolean | undefined;
   /** No worker process answered, so the states may be outdated. */
   partial?: boolean | undefined;
-  /** Temporal has deleted the chain, so it cannot be steered. */
+  /** Temporal has deleted the chain, so nobody can steer the chain. */
   forgotten?: boolean | undefined;
 }
 

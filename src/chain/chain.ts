@@ -36,8 +36,8 @@ export type ChainAction = ActionEffect & {
    */
   unfilled?: string[];
   /**
-   * The fields with `${assignment.path}`. The key is the name of the field in the request. An activity fills them in when the
-   * action runs. Until then, the action shows the references. `emails` is a list of texts.
+   * The fields with `${assignment.path}`. The key is the name of the field in the request. An activity fills in the fields when
+   * the action runs. Until then, the action shows the references. `emails` is a list of texts.
    */
   late?: Record<string, LateText | LateText[]>;
 };

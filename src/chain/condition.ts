@@ -6,7 +6,7 @@ export interface Condition {
   path: (string | number)[]; // `location.zip` → `['location', 'zip']`, `stops[0].id` → `['stops', 0, 'id']`
   operator: '==' | '!=';
   value: string;
-  opaque?: Opaque; // a condition that only an activity can evaluate; `value` describes it for people
+  opaque?: Opaque; // A condition that only an activity can evaluate. Then `value` is a text for people.
 }
 
 /** Everything that an activity checks before the action runs. All parts must hold. */

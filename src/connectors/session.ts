@@ -196,7 +196,7 @@ export function missing(name: string, about: string): ConnectorError {
   return refused(`${name} has no ${about}`, title, remedy);
 }
 
-/** The relay sends credentials to `found`, so it must be the vendor's, or have the host of `baseUrl`. @throws ConnectorError */
+/** `found` gets the credentials, so `found` must be an address of the vendor, or have `baseUrl`'s host. @throws ConnectorError */
 export function assertOwnHost(name: string, found: string, own: RegExp, baseUrl: string | undefined): void {
   const { hostname, host, protocol } = new URL(found);
   if (baseUrl === undefined ? protocol === 'https:' && own.test(hostname) : host === new URL(baseUrl).host) return;

@@ -80,7 +80,7 @@ export class Engine extends Lock {
   }
 
   /**
-   * Whether this is surely the first attempt at the workflow task. The number of events shows it, because a lost attempt adds
+   * Whether this is surely the first attempt at the workflow task. The number of events shows this, because a lost attempt adds
    * events. Commands must not depend on this value, because it may differ in a replay.
    */
   get isFirstAttempt(): true | undefined {
