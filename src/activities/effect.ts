@@ -62,7 +62,7 @@ export function effectActivity<Input extends ActionRef, System extends Bounds>(
     } catch (error) {
       throw effectFailure(connector, error, input);
     }
-    // A connector with several calls may try again, because the connector asks the system whether an earlier attempt had its effect.
+    // A connector with several calls may try again, because the connector asks the system whether an earlier attempt succeeded.
     const once = rule.onUnknown === 'hold' && !system.severalCalls;
     // A second attempt means that the first attempt was lost, so a person must check the result. Check this before the pause,
     // because `Paused` says that nothing was tried.

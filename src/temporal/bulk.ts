@@ -62,7 +62,7 @@ function meantBy({ assignmentId, relayId, reason, causeId, status, chainIds }: B
   return { assignmentId, relayId, reason, causeId, failed: status === 'failed', ...(chosen && { chosen }) };
 }
 
-/** @returns a function that finds which actions of a chain the cause holds, by index. Without a cause, the function finds undefined. */
+/** @returns a function that finds which actions of a chain the cause holds, by index. Without a cause, it returns undefined. */
 export async function heldForCause(
   { causes }: { causes: Pick<Store['causes'], 'heldFor'> },
   companyId = '',
