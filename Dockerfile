@@ -1,5 +1,5 @@
-# The relay's image: `node dist/src/api/main.js` (the default) or `node dist/src/worker/main.js`.
-# Debian rather than Alpine: Temporal's native worker needs glibc.
+# The image of the relay. It runs `node dist/src/api/main.js` (the default) or `node dist/src/worker/main.js`.
+# It is based on Debian, not Alpine, because Temporal's native worker needs glibc.
 
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
@@ -15,10 +15,10 @@ RUN npm run build && rm -r dist/src/sandbox dist/.tsbuildinfo* && npm prune --om
 FROM node:24.21.0-bookworm-slim
 LABEL org.opencontainers.image.title="relay" \
       org.opencontainers.image.version="0.1.0" \
-      org.opencontainers.image.description="A rules engine for field work: a webhook POSTs an ordered list of actions, the relay runs them durably on Temporal and notifies people if one fails."
+      org.opencontainers.image.description="A rules engine for field work. A webhook sends a list of actions. The relay runs the actions durably on Temporal, and notifies people if an action fails."
 ENV NODE_ENV=production
 WORKDIR /app
-# Certificate authorities for Temporal Cloud, platforms and mail servers.
+# TLS connections to Temporal Cloud, platforms and mail servers need certificate authorities.
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/*
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules

@@ -11,7 +11,7 @@ bring_up_to_date() {
 for pair in temporal:temporal temporal_visibility:visibility; do
   database=${pair%%:*}
   directory=${pair##*:}
-  # Without a schema version the database is new.
+  # If the update fails, the database is probably new, and has no schema yet.
   bring_up_to_date "$database" "$directory" || {
     temporal-sql-tool --db "$database" setup-schema --version 0.0
     bring_up_to_date "$database" "$directory"

@@ -19,7 +19,7 @@ export function awaitDelayed({ client }: Pick<Deps, 'client'>): Activities['awai
         type: 'DelayedActionRunning',
         message: `${workflowId} has not ended yet`,
         nextRetryDelay: Math.min(2 ** (activityInfo().attempt - 1), longestSeconds) * 1000,
-        category: ApplicationFailureCategory.BENIGN, // the SDK logs it at level debug
+        category: ApplicationFailureCategory.BENIGN, // the SDK logs benign failures at level debug
       });
     try {
       return await handle.result();

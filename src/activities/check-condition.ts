@@ -1,6 +1,6 @@
 /**
- * Tests the condition of an action, and reads the values of its late texts, here, so that Temporal's history does not contain the
- * whole assignment. Reads the assignment at most once.
+ * Tests the condition of an action, and reads the values of its late texts. An activity does both, so that Temporal's history does
+ * not contain the whole assignment. Reads the assignment at most once.
  */
 
 import { activityInfo } from '@temporalio/activity';

@@ -1,4 +1,4 @@
-/** Runs several effects in order. Each effect works as in its own activity. */
+/** Runs several effects in order. Each effect works as if it had its own activity. */
 
 import { ApplicationFailure } from '@temporalio/common';
 import type { Activities, EffectActivities, EffectInput, EffectOutcome, FailureDetails, SomeOf } from '../contract/activities.js';

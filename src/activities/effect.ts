@@ -62,7 +62,7 @@ export function effectActivity<Input extends ActionRef, System extends Bounds>(
     } catch (error) {
       throw effectFailure(connector, error, input);
     }
-    // A connector with several calls may try again, because it asks its system whether an earlier attempt had its effect.
+    // A connector with several calls may try again, because the connector asks the system whether an earlier attempt succeeded.
     const once = rule.onUnknown === 'hold' && !system.severalCalls;
     // A second attempt means that the first attempt was lost, so a person must check the result. Check this before the pause,
     // because `Paused` says that nothing was tried.
@@ -94,7 +94,7 @@ export function effectActivity<Input extends ActionRef, System extends Bounds>(
 /** The time limit for reading the settings. It leaves enough of the activity's 30 seconds for one call to the other system. */
 const longestReadMs = 8_000;
 
-/** @throws ApplicationFailure: `ConfigurationMistake` if the company is gone, `NotTried` if the settings cannot be read. */
+/** @throws ApplicationFailure `ConfigurationMistake` if the company or rule is lost, `NotTried` if the settings cannot be read. */
 export async function readActionContext(
   { store, log }: Pick<Deps, 'store' | 'log'>,
   { companyId, relayId }: ActionRef,
@@ -126,7 +126,7 @@ export async function readActionContext(
   throw mistake('ConfigurationMistake', `${lost} Create the rule again with this id and its token, then retry`);
 }
 
-/** @returns why to skip the action: its rule is disabled or deleted. Undefined if the rule is enabled, or the database lost it. */
+/** @returns the reason to skip the action if its rule is disabled or deleted. Undefined if the rule is enabled or lost. */
 export async function skipReason(
   { rules }: Pick<Deps['store'], 'rules'>,
   { companyId, relayId }: Pick<ActionRef, 'companyId' | 'relayId'>,
@@ -141,7 +141,7 @@ export function assertNotPaused(pauses: readonly Pause[], connector: Connector, 
   if (pause) throw notTried('Paused', pauseText(pause, timesIn(timeZone)), { paused: connector });
 }
 
-/** Returns the time limit of one call: the activity's remaining time, minus 300 ms for the answer. At most 20 seconds. */
+/** Returns the time limit of one call: the activity's remaining time, minus 300 ms for the answer, but at most 20 seconds. */
 export function callTimeoutMs(begun = performance.now()): number {
   return Math.min(begun + activityInfo().startToCloseTimeoutMs - 300 - performance.now(), 20_000);
 }

@@ -7,7 +7,7 @@ import type { ActionRef, FailureDetails } from '../contract/activities.js';
 
 const failureTypes: Record<Connector, string> = { platform: 'PlatformError', ticketing: 'TicketingError', mail: 'MailError' };
 
-/** @param options.once - for `onUnknown: "hold"`: Temporal does not retry, and a lost answer becomes `OutcomeUnknown`. */
+/** @param options.once - true for `onUnknown: "hold"`. Temporal then does not retry, and a lost answer becomes `OutcomeUnknown`. */
 export function effectFailure(
   connector: Connector,
   error: unknown,
@@ -37,7 +37,7 @@ export function effectFailure(
   const waitedSeconds = attempt * (retryAfterSeconds ?? 0);
   return ApplicationFailure.create({
     type: unknown ? 'OutcomeUnknown' : failureTypes[connector],
-    message: unknown && kind !== 'unknown' ? `${message}; whether it was done is not known` : message,
+    message: unknown && kind !== 'unknown' ? `${message}; nobody knows whether it was done` : message,
     nonRetryable: !retryable || once || waitsTooLong(waitedSeconds, retryBudgetSeconds),
     details: [details],
     nextRetryDelay: retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000,
@@ -58,7 +58,7 @@ export function mistake(
   return finalFailure(type, message, { ...words, attempt: activityInfo().attempt });
 }
 
-/** The failure of an attempt that tried nothing, and does not count. docs/operating.md explains what follows for each type. */
+/** The failure of an attempt that tried nothing. Such an attempt does not count. docs/operating.md explains each type. */
 export function notTried(
   type: 'Paused' | 'NotTried' | 'OutcomeUnknown' | 'UseOrdinary',
   message: string,
@@ -67,7 +67,7 @@ export function notTried(
   return finalFailure(type, message, { ...facts, attempt: activityInfo().attempt - 1 });
 }
 
-/** Asks for an ordinary activity instead of this local activity. `retryable`: whether the ordinary activity may be retried. */
+/** Asks for an ordinary activity instead of this local activity. `retryable` says whether Temporal may retry that activity. */
 export function useOrdinary(why: string, retryable: boolean): ApplicationFailure {
   return notTried('UseOrdinary', `not tried as a local activity: ${why}`, { retryable });
 }

@@ -9,7 +9,7 @@ import { notTried, useOrdinary } from './failure.js';
 
 const mostOfCompany = 100; // calls of one company in one worker: a quarter of the worker's slots
 const mostLocal = 50; // local tries among these calls: fewer, because each local try also uses a workflow task slot
-const mostNotices = 20; // notices of one company in one worker; they are counted separately from its effects
+const mostNotices = 20; // notices of one company in one worker, which are counted separately from its effects
 const silentMs = 30_000; // after a time-out, the relay makes no local tries to the system for this time
 
 const saidEveryMs = 60_000; // a company at its limit gets at most one log line a minute
@@ -17,7 +17,7 @@ const saidEveryMs = 60_000; // a company at its limit gets at most one log line 
 export class InFlight {
   readonly #said = new Shares(1, saidEveryMs);
   readonly #companies = new Map<string, { all: number; local: number }>();
-  /** For each company and connector: the time of `performance.now()` when local tries are allowed again. */
+  /** The key has the company and the connector. The value is when local tries are allowed again, by `performance.now()`. */
   readonly #silentUntil = new Map<string, number>();
 
   constructor(private readonly told: { log: Log; metrics: Pick<Metrics, 'boundsMet'> }) {}

@@ -1,4 +1,4 @@
-/** The data that an attempt at an effect keeps for the next attempt with the same key. It stays even if the worker is lost. */
+/** Keeps data of an attempt for the next attempt with the same key. Temporal has this data, even if the worker is lost. */
 
 import { activityInfo } from '@temporalio/activity';
 import { ActivityCancelledError, ActivityPausedError, ActivityResetError, type Client } from '@temporalio/client';
@@ -14,9 +14,9 @@ export function keptBefore({ kept }: Pick<ActionRef, 'kept'>): unknown {
 }
 
 /**
- * Returns once Temporal has the data. The SDK's `heartbeat` returns before that, and holds a second heartbeat back for 30 seconds.
- * Temporal refuses the data of an attempt that it has given up, so such an attempt cannot go on to its effect.
- * @param before - the earlier data, which stays if this fails. @throws ApplicationFailure `NotTried`
+ * Returns when Temporal has the data. The SDK's `heartbeat` returns earlier, and delays a second heartbeat by up to 30 seconds.
+ * If Temporal has given up an attempt, it refuses the data of this attempt, so the attempt cannot start its effect.
+ * @param before - the earlier data, which stays if Temporal refuses the new data. @throws ApplicationFailure `NotTried`
  */
 export async function recordKept({ client }: { client: Client }, data: unknown, before: unknown): Promise<void> {
   const { taskToken } = activityInfo();
@@ -29,7 +29,7 @@ export async function recordKept({ client }: { client: Client }, data: unknown, 
   }
 }
 
-/** Adds the data of the previous attempt to a failure without data: the next activity would otherwise not get it. */
+/** Adds the data of the previous attempt to a failure without data, because the next activity gets its data from the failure. */
 export async function withKept<Result>(input: Pick<ActionRef, 'kept'>, attempt: Promise<Result>): Promise<Result> {
   try {
     return await attempt;

@@ -18,9 +18,9 @@ import type { Deps } from './effect.js';
 import { mistake, notTried, useOrdinary } from './failure.js';
 
 const answerTimeoutMs = 5_000;
-const mostRuns = 20; // the number of earlier runs of a workflow that are asked
+const mostRuns = 20; // the maximum number of earlier runs of a workflow that get a query
 
-/** Checks and counts new recipients, too. @throws ApplicationFailure DataMistake; ConfigurationMistake above the daily limit */
+/** Also checks and counts new recipients. @throws ApplicationFailure DataMistake; ConfigurationMistake above the daily limit */
 export async function readLate(
   deps: Pick<Deps, 'store' | 'recipientsPerDay'>,
   { companyId }: Pick<Company, 'companyId'>,
@@ -62,14 +62,14 @@ async function admit(
     if (issue) throw mistake('DataMistake', `emails ${issue.detail}`);
   } catch (error) {
     if (!(error instanceof Rejection)) throw error;
-    const remedy = 'Retry it tomorrow (UTC), or raise the limit of the company';
+    const remedy = 'Retry the action tomorrow (UTC), or raise the limit of the company';
     throw mistake('ConfigurationMistake', error.detail, { title: 'The company has reached its daily limit', remedy });
   }
 }
 
 /**
- * After a reset, the values that an earlier run of the workflow read for the same idempotency key, so that a second try has the
- * same contents. @throws ApplicationFailure `UseOrdinary` from a local activity, `NotTried` if an earlier run does not answer
+ * After a reset, returns the values that an earlier run read for the same idempotency key, so that a second try has the same
+ * contents. @throws ApplicationFailure `UseOrdinary` in a local activity, `NotTried` if an earlier run does not answer
  */
 export async function valuesBeforeReset(
   { client }: { client: Client },
@@ -85,7 +85,7 @@ export async function valuesBeforeReset(
       if (earlier.runId === runId) continue;
       const query = client.workflow.getHandle(workflowId, earlier.runId).query(lateQuery, index);
       const kept = await query.catch((error: unknown) => {
-        if (error instanceof WorkflowNotFoundError) return undefined; // its retention is over
+        if (error instanceof WorkflowNotFoundError) return undefined; // Temporal has deleted this run.
         throw error;
       });
       if (kept?.late && kept.mends?.length === mends) return kept.late;

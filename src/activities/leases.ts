@@ -1,4 +1,4 @@
-/** Keeps to a vendor's limits for all companies that use the same account: for each effect, a worker takes a lease from the store. */
+/** Companies with the same account share the vendor's limits. So for each effect, a worker takes a lease of the account. */
 
 import { hash } from 'node:crypto';
 import type { Connector } from '../chain/pause.js';
@@ -8,7 +8,7 @@ import type { Store } from '../store/store.js';
 import { notTried } from './failure.js';
 import { inTime } from './in-time.js';
 
-/** The maximum time of a lease: longer than an activity. A lease of a lost worker ends then. */
+/** The maximum time of a lease, which is longer than an activity. After this time, the lease of a lost worker ends. */
 const leaseMs = 40_000;
 
 /** @throws ApplicationFailure `NotTried` if no lease is free, or if the database does not answer */

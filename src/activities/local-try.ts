@@ -9,7 +9,7 @@ import { useOrdinary } from './failure.js';
 const surelyFirstMs = 8_000;
 const answerMs = 500;
 
-/** Only if the workflow does not know (`Engine.isFirstAttempt`), asks Temporal. @throws ApplicationFailure `UseOrdinary` */
+/** If this may be a later attempt, asks Temporal. @throws ApplicationFailure `UseOrdinary` */
 export async function assertFirstAttempt(
   { client }: { client: Client },
   { dueAt = '', isFirstAttempt }: Pick<ActionRef, 'dueAt' | 'isFirstAttempt'>,

@@ -1,4 +1,4 @@
-/** The activities that report failures and recoveries to a notifier, and that deliver notices. */
+/** These activities report failures and recoveries to a notifier, and deliver notices. */
 
 import { activityInfo } from '@temporalio/activity';
 import { isGrpcServiceError } from '@temporalio/client';

@@ -21,7 +21,7 @@ export function readPolicy({ store }: Deps): Activities['readPolicy'] {
   };
 }
 
-/** Reads pauses for a workflow that waits for their end, or that does not count their time in an attention window. */
+/** Reads the pauses of a company. A workflow waits for their end, or does not count their time in an attention window. */
 export function readPauses({ store, client, log }: Deps): Activities['readPauses'] {
   const notices = ruleNotices(client, log);
   return async ({ companyId, since, waiting }) => {

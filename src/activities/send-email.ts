@@ -29,7 +29,7 @@ export function sendEmail(deps: Deps): Activities['sendEmail'] {
   });
 }
 
-const mostInputs = 10; // the size of the cache of inputs, which helps because one e-mail may go to many recipients
+const mostInputs = 10; // the size of each cache, which helps because one e-mail may go to many recipients
 const answerTimeoutMs = 5_000;
 
 /**

@@ -13,7 +13,7 @@ export const actionErrorSchema = z.object({
   remedy: optionalText.describe('What to do about it.'),
   retryable: z.boolean().describe('Whether a retry without changes can help.'),
   unknown: z.boolean().optional().describe('The outcome is unknown: the effect may have happened.'),
-  retryAfterSeconds: z.number().optional().describe('The `Retry-After` of the called system.'),
+  retryAfterSeconds: z.number().optional().describe("The called system's `Retry-After`, in seconds."),
   paused: z.enum(connectors).optional().describe('This connector is paused, so nothing was sent.'),
 });
 export type ActionError = z.infer<typeof actionErrorSchema>;
@@ -75,7 +75,7 @@ export const actionStatusSchema = z.object({
 });
 /** The values of late texts. All tries with the same idempotency key use the same values. */
 export interface LateValues {
-  values: Record<string, string>; // by the paths in the assignment
+  values: Record<string, string>; // The key is a path in the assignment.
   recipients?: string[]; // only if the recipients of an e-mail are late
 }
 

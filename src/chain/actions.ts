@@ -13,7 +13,7 @@ export const sendAssignment = defineAction({
   needsAssignment: true,
   fields: {
     groupId: shortText(1000).optional().describe('One group.'),
-    sendToGroups: shortText(10_000).optional().describe('Several groups, separated by commas. With groupId, the union of both.'),
+    sendToGroups: shortText(10_000).optional().describe('Several groups, separated by commas. The group in groupId is added.'),
     sendRadius: ruledText(256, (radius) =>
       /^\s*(\d{1,9}(\.\d{1,9})?)?\s*$/.test(radius) ? undefined : 'must be a number of miles, such as "25" or "2.5"',
     )
@@ -22,7 +22,7 @@ export const sendAssignment = defineAction({
   },
   verbatim: { sendRadius: 'radiusMiles' },
   effect: z.object({
-    /** The list contains no duplicates and no blank ids. */
+    /** Without duplicates and blank ids. */
     groupIds: z.array(z.string()).optional().describe('If absent, the platform decides.'),
     radiusMiles: z.number().optional(),
   }),
@@ -68,7 +68,7 @@ export const sendEmails = defineAction({
         const { length } = readRecipients(emails).recipients;
         if (length > maxRecipients) context.addIssue(`has ${length} recipients; at most ${maxRecipients} an action are allowed`);
       })
-      .describe('Addresses; an element may be a comma-separated list.'),
+      .describe('The addresses. An element may be a list with commas.'),
     subject: text.describe('Subject line.'),
     body: text.describe('Plain-text body.'),
     bodyHtml: text.describe('HTML body.'),
@@ -101,13 +101,13 @@ export const updateUdf = defineAction({
     cfValue: text.describe('New value.'),
     cfTargetDateFormat: ruledText(256, (format) => parsePattern(format).error)
       .optional()
-      .describe('Java timestamp pattern in which a timestamp in cfValue is written.'),
+      .describe('A Java timestamp pattern. The relay writes the timestamp in cfValue in this form.'),
   },
   verbatim: { externalSystemTicketId: 'ticketId', cfName: 'field', cfValue: 'value', cfTargetDateFormat: 'dateFormat' },
   effect: z.object({
     ticketId: z.string(),
     field: z.string(),
-    value: z.string().describe("As it would be written: a timestamp already in its format and in the company's time zone."),
+    value: z.string().describe("The value to write. A timestamp already has its format, in the company's time zone."),
   }),
   read(fields, issues): { ticketId: string; field: string; value: string; dateFormat?: string } {
     for (const field of ['externalSystemTicketId', 'cfName', 'cfTargetDateFormat'] as const)

@@ -9,7 +9,7 @@ const withName = /^(?<name>[^<>]*)<(?<address>[^<>]*)>$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this pattern finds control characters, which are not allowed.
 const control = /[\u0000-\u001f\u007f\u2028\u2029]/;
 
-/** `ada@example.com` for `Ada <ada@example.com>` and for `ada@example.com`. Undefined if the text is not an address. */
+/** Returns `ada@example.com` for `Ada <ada@example.com>` and for `ada@example.com`. Undefined if the text is not an address. */
 export function bareAddress(text: string): string | undefined {
   if (text.length > 320 || control.test(text)) return undefined;
   const bare = (withName.exec(text.trim())?.groups?.address ?? text).trim();

@@ -6,7 +6,6 @@ import { type ActionState, actionStates, type ChainStatus, hasEnded, isToRedo } 
 export const steeringVerbs = ['retry', 'mend', 'skip', 'runNow', 'reschedule', 'cancel'] as const;
 export type SteeringVerb = (typeof steeringVerbs)[number];
 
-/** The verbs of bulk orders. */
 export const bulkVerbs = ['retry', 'mend', 'skip', 'cancel', 'runNow'] as const satisfies SteeringVerb[];
 export type BulkVerb = (typeof bulkVerbs)[number];
 
@@ -40,8 +39,8 @@ export function isOpenTo(verb: SteeringVerb, state: ActionState): boolean {
 }
 
 /**
- * The effect of a signal: `decide` for a held action, `redo` for a failed action, `move` for a scheduled action, or `cancel`.
- * Undefined if the signal has no effect. @param waits - whether an edit or a skip may come before the action is held.
+ * Returns the effect of a signal: `decide` for a held action, `redo` for a failed action, `move` for a scheduled action, or
+ * `cancel`. Undefined if the signal has no effect. @param waits - whether an edit or a skip may come before the action is held.
  */
 export function effectOf(verb: SteeringVerb, state: ActionState, waits = false) {
   const isEarly = waits && (verb === 'mend' || verb === 'skip') && !hasEnded(state);
@@ -68,7 +67,7 @@ export interface ChainFacts {
   historyFull?: boolean | undefined;
   /** No worker process answered, so the states may be outdated. */
   partial?: boolean | undefined;
-  /** Temporal has deleted the chain, so it cannot be steered. */
+  /** Temporal has deleted the chain, so nobody can steer the chain. */
   forgotten?: boolean | undefined;
 }
 
@@ -94,9 +93,9 @@ export function refusalOf(verb: SteeringVerb, chain: ChainFacts, { index, state 
   }
   if (!isOpenTo(verb, state) && !partial) {
     if (hasEnded(state)) return ended(`action ${index} is ${state}`);
-    const { states } = verbs[verb];
+    const states = verbs[verb].states.join(' or ');
     const possible = verbsFor(chain, { index, state }).join(', ');
-    const detail = `Action ${index} is ${state}; this is for actions that are ${states.join(' or ')}. Possible now: ${possible}.`;
+    const detail = `Action ${index} is ${state}, but ${verb} is for actions that are ${states}. Possible now: ${possible}.`;
     return { slug: 'not-steerable', detail };
   }
   return chain.historyFull && usesRoom(verb) ? { slug: 'not-steerable', detail: `${historyFull}.` } : undefined;

@@ -13,7 +13,6 @@ export interface Try {
   waits: number;
 }
 
-/** The outcome of a try. */
 export interface Tried {
   attempts: number;
   failure?: ActionError;

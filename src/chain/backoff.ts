@@ -1,4 +1,4 @@
-/** The waits before the retries of a failed effect (within the retry budget) and of a held action. Part of the replay contract. */
+/** How long the relay waits before it retries a failed effect or a held action. Part of the replay contract. */
 
 const longestBackoff = 60; // in seconds
 

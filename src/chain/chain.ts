@@ -17,7 +17,7 @@ export type ChainAction = ActionEffect & {
   index: number; // Zero-based place in the request's array.
   relayId: string;
   assignmentId?: string;
-  delaySeconds?: number; // whole seconds after `receivedAt`; absent or 0: immediate
+  delaySeconds?: number; // Whole seconds after `receivedAt`. If absent or 0, the action is immediate.
   dueAt?: string; // Replaces `delaySeconds`. ISO 8601, UTC.
   condition?: Condition;
   incomingValue?: string;
@@ -26,23 +26,23 @@ export type ChainAction = ActionEffect & {
   cannotSchedule?: string;
   invalidData?: string; // A data mistake in the effect. The action needs attention if its condition holds.
   /**
-   * The fields as sent, except fields that the action contains unchanged, see sent.ts. Absent if an old version of the relay
-   * accepted the request.
+   * The fields as sent, without the fields that the action contains unchanged (see sent.ts). Absent if an old version of the
+   * relay accepted the request.
    */
   sent?: Record<string, unknown>;
   /**
-   * Set, also empty, if the relay made the action from an event: the references that have no value. Every other `${…}` in the
-   * action is data, not a variable.
+   * The references without a value. Set (perhaps empty) only if the relay made the action from an event. Then every other `${…}`
+   * in the action is data, not a variable.
    */
   unfilled?: string[];
   /**
-   * The fields with `${assignment.path}`, by their names in the request. An activity fills them in when the action runs. Until then
-   * the action shows the references. `emails` is a list of texts.
+   * The fields with `${assignment.path}`. The key is the name of the field in the request. An activity fills in the fields when
+   * the action runs. Until then, the action shows the references. `emails` is a list of texts.
    */
   late?: Record<string, LateText | LateText[]>;
 };
 
-/** Literal, path, literal, path, … and a literal at the end. The paths lead into the assignment. */
+/** A literal text, a path into the assignment, a literal, a path, and so on. The last part is a literal. */
 export type LateText = string[];
 
 export type SendEmails = Extract<ChainAction, { action: 'sendEmails' }>;
@@ -56,7 +56,7 @@ export interface ChainRef {
 export interface Chain extends ChainRef {
   receivedAt: string; // The time when the request arrived. All delays begin at this time. ISO 8601, UTC.
   actions: ChainAction[];
-  retryBudgetSeconds: number; // how long an effect is tried before its action needs attention
+  retryBudgetSeconds: number; // how long the relay tries an effect before its action needs attention
   attentionWindowSeconds: number; // how long a held action waits for a decision
   /** The due times of all actions in the chain. Set only for a `DelayedAction`. */
   dueTimes?: Due[];
@@ -107,7 +107,7 @@ export function causePage(apiUrl: string, companyId: string, causeId: string): s
 /** Base URLs without a slash at the end. */
 export interface Links {
   api: string; // https://relay.example.com
-  /** Temporal's Web UI, for operators. If the Web UI needs a sign-in, the URL is the API's `/web-ui`, which asks for a sign-in. */
+  /** Temporal's Web UI, for operators. If the Web UI needs a sign-in, this is the API's URL `/web-ui`, which asks for a sign-in. */
   webUi?: string;
 }
 
@@ -135,7 +135,7 @@ export function idempotencyKey(chain: ChainRef, index: number, mends = 0): strin
   return `${chainWorkflowId(chain)}/${index}${mends > 0 ? `/m${mends}` : ''}`;
 }
 
-const longestStartMs = 60_000; // a workflow starts in less time; a larger difference means that a clock is wrong
+const longestStartMs = 60_000; // A workflow starts in less time, so a larger difference means that a clock is wrong.
 
 /**
  * If the API's clock is wrong, `receivedAt` becomes the workflow's start time, because timers use Temporal's clock. Part of the
@@ -191,7 +191,6 @@ function groupOf(action: Pick<ChainAction, 'delaySeconds' | 'dueAt'>): number | 
   return action.dueAt ?? delayOf(action);
 }
 
-/** The delay in seconds. */
 export function delayOf({ delaySeconds = 0 }: Pick<ChainAction, 'delaySeconds'>): number {
   return delaySeconds;
 }

@@ -1,4 +1,4 @@
-/** Conditions as rows of property, comparison and value, and as the texts of the API: `actionCondition`, or CEL in `if` and `when`. */
+/** Converts conditions between rows (property, comparison, value) and the API's texts: `actionCondition`, or CEL (`if`, `when`). */
 
 import { parseCondition, pathPattern, pathText, stepsOf } from './condition.js';
 import type { Fields } from './fields.js';
@@ -7,14 +7,14 @@ export type Subject = 'assignment' | 'event' | 'incomingValue';
 export type Value = string | number | boolean;
 export interface Row {
   of: Subject;
-  /** Such as `location.zip`. Empty for `incomingValue`. */
+  /** For example `location.zip`. Empty for `incomingValue`. */
   path: string;
   comparison: Comparison;
   /** Unused for `exists` and `missing`. */
   value: Value;
 }
 
-/** `cel`: in CEL, with P for the property and V for the value. */
+/** `cel` is the comparison in CEL. P stands for the property, and V for the value. */
 export const comparisons = {
   is: { words: 'is', cel: 'P == V' },
   not: { words: 'is not', cel: 'P != V' },
@@ -28,7 +28,7 @@ export type Comparison = keyof typeof comparisons;
 const allComparisons = Object.keys(comparisons) as Comparison[];
 export const hasValue = (comparison: Comparison) => comparisons[comparison].cel.includes('V');
 
-/** `text`: an expression that rows cannot show. */
+/** `text` is an expression that rows cannot show. */
 export interface Condition {
   rows: readonly Row[];
   join: 'and' | 'or';
@@ -37,7 +37,7 @@ export interface Condition {
 
 export const noCondition: Condition = { rows: [], join: 'and' };
 
-/** The condition of an action, from its fields `actionCondition` and `if`. */
+/** Reads the condition of an action from its fields `actionCondition` and `if`. */
 export function conditionOf({ actionCondition, if: expression }: Fields): Condition {
   const plain = typeof actionCondition === 'string' && actionCondition !== '' ? [plainRow(actionCondition)] : [];
   if (typeof expression !== 'string' || expression === '') return { ...noCondition, rows: plain };
@@ -46,13 +46,13 @@ export function conditionOf({ actionCondition, if: expression }: Fields): Condit
   return { rows: [...plain, ...rows], join };
 }
 
-/** The condition of an expression. */
+/** Reads an expression in CEL. */
 export function whenOf(expression: unknown): Condition {
   if (typeof expression !== 'string' || expression === '') return noCondition;
   return readExpression(expression) ?? { ...noCondition, text: expression };
 }
 
-/** The fields for the condition. One comparison of the assignment needs no CEL, so a list can have it too. */
+/** Writes the condition into fields. A single `is` or `is not` needs no CEL, unless it compares the event. */
 export function fieldsOfCondition({ rows: written, join, text }: Condition): { actionCondition?: string; if?: string } {
   const rows = written.filter(isWhole);
   const [only, second] = rows;
@@ -115,7 +115,7 @@ export function expressionOf(rows: readonly Row[], join: Condition['join']): str
 
 const patterns: Record<string, string> = {
   P: /(?<of>event|assignment|incomingValue)(?<path>(?:\.[A-Za-z_]\w*|\[\d+\]|\["[^"\\]*"\])*)/.source,
-  // Only the escapes that JSON has, too.
+  // Allows only the escapes that JSON also has.
   V: /(?<value>"(?:[^"\\\p{Cc}]|\\["\\bfnrt])*"|-?\d+(?:\.\d+)?|true|false)/u.source,
   ' ': '\\s*',
 };
@@ -124,7 +124,7 @@ const forms = allComparisons.map((comparison) => {
   return { comparison, form: new RegExp(`^\\s*${source}\\s*(?:(?<join>&&|\\|\\|)(?<rest>.+))?$`, 'su') };
 });
 
-/** Reads CEL that consists of simple comparisons, joined in one way. Undefined for other CEL. */
+/** Reads CEL that consists of simple comparisons, joined only by `&&` or only by `||`. Undefined for other CEL. */
 export function readExpression(text: string): Condition | undefined {
   const written = text.replace(/^\s*!(has\([^()]*\))/, '!($1)');
   for (const { form, comparison } of forms) {
@@ -141,7 +141,7 @@ export function readExpression(text: string): Condition | undefined {
   return undefined;
 }
 
-/** The value with the type that the property has had: a number or boolean in CEL must not be in quotation marks. */
+/** Gives the value the type of an earlier value (`seen`), because a number or boolean in CEL must not have quotation marks. */
 export function typedValue(text: string, comparison: Comparison, seen: unknown): Value {
   const isNumber = String(Number(text)) === text.trim() && Number.isFinite(Number(text));
   if (comparison === 'more' || comparison === 'less') return isNumber ? Number(text) : text;

@@ -1,4 +1,4 @@
-/** The relay parses a condition when the request arrives, and evaluates it before its action. Conditions are case-sensitive. */
+/** The relay parses a condition when the request arrives, and evaluates it before the action. Conditions are case-sensitive. */
 
 import { cutShort, type Parsed } from './text.js';
 
@@ -6,7 +6,7 @@ export interface Condition {
   path: (string | number)[]; // `location.zip` → `['location', 'zip']`, `stops[0].id` → `['stops', 0, 'id']`
   operator: '==' | '!=';
   value: string;
-  opaque?: Opaque; // a condition that only an activity can evaluate; `value` describes it for people
+  opaque?: Opaque; // A condition that only an activity can evaluate. Then `value` is a text for people.
 }
 
 /** Everything that an activity checks before the action runs. All parts must hold. */
@@ -64,8 +64,8 @@ export function asksIncomingValue(condition: Condition): boolean {
 }
 
 /**
- * Whether the evaluation may need the assignment from the platform. An expression is not parsed here, so a text in it may also count.
- * Part of the replay contract.
+ * Whether the evaluation may need the assignment from the platform. This function does not parse expressions, so the word
+ * `assignment` in a text also counts. Part of the replay contract.
  */
 export function mayAskAssignment(condition: Condition): boolean {
   const { opaque } = condition;

@@ -1,4 +1,4 @@
-/** Durations as people write them, such as `30 minutes`, `1 h` or `1 h 30 min`, and the seconds that the API expects. */
+/** Converts between durations that people write, such as `30 minutes` or `1 h 30 min`, and the seconds that the API expects. */
 
 import { counted, spans, spanText } from './text.js';
 
@@ -35,7 +35,7 @@ export function wholeDuration(seconds: number): string {
   return spanText(seconds, countedUnit, spans.length) || 'immediately';
 }
 
-/** Durations are stored as seconds, and a delay of 0 as ''. A text that is no duration is stored as it is, with its mistake. */
+/** Converts a written delay into seconds, as text. A delay of 0 becomes ''. A text that is no duration stays unchanged. */
 export function storedDelay(text: string): string {
   const { seconds } = readDuration(text);
   return seconds === undefined ? text : seconds === 0 ? '' : String(seconds);
@@ -50,13 +50,13 @@ export function delayText(stored: string): string {
 /** Reads `5 miles` as the `5` that the API expects. */
 export const miles = (text: string) => text.replace(/^\s*(\d+(?:\.\d+)?)\s*(?:mi|miles?)\.?\s*$/i, '$1');
 
-/** The text of the field for `delayInSeconds`. Undefined if the delay is not a number of seconds, such as a reference. */
+/** Reads a `delayInSeconds`. Undefined if the delay is not a number of seconds, for example if it is a reference. */
 export function delaySeconds(delay: unknown): number | undefined {
   const text = delay === undefined ? '' : String(delay).trim();
   return /^\d*$/.test(text) ? Number(text) : undefined;
 }
 
-/** For example `0:30` or `1 day 2:00`, for a timeline. @param seconds - after the event. */
+/** Writes a time for a timeline, such as `0:30` or `1 day 2:00`. @param seconds - after the event. */
 export function clockText(seconds: number): string {
   const [days, rest] = [Math.floor(seconds / 86_400), Math.floor(seconds % 86_400)];
   const two = (count: number) => String(count).padStart(2, '0');

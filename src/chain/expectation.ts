@@ -1,4 +1,4 @@
-/** How often a rule expects an event: how long a silence has lasted within the hours of the rule, and a proposal from past events. */
+/** A rule can expect events regularly. Measures how long a rule is silent, and proposes an expectation from past events. */
 
 import { type Pause, pausedSeconds } from './pause.js';
 import { offsetSeconds } from './timestamp/zone.js';
@@ -39,7 +39,7 @@ function hourSpans({ days = [], from, to, timeZone = 'UTC' }: Hours, since: numb
   return spans;
 }
 
-/** The starts of the last hours (UTC) or of the last days in the zone, as ISO 8601, the oldest first. */
+/** Returns when each of the last hours (in UTC) or days (in the zone) began, in ISO 8601, the oldest first. */
 export function bucketStarts(by: 'hour' | 'day', days: number, timeZone: string, now: number): string[] {
   const [size, count] = by === 'hour' ? [3_600_000, days * 24] : [dayMs, days];
   const shift = by === 'hour' ? 0 : offsetAt(timeZone, now);
@@ -58,8 +58,8 @@ export function isWithin(hours: Hours, time: number): boolean {
 }
 
 /**
- * The seconds of a silence that count: within the hours, and outside of the `excused` times. A silence of more than 62 days counts
- * as 62 days. @param since, until - Unix milliseconds
+ * Counts the seconds of a silence within the hours, without the `excused` times. A silence of more than 62 days counts as 62
+ * days. @param since, until - Unix milliseconds
  */
 export function silentSeconds(
   hours: Hours,
@@ -71,16 +71,17 @@ export function silentSeconds(
   return spans.reduce((sum, [from, to]) => sum + (to - from) / 1000 - pausedSeconds(excused, from, to), 0);
 }
 
-/** The times of events, as minutes since 1970, without repetitions, the oldest first. */
+/** When events came, in minutes since 1970, without repetitions, the oldest first. */
 export type EventMinutes = readonly number[];
 
 const fewest = { events: 20, days: 7 };
-/** The proposed times, in minutes. */
+/** The intervals that the relay can propose, in minutes. */
 const steps = [5, 10, 15, 20, 30, 60, 120, 180, 240, 360, 480, 720, 1440, 2880, 4320, 10_080, 20_160, 44_640];
 
 /**
- * Proposes an expectation: twice the gap that 99 of 100 gaps do not exceed, within the usual days and hours. A day of the week is
- * usual if events came on half of these days; an hour is usual if events came in it on half of the usual days.
+ * Finds how long 99 of 100 gaps between events last at most, and proposes at least twice this time, within the usual days and
+ * hours. A weekday is usual if at least half of these days had events. An hour is usual if at least half of the usual days had
+ * events in this hour.
  * @returns undefined if there are too few events, or events are too rare.
  */
 export function proposedExpectation(minutes: EventMinutes, timeZone: string): Expectation | undefined {
@@ -114,14 +115,14 @@ function usualHours(minutes: EventMinutes, timeZone: string, weeks: number): Hou
   const isUsual = (hour: number) => usualDays.filter(([, hours]) => hours.has(hour)).length >= usualDays.length / 2;
   const usual = Array.from({ length: 24 }, (_, hour) => hour).filter(isUsual);
   const [from = 0, to = 23] = [usual[0], usual.at(-1)];
-  // In narrow hours, the silence of a rule with one event a day would grow too slowly.
+  // If the hours were narrow, the silence of a rule with one event a day would grow too slowly.
   const isLimited = to - from >= 3 && to - from < 20;
   const clock = (hour: number) => `${String(hour % 24).padStart(2, '0')}:00`;
   if (days.length === 7 && !isLimited) return undefined;
   return { ...(days.length < 7 && { days }), ...(isLimited && { from: clock(from), to: clock(to + 1) }) };
 }
 
-/** The usual seconds from event to event at this time of the week, within 90 minutes, in the last 4 weeks. Undefined if unknown. */
+/** The usual seconds between events. Counts events within 90 minutes of this time of the week, in the last 4 weeks. */
 export function usualEvery(minutes: EventMinutes, now: number): number | undefined {
   const weeks = [1, 2, 3, 4].map((weeks) => (now - weeks * 7 * dayMs) / 60_000);
   const near = minutes.filter((minute) => weeks.some((middle) => Math.abs(minute - middle) <= 90)).length;

@@ -32,7 +32,7 @@ export function failureWords(type: string): string {
 const callTypes = ['PlatformError', 'TicketingError', 'MailError', 'OutcomeUnknown'];
 const isMissingAssignment = ({ type, message }: Failure) => type === 'PlatformError' && /\banswered 404\b/.test(message);
 
-/** For example `Assignment 2001 does not exist`. Never the request and its status. */
+/** For example `Assignment 2001 does not exist`. The title never contains the request or its status. */
 export function failureTitle(failure: Failure): string {
   const { type, title, message, assignmentId } = failure;
   if (title) return title;
@@ -60,13 +60,13 @@ export function failureRemedy(failure: Failure): string | undefined {
   return type === 'ConfigurationMistake' ? 'Correct the settings, then retry' : 'Fix the cause, then retry';
 }
 
-/** What helps first, and the words of its button. `settings`: the page with the company's connections. */
+/** What helps first, and the words of its button. `settings` is the page with the company's connections. */
 export interface Help {
   by: 'retry' | 'mend' | 'settings';
   words?: string;
 }
 
-/** @returns undefined if a person must first do something outside the relay, and no button can say it. */
+/** @returns undefined if a person must first do something outside the relay, for which there is no button. */
 export function helpFor(failure: Failure | undefined): Help | undefined {
   if (!failure || failure.retryable) return { by: 'retry' };
   const remedy = failureRemedy(failure) ?? '';

@@ -100,7 +100,7 @@ function ofOrder(one: Written, all: readonly Written[]): Issue[] {
 
 const netAfterSeconds = 1800; // time for people to accept the assignment after it was last sent
 
-/** Warns if no safety net (a later e-mail without a condition, or with one about the status) follows the last `sendAssignment`. */
+/** Warns if the last `sendAssignment` has no safety net: a later e-mail without a condition, or with a condition on the status. */
 function withoutNet(all: readonly Written[]): Hint[] {
   const last = all
     .filter(isSend)

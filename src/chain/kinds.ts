@@ -1,6 +1,6 @@
 /**
- * The kinds of systems that a company can connect, besides `http`: names, settings and abilities. The API's schemas, the forms of
- * the console and the checks of the composer follow from these tables. Every setting is a text.
+ * The kinds of systems that a company can connect, besides `http`: names, settings and abilities. The API's schemas, the console's
+ * forms and the composer's checks use these tables. Every setting is a text.
  */
 
 import type { ChainAction } from './chain.js';
@@ -11,7 +11,7 @@ export interface Setting {
   help?: string;
   secret?: true;
   optional?: true;
-  /** The form of a setting that becomes a part of a URL. It is checked, so that credentials only go to the vendor's hosts. */
+  /** The form of a setting that becomes a part of a URL. The relay checks it, so that credentials go only to the vendor's hosts. */
   pattern?: { rule: RegExp; example: string };
 }
 
@@ -23,9 +23,9 @@ export interface Kind {
 }
 
 export interface PlatformKind extends Kind {
-  /** The limits of `sendRadius`, in whole miles. Absent: the platform takes no radius. */
+  /** The limits of `sendRadius`, in whole miles. Absent if the platform takes no radius. */
   radius?: { min: number; max: number };
-  /** Groups can be given by number or by name. */
+  /** An action can give a group by its number or its name. */
   groupsByName?: true;
 }
 
@@ -44,7 +44,7 @@ const host = (rule: RegExp, example: string) => ({ rule, example });
 export const ticketingKinds = {
   autotask: {
     name: 'Autotask PSA',
-    credentials: 'In Autotask: Admin > Account Settings & Users > Resources (Users), a user with the security level API User.',
+    credentials: 'In Autotask: Admin > Account Settings & Users > Resources (Users). Add a user of the level API User.',
     settings: {
       userName: { label: 'Username (Key)' },
       secret: { label: 'Password (Secret)', secret: true },
@@ -54,7 +54,7 @@ export const ticketingKinds = {
   connectwise: {
     name: 'ConnectWise PSA',
     credentials:
-      'In ConnectWise: System > Members > API Members, a member with API keys. The client id is from developer.connectwise.com.',
+      'In ConnectWise: System > Members > API Members. Add a member with API keys. Get the client id at developer.connectwise.com.',
     settings: {
       site: { label: 'Site', pattern: host(/^(?:na|eu|au|aus|za|staging)\.myconnectwise\.net$/, 'na.myconnectwise.net') },
       company: { label: 'Company', help: 'As on the login page.', pattern: host(/^[\w.-]+$/, 'example') },
@@ -66,7 +66,7 @@ export const ticketingKinds = {
   servicenow: {
     name: 'ServiceNow',
     credentials:
-      'In ServiceNow: User Administration > Users, a user with web service access only, and a role that may write the table.',
+      'In ServiceNow: User Administration > Users. Add a user with web service access only, and a role that may write the table.',
     settings: {
       instance: { label: 'Instance', help: 'The first part of the address.', pattern: host(/^[a-z0-9-]+$/, 'dev12345') },
       userName: { label: 'User ID' },
@@ -85,7 +85,7 @@ export const ticketingKinds = {
   },
   jira: {
     name: 'Jira Cloud',
-    credentials: 'At id.atlassian.com: Security > API tokens, as a user who can edit the issues.',
+    credentials: 'Sign in as a user who can edit the issues. At id.atlassian.com: Security > API tokens.',
     settings: {
       site: { label: 'Site', help: 'The first part of the address.', pattern: host(/^[a-z0-9-]+$/, 'example') },
       email: { label: 'E-mail of the user' },
@@ -103,7 +103,7 @@ type TextsOf<Settings> = {
 } & { [Name in keyof Settings as Settings[Name] extends { optional: true } ? Name : never]?: string };
 export type TicketingConnections = ConnectionsOf<typeof ticketingKinds>;
 
-/** The settings of a connected platform that tell what it can do. */
+/** These settings of a connected platform show what the platform can do. */
 interface Connected {
   kind: string;
   templates?: { send?: { path: string; body?: unknown } | undefined } | undefined;
@@ -117,7 +117,7 @@ export function warningsOfKind(platform: Connected | undefined, actions: readonl
   });
 }
 
-/** Returns why the platform cannot send an assignment as the action says; undefined if it can. */
+/** Returns why the platform cannot send an assignment as the action says. Undefined if the platform can do it. */
 export function unableToSend(
   connected: Connected | undefined,
   { radiusMiles: miles, groupIds = [] }: { radiusMiles?: number; groupIds?: string[] },

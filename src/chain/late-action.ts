@@ -7,7 +7,7 @@ import { readRequest } from './request.js';
 import { fieldsOf } from './sent.js';
 import type { Parsed } from './text.js';
 
-/** @param action - with `sent`. @returns the action without late texts, or the mistakes in its fields. */
+/** @param action - must have `sent`. @returns the action without late texts, or the first mistake in its fields. */
 export function withLate(action: ChainAction, values: LateValues['values']): Parsed<{ action: ChainAction }> {
   const { late = {}, unfilled = [], index, sent } = action;
   const filled = Object.entries(late).map(([field, text]) => [field, filledIn(field, text, values)]);

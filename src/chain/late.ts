@@ -1,6 +1,6 @@
 /**
- * Late texts: texts with `${assignment.path}`, whose values an activity reads from the assignment when the action runs. Without
- * zod, because the workflows import this file. Reading an action again with its values: late-action.ts.
+ * Late texts contain `${assignment.path}`. An activity reads their values from the assignment when the action runs. This file does
+ * not import zod, because the workflows import this file. late-action.ts reads an action again with its values.
  */
 
 import type { ChainAction, LateText } from './chain.js';
@@ -55,20 +55,20 @@ export function joined(text: LateText, write: (path: string) => string): string 
   return text.map((part, place) => (place % 2 === 0 ? part : write(part))).join('');
 }
 
-/** The text as it is shown before the values are known. */
+/** Returns the text that people see before the values are known. */
 export function unread(text: LateText): string {
   return joined(text, (path) => `\${assignment.${path}}`);
 }
 
-/** The text with the values of the assignment. */
+/** Fills in the values of the assignment. */
 export function filledText(field: string, text: LateText, values: Readonly<Record<string, string>>): string {
   const isAlone = text.length === 3 && text[0] === '' && text[2] === '';
   return joined(text, (path) => valueIn(field, values[path] ?? '', isAlone));
 }
 
 /**
- * Writes a value into a field so that it stays one value: in HTML it adds no element or attribute, and in an address no recipient.
- * @param isAlone - whether the text has nothing but this value. Then it may be a list of addresses.
+ * Writes a value into a field, so that the value adds no element or attribute to HTML, and no recipient to an address.
+ * @param isAlone - whether the text has only this value. Then the value may be a list of addresses.
  */
 export function valueIn(field: string, value: string, isAlone: boolean): string {
   if (field === 'emails') return isAlone ? value : value.replaceAll(/[,<>"]/g, ' ');
@@ -80,7 +80,7 @@ function escapeHtml(value: string): string {
   return value.replaceAll(/[&<>"']/g, (character) => escapes[character] ?? character);
 }
 
-/** Joins all that an activity must check before the action. If there is only a plain condition, returns this condition. */
+/** Joins everything that an activity must check before the action. If there is only a plain condition, returns this condition. */
 export function opaqueCondition(opaque: Opaque): Condition | undefined {
   const { condition, if: expression, late } = opaque;
   if (!expression && !late) return condition;
@@ -89,5 +89,5 @@ export function opaqueCondition(opaque: Opaque): Condition | undefined {
   return { path: [], operator: '==', value, opaque };
 }
 
-/** Stands in place of a condition if an action has late texts, but no condition. */
+/** Replaces the text of the condition if an action has late texts, but no condition. */
 const onlyLate = 'the assignment has the values';

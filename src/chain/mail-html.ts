@@ -1,4 +1,4 @@
-/** Makes the HTML of a mail from its text. References such as `${name}` stay: the relay escapes their values. */
+/** Makes the HTML of a mail from its text. Keeps references such as `${name}`, because the relay escapes their values later. */
 
 const signs: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 

@@ -53,13 +53,13 @@ export function mendAction(
   }
 }
 
-/** The late texts that the edit does not change. Undefined if none is left. */
+/** The late texts that the edit does not change. Undefined if there are none. */
 function lateAfter({ late = {} }: ChainAction, sent: Fields, element: Fields): ChainAction['late'] {
   const left = Object.entries(late).filter(([field]) => isSame(sent[field], element[field]));
   return left.length > 0 ? Object.fromEntries(left) : undefined;
 }
 
-/** An edit is data, so it contains no references. Refuses an edit that keeps a reference of the late text that it changes. */
+/** An edit is data, so it contains no references. Refuses an edit that keeps a reference of the changed late text. */
 function reference({ late = {} }: ChainAction, name: string, text: unknown): string | undefined {
   const kept = pathsOf(textsOf(late[name] ?? [])).find((path) => [text].flat().join().includes(`\${assignment.${path}}`));
   return kept && `must have the value itself in place of \${assignment.${kept}}`;

@@ -17,7 +17,7 @@ export type ActionState = (typeof actionStates)[number];
 
 export type Outcomes = Partial<Record<ActionState, number>>;
 
-/** Describes the states that steered actions have a moment after the signal, for example `2 done, 1 failed again`. */
+/** Describes the states of steered actions a moment after the signal, for example `2 done, 1 failed again`. */
 export function outcomesText(outcomes: Outcomes): string {
   const words: Partial<Record<ActionState, string>> = {
     'needs-attention': 'failed again',
@@ -34,7 +34,7 @@ export function outcomesText(outcomes: Outcomes): string {
   return [...counts].flatMap(([said, count]) => (count > 0 ? `${count} ${said}` : [])).join(', ');
 }
 
-/** `forgotten`: the chain was open, but Temporal does not know it, for example after a restore of Temporal. */
+/** `forgotten` means that the chain was open, but Temporal does not know it, for example after a restore of Temporal. */
 export const chainStatuses = [
   'running',
   'needs-attention',
@@ -58,7 +58,7 @@ export function isToRedo(state: ActionState): boolean {
   return state === 'failed' || state === 'partly-failed';
 }
 
-/** Whether nobody knows if the last try took effect. Ignores recipients who have the e-mail. */
+/** Whether the outcome of the last try is unknown. Ignores recipients who have the e-mail. */
 export function isUnknown({ error, deliveries = [] }: Tried): boolean {
   return Boolean(error?.unknown || deliveries.some(({ sent, unknown }) => !sent && unknown));
 }
@@ -108,7 +108,7 @@ export const perhapsTried = {
   unknown: true,
 };
 
-/** The status of a chain that the states of its actions determine. */
+/** Derives the status of a chain from the states of its actions. */
 export function chainStatus(
   actions: readonly { state: ActionState }[],
 ): Exclude<ChainStatus, 'cancelled' | 'terminated' | 'forgotten'> {

@@ -64,8 +64,8 @@ interface Found {
 
 /** The references in actions that the relay made from an event. Every other `${…}` in them is data. */
 export interface References {
-  unfilled: readonly string[]; // have no value; a mistake in every field but `comment`
-  unread?: readonly string[]; // get their values later; nothing is said of their fields
+  unfilled: readonly string[]; // references without a value, which are a mistake in every field except `comment`
+  unread?: readonly string[]; // references that get a value later, so their fields are not checked
 }
 
 /** @param references - only for an action that the relay made from an event. */
@@ -84,7 +84,7 @@ export function readMarked(elements: readonly Record<string, unknown>[], referen
   return JSON.parse(JSON.stringify(readElements(elements, references)).replaceAll(mark, '$'));
 }
 
-/** A character of the private use area that the texts do not contain. */
+/** Returns a character of Unicode's private use area that the texts do not contain. */
 export function markBesides(...texts: string[]): string {
   let code = 0xe000;
   while (texts.some((text) => text.includes(String.fromCharCode(code)))) code++;
@@ -118,7 +118,7 @@ function readAction(
   const issuesWith = (mistakes: string[]): Issues => ({
     problem: (field, detail) => problems.push({ pointer: at(field), detail }),
     warning: (field, detail) => {
-      // A field with a missing value is a mistake, which says more.
+      // A reference needs no warning: it is a mistake, or it gets its value later.
       if (refersTo(field, [...unread, ...unfilled]) === undefined) warnings.push({ pointer: at(field), detail });
     },
     mistake: (field, detail) => {

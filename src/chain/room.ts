@@ -8,7 +8,7 @@ export interface History {
   bytes: number;
 }
 
-/** The limit of the history, including the space that open actions still need. Beyond it, space is left for people's signals. */
+/** The limit of the history, including the space that open actions still need. The space above this limit is for signals. */
 const most: History = { events: 42_000, bytes: 40_000_000 };
 /** The limit for the relay's own retries. The larger part of the history is reserved for people's retries. */
 const mostOfOwn: History = { events: 20_000, bytes: 20_000_000 };

@@ -8,7 +8,7 @@ import { type Facts, type Forecast, forecastOf } from './forecast.js';
 export const scenarios = ['nobody-found', 'nobody-accepts', 'platform-down'] as const;
 export type Scenario = (typeof scenarios)[number];
 
-const downSeconds = 3600; // in `platform-down`, the platform does not answer for this many seconds after the event
+const downSeconds = 3600; // in `platform-down`, the platform does not answer for this time after the event
 
 /** Times are in seconds after the event. */
 export interface Played extends Forecast {

@@ -1,4 +1,4 @@
-/** The fields of an action as sent. Fields that the action contains unchanged, such as a long e-mail, are not stored twice. */
+/** Stores the fields of an action as sent, except fields that the action contains unchanged, such as a long e-mail. */
 
 import { actionDefinitions } from './actions.js';
 import type { ChainAction } from './chain.js';

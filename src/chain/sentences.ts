@@ -82,7 +82,7 @@ export function sentenceOf(fields: Fields): string {
 
 /** For example `For each event, if status is created`. */
 export function whenWords(when: unknown): string {
-  // The word "the event's" is not needed here, because every property is one of the event.
+  // Omits "the event's", because every property here belongs to the event.
   const condition = conditionWords(whenOf(when)).replaceAll("the event's ", '');
   return condition ? `For each event, ${condition}` : 'For every event';
 }

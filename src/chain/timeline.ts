@@ -1,4 +1,4 @@
-/** Draws times to scale. A long time in which no chain was open is drawn short, because it would hide everything else. */
+/** Draws times to scale, but shortens a long time without open chains, because it would take most of the space. */
 
 export interface Span {
   from: number; // Unix milliseconds
@@ -8,12 +8,12 @@ export interface Span {
 export interface Scale {
   /** The place of a time, from 0 to `width`. */
   place(time: number): number;
-  /** The times that are drawn short, by their places. */
+  /** The shortened times. `from` and `to` are places, and `ms` is the real length. */
   breaks: { from: number; to: number; ms: number }[];
 }
 
 export const width = 1000;
-/** The width of a break, as a share of the times that are drawn to scale. */
+/** The width of a shortened time, as a share of the times that are drawn to scale. */
 const breakShare = 0.08;
 const shortestMs = 1_000;
 

@@ -128,8 +128,8 @@ function note(chain: ChainRef, action: ActionStatus): string {
     `**Action ${index} needs attention:** ${words(whyNot(action))}. ${toDo}`.trimEnd(),
     nextAttemptAt
       ? `The relay tries it again by itself at ${shownTime(nextAttemptAt)}.`
-      : 'Nothing is tried by itself: mend the cause first.',
-    `To decide, open More Actions, Send a Signal: ${again}\`skip\` goes on without it; input \`[${index}]\`.`,
+      : 'The relay does not try it again by itself: mend the cause first.',
+    `To decide, open More Actions, Send a Signal: ${again}\`skip\` continues without it. The input of a signal is \`[${index}]\`.`,
     ...(heldUntil ? [`Without a decision it fails at ${shownTime(heldUntil)}.`] : []),
   ].join(' ');
 }

@@ -64,7 +64,7 @@ export function explained({ error, reason, assignmentId }: Known) {
   };
 }
 
-/** What a person must do before a retry. Undefined if a retry alone can help. */
+/** Says what a person must do before a retry. Undefined if a retry alone can help. */
 export function toDoFirst({ error, assignmentId }: Pick<Known, 'error' | 'assignmentId'>): string | undefined {
   const remedy = error && failureRemedy({ ...error, assignmentId });
   return remedy && sentence(remedy);

@@ -10,15 +10,15 @@ export interface Call {
   attempt?: number;
   /** The data that the previous attempt with the same key has kept. */
   kept?: unknown;
-  /** Keeps data for the next attempt with the same key. Once this returns, the data is safe even if the worker is lost. */
+  /** Keeps data for the next attempt with the same key. Then the data is safe even if the worker is lost. */
   keep?(data: unknown): Promise<unknown>;
 }
 
-/** The bounds of the effects in a system. */
+/** Limits for the effects in a system. */
 export interface Bounds {
-  /** Whether an effect needs several calls. It is then never a local activity, and checks whether an earlier attempt succeeded. */
+  /** Whether an effect needs several calls. Such an effect is never local, and checks whether an earlier attempt succeeded. */
   severalCalls: boolean;
-  /** The vendor's limits for all connections together that have the same `account`: address and credentials, never shown or stored. */
+  /** The vendor's limits for all connections with the same `account` (address and credentials). Only its hash is stored. */
   limits?: { account: string; threads: number; callsPerHour: number };
 }
 
@@ -37,9 +37,9 @@ export class ConnectorError extends Error {
       status?: number; // HTTP status, or SMTP reply code
       retryAfterSeconds?: number; // at most 3600
       unanswered?: boolean; // the request may have arrived, but no answer came
-      settled?: boolean; // for `unknown`: the connector has asked the system, which could not tell; the relay does not repeat the effect
-      notTried?: boolean; // the relay itself did not send anything; the attempt does not count
-      title?: string; // the failure in the words of the reader: `Assignment 2001 does not exist at WorkMarket`
+      settled?: boolean; // for `unknown`: the system could not tell the outcome, so the relay does not repeat the effect
+      notTried?: boolean; // the relay sent nothing, so the attempt does not count
+      title?: string; // the failure in plain words: `Assignment 2001 does not exist at WorkMarket`
       remedy?: string; // what to do: `Change the assignment number, then retry`
     } = {},
   ) {

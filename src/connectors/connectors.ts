@@ -32,7 +32,7 @@ async function ofEach<Create>(kinds: object): Promise<Record<string, Create>> {
 /** The maximum number of connections whose facts (addresses, access tokens, fields) are remembered. */
 const mostRemembered = 1000;
 
-/** Google's address and Microsoft's scope. The scope is for client credentials, which Google does not have. */
+/** The default address is Google's. The default scope is Microsoft's, because only Microsoft's client credentials need a scope. */
 const mailDefaults = { tokenUrl: 'https://oauth2.googleapis.com/token', scope: 'https://outlook.office365.com/.default' };
 
 export type Connectors = ReturnType<typeof createConnectors>;
@@ -44,7 +44,7 @@ export function createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom }: Co
   const operatorMailer = smtpUrl === undefined ? undefined : createMailer(smtpUrl, { allowPrivateNetworks: true });
 
   const memories = new Map<string, Memory>();
-  /** Changed settings, such as a new password, begin with an empty memory. */
+  /** After a change of the settings, such as a new password, the memory is empty. */
   function memoryOf(settings: object): Memory {
     const key = hash('sha256', JSON.stringify(settings));
     const memory = memories.get(key) ?? new Memory();
@@ -100,7 +100,7 @@ export function createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom }: Co
   }
 
   const close = () => Promise.all([http.close(), publicHttp.close()]);
-  /** Mails of the relay itself, such as links to sign in. A company's own mail server never gets them. */
+  /** Sends mails of the relay itself, such as links to sign in. A company's own mail server never gets such mails. */
   const operatorMail = operatorMailer && { mailer: operatorMailer, from: mailFrom };
   return { platformOf, ticketingOf, mailerOf, senderOf, noticeMailOf, operatorMail, httpOf, close };
 }

@@ -23,12 +23,12 @@ export interface HttpRequest {
   refusal?: (json: unknown) => string | undefined; // the reason why an answer with a 2xx status is a failure
   call: Call;
   what: string; // names the settings that contain the address, for advice in errors: `the company's platform settings`
-  /** For the title of an error: `the ticket system`, `ticket 4711`. Absent: errors have no title. */
+  /** For the title of an error: `the ticket system`, `ticket 4711`. If absent, errors have no title. */
   about?: { name: string; thing: string };
   secretPath?: boolean; // whether the path is secret, as in chat webhooks; errors then show only the host
 }
 
-/** `label`: names the call in errors, such as `POST https://…/send`. `secrets`: texts that errors must not contain. */
+/** `label` names the call in errors, such as `POST https://…/send`. `secrets` are texts that errors must not contain. */
 type Asked = HttpRequest & { label: string; secrets: string[] };
 
 type Read<Result> = (asked: Asked, response: Dispatcher.ResponseData) => Promise<Result>;
@@ -72,7 +72,7 @@ export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetwork
     try {
       guard.assertAllowed(url.hostname);
       const content = form ? 'application/x-www-form-urlencoded' : body === undefined ? undefined : 'application/json';
-      // Without user and password. With the origin, because a path that begins with // alone would name another host.
+      // Omits user and password. Keeps the origin, because a path that begins with // would otherwise name another host.
       const response = await undici(new URL(url.origin + url.pathname + url.search), {
         dispatcher: agent,
         method,
@@ -208,7 +208,7 @@ function explanationIn(body: string): string {
 
 function advice({ what, url, secretPath }: Asked, status: number, location: unknown): string {
   if (status === 401 || status === 403) return `; check the auth of ${what}`;
-  if (status === 404 || status === 410) return `; check that it exists, and the address in ${what}`;
+  if (status === 404 || status === 410) return `; check the id, and the address in ${what}`;
   if (status < 300 || status > 399) return '';
   const isUrl = typeof location === 'string' && URL.canParse(location, url.href);
   const target = isUrl ? ` to ${shownUrl(new URL(location, url), secretPath)}` : '';

@@ -31,7 +31,7 @@ interface MailerOptions {
 }
 export type Mailer = ReturnType<typeof createMailer>;
 
-/** Without TLS, sends a password or a token only to this machine. With `?requireTLS=false` in the URL, also sends it to other machines. */
+/** Sends a password or token without TLS only to this machine. With `?requireTLS=false` in the URL, sends it to all machines. */
 export function createMailer(smtpUrl: string, { allowPrivateNetworks = false, oauth2, what }: MailerOptions = {}) {
   const { host, port, secure, auth, requireTLS } = parseSmtpUrl(smtpUrl, oauth2 !== undefined);
   const guard = guardOf(allowPrivateNetworks);
@@ -41,7 +41,7 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false, oa
     guard.assertAllowed(host);
     const socket = connect({ host, port, signal, lookup: guard.lookup });
     await once(socket, 'connect');
-    socket.on('error', () => {}); // without any listener, an abort would crash the process
+    socket.on('error', () => {}); // Without a listener, an abort would crash the process.
     return socket;
   }
 
@@ -125,7 +125,7 @@ function parseSmtpUrl(smtpUrl: string, hasToken: boolean) {
   const port = Number(url.port) || (url.protocol === 'smtps:' ? 465 : 587);
   const auth = authIn(url);
   const requireTLS = (hasToken || auth !== undefined) && !isLoopback(host) && url.searchParams.get('requireTLS') !== 'false';
-  // `secure`: TLS from the first byte, without STARTTLS.
+  // `secure` means TLS from the first byte, without STARTTLS.
   return { host, port, secure: url.protocol === 'smtps:' || port === 465, auth, requireTLS };
 }
 
@@ -152,7 +152,7 @@ const smtpErrorSchema = z.object({ message: text, code: text, command: text, res
 const advice: Record<string, string> = {
   EAUTH: '; check user and password in the SMTP URL',
   'AUTH XOAUTH2': '; check oauth2 in the mail settings, and whether the user may send through SMTP with it',
-  ETLS: '; without TLS, the password is not sent, unless the SMTP URL has ?requireTLS=false',
+  ETLS: '; the relay sends the password only with TLS, or if the SMTP URL has ?requireTLS=false',
 };
 
 type Whose = { label: string; what: string | undefined };

@@ -1,4 +1,4 @@
-/** Access tokens of OAuth2. A token is used until shortly before it ends; if the system refuses it earlier, a new one is fetched. */
+/** Fetches access tokens of OAuth2. Uses a token until shortly before it ends, or until the system refuses it. */
 
 import { z } from 'zod';
 import type { OAuth2 } from '../contract/company.js';
@@ -34,13 +34,13 @@ export function withTokens(settings: OAuth2, what: string, refusal: 401 | 535, h
     return { token: answer.data.access_token, until: Date.now() + (answer.data.expires_in - 60) * 1000 };
   }
 
-  /** Makes the call, and makes it again with a new token if the first one is refused. */
+  /** Makes the call. If the system refuses the token, makes the call again with a new token. */
   return async <Result>(timeoutMs: number, call: (token: string, leftMs: number) => Promise<Result>): Promise<Result> => {
     const end = Date.now() + timeoutMs;
     const leftMs = () => Math.max(1, end - Date.now());
     const known = await memory.of('token', async () => ({ token: '', until: 0 }), { minutes: Number.POSITIVE_INFINITY });
     const attempt = async (refused?: string): Promise<Result> => {
-      // Calls do not share a fetch: with the longer timeout of another call, this call could wait too long.
+      // Calls do not share a fetch, because the fetch of another call may have a longer timeout.
       if (known.token === refused || known.until <= Date.now()) Object.assign(known, await fetched(leftMs()));
       const { token } = known;
       return call(token, leftMs()).catch((error: unknown) => {

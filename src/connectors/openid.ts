@@ -1,4 +1,4 @@
-/** Signs people in at an OpenID Connect service: authorization code, PKCE, state and nonce. Uses the library openid-client. */
+/** Signs people in with an OpenID Connect service. Uses the authorization code with PKCE, state and nonce (openid-client). */
 
 import { createHmac } from 'node:crypto';
 import * as client from 'openid-client';
@@ -11,7 +11,7 @@ import { type Config, StartError } from '../service/config.js';
 
 export type OpenId = NonNullable<ReturnType<typeof createOpenId>>;
 
-/** Nonce and PKCE verifier come from the browser's secret, so that the relay stores none of them. */
+/** The nonce and the PKCE verifier are derived from the browser's secret, so the relay does not store them. */
 const derived = (browser: string, purpose: string) => createHmac('sha256', browser).update(purpose).digest('base64url');
 
 const timeoutSeconds = 10;
@@ -69,7 +69,7 @@ export function createOpenId(config: Config, api: string) {
       });
     },
 
-    /** @param search - the query with which the service sent the browser back. @throws an error of the library */
+    /** @param search - the query of the URL to which the service sent the browser. @throws an error of the library */
     async finish(search: string, browser: string, state: string): Promise<Identity | { refused: string }> {
       const known = await configuration();
       const tokens = await client.authorizationCodeGrant(known, new URL(search, redirectUri), {

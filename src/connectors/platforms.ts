@@ -1,4 +1,4 @@
-/** What the relay asks of an assignment platform. */
+/** The calls of the relay to an assignment platform. */
 
 import type { Bounds, Call } from './call.js';
 
@@ -13,8 +13,8 @@ export interface Platform extends Bounds {
   getAssignment(assignmentId: string, call: Call): Promise<Record<string, unknown>>;
   /** Changes nothing. @param wanted - an assignment, and the groups that the company's rules name. @returns the result in words */
   check(call: Call, wanted?: { assignmentId?: string | undefined; groups?: readonly string[] }): Promise<string>;
-  /** The names of the groups, to choose from. Absent if the platform lists none. */
+  /** Returns the names of the groups, for lists to choose from. Absent if the platform lists none. */
   names?(call: Call): Promise<string[]>;
-  /** Sends the assignment to workers of the groups within the radius. Without groups, the platform selects. May reach no worker. */
+  /** Sends the assignment to workers of the groups within the radius. Without groups, the platform selects the workers. */
   sendAssignment(assignmentId: string, order: Order, call: Call): Promise<{ recipients?: number; note?: string }>;
 }

@@ -1,6 +1,6 @@
 /**
- * Sends an assignment at most once, even if the platform takes no idempotency key: look, keep, send, watch. If nobody can tell
- * whether a send arrived, the relay repeats the send only if a person asks for it.
+ * Sends an assignment at most once, even if the platform takes no idempotency key. The steps are look, keep, send and watch. If
+ * nobody can tell whether a send arrived, the relay repeats the send only if a person asks for it.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { ConnectorError } from './call.js';
 import type { Platform } from './platforms.js';
 import { assertLeft, type Session } from './session.js';
 
-/** The part of an assignment that shows a send. `status`: in small letters, `sent` if it was sent. */
+/** The part of an assignment that shows a send. `status` is in small letters, and is `sent` after a send. */
 const seenSchema = z.object({ status: z.string(), workers: z.number().optional() });
 export type Seen = z.infer<typeof seenSchema>;
 
@@ -19,20 +19,20 @@ export interface Send {
   /**
    * Checks the order, without effect.
    * @param sentTo - the ids of groups that got the assignment from an earlier attempt.
-   * @returns a function that sends; undefined if all groups got the assignment. `leavesMs`: the time to leave for a later look.
+   * @returns a function that sends, or undefined if all groups have the assignment. `leavesMs` must be left for a later look.
    */
   prepare(sentTo: readonly string[]): Promise<((leavesMs: number) => Promise<Answered>) | undefined>;
 }
 
-/** `refusal`: the platform refused the send, or a part of it. `sentTo`: the ids of the groups that got the assignment. */
+/** `refusal` is set if the platform refused the send, or a part of it. `sentTo` has the ids of groups that got the assignment. */
 export interface Answered {
   refusal?: ConnectorError;
   sentTo?: string[];
 }
 
 /**
- * The data for the next attempt. `sending`: a send may have arrived. `before`: what a look showed before that send. `told`: a
- * person was told that the outcome is unknown, so a new activity means that this person wants another send.
+ * The data for the next attempt. `sending` means that a send may have arrived. `before` is the state before that send. `told` means
+ * that a person knows that the outcome is unknown. Then a new activity means that this person wants another send.
  */
 const keptSchema = z.object({
   sending: z.boolean(),
@@ -106,11 +106,11 @@ export async function sendOnce(session: Session, { assignmentId, look, prepare }
   }
   const { effect, seen } = await watch(before, watchMs);
   if (effect) return effect;
-  if (!seen) return { note: `${name} accepted the send; how many workers it reached could not be read` };
-  return { recipients: 0, note: `${name} accepted the send, and nobody was reached yet` };
+  if (!seen) return { note: `${name} accepted the send, but the relay could not read how many workers got it` };
+  return { recipients: 0, note: `${name} accepted the send, but no worker has got it yet` };
 }
 
-/** The effect of a send between two looks; undefined if there is none. */
+/** Returns the effect of a send between two looks. Undefined if there is no effect. */
 function effectOf(before: Seen, now: Seen): { recipients?: number } | undefined {
   const growth = (now.workers ?? 0) - (before.workers ?? 0);
   if (growth > 0) return { recipients: growth };

@@ -1,4 +1,4 @@
-/** Makes the calls of one effect to a vendor, with one deadline for all. Finds the address, signs in, and sorts the failures. */
+/** Makes all calls of one effect to a vendor, with one deadline. Finds the address, signs in, and sorts the failures. */
 
 import type { z } from 'zod';
 import type { Auth } from '../contract/company.js';
@@ -19,7 +19,7 @@ export interface Exchange {
   leavesMs?: number;
 }
 
-/** Where to call, and with which credentials. `secrets`: texts that errors must not contain, besides those of `auth`. */
+/** The address and the credentials of the calls. `secrets` are more texts that errors must not contain. */
 export interface Access {
   baseUrl: string;
   auth?: Auth;
@@ -30,8 +30,8 @@ export interface Access {
 }
 
 /**
- * Why a call failed. `moved`: the address or the access token is out of date; both are looked up again, once. `busy`: too many
- * calls. `conflict`: somebody else is changing the same record. `refused`: the same call would be refused again.
+ * Why a call failed. `moved`: the address or the access token is out of date, so the session looks both up again, once. `busy`: too
+ * many calls. `conflict`: somebody else is changing the same record. `refused`: the vendor would refuse the same call again.
  */
 export type Sorted = {
   as: 'moved' | 'credentials' | 'rights' | 'missing' | 'conflict' | 'busy' | 'temporary' | 'refused';
@@ -46,27 +46,27 @@ export type Sorted = {
 
 type Read = <Schema extends z.ZodType>(schema: Schema, access: Access, exchange: Exchange) => Promise<z.infer<Schema>>;
 
-/** How a vendor's API is called. */
+/** How to call the API of a vendor. */
 export interface VendorApi {
   name: string;
   /** The place of the settings, for advice: `the company's ticketing settings`. */
   what: string;
   /** @param read - makes the calls that look up an address or a token */
   access(read: Read): Promise<Access>;
-  /** Sorts an answer by what its body says. If undefined, the HTTP status alone decides (`byStatus`). */
+  /** Sorts an answer by its body. If this returns undefined, the HTTP status alone decides (`byStatus`). */
   sort(answer: Answer, exchange: Exchange): Sorted | undefined;
-  /** The vendor's sentence in an error answer, if its status alone decides. Default: the whole text. */
+  /** If the status alone decides, returns the vendor's sentence in an error answer. Default: the whole text. */
   says?(answer: Answer): string | undefined;
 }
 
-/** What a connection remembers between effects: access, field metadata. Lost with the process. */
+/** The facts that a connection remembers between effects, such as its access and its fields. They end with the process. */
 export class Memory {
   readonly #facts = new Map<string, { until: number; fact: Promise<unknown>; found?: unknown }>();
 
   /**
    * Returns the remembered fact, or looks it up. A failure is not remembered.
-   * @param fresh - looks the fact up even if it is remembered.
-   * @param outdated - looks the fact up if this one is still remembered. Another session may already have replaced it.
+   * @param fresh - looks the fact up even if the memory has it.
+   * @param outdated - looks the fact up if the memory still has this old fact. Another session may already have replaced it.
    */
   async of<Fact>(
     name: string,
@@ -185,7 +185,7 @@ export function assertLeft({ leftMs, api: { name } }: Session, milliseconds: num
 export const platformSettings = "the company's platform settings";
 export const ticketingSettings = "the company's ticketing settings";
 
-/** An error that the connector itself finds, before a call or in a successful answer. */
+/** Makes an error that the connector itself finds, before a call or in a successful answer. */
 export function refused(message: string, title: string, remedy: string): ConnectorError {
   return new ConnectorError('permanent', message, { title, remedy });
 }
@@ -196,7 +196,7 @@ export function missing(name: string, about: string): ConnectorError {
   return refused(`${name} has no ${about}`, title, remedy);
 }
 
-/** The address `found` gets the credentials, so it must be the vendor's, or have the host of `baseUrl`. @throws ConnectorError */
+/** `found` gets the credentials, so `found` must be an address of the vendor, or have `baseUrl`'s host. @throws ConnectorError */
 export function assertOwnHost(name: string, found: string, own: RegExp, baseUrl: string | undefined): void {
   const { hostname, host, protocol } = new URL(found);
   if (baseUrl === undefined ? protocol === 'https:' && own.test(hostname) : host === new URL(baseUrl).host) return;
@@ -207,7 +207,7 @@ export function assertOwnHost(name: string, found: string, own: RegExp, baseUrl:
   );
 }
 
-/** Sorts an answer by its HTTP status. Undefined: a success. */
+/** Sorts an answer by its HTTP status. Returns undefined for a success. */
 export function byStatus({ status, retryAfterSeconds, text, json }: Answer, says?: string): Sorted | undefined {
   const isPage = json === undefined && text.trim() !== '';
   if (status >= 200 && status <= 299) return isPage ? { as: 'temporary', says: 'the answer is not JSON' } : undefined;

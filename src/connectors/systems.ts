@@ -45,7 +45,7 @@ async function assertThere(look: Promise<unknown>): Promise<void> {
 
 type HttpSettings<Settings> = Extract<Settings, { kind: 'http' }>;
 
-/** Fills in the templates of a connection. @param name - `the ticket system`. @param noun - `ticket` */
+/** Fills in the templates of a connection. @param name - such as `the ticket system`. @param noun - such as `ticket` */
 function requestsOf(settings: HttpSettings<PlatformSettings | TicketingSettings>, what: string, name: string, noun: string) {
   const { baseUrl, auth, allowPlainText } = settings;
   return (template: RequestTemplate, id: string, values: Values = {}) => {

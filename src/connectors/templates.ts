@@ -7,7 +7,7 @@ import type { ConnectorError } from './call.js';
 import type { HttpRequest } from './http.js';
 import { refused } from './session.js';
 
-export type Values = Record<string, string | number | string[] | undefined>; // undefined: the action does not have it
+export type Values = Record<string, string | number | string[] | undefined>; // undefined if the action has no such value
 
 /** @throws ConnectorError if a value does not fit, or if the template ignores it */
 export function filled(baseUrl: string, { method, path, headers = {}, body, success }: RequestTemplate, values: Values) {
@@ -54,13 +54,13 @@ function json(part: unknown, values: Values): unknown {
   throw unfit('a field has a name that the template itself uses', 'The system has no field with this name');
 }
 
-/** Accepts at most 15 digits: a longer number could be rounded to the id of another ticket. */
+/** Accepts at most 15 digits, because a longer number could be rounded to the id of another ticket. */
 function number(value: string | number): number {
   if (/^-?\d{1,15}(\.\d{1,9})?$/.test(`${value}`)) return Number(value);
   throw unfit('the template needs a number', `${JSON.stringify(`${value}`.slice(0, 60))} is not a number of at most 15 digits`);
 }
 
-/** Encodes one segment of a path, which cannot be blank, `.`, `..` (servers also read `%2e` as a dot) or half a surrogate pair. */
+/** Encodes one segment of a path. Refuses a blank segment, `.`, `..` (servers read `%2e` as a dot) and half a surrogate pair. */
 export function encoded(segment: string): string {
   if (!/^\s*$|^\.\.?$|\p{Cs}/u.test(segment)) return encodeURIComponent(segment);
   const shown = JSON.stringify(segment);
@@ -75,5 +75,5 @@ function unmet(success: string, values: Values, answer: unknown): string | undef
   const parsed = parseCondition(success);
   if (!parsed.ok) return parsed.error;
   const { holds, reason } = evaluateCondition({ ...parsed.condition, value: text(parsed.condition.value, values) }, answer);
-  return holds ? undefined : `${reason}, and success is ${success}`;
+  return holds ? undefined : `${reason}, not ${success}`;
 }

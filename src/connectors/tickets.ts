@@ -1,4 +1,4 @@
-/** Sets a field of a ticket, the same way in every ticket system: resolve, read, compare, write, verify. */
+/** Sets a field of a ticket. The steps are the same in every ticket system: resolve, read, compare, write, verify. */
 
 import { hash } from 'node:crypto';
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import type { HttpClient } from './http.js';
 import { mayHaveArrived } from './sends.js';
 import { assertLeft, type Memory, missing, refused, Session, ticketingSettings, type VendorApi } from './session.js';
 
-/** `text`: the value; if it is a timestamp, in the pattern of `cfTargetDateFormat`. `value`: the value without that pattern. */
+/** `text` is the value, in the pattern of `cfTargetDateFormat` if there is one. `value` is the value without that pattern. */
 export interface FieldUpdate {
   ticketId: string;
   name: string;
@@ -25,7 +25,7 @@ type Wanted = { fields?: readonly string[]; ticketId?: string };
 export interface Ticketing extends Bounds {
   /** Changes nothing. @throws ConnectorError */
   check(call: Call, wanted?: Wanted): Promise<string>;
-  /** The names of the fields that the relay can write, to choose from. Absent if the system lists none. */
+  /** Returns the names of the fields that the relay can write, for lists to choose from. Absent if the system lists none. */
   names?(call: Call): Promise<string[]>;
   /** @returns a note for people, such as a value that was there already. @throws ConnectorError */
   setField(update: FieldUpdate, call: Call): Promise<{ note?: string }>;
@@ -36,51 +36,51 @@ export type FieldType = 'text' | 'rich-text' | 'number' | 'boolean' | 'date' | '
 type Option = { value: string; label: string };
 
 export interface Field {
-  id: string; // what the API calls it
-  names: string[]; // what people may call it: name, label, id
+  id: string; // the name in the API
+  names: string[]; // the names that people may use: name, label, id
   type: FieldType;
-  options?: Option[]; // of a choice
+  options?: Option[]; // only for a choice
   list?: true; // a choice in which several options can be chosen
   maxLength?: number;
-  decimals?: number; // how many decimals a number keeps at most
-  /** Why the field cannot be written; absent: it can. */
+  decimals?: number; // the maximum number of decimals
+  /** Why the relay cannot write the field. Absent if it can. */
   fixed?: string;
   /** What to do if the field is fixed. */
   remedy?: string;
 }
 
-/** A value in the form that the vendor takes; null removes it. */
+/** A value in the vendor's form. `null` removes the value. */
 export type Value = unknown;
 type Form<Given> = (given: Given, field: Field) => Value;
 
 export interface TicketSystem extends Omit<VendorApi, 'what'> {
   limits?: Ticketing['limits'];
-  /** The ids of the tickets with this id or number: one, if all is well. */
+  /** Returns the ids of the tickets with this id or number. Usually there is one. */
   resolve(session: Session, reference: string): Promise<string[]>;
   /** @param ticketId - for systems whose tickets have different fields; may be absent in a check */
   fields(session: Session, ticketId?: string): Promise<Field[]>;
-  /** Returns the same text for tickets with the same fields. Absent: remembered fields are used for all tickets. */
+  /** Returns the same text for tickets with the same fields. If absent, all tickets have the same fields. */
   fieldsOf?(ticketId: string): string;
-  /** The longest name of a field, for advice. */
+  /** The maximum length of a field's name, for advice. */
   nameLength?: number;
-  /** How many minutes fields are remembered: 0 if each ticket has its own fields. */
+  /** How many minutes the relay remembers fields. 0 if each ticket has its own fields. */
   fieldMinutes?: number;
-  /** The current value, and what a write needs to know of the ticket. */
+  /** Returns the current value, and the data of the ticket that a write needs. */
   read(session: Session, ticketId: string, field: Field): Promise<{ value: Value; ticket: unknown }>;
-  /** @returns the value in the answer; undefined if the answer has none: then the field is read back */
+  /** @returns the value in the answer. If the answer has no value, returns undefined, and the relay reads the field back. */
   write(session: Session, ticketId: string, field: Field, value: Value, ticket: unknown): Promise<{ value: Value } | undefined>;
-  /** Values in the vendor's forms. Defaults: see `convert`. */
+  /** Functions that write a value in the vendor's form. `convert` has the defaults. */
   forms?: {
-    date?: Form<string>; // of the day
+    date?: Form<string>; // gets the day, such as 2026-07-01
     instant?: Form<Date>;
     choice?: Form<Option>; // also for each option of a list
     number?: Form<number>;
     'rich-text'?: Form<string>;
     text?: Form<string>;
   };
-  /** The calls that the vendor still allows, in words. */
+  /** Says how many calls the vendor still allows. */
   quota?(session: Session): Promise<string | undefined>;
-  /** Returns a value of the vendor as a text that can be compared. Undefined, or no function: `comparable` decides. */
+  /** Returns the vendor's value as a text, for comparisons. If absent, or if the result is undefined, `comparable` decides. */
   plain?(value: Value, field: Field): string | undefined;
 }
 
@@ -184,7 +184,7 @@ export function createTicketing(system: TicketSystem, http: HttpClient, memory: 
       if (!(error instanceof ConnectorError)) throw error;
       if (error.kind === 'permanent' || !mayHaveArrived(error.facts)) await keep().catch(() => {}); // As in `undecided`.
       if (!error.facts.unanswered) throw error;
-      // The answer was lost: the ticket says whether the change was made.
+      // The answer was lost, so the relay reads the ticket to find out whether the vendor made the change.
       const now = await system.read(session, ticketId, field).catch(() => undefined);
       if (now && isWanted(now.value)) return notes('the answer was lost; the field was read back and has the value');
       if (now && stateOf(now.value) !== state) throw await undecided(error.message, now.value);
@@ -229,7 +229,7 @@ export function createTicketing(system: TicketSystem, http: HttpClient, memory: 
 /** The data for the next attempt: the resolved ticket, and the state of the field before a change that may have been made. */
 const keptSchema = z.object({ reference: z.string(), ticketId: z.string(), before: z.string().optional() });
 
-/** Returns the value in the vendor's form; null if it is blank. @throws ConnectorError if the field cannot have it */
+/** Returns the value in the vendor's form, or null if it is blank. @throws ConnectorError if the field cannot have the value */
 function convert({ name: vendor, forms = {} }: TicketSystem, field: Field, update: FieldUpdate): Value {
   const { name, text, value, timeZone } = update;
   const cannot = (why: string) =>
@@ -302,5 +302,5 @@ function comparable(system: TicketSystem, field: Field, value: Value): string {
   }
   if (field.type === 'date' && typeof value === 'string') return value.slice(0, 10);
   if (typeof value === 'object') return JSON.stringify(value);
-  return String(value).replace(/\r\n?/g, '\n').trim(); // A vendor may change line breaks, and remove spaces at the ends.
+  return String(value).replace(/\r\n?/g, '\n').trim(); // A vendor may change line breaks and remove spaces at the ends.
 }

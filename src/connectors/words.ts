@@ -4,7 +4,7 @@ import { capital } from '../chain/text.js';
 
 type Words = (name: string, about: string, what: string) => [title: string, remedy: string];
 
-/** `ticket 4711` for `the change of ticket 4711`. */
+/** Returns `ticket 4711` for `the change of ticket 4711`. */
 const thingIn = (about: string) => about.replace(/^the (?:change|send) of /, '');
 
 const words = {
@@ -36,7 +36,7 @@ export function wordsOf(as: Meaning, name: string, about: string, what: string):
   return { title: capital(title), remedy };
 }
 
-/** The usual meaning of a status that is no success. */
+/** The usual meaning of a failure's status. */
 export function meaningOf(status: number) {
   if (status === 401) return 'credentials';
   if (status === 403) return 'rights';

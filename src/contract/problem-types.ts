@@ -118,7 +118,7 @@ export const problemTypes = {
     'The decision is not possible in the current state of the action. Nothing was changed.',
     '`retry` and `mend` need an action that needs attention or has failed. `skip` needs an action that needs attention. ' +
       '`runNow` and `reschedule` need a scheduled action. Read the chain again.',
-    'Action 1 is running; this is for actions that are scheduled.',
+    'Action 1 is running, but runNow is for actions that are scheduled. Possible now: cancel.',
   ]),
   'count-changed': type(409, 'Another number of chains', [
     'The number of chains has changed between the count and its confirmation. Nothing was done.',
@@ -258,7 +258,7 @@ export const problemTypes = {
     'The relay stores the request of a webhook. Send it again after midnight UTC: `npx relay rejected list <companyId>`. ' +
       'If the relay refused an edit, repeat it after midnight. If the company needs more, the operator raises its `limits`. ' +
       'If the usage is unexpected, look at the chains.',
-    'Company acme has not enough left of its 200000 actions a day (UTC). Nothing has run.',
+    'Company acme would exceed its limit of 200000 actions a day (UTC). Nothing has run.',
   ]),
   'too-many-open-chains': type(429, 'Too many open chains', [
     'The company has the maximum number of open chains: running, delayed, or needing attention. Nothing has run; open ' +

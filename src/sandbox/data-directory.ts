@@ -51,7 +51,7 @@ function stakeClaim(path: string): { claim: string; holder?: number } {
   }
 }
 
-/** Creates the directory and its parents for their owner only. Node's option `recursive` is not used, as it hangs in `/proc`. */
+/** Creates the directory and its parents for their owner only. Does not use Node's option `recursive`, which hangs in `/proc`. */
 export function makeDirectory(path: string): void {
   const absolute = resolve(path);
   if (existsSync(absolute)) return;
@@ -64,7 +64,7 @@ export function makeDirectory(path: string): void {
   }
 }
 
-/** If the directory is empty or a relay's, lets only its owner access it. Any other directory may be a home directory. */
+/** If the directory is empty or belongs to a relay, lets only its owner access it. Other directories may be home directories. */
 function makePrivate(directory: string): void {
   const { mode, uid } = statSync(directory);
   const names = readdirSync(directory);

@@ -1,4 +1,4 @@
-/** The failure of a sandbox server. `PUT /control/fail` sets it, `DELETE` or a restart ends it. It occurs at most `times` times. */
+/** The failure of a sandbox server. `PUT /control/fail` sets the failure, which occurs at most `times` times. `DELETE` ends it. */
 
 import { Hono } from 'hono';
 import { html } from 'hono/html';
@@ -11,7 +11,7 @@ export class Fault<Failure extends { times?: number }> {
 
   constructor(readonly schema: z.ZodType<Failure>) {}
 
-  /** Returns the failure if it applies, and subtracts one from its `times`. */
+  /** If the failure applies, returns it, and subtracts one from its `times`. */
   meet(applies: (failure: Failure) => boolean): Failure | undefined {
     const failure = this.now;
     if (failure === undefined || !applies(failure)) return undefined;

@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A pid can be reused; a pid with its start time is unique. */
+/** The system can reuse a pid, but a pid with its start time is unique. */
 type RunningProcess = { pid: number; start: string };
 
 const hasProc = existsSync('/proc/self/stat');
@@ -26,7 +26,7 @@ export function startOf(pid: number): string | undefined {
 
 export const isRunning = ({ pid, start }: RunningProcess) => startOf(pid) === start;
 
-/** The command and its arguments, joined by spaces; empty if there is no such process. */
+/** Returns the command and its arguments, joined by spaces. Empty if there is no such process. */
 export const commandLine = (pid: number) =>
   hasProc ? (read(`/proc/${pid}/cmdline`) ?? '').replaceAll('\0', ' ') : ps(pid, 'command=');
 

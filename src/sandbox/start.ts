@@ -158,7 +158,7 @@ function temporalCommand(program: string, { address, namespace, codecUrl, token 
   return `#!/bin/sh\n${exports.map(([name, text]) => `export TEMPORAL_${name}=${text}\n`).join('')}exec ${quoted(program)} "$@"\n`;
 }
 
-/** The text as one word of a shell command. */
+/** Quotes the text as one word of a shell command. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
@@ -169,7 +169,7 @@ function kept(file: string, make: () => string): string {
   return readFileSync(file, 'utf8').trim();
 }
 
-/** The reason against a demo company, or undefined. With the token in the demo's file, others could send e-mails to real people. */
+/** Returns why there can be no demo company. With the token in the demo's file, others could send e-mails to real people. */
 function demoRefusal({ DATABASE_URL, HOST, SMTP_URL }: Config): string | undefined {
   if (DATABASE_URL) return 'DATABASE_URL is set';
   if (!isLoopback(HOST)) return 'HOST is not a loopback address';

@@ -1,4 +1,4 @@
-/** Finds the Temporal dev server: on PATH, in a cache, by the SDK's download, or by a build with Go. */
+/** Finds the Temporal dev server on PATH or in a cache. If there is none, downloads it with the SDK, or builds it with Go. */
 
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -63,7 +63,7 @@ export async function findTemporal({ environment = process.env, ...search }: Sea
 /** Puts the program into the folder. @returns the file name of the program */
 type Obtain = (folder: string, search: Search & { environment: NodeJS.ProcessEnv }) => Promise<string>;
 
-/** Downloads with `@temporalio/testing` in a child process, because a process can be ended if the host does not answer. */
+/** Downloads with `@temporalio/testing` in a child process, which the relay can end if the host does not answer. */
 const download: Obtain = async (folder, { say, signal, environment, download: { script, patienceMs } = sdkDownload }) => {
   const env = withoutTemporal(environment);
   const child = spawn(process.execPath, [script, folder], { env, detached: true, stdio: ['pipe', 'ignore', 'pipe'] });
@@ -128,7 +128,7 @@ function cachedPrograms(cache: string): string[] {
   return names.filter((name) => name.startsWith('temporal-')).map((name) => join(cache, name));
 }
 
-/** Makes a folder in the first writable cache, so that a rename can move the program there. Removes such folders after a day. */
+/** Makes a folder in the first writable cache, so that a rename can move the program there. Removes folders older than a day. */
 function workFolder(caches: string[]): string {
   for (const cache of caches) {
     try {

@@ -23,7 +23,7 @@ type Run = z.infer<typeof runSchema>;
 
 const startMs = 60_000;
 
-/** `dynamicConfig`: further settings of the server, such as `limit.historyCount.error`. */
+/** `dynamicConfig` has more settings of the server, such as `limit.historyCount.error`. */
 type Options = At & { dynamicConfig?: Record<string, number> } & Pick<Search, 'dataDir' | 'say' | 'signal'>;
 
 /** Starts the server like `startTemporal`. If the server breaks, restarts it on the same ports. */
@@ -118,7 +118,7 @@ export async function startTemporal(options: Options) {
 const pidFile = (dataDir: string) => join(dataDir, 'temporal.pid');
 const databaseFile = (dataDir: string) => join(dataDir, 'temporal.db');
 
-/** The server that an earlier relay started, if that server still runs and uses this database. */
+/** Returns the server that an earlier relay started, if that server still runs and uses this database. */
 function leftBehind(dataDir: string): Run | undefined {
   try {
     const run = runSchema.parse(JSON.parse(readFileSync(pidFile(dataDir), 'utf8')));

@@ -37,7 +37,7 @@ export function startWebUi({ upstream, codec, host, port }: WebUiOptions) {
       const answer = await proxy(`${upstream}${pathname}${search}`, req.raw);
       return new Response(answer.body && ReadableStream.from(untilClosed(answer.body, req.raw.signal)), answer);
     });
-  // No security headers: the Web UI sets its own.
+  // Adds no security headers, because the Web UI sets its own headers.
   return serveHttp(app, { host, port, variable: 'RELAY_TEMPORAL_UI_PORT', headers: {} });
 }
 

@@ -52,7 +52,7 @@ export async function findChains({ client, links, store }: SteerOptions, { verb,
     limit: mostChains + 1,
   });
   if (items.length > mostChains)
-    throw unfit(`finds more than ${mostChains} chains, too many at once: narrow it with since and until`, '/filter');
+    throw unfit(`finds more than ${mostChains} chains, which is the limit: select fewer with since and until`, '/filter');
   const heldOf = await heldForCause(store, companyId, filter);
   return items.filter(({ chainId }) => heldOf(chainId)?.length !== 0);
 }
@@ -62,7 +62,7 @@ function meantBy({ assignmentId, relayId, reason, causeId, status, chainIds }: B
   return { assignmentId, relayId, reason, causeId, failed: status === 'failed', ...(chosen && { chosen }) };
 }
 
-/** @returns a function that finds the indexes of a chain's actions that the cause holds. Without a cause, it returns undefined. */
+/** @returns a function that finds which actions of a chain the cause holds, by index. Without a cause, it returns undefined. */
 export async function heldForCause(
   { causes }: { causes: Pick<Store['causes'], 'heldFor'> },
   companyId = '',

@@ -1,4 +1,4 @@
-/** Corrects the stored holds. If a person ends a hold, or if the database is down, nobody updates the store. */
+/** Corrects the stored holds from Temporal. The store misses holds that a person ends, and all changes while it is down. */
 
 import type { Client } from '@temporalio/client';
 import { chainOfWorkflow, type Links } from '../chain/chain.js';

@@ -7,7 +7,7 @@ import type { Checked } from '../contract/company.js';
 import { companyKey } from '../contract/search-attributes.js';
 import type { SettingsCheck } from '../workflows/settings-check.js';
 
-/** @throws if no worker answers in time. */
+/** @throws an error if no worker answers in time. */
 export function checkSettings(client: Client, taskQueue: string, input: SettingsCheckInput): Promise<Checked[]> {
   const { companyId } = input;
   return client.withDeadline(Date.now() + trialTimeoutMs + 2_000, () =>

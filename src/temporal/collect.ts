@@ -1,6 +1,6 @@
 /**
- * Completes the rows of chains in the store from Temporal: one worker at a time, under a lease. Each pass reads the runs that
- * closed since the last pass, with an overlap, and open runs without a right row. All writes are idempotent.
+ * Completes the rows of chains in the store from Temporal. Only the worker with the lease does this. Each pass reads the runs that
+ * closed since the last pass (with an overlap), and open runs whose row is missing or wrong. All writes are idempotent.
  */
 
 import { setTimeout } from 'node:timers/promises';
@@ -26,17 +26,17 @@ export interface CollectOptions {
 }
 
 const everyMs = 1000;
-const busyEveryMs = 5000; // after many runs: each pass lists the runs of the overlap again
+const busyEveryMs = 5000; // after a pass with many runs, because the next pass lists the runs of the overlap again
 const manyRuns = 50;
 const leaseMs = 60_000;
-const passMs = 15_000; // a pass ends after this time, so that the lease does not
-const overlapMs = 2_000; // Visibility may be this late. The deep overlap finds chains that are later.
+const passMs = 15_000; // A pass ends after this time, which is before the lease ends.
+const overlapMs = 2_000; // Visibility is usually not later than this. The deep overlap finds chains that are later.
 const openEveryMs = 5_000;
 const deepOverlapMs = 600_000;
 const deepEveryMs = 300_000;
 const dayMs = 86_400_000;
 const chunk = 500;
-const readAtOnce = 2; // more would delay the starts of chains in Temporal
+const readAtOnce = 2; // More reads at once would delay the starts of chains in Temporal.
 const sayEveryMs = 3_600_000;
 const partsOfMemo = chainSchema.pick({ tokenIds: true, warnings: true });
 
@@ -67,17 +67,17 @@ export function startCollector(options: CollectOptions): { stop(): Promise<void>
 }
 
 export class Collector {
-  #until = Date.now(); // the watermark, in Unix milliseconds
+  #until = Date.now(); // Unix milliseconds: runs that closed before this time have been read
   #retentionMs = 0;
   #retentionReadAt = 0;
   #windowMs = 60_000;
-  // Read `performance.now()`, because a clock that is set must not delay them.
+  #alarmedAt = 0;
+  // Times of `performance.now()`, because a change of the clock must not delay these steps.
   #deepAt = 0;
   #openAt = 0;
   #openBegan = 0;
   #compareAt = 0;
   #heldAt = 0;
-  #alarmedAt = 0;
 
   constructor(
     private readonly options: CollectOptions,
@@ -118,7 +118,7 @@ export class Collector {
     const now = Date.now();
     const began = performance.now();
     const isDeep = began >= this.#deepAt;
-    const isFast = this.#until > now; // the clock of the worker before, or this clock is slow
+    const isFast = this.#until > now; // the clock of the previous worker was fast, or this clock is slow
     const last = Math.min(this.#until, now) - (isDeep || isFast ? deepOverlapMs : overlapMs);
     const from = hasBegun ? last : now - this.#retentionMs;
     this.#until = Math.min(this.#until, hasBegun ? now : from);
@@ -153,7 +153,7 @@ export class Collector {
     metrics.retention.set(this.#retentionMs / 1000);
   }
 
-  /** Runs of companies in the store, because another relay may use the namespace. */
+  /** Returns only runs of companies in the store, because another relay may use the namespace. */
   async *#runs(query: string): AsyncGenerator<Run[]> {
     const { client, store } = this.options;
     for await (const runs of chunks(runsOf(client, query))) {
@@ -167,7 +167,7 @@ export class Collector {
     return ["WorkflowType = 'RuleChain'", ...conditions].join(' AND ');
   }
 
-  /** The workers of each task queue complete the rows of its chains. */
+  /** The workers of a task queue complete only the rows of its own chains. */
   #ownQuery(...conditions: string[]): string {
     return this.#query(`TaskQueue = ${quoted(this.options.taskQueue)}`, ...conditions);
   }
@@ -180,7 +180,7 @@ export class Collector {
     );
   }
 
-  /** Finds rows that a crash has lost, chains that were started by hand, and chains that were opened again. */
+  /** Finds rows that a crash has lost, chains that people started by hand, and reopened chains. */
   async #collectOpen(since: number): Promise<number> {
     const conditions = since > 0 ? [`StartTime >= ${timeOf(since)}`] : [];
     return this.#each(
@@ -189,7 +189,7 @@ export class Collector {
     );
   }
 
-  /** Corrects open rows after Temporal or the store was restored. If that takes long, it is done less often. */
+  /** Corrects open rows after Temporal or the store was restored. If a correction takes long, the next one comes later. */
   async #compareOpen(): Promise<void> {
     const began = performance.now();
     const { client, store, log, metrics } = this.options;
@@ -285,14 +285,14 @@ export class Collector {
         details: JSON.stringify({ ...view, ...partsOfMemo.safeParse(memo).data }),
       };
     } catch (error) {
-      // 5 is the gRPC status NOT_FOUND: Temporal has just deleted the run. After other failures of Temporal, the pass is repeated.
+      // 5 is the gRPC status NOT_FOUND: Temporal has just deleted the run. Other failures of Temporal end the pass.
       if (isGrpcServiceError(error) && error.code !== 5) throw error;
       log.warn({ workflowId, runId }, `the actions of a chain cannot be read: ${reasonOf(error)}`);
       return row;
     }
   }
 
-  /** Reads which open chains are held or paused. If that takes long, it is done less often. */
+  /** Reads which open chains are held or paused. If a reading takes long, the next one comes later. */
   async #collectHeld(): Promise<void> {
     const began = performance.now();
     const { client, store, links } = this.options;
@@ -326,7 +326,7 @@ async function* chunks<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item[]>
   if (some.length > 0) yield some;
 }
 
-/** Pauses as long as it works, so that the starts of chains in Temporal do not wait for these reads. */
+/** Each pause is as long as the work before it, so that these reads do not delay the starts of chains in Temporal. */
 async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   const left = items.values();
   const worker = async () => {

@@ -14,7 +14,7 @@ const searchable = z
   .string()
   .min(1)
   .max(500)
-  .regex(/^[^"\\♡\p{Cc}]*$/u, 'must not contain quotation marks, backslashes or control characters: it cannot be searched for');
+  .regex(/^[^"\\♡\p{Cc}]*$/u, 'must have no quotation marks, backslashes or control characters: Temporal cannot search for them');
 const time = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time with a zone, such as 2026-07-01T12:00:00Z' });
 
 export const chainFilterSchema = z.strictObject({
@@ -60,7 +60,7 @@ export function visibilityQuery(filter: ChainFilter, companyId: string | undefin
 
 /** Quotes a text for a query. @throws RangeError if the text is unsafe in some visibility store. */
 export function quoted(text: string): string {
-  if (!searchable.safeParse(text).success) throw new RangeError('this text cannot be searched for');
+  if (!searchable.safeParse(text).success) throw new RangeError('Temporal cannot search for this text');
   return `'${text.replaceAll("'", "''")}'`;
 }
 
@@ -75,7 +75,7 @@ interface ListRequest {
 const largestPage = 1000; // a Temporal server returns at most this many runs in a page
 const answerTimeoutMs = 10_000;
 
-/** Lists each chain once: first open chains (newest first), then closed (last closed first). */
+/** Lists each chain once: first open chains (newest first), then closed chains (last closed first). */
 export async function listChains(client: Client, links: Links, request: ListRequest): Promise<ListedChain[]> {
   const { filter, companyId, more, limit } = request;
   const { assignmentId, relayId } = filter;

@@ -44,7 +44,7 @@ async function readAction(
   if (!action?.sent)
     throw new Problem(
       'not-steerable',
-      `The fields of action ${index} were not kept when chain ${chainId} was accepted, so it cannot be mended: send the request again.`,
+      `The fields of action ${index} were not kept when chain ${chainId} was accepted, so nobody can mend it: send the request again.`,
     );
   const asked = () => client.workflow.getHandle(workflowId).query(changesQuery, index);
   const changed = mends && (await client.withDeadline(Date.now() + answerTimeoutMs, asked));

@@ -12,8 +12,8 @@ interface RecipientStore {
 }
 
 /**
- * Checks and counts recipients that come after the request, such as those that an edit adds. @param count - how many of these
- * recipients are not counted yet; by default all. @returns the problems. @throws Rejection 429 above the daily limit.
+ * Checks and counts recipients that come after the request, such as recipients that an edit adds. @param count - how many of these
+ * recipients are not counted yet (default: all). @returns the problems. @throws Rejection 429 above the daily limit.
  */
 export type AdmitRecipients = (companyId: string, recipients: readonly string[], count?: number) => Promise<Issue[]>;
 
@@ -35,7 +35,7 @@ export function assertLeft({ usage }: Pick<RecipientStore, 'usage'>, companyId: 
     throw overDaily('recipients-per-day', `${most} e-mail recipients`, companyId);
 }
 
-/** @returns the problem if a recipient is not in one of the company's allowed domains, otherwise undefined. */
+/** @returns the problem if the company's allowed domains exclude a recipient, otherwise undefined. */
 export function outside(recipients: readonly string[], domains?: readonly string[]): string | undefined {
   const found = domains ? recipients.filter((one) => !isOfDomains(one, domains)) : [];
   return domains && found.length > 0 ? `${found.join(', ')}: ${domainsRule(domains)}` : undefined;
@@ -43,6 +43,6 @@ export function outside(recipients: readonly string[], domains?: readonly string
 
 export function overDaily(reason: RejectionReason, most: string, companyId: string): Rejection {
   const secondsOfDay = 86_400 - (Math.floor(Date.now() / 1000) % 86_400);
-  const detail = `Company ${companyId} has not enough left of its ${most} a day (UTC). Nothing has run.`;
+  const detail = `Company ${companyId} would exceed its limit of ${most} a day (UTC). Nothing has run.`;
   return new Rejection(reason, 'quota-exceeded', detail, { headers: { 'Retry-After': String(secondsOfDay) } });
 }

@@ -1,4 +1,4 @@
-/** The short fields of a chain's actions and their due times, for lists. */
+/** Adds the short fields of its actions to a chain, and the next due action to a chain in a list. */
 
 import type { Client } from '@temporalio/client';
 import { type ChainAction, dueAt } from '../chain/chain.js';
@@ -8,12 +8,12 @@ import { cutShort } from '../chain/text.js';
 import type { ChainResource, ListedChain } from '../contract/chain-resource.js';
 import { readAccepted } from './mend.js';
 
-/** The action has these fields in another form, or they are too long for a title. */
+/** The action already has these fields in another form, or they are too long for a title. */
 const leftOut = [...fixedFields, 'platformAssignmentId', 'comment', 'incomingValue', 'delayInSeconds', 'body', 'bodyHtml'];
 const mostEntries = 10;
 const mostKept = 1_000;
 
-/** Keeps facts that never change, the oldest first. A failed reading is not kept: the list shows the rest without the fact. */
+/** Remembers facts that never change, the oldest first. Does not remember a failed reading. Then the list omits the fact. */
 class Kept<Fact> {
   readonly #facts = new Map<string, Promise<Fact | undefined>>();
 
@@ -32,12 +32,12 @@ class Kept<Fact> {
 }
 
 export class ShortFields {
-  /** The input of a chain, by workflow id. */
+  /** Facts from the input of a chain. The key is the workflow id. */
   readonly #accepted = new Kept<readonly Accepted[]>();
 
   constructor(private readonly client: Client) {}
 
-  /** An edited field is left out, because the input of the chain has its old value. */
+  /** Omits edited fields, because the input of the chain has their old values. */
   async addTo(chain: ChainResource): Promise<ChainResource> {
     const accepted = await this.#of(chain);
     const actions = chain.actions.map((action) => {

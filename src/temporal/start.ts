@@ -27,7 +27,7 @@ export interface StartOptions extends Pick<Chain, 'retryBudgetSeconds' | 'attent
 /** The rule and version that made the actions from an event. Absent for a list of actions. */
 type RanRule = NonNullable<ChainResource['rule']>;
 
-/** `tokenIds` are the tokens of the request. A request that a person has resent has none. */
+/** `tokenIds` are the tokens of the request. If a person resends a request, it has no tokens. */
 type AcceptedRequest = Pick<Chain, 'companyId' | 'actions' | 'traceparent'> & {
   idempotencyKey?: string | undefined;
   hash: string;
@@ -187,12 +187,12 @@ export function keyedChainId(
   { companyId, actions, rule }: Pick<AcceptedRequest, 'companyId' | 'actions' | 'rule'>,
   key: string,
 ): string {
-  // A rule in place of the list of rules: so an event and a list never have the same id.
+  // For an event, this is one text instead of a list, so an event and a list of actions never have the same id.
   const rules = rule?.relayId ?? [...new Set(actions.map(({ relayId }) => relayId))].sort();
   return hash('sha256', JSON.stringify([companyId, rules, key])).slice(0, 32);
 }
 
-/** Hashes the text of an event, never what a version makes of it. */
+/** Hashes the text of an event. Two versions of a rule can make different actions from the same event. */
 export function hashEvent(text: string): string {
   return hash('sha256', text);
 }

@@ -1,4 +1,4 @@
-/** Sets the metrics of all chains. Sends a few visibility queries a minute, but no query to a chain. */
+/** Sets the metrics about held chains and late notices. Sends a few visibility queries a minute, but no query to a chain. */
 
 import type { Client } from '@temporalio/client';
 import { attentionSinceKey } from '../contract/search-attributes.js';

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
 
-/** The SDK's default of ten stack frames per promise takes a fifth of the CPU. A line break in the text would shift source maps. */
+/** The SDK's default of ten stack frames per promise takes a fifth of the CPU. A line break here would shift source maps. */
 const fewFrames = 'Error.stackTraceLimit = 3; ';
 
 export const bundlePath = fileURLToPath(new URL('./workflow-bundle.js', import.meta.url));

@@ -1,5 +1,5 @@
 /**
- * Limits the concurrent workflow tasks of a worker. The server distributes waiting tasks fairly if each worker takes only a few.
+ * Limits the concurrent workflow tasks of a worker. If each worker takes only a few tasks, the server distributes tasks fairly.
  * A task that waits for a local activity does not count.
  */
 

@@ -50,7 +50,7 @@ export async function startWorker({ connection, namespace, taskQueue, version, k
       nexusTaskSlotSupplier: { type: 'fixed-size', numSlots: 1 },
     },
     interceptors: { activity: [slots.interceptor] },
-    shutdownGraceTime: '30 seconds', // effects end within that time
+    shutdownGraceTime: '30 seconds', // effects end within this time
   });
   const running = worker.run();
   const collector = startCollector({ ...deps, taskQueue });

@@ -1,4 +1,4 @@
-/** Sends failures and recoveries of one chain to the `Notifier` of the cause. The `Notifier` decides when people get a notice. */
+/** Reports the failures and recoveries of one chain to the `Notifier` of the cause, which decides when people get a notice. */
 
 import { getExternalWorkflowHandle, isCancellation, log, proxyActivities } from '@temporalio/workflow';
 import { summaryOf } from '../chain/web-ui.js';

@@ -43,7 +43,7 @@ export function readTimestamp(text: string, zone: string): Parsed<{ epochMillis:
 // The functions below return the result as a number, or the error as a string. An empty string means that no form matches.
 type Fields = Record<string, string | undefined>;
 
-/** Values below 1e11 are seconds (up to the year 5138), others milliseconds. */
+/** Values below 1e11 are seconds (up to the year 5138). Other values are milliseconds. */
 function readUnix(value: number): number | string {
   return withinReach(Math.round(Math.abs(value) < 1e11 ? value * 1000 : value));
 }

@@ -2,7 +2,7 @@
 
 import jdkZones from './zones.json' with { type: 'json' };
 
-/** A zone at one instant. For fixed offsets, and for zones newer than the JDK's data, every name is the id. */
+/** A zone at one instant. For fixed offsets, and for zones that the JDK's data do not contain, every name is the id. */
 export interface ZoneAt {
   id: string; // Europe/Berlin, +05:30; Z for +00:00
   offset: number; // seconds east of Greenwich

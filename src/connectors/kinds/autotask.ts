@@ -1,6 +1,6 @@
 /**
- * Autotask PSA, REST API 1.0. The address of the customer's zone is looked up. An error has status 500 and a readable text. Follows
- * the vendor's documentation and clients (docs/systems/autotask.md); not tried on the vendor's own system.
+ * Autotask PSA, REST API 1.0. The connector looks up the address of the customer's zone. An error has status 500 and a readable
+ * text. Follows the vendor's documentation and clients (docs/systems/autotask.md). Nobody has tried it on the vendor's own system.
  */
 
 import { z } from 'zod';
@@ -38,8 +38,8 @@ export function autotask({ userName, secret, integrationCode, baseUrl }: Ticketi
 
   return {
     name: 'Autotask',
-    // The vendor allows 10,000 calls, but slows calls down above half of that. The password is a part of the account, so that
-    // nobody without it uses up the calls of others.
+    // The vendor allows 10,000 calls, but slows calls down above 5000. The password is a part of the account, so that a person
+    // without the password cannot use up the calls.
     limits: {
       account: [own ?? home, userName.toLowerCase(), integrationCode, secret].join('\n'),
       threads: 3,
@@ -91,7 +91,7 @@ export function autotask({ userName, secret, integrationCode, baseUrl }: Ticketi
     },
 
     async write(session, ticketId, field, value) {
-      // Never PUT: it empties all other fields.
+      // Does not use PUT, because PUT empties all other fields.
       const change = { name: field.id, value: typeof value === 'number' ? String(value) : value };
       const json = { id: Number(ticketId), userDefinedFields: [change] };
       await session.ask({ method: 'PATCH', path: '/Tickets', json, about: `the change of ticket ${ticketId}`, writes: true });
@@ -108,7 +108,7 @@ export function autotask({ userName, secret, integrationCode, baseUrl }: Ticketi
 
 const types: Record<string, FieldType> = { string: 'text', double: 'number', datetime: 'instant' };
 
-/** Sorts by the text, because the status says little: mistakes, missing rights and the limit of threads all have 500. */
+/** Sorts by the text, because mistakes, missing rights and the limit of threads all have the status 500. */
 function sorted({ status, json, text, retryAfterSeconds }: Answer): Sorted | undefined {
   const read = errorsSchema.safeParse(json);
   const says = read.success ? read.data.errors.join('; ') : text;

@@ -1,7 +1,7 @@
 /**
  * ConnectWise PSA, REST API 3.0. Its address contains the codebase, which changes with each release of the vendor. A PATCH replaces
- * all custom fields together. Follows the vendor's documentation and clients (docs/systems/connectwise.md); not tried on the
- * vendor's own system.
+ * all custom fields together. Follows the vendor's documentation and clients (docs/systems/connectwise.md). Nobody has tried it on
+ * the vendor's own system.
  */
 
 import { z } from 'zod';
@@ -11,8 +11,8 @@ import type { Answer } from '../http.js';
 import { type Exchange, refused, type Session, type Sorted, ticketingSettings } from '../session.js';
 import type { Field, FieldType, TicketSystem } from '../tickets.js';
 
-const version = 'application/vnd.connectwise.com+json; version=2025.16'; // Without it, the newest version is used.
-const pageSize = 1000; // the most that the vendor allows
+const version = 'application/vnd.connectwise.com+json; version=2025.16'; // The default is the newest version.
+const pageSize = 1000; // the maximum that the vendor allows
 
 const codebaseSchema = z.object({ Codebase: z.string().regex(/^v[0-9a-z_]+\/?$/i) }).nullable();
 const fieldSchema = z.object({
@@ -23,7 +23,7 @@ const fieldSchema = z.object({
   numberDecimals: z.int().nullish(),
   options: z.array(z.object({ optionValue: z.string(), inactiveFlag: z.boolean().nullish() })).nullish(),
 });
-/** Loose, because a write sends all of it back. */
+/** Keeps unknown fields, because a write sends everything back. */
 const customFieldsSchema = z.array(z.looseObject({ id: z.int(), value: z.unknown() }));
 const ticketSchema = z.object({ id: z.int(), customFields: customFieldsSchema.nullish() });
 const errorSchema = z.object({
@@ -69,11 +69,11 @@ export function connectwise(settings: TicketingConnections['connectwise']): Tick
         });
         if (ticket) return [`${room}/${ticket.id}`];
       }
-      await metadata(session); // Wrong credentials also cause a 404. This list always exists, so its 404 shows them.
+      await metadata(session); // Wrong credentials also cause a 404. This list always exists, so its 404 means wrong credentials.
       return [];
     },
 
-    /** The metadata has the fields of all screens; a ticket shows which ones are its own. */
+    /** The metadata has the fields of all screens. A ticket has only its own fields. */
     async fields(session, ticketId) {
       const all = await metadata(session);
       if (ticketId === undefined)
@@ -96,8 +96,8 @@ export function connectwise(settings: TicketingConnections['connectwise']): Tick
     },
 
     async write(session, ticketId, field, value, before) {
-      // ConnectWise may empty a field that is left out, so all are sent as they were read. With a longer path, such as
-      // `customFields/1/value`, it would answer 200, but change nothing.
+      // ConnectWise may empty an omitted field, so the relay sends all fields as it read them. With a longer path, such as
+      // `customFields/1/value`, ConnectWise would answer 200, but change nothing.
       const all = customFieldsSchema.parse(before).map((one) => (String(one.id) === field.id ? { ...one, value } : one));
       const { json } = await session.ask({
         ...{ method: 'PATCH', path: pathOf(ticketId), json: [{ op: 'replace', path: 'customFields', value: all }] },
@@ -114,7 +114,7 @@ export function connectwise(settings: TicketingConnections['connectwise']): Tick
   };
 }
 
-/** The relay's id of a ticket is `service/5000` or `project/5001`, because both have their own paths and fields. */
+/** The relay's id of a ticket is `service/5000` or `project/5001`, because the two kinds have different paths and fields. */
 const pathOf = (ticketId: string) => `/${ticketId.replace('/', '/tickets/')}`;
 const numberIn = (ticketId: string) => ticketId.split('/')[1] ?? '';
 
@@ -152,7 +152,7 @@ function sentence(json: unknown): { code?: string | undefined; says?: string } {
   return { code: code ?? undefined, says: errors?.length ? errors.map((error) => error.message).join('; ') : message };
 }
 
-/** A 404 has three causes: an old codebase, no such ticket, wrong credentials. */
+/** A 404 has three possible causes: the codebase is old, the ticket does not exist, or the credentials are wrong. */
 function sorted({ status, json }: Answer, { path }: Exchange): Sorted | undefined {
   const { code, says } = sentence(json);
   if (code === 'Security')

@@ -1,7 +1,7 @@
 /**
  * Jira Cloud, REST API 3. The fields that can be set, and their options, differ from issue to issue. The answer to a change has
- * no body, so the field is read back. Follows the vendor's documentation and clients (docs/systems/jira.md); not tried on the
- * vendor's own system.
+ * no body, so the relay reads the field back. Follows the vendor's documentation and clients (docs/systems/jira.md). Nobody has
+ * tried it on the vendor's own system.
  */
 
 import { z } from 'zod';
@@ -15,7 +15,7 @@ const api = '/rest/api/3';
 
 const fieldSchema = z.object({
   name: z.string(),
-  schema: z.object({ type: z.string(), custom: z.string().nullish(), system: z.string().nullish() }).nullish(), // Jira's field `issuekey` has none
+  schema: z.object({ type: z.string(), custom: z.string().nullish(), system: z.string().nullish() }).nullish(), // absent for `issuekey`
   allowedValues: z.array(z.object({ value: z.string().optional() }).catch({})).nullish(),
 });
 const allFieldsSchema = z.array(fieldSchema.extend({ id: z.string() }));
@@ -24,7 +24,7 @@ const issueSchema = z.object({ fields: z.record(z.string(), z.unknown()) });
 const errorsSchema = z.object({
   errorMessages: z.array(z.string()).default([]),
   errors: z.record(z.string(), z.string()).default({}),
-  message: z.string().optional(), // of api.atlassian.com
+  message: z.string().optional(), // only from api.atlassian.com
 });
 
 /** Jira gives the same answer for all three causes. The answer names only the first two. */
@@ -67,13 +67,13 @@ export function jira({ site, email, token, baseUrl }: TicketingConnections['jira
       return /^(?:[a-z][a-z0-9_]*-)?\d{1,15}$/i.test(reference) ? [reference] : [];
     },
 
-    /** Also returns fields that cannot be edited: their errors name the causes. An editable field replaces others of its name. */
+    /** Also returns fixed fields, because their errors name the causes. An editable field hides others with the same name. */
     async fields(session, ticketId) {
       const about = ticketId === undefined ? 'the fields' : `issue ${ticketId}`;
       const path = `/issue/${ticketId}/editmeta`;
       const editable = ticketId === undefined ? [] : Object.entries((await session.read(editableSchema, { path, about })).fields);
       const look = () => session.read(allFieldsSchema, { path: '/field', about: 'the fields' });
-      // For a ticket, other fields are only for better errors: if the list is too long for the relay, they are left out.
+      // For a ticket, the other fields only improve errors. If the list is too long for the relay, the relay omits them.
       const others = ticketId === undefined ? await look() : await session.memory.of('all fields', () => look().catch(() => []));
       const fields = editable.map(([id, field]) => described(id, field));
       const names = new Set(editable.map(([, { name }]) => name));
@@ -110,7 +110,7 @@ export function jira({ site, email, token, baseUrl }: TicketingConnections['jira
   };
 }
 
-/** By the custom type, the name of the system field, or the simple type. Other text types may be plain or documents. */
+/** The key is the custom type, the name of the system field, or the simple type. Other text types may be plain or documents. */
 const types: Record<string, FieldType> = {
   textfield: 'text',
   url: 'text',
@@ -142,7 +142,7 @@ function described(id: string, { name, schema, allowedValues }: z.infer<typeof f
   };
 }
 
-/** Each line is a paragraph: Jira refuses an empty text node, and perhaps one with a line break. */
+/** Each line is a paragraph, because Jira refuses an empty text node, and perhaps a text node with a line break. */
 function documentOf(text: string): Value {
   const content = text
     .split(/\r\n?|\n/)
@@ -156,7 +156,7 @@ const nodeSchema = z.object({
   content: z.array(z.unknown()).default([]),
   attrs: z.object({ text: z.string().optional() }).optional().catch(undefined),
 });
-const inside = ['paragraph', 'heading', 'codeBlock']; // They contain pieces of a line; other nodes contain blocks.
+const inside = ['paragraph', 'heading', 'codeBlock']; // These nodes contain parts of a line. Other nodes contain blocks.
 
 /** The text of a document, without its formatting and its ids. */
 function textOf(value: Value): string {
@@ -176,7 +176,7 @@ function sentence({ json }: Answer): string | undefined {
 
 function sorted(answer: Answer, { path, about = '', writes }: Exchange): Sorted | undefined {
   const { status, headers } = answer;
-  // With wrong credentials, Jira may answer as to somebody who is not logged in: with 404, or with 200 and fewer fields.
+  // With wrong credentials, Jira may answer as if nobody was logged in: with 404, or with 200 and fewer fields.
   const isAnonymous = /FAILED|DENIED/.test(String(headers['x-seraph-loginreason']));
   if (status < 300) return isAnonymous ? { as: 'moved' } : undefined;
   const says = sentence(answer) ?? answer.text.replace(/<[^<>]*>/g, ' ');

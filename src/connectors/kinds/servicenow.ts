@@ -1,7 +1,7 @@
 /**
  * ServiceNow, Table API. Column names, labels and options are in the instance's own tables. In queries and in changes,
- * it ignores a column that does not exist, and answers 200. Follows the vendor's documentation and clients
- * (docs/systems/servicenow.md); not tried on the vendor's own system.
+ * ServiceNow ignores a column that does not exist, and answers 200. Follows the vendor's documentation and clients
+ * (docs/systems/servicenow.md). Nobody has tried it on the vendor's own system.
  */
 
 import { z } from 'zod';
@@ -45,7 +45,7 @@ export function servicenow(settings: TicketingConnections['servicenow']): Ticket
     return session.read(schema, { path: `/${from}?${parameters}`, about }).then(({ result }) => result);
   }
 
-  /** The path of a ticket and one of its columns. If the answer does not have the column, the user may not read it. */
+  /** The path of a ticket and one of its columns. If the answer omits the column, the user has no right to read it. */
   const one = (ticketId: string, { id }: Field) =>
     `/${table}/${ticketId}?sysparm_fields=${id}&sysparm_exclude_reference_link=true`;
   const oneSchema = z.object({ result: rowSchema });
@@ -94,7 +94,7 @@ export function servicenow(settings: TicketingConnections['servicenow']): Ticket
       const active = `${within}^language=en^inactive=false^ORDERBYsequence`;
       const choices = await rows(session, 'sys_choice', active, ['name', 'element', 'value', 'label'], `the options of ${table}`);
       return columns.map((column) => {
-        // The options of a table replace those of the table that it extends.
+        // If a table has options for a column, the options of its parent tables do not count.
         const own = (table: string) => choices.filter(({ name, element }) => name === table && element === column.element);
         return fieldOf(column, tables.map(own).find(({ length }) => length > 0) ?? []);
       });
@@ -129,7 +129,7 @@ export function servicenow(settings: TicketingConnections['servicenow']): Ticket
 
 function fieldOf(column: z.infer<typeof rowSchema>, choices: z.infer<typeof rowSchema>[]): Field {
   const { element = '', column_label: label, internal_type: type = '', max_length: length, choice } = column;
-  // `choice` 1 and 3: a list, with and without an empty option. 2: suggestions, but any other text is allowed, too.
+  // `choice` 1 and 3 mean a list, with and without an empty option. 2 means suggestions, so any other text is also allowed.
   const isChoice = choice === '1' || choice === '3';
   const known = isChoice ? 'choice' : types[type];
   const fixed = element.startsWith('sys_')
@@ -155,7 +155,7 @@ function sentence(json: unknown): string | undefined {
   return data && [data.error.message, data.error.detail].filter(Boolean).join(': ');
 }
 
-/** A 403 can come from a rule or a policy that the customer made: then other rights do not help. */
+/** A 403 can come from a rule or a policy of the customer. Then more rights do not help. */
 function sorted({ status, json }: Answer): Sorted | undefined {
   const says = sentence(json) ?? '';
   if (status === 403 && /business rule|data policy/i.test(says)) return { as: 'refused', says };

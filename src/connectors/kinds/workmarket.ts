@@ -1,6 +1,6 @@
 /**
  * WorkMarket, Employer API v1. Requests are forms, answers are envelopes `{meta, response}`, and a send to groups is queued.
- * Follows the vendor's documentation and clients (docs/systems/workmarket.md); not tried on the vendor's own system.
+ * Follows the vendor's documentation and clients (docs/systems/workmarket.md). Nobody has tried it on the vendor's own system.
  */
 
 import { z } from 'zod';
@@ -151,7 +151,7 @@ function apiOf({ token, secret, baseUrl = home }: Settings): VendorApi {
         if (isRefusal(error, 301, 302, 307, 308, 404, 405, 410)) return tokenAt('/api/v1');
         throw error;
       });
-      // Newer documentation has the token in a header, older documentation in a parameter. The probe shows which one works.
+      // Newer documentation puts the token into a header. Older documentation uses a parameter. This call shows which one works.
       const bearer: Access = { ...access, auth: { type: 'bearer', token: accessToken } };
       return read(z.unknown(), bearer, { path: '/assignments/statuses', about: 'the statuses' }).then(
         () => bearer,
@@ -163,7 +163,7 @@ function apiOf({ token, secret, baseUrl = home }: Settings): VendorApi {
       );
     },
 
-    /** An error can have the HTTP status 200: then only `meta` shows that it is an error. */
+    /** An error can have the HTTP status 200. Then only `meta` shows the error. */
     sort(answer, { path, about = '' }) {
       const { meta, response } = envelopeSchema.safeParse(answer.json).data ?? {};
       if (response?.successful && answer.status < 300) return undefined;
@@ -212,7 +212,7 @@ function answeredOf({ successful, invalid_groups, resource_send_results }: z.inf
 }
 
 const reasons = [
-  ['INSUFFICIENT_FUNDS', `${name} has not enough funds for this assignment`, `Add funds at ${name}, then retry`],
+  ['INSUFFICIENT_FUNDS', `Your funds at ${name} are too low for this assignment`, `Add funds at ${name}, then retry`],
   ['COMPANY_LOCKED', `${name} has locked the company`, `Ask ${name} to unlock the company, then retry`],
 ] as const;
 
@@ -234,12 +234,12 @@ function groupCalled(groups: readonly Group[], called: string): Group {
   throw refused(title, title, unusable.deleted ? capital(change) : `Make it active at ${name}, or ${change}`);
 }
 
-/** `Till technicians (11), Cabling crew (12)`. */
+/** For example `Till technicians (11), Cabling crew (12)`. */
 function shown(groups: readonly Group[]): string {
   return groups.map(({ id, name }) => (name ? `${name} (${id})` : id)).join(', ');
 }
 
-/** Whether the vendor refused a request, with one of these statuses if any are given. */
+/** Whether the vendor refused a request. If there are `statuses`, the refusal must have one of them. */
 function isRefusal(error: unknown, ...statuses: number[]): boolean {
   if (!(error instanceof ConnectorError) || error.kind !== 'permanent') return false;
   return statuses.length === 0 || statuses.includes(error.facts.status ?? 0);

@@ -1,6 +1,6 @@
 /**
- * Zendesk Support, API 2. The relay sends the time of the last change that it has seen; Zendesk refuses if there is a newer one.
- * Follows the vendor's documentation and clients (docs/systems/zendesk.md); not tried on the vendor's own system.
+ * Zendesk Support, API 2. A write contains the time of the last known change. After a newer change, Zendesk refuses the write.
+ * Follows the vendor's documentation and clients (docs/systems/zendesk.md). Nobody has tried it on the vendor's own system.
  */
 
 import { z } from 'zod';
@@ -92,9 +92,9 @@ export function zendesk({ subdomain, email, token, baseUrl }: TicketingConnectio
       return left === undefined ? undefined : `${left} of ${all} calls are left in this minute`;
     },
 
-    // 0.0000001 would be sent as 1e-7, which Zendesk may not take for a decimal number.
+    // JSON would contain 1e-7 instead of 0.0000001, and Zendesk may refuse this form.
     forms: { number: (number) => (/e/.test(`${number}`) ? number.toFixed(20) : number) },
-    // A checkbox without a tick may be false or null.
+    // The value of a checkbox without a tick may be false or null.
     plain: (value, { type }) => (type === 'boolean' ? (value === true ? 'true' : '') : undefined),
   };
 }
@@ -102,7 +102,7 @@ export function zendesk({ subdomain, email, token, baseUrl }: TicketingConnectio
 const types: Record<string, FieldType> = {
   text: 'text',
   textarea: 'text',
-  regexp: 'text', // Zendesk checks the pattern. The relay does not: a slow pattern would block it.
+  regexp: 'text', // Only Zendesk checks the pattern, because a slow pattern would block the relay.
   integer: 'number',
   decimal: 'number',
   checkbox: 'boolean',
@@ -111,7 +111,7 @@ const types: Record<string, FieldType> = {
   multiselect: 'choice',
 };
 
-/** It is not documented whether the API writes fields that agents may not edit. So the relay tries, and checks the answer. */
+/** No document says whether the API writes fields that agents may not edit. So the relay tries, and checks the answer. */
 function described({ id, type, title, custom_field_options: options }: z.infer<typeof fieldSchema>): Field {
   const own = types[type];
   return {
@@ -125,7 +125,7 @@ function described({ id, type, title, custom_field_options: options }: z.infer<t
   };
 }
 
-/** A field is missing in the ticket if it was made inactive meanwhile. */
+/** If a field has become inactive meanwhile, the ticket does not contain it. */
 function valueIn({ custom_fields }: z.infer<typeof ticketSchema>, field: Field): unknown {
   return custom_fields.find(({ id }) => String(id) === field.id)?.value ?? null;
 }

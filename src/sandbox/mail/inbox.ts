@@ -72,7 +72,7 @@ function written(of: Addresses): string {
   return each.join(', ');
 }
 
-/** The single addresses. A group is replaced by its members. */
+/** Returns single addresses. Replaces a group by its members. */
 const mailboxes = (of: Addresses = []): NamedAddress[] => [of].flat().flatMap((address) => address.group ?? [address]);
 
 const listHeader = html`<h1>Inbox</h1>

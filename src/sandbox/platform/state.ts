@@ -97,7 +97,7 @@ export class PlatformState {
   readonly calls = new Table(callSchema);
   readonly webhooks = new Table(webhookSchema); // the webhooks that a person has changed, by event
   readonly deliveries = new Table(deliverySchema);
-  /** The rule that gets the webhooks until a person changes their addresses: its own address, and its token. */
+  /** The address and the token of the demo rule, which gets the webhooks until a person changes their addresses. */
   rule?: { url: string; token: string };
   readonly fault = new Fault(platformFailureSchema);
   private lastCall: number;
@@ -123,7 +123,7 @@ export class PlatformState {
     return assignment;
   }
 
-  /** Records a new call, still without an answer. Later, `put` replaces the record by one with the answer. */
+  /** Records a new call without its answer. Later, `put` adds the answer to the record. */
   arrived(call: Omit<Call, 'number' | 'at' | 'status' | 'repeat'>): Call {
     this.lastCall += 1;
     const arrived: Call = { number: this.lastCall, at: new Date().toISOString(), ...call, status: 'waiting', repeat: false };

@@ -1,6 +1,6 @@
 /**
  * The webhooks of the pretend platform. An event changes the status of an assignment, and sends the body of its webhook.
- * As on the real platform, the values of variables are pasted as they are: a quotation mark in a value breaks the JSON.
+ * As on the real platform, values are pasted unchanged, so a quotation mark in a value breaks the JSON.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -11,7 +11,7 @@ import { variablePattern } from '../../chain/text.js';
 import type { Assignment, Delivery, PlatformState, Webhook } from './state.js';
 import { firstAssignments } from './world.js';
 
-/** The events, named like their buttons, with the status that the assignment then has. */
+/** The names of the events are also the labels of their buttons. The value is the new status of the assignment. */
 export const events = {
   create: 'draft',
   send: 'sent',
@@ -22,7 +22,7 @@ export const events = {
 };
 export type PlatformEvent = keyof typeof events;
 
-/** A body has this text in place of the token, so that the page does not show the token. */
+/** A body has this text instead of the token, so that the page does not show the token. */
 const tokenMark = '<RELAY_ACCESS_TOKEN>';
 const [action] = setField;
 const checkIn = [{ ...action, externalSystemTicketId: '${custom_field_ticket}', cfValue: '${checked_in_on}' }];
@@ -42,7 +42,7 @@ export function savedWebhook(state: PlatformState, event: PlatformEvent, { url, 
 
 export class Webhooks {
   waits = { stepMs: 10_000, retryMs: 5_000 };
-  stepsLeft = 0; // how many steps are left of the day that `play` started
+  stepsLeft = 0; // the number of steps until the played day ends
   #day?: NodeJS.Timeout;
   readonly #closing = new AbortController();
 
@@ -68,7 +68,7 @@ export class Webhooks {
     this.stepsLeft = 0;
   }
 
-  /** About a third of the assignments goes on in a step: workers accept, check in and complete. Each sixth step creates one. */
+  /** In a step, workers accept, check in or complete about a third of the sent assignments. Each sixth step also creates one. */
   step(chance = Math.random): void {
     const { assignments } = this.state;
     for (const { id, status } of [...assignments.values()]) {
@@ -87,7 +87,7 @@ export class Webhooks {
     this.#closing.abort();
   }
 
-  /** Sends the body. If the answer is no success, sends it a second time. */
+  /** Sends the body. After an answer that is not 2xx, sends the body once more. */
   async #deliver(event: PlatformEvent, assignment: Assignment): Promise<void> {
     const { rule } = this.state;
     const { url, body: template } = webhookOf(this.state, event);
@@ -118,7 +118,7 @@ const nextEvents: Record<string, PlatformEvent> = { sent: 'accept', accepted: 'c
 const workerFor = (assignment?: Assignment) =>
   assignment?.sends.findLast(({ workers }) => workers.length > 0)?.workers[0]?.name ?? 'Ada Lund';
 
-/** The values of the variables of src/chain/variables.ts. A value that is not known yet is empty. */
+/** Returns the values for the variables of src/chain/variables.ts. A value that does not exist yet is empty. */
 function valuesOf({ id, ownerEmail, worker, location, checkedInOn = '', customFields }: Assignment): Record<string, string> {
   const custom = Object.entries(customFields).map(([name, value]) => [`custom_field_${name}`, value]);
   return {
@@ -131,7 +131,7 @@ function valuesOf({ id, ownerEmail, worker, location, checkedInOn = '', customFi
   };
 }
 
-/** @returns the status and the start of the answer, or why there is none */
+/** @returns the status and the start of the answer, or the reason why there is no answer */
 async function post(url: string, body: string, closing: AbortSignal): Promise<string> {
   try {
     const signal = AbortSignal.any([closing, AbortSignal.timeout(10_000)]);

@@ -1,6 +1,6 @@
 /**
- * The simulator of Autotask PSA. A zone of the vendor is a host; here, it is the first part of the path, such as `/webservices3/`.
- * Paths ignore case, as on the vendor's servers. The only query operator is `eq`.
+ * The simulator of Autotask PSA. The vendor has a host for each zone. Here, the zone is the first part of the path, such as
+ * `/webservices3/`. Paths ignore case, as on the vendor's servers. The only query operator is `eq`.
  */
 
 import { z } from 'zod';
@@ -84,7 +84,7 @@ export function createAutotask({ doubts }: { doubts?: Partial<typeof autotaskDou
     getPath: (request) => new URL(request.url).pathname.toLowerCase(),
   });
 
-  /** The ticket as an answer shows it. */
+  /** Returns the ticket in the form of an answer. */
   const shown = ({ values, ...ticket }: Ticket) => {
     const isEmpty = Object.values(values).every((value) => value === null);
     if (isEmpty && is.emptyFieldsAreAbsent) return ticket;
@@ -190,7 +190,7 @@ const forms = {
 };
 
 type Item = [value: string, label: string, isActive?: boolean];
-/** `isMultiSelect` is not in the metadata. */
+/** The metadata does not contain `isMultiSelect`. */
 const blankField = { length: 0, isReadOnly: false, isReference: false, isMultiSelect: false };
 const named = (name: string, type: keyof typeof forms, more: Partial<typeof blankField> = {}, ...items: Item[]) => {
   const plain = { isDefaultValue: false, parentValue: '', isSystem: false };

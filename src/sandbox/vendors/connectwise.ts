@@ -19,7 +19,7 @@ export const connectwiseDoubts = {
 type Field = ReturnType<typeof field>;
 type Ticket = ReturnType<typeof ticket>;
 
-/** `company`: the name with which the company logs in. */
+/** `company` is the name with which the company logs in. */
 export const connectwiseCredentials = {
   ...{ company: 'example', publicKey: 'public-key', privateKey: 'private-key', clientId: '7c3ad1c1-1c5c-4ac5-8b0a-4a0b2f8a2f10' },
 };
@@ -71,7 +71,7 @@ export function createConnectwise({ doubts }: { doubts?: Partial<typeof connectw
   });
 
   const ticketFields = () => state.fields.filter(({ podId }) => podId === ticketPod);
-  /** The ticket as an answer shows it. */
+  /** Returns the ticket in the form of an answer. */
   const shown = ({ id, room, summary, status, lastUpdated, values }: Ticket) => ({
     ...{ id, summary, recordType: room === 'service' ? 'ServiceTicket' : 'ProjectTicket', status },
     customFields: ticketFields().map(({ id, caption, ...field }) => {
@@ -173,7 +173,7 @@ const forms: Record<string, z.ZodType<Value>> = {
   ...{ Checkbox: z.boolean('must be true or false.'), Number: number, Percent: number, Date: date },
 };
 
-/** `podId`: the screen that has the field. */
+/** `podId` is the screen that has the field. */
 const blankField = {
   ...{ podId: ticketPod, numberDecimals: 0, entryTypeIdentifier: 'EntryField' },
   ...{ requiredFlag: false, displayOnScreenFlag: true, readOnlyFlag: false, listViewFlag: false },

@@ -2,7 +2,7 @@
 
 export const basicAuth = (user: string, password: string) => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
-/** `expiresAt`: in Unix milliseconds. */
+/** `expiresAt` is in Unix milliseconds. */
 export type Token = { access: string; refresh?: string; scope?: string; expiresAt: number };
 
 /** The token in the header `Authorization`, if the token has not ended. */

@@ -102,7 +102,7 @@ export function createJira({ doubts }: { doubts?: Partial<typeof jiraDoubts> } =
   const optionShown = (base: string, { options }: Field, id: unknown) => {
     return { self: `${base}${api}/customFieldOption/${id}`, value: options.find((option) => option.id === id)?.value, id };
   };
-  /** A value as an answer shows it. */
+  /** Returns a value in the form of an answer. */
   const shown = (base: string, field: Field, value: unknown): unknown => {
     if (field.kind === 'status') return { self: `${base}${api}/status/10000`, ...toDo };
     if (value === null) return null;
@@ -267,7 +267,7 @@ const toDo = { name: 'To Do', id: '10000', statusCategory: { id: 2, key: 'new', 
 
 type Option = [id: string, value: string, isDisabled?: boolean];
 type Kind = keyof typeof fieldTypes;
-/** `described`: the field as the list of all fields shows it. @param customId - undefined for a system field */
+/** `described` is the field in the list of all fields. @param customId - undefined for a system field */
 const field = (customId: number | undefined, name: string, kind: Kind, isOnScreen = true, ...options: Option[]) => {
   const id = customId === undefined ? kind : `customfield_${customId}`;
   const type = fieldTypes[kind];

@@ -1,6 +1,6 @@
 /** The records of the simulators. */
 
-/** A record as a page shows it. `id`: what people type. */
+/** A record for a page. `id` is the id that people type. */
 export type VendorRecord = { id: string | number; title: string; fields: Record<string, unknown> };
 
 /** Replaces the keys of the values with the names of the fields. */

@@ -2,10 +2,10 @@
 
 import { z } from 'zod';
 
-/** A column that a row does not have is empty. */
+/** If a row does not have a column, the column is empty. */
 export type ServicenowRow = Record<string, string>;
 
-/** `column`: the column's row in sys_dictionary. */
+/** `column` is the column's row in sys_dictionary. */
 type Cell = { column: ServicenowRow; value: string };
 
 /** Makes functions that read the tables. @param state.timeZone - the time zone of the user, for display values */

@@ -229,12 +229,12 @@ function firstState() {
     tables: servicenowTables(),
     hiddenTables: new Set(['problem']), // tables that the user may not read
     protectedFields: new Set(['u_audit']), // fields that the user may not write
-    timeZone: 'America/Chicago', // of the user, for display values
+    timeZone: 'America/Chicago', // the user's time zone, for display values
     invalidQueriesReturnNoRows: false, // the property glide.invalid_query.returns_no_rows
     clientCredentialsAreOn: false, // a property that a customer must create
     tokens: [] as Token[],
     tokenSeconds: 1799,
-    /** The limit that a rule of the customer sets; undefined: no limit. The count of requests starts at 0 every hour. */
+    /** The limit that a rule of the customer sets. Undefined if there is no limit. The count of requests starts at 0 every hour. */
     rateLimit: undefined as { rule: string; perHour: number } | undefined,
     hour: { endsAt: 0, requests: 0 },
   };

@@ -1,6 +1,6 @@
 /**
- * The simulators of `npm start`. They share the address of the pretend platform, because each vendor has other paths. Their state
- * is in memory. The page `/vendors` shows their records and sets their failures.
+ * The simulators of `npm start`. They share the address of the pretend platform, because no two vendors have the same paths. Their
+ * state is in memory. The page `/vendors` shows their records and sets their failures.
  */
 
 import type { HttpBindings } from '@hono/node-server';
@@ -16,17 +16,17 @@ import { commonFailures, type Vendor, type VendorState } from './vendor.js';
 
 const kinds: Readonly<Record<string, Kind>> = { ...ticketingKinds, ...platformKinds };
 
-/** For each kind, for example `jira`, the file of its name exports a function such as `createJira`. */
+/** For each kind, such as `jira`, the file with its name exports a function such as `createJira`. */
 const creatorOf = async (kind: string): Promise<() => Vendor<VendorState>> =>
   (await import(`./${kind}.js`))[`create${capital(kind)}`];
 const creators = await Promise.all(Object.keys(kinds).map(creatorOf));
 
-/** The change of a company's settings that connects the company to the simulator. */
+/** Returns the settings that connect a company to the simulator. */
 const settingsFor = ({ kind, settings }: Vendor<VendorState>, baseUrl: string) => {
   return { [kind in platformKinds ? 'platform' : 'ticketing']: { kind, ...settings, baseUrl } };
 };
 
-/** For each kind, the change of settings that connects a company to its simulator at `baseUrl`. */
+/** Returns, for each kind, the settings that connect a company to its simulator at `baseUrl`. */
 export function vendorSettings(baseUrl: string): Record<string, ReturnType<typeof settingsFor>> {
   const vendors = creators.map((create) => create());
   return Object.fromEntries(vendors.map((vendor) => [vendor.kind, settingsFor(vendor, baseUrl)]));

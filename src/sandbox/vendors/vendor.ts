@@ -22,7 +22,7 @@ export type VendorContext = Context<Env>;
 export interface Vendor<State extends VendorState, Failure extends string = string> {
   kind: string;
   settings: Record<string, string>; // the settings that connect a company to the simulator, besides `baseUrl`
-  paths: RegExp; // the paths that lead to this simulator: under `npm start`, all simulators share one address
+  paths: RegExp; // the paths of this simulator, because all simulators of `npm start` share one address
   app: VendorApp;
   state: State;
   faults: Faults<Failure>;
@@ -61,7 +61,7 @@ export class Faults<Name extends string = string> extends Fault<VendorFailure<Na
     super(failureSchema(names));
   }
 
-  /** The current failure, if it has one of these names and applies to this request. Subtracts one from its `times`. */
+  /** If the current failure has one of these names and applies to this request, returns it, and subtracts one from its `times`. */
   of(c: VendorContext, names: readonly string[]): VendorFailure<Name> | undefined {
     return this.meet(
       ({ name, method = c.req.method, path = '' }) =>
@@ -89,7 +89,7 @@ export class Faults<Name extends string = string> extends Fault<VendorFailure<Na
 export const faultsOf = <Name extends string, Own extends string>(answers: Record<Name, unknown>, ...own: Own[]) =>
   new Faults<Name | Own>([...(Object.keys(answers) as Name[]), ...own]);
 
-/** An error answer of the vendor. Handlers throw it. */
+/** An error answer of the vendor, which handlers throw. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,
@@ -115,7 +115,7 @@ interface Frame<Name extends string> {
   noMethod: (c: VendorContext, allowed: string[]) => Refusal;
   /** The answer to a request that no handler can read, such as invalid JSON. `why` is for people. */
   broken: (c: VendorContext, error: unknown, why: string) => Refusal;
-  /** Checks credentials and limits before a failure applies, but not on open paths. What it returns runs after the answer. */
+  /** Checks credentials and limits before a failure applies, but not on open paths. The returned function runs after the answer. */
   guard?: (c: VendorContext) => Promise<(() => void) | undefined>;
   /** The start of the paths that need no credentials. Only the common failures apply to these paths. */
   open?: string;
@@ -196,7 +196,7 @@ async function callOf(c: VendorContext) {
   return { at: new Date().toISOString(), method: c.req.method, path, query, headers, body, status };
 }
 
-/** Parsed JSON, or the fields of a form, or text. */
+/** Returns parsed JSON, the fields of a form, or text. */
 function bodyOf(type: string, text: string): unknown {
   if (text === '') return undefined;
   if (type.startsWith('application/x-www-form-urlencoded')) return masked(formOf(text));
@@ -226,7 +226,7 @@ export async function serveVendor({ app, faults }: { app: VendorApp; faults: { r
   return { url: server.url, close };
 }
 
-/** The URL of the request with another value of one parameter. */
+/** Returns the URL of the request with another value of one parameter. */
 export function urlWith(c: VendorContext, parameter: string, value: unknown): URL {
   const url = new URL(c.req.url);
   url.searchParams.set(parameter, `${value}`);

@@ -1,6 +1,6 @@
 /**
  * The simulator of WorkMarket: access tokens, groups, statuses, custom field sets, and paths that read and send assignments.
- * Parameters come in the query or a form. The workers of groups get a sent assignment `queueMs` later, at the next request.
+ * Parameters come in the query or a form. The workers of groups get a sent assignment at the first request after `queueMs`.
  */
 
 import { z } from 'zod';

@@ -247,7 +247,7 @@ const anonymous = { id: null, name: 'Anonymous user', email: 'invalid@example.co
 
 /** Selects the times that are in the last period. */
 const lately = (times: number[], periodMs = minuteMs) => times.filter((at) => at > Date.now() - periodMs);
-/** The seconds until the first of these times is longer ago than the period. */
+/** The seconds until the first of these times is older than the period. */
 const secondsFrom = ([first = Date.now()]: number[], periodMs = minuteMs) => Math.ceil((first + periodMs - Date.now()) / 1000);
 
 const anything = z.union([z.string(), z.number(), z.boolean()]).transform(String);
@@ -286,8 +286,8 @@ type Field = ReturnType<typeof field>;
 type Ticket = ReturnType<typeof ticket>;
 
 /**
- * A ticket can be solved only if each `required` field has a value. A field such as the status is not `removable`, and
- * `custom_fields` does not contain it.
+ * A ticket can be solved only if each `required` field has a value. `custom_fields` has only `removable` fields. The status, for
+ * example, is not removable.
  */
 const usualField = {
   ...{ active: true, required: false, removable: true, agent_can_edit: true },
@@ -305,13 +305,13 @@ const ticket = (id: number, subject: string, status = 'open', values: Record<num
   return { id, subject, status, priority: null as string | null, ...times, values, audit };
 };
 
-/** There is a field of each type. Two fields have the title `Arrival`, and one of them is not active. Two have the title `Gate`. */
+/** There is a field of each type. Two fields have the title `Arrival`, and one is not active. Two fields have the title `Gate`. */
 function firstState() {
   const token = { access: 'access-token-0', refresh: 'refresh-token-0', scope: 'read write' };
   return {
     credentials: { ...zendeskCredentials },
     tokens: [{ ...token, expiresAt: Number.POSITIVE_INFINITY }] as Token[],
-    // in the order of their positions
+    // The fields are in the order of their positions.
     fields: [
       field(100, 'subject', 'Subject', { removable: false }),
       field(101, 'status', 'Status', { removable: false }),

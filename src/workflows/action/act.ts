@@ -1,4 +1,4 @@
-/** Executes one action from its turn to its end: starts its work, waits, and receives people's decisions about the action. */
+/** An `Act` belongs to one action. It starts, awaits and cancels work, and receives people's decisions about the action. */
 
 import { CancellationScope, CancelledFailure, isCancellation, log, proxyActivities } from '@temporalio/workflow';
 import type { ActionStatus } from '../../chain/action-status.js';
@@ -153,7 +153,7 @@ export class Act {
     }
   }
 
-  /** Stops early at a cancellation, the end of a pause, or a decision about a held action. @returns the timer's lateness in ms. */
+  /** A cancellation, the end of a pause, or a decision can end the wait early. @returns how many ms late the timer was. */
   async wait(milliseconds: number, doing: string): Promise<number> {
     this.#assertWanted();
     const due = this.engine.now + milliseconds;

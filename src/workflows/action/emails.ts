@@ -38,7 +38,7 @@ export async function sendEmails(act: Act, how: Try, action: SendEmails): Promis
     const note = (error?: string, unknown?: boolean) =>
       deliveries.set(recipient, { recipient, sent: error === undefined, error, unknown });
     const name = `sendEmail/${recipients.indexOf(recipient)}`;
-    const to = late?.emails ? `recipient ${recipients.indexOf(recipient) + 1}` : recipient; // A summary has no late values.
+    const to = late?.emails ? `recipient ${recipients.indexOf(recipient) + 1}` : recipient; // A summary must not show late values.
     const activities = act.ordinary(name, `to ${to}`, attempts, how.made);
     let kept: unknown;
     try {

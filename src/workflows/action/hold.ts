@@ -10,7 +10,7 @@ import type { RulePolicy } from '../../contract/activities.js';
 import type { Act } from './act.js';
 import { readPauses } from './pause.js';
 
-/** @returns `retry` if a person wants new attempts within the retry budget, or `own` for one attempt by the relay itself. */
+/** @returns `retry` if a person wants new attempts with the full retry budget, or `own` if the relay itself tries once. */
 export async function untilDecided(
   act: Act,
   hold: Hold,

@@ -13,7 +13,7 @@ import { tryAction } from './tries.js';
 /** @returns the new due time if the action must wait, or undefined if the action has ended. */
 export async function live(act: Act): Promise<Later | undefined> {
   const { states, engine } = act;
-  let made = 0; // the number of attempts within the retry budget before the action had to wait (see `waits`)
+  let made = 0; // the number of attempts before the current waits; these attempts use the retry budget
   let waits = 0; // consecutive waits without a try
   /** The current hold. After a person's decision, the next failure begins a new hold. */
   let hold: Hold | undefined;

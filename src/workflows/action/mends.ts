@@ -53,14 +53,14 @@ export class Mends {
     return true;
   }
 
-  /** The due time in Unix milliseconds, if the mend set a delay that is not over. Otherwise 0. */
+  /** @returns the due time in Unix milliseconds if the mend set a delay that is not over, otherwise 0. */
   dueAfter({ index, fields }: Mend): number {
     const action = this.actions.get(index);
     const due = action?.delaySeconds && 'delayInSeconds' in fields ? dueAt(this.states.chain, action) : 0;
     return due > this.engine.now ? due : 0;
   }
 
-  /** The action with all its mends, including mends that a `DelayedAction` applied before that workflow closed. */
+  /** @returns the action with all its mends. A `DelayedAction` that has closed may also have applied mends. */
   async current(action: ChainAction): Promise<ChainAction> {
     const { index } = action;
     const read = this.actions.get(index) ?? (await this.#read(index, this.changesTo(index)));

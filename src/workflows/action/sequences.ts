@@ -19,7 +19,7 @@ import { live } from './life.js';
 export class Sequences<Notices extends ChainNotices = ChainNotices> extends Shared<Notices> {
   cancelled = false;
   readonly #acts = new Map<number, Act>();
-  /** The sequences that are not yet due. The key has the actions, and the value is the alarm that ends the wait. */
+  /** The sequences that are not yet due. The key is the list of actions. The value is the alarm that ends the wait. */
   readonly #waiting = new Map<ChainAction[], Alarm>();
 
   get mayBeRetried(): boolean {

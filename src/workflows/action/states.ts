@@ -13,7 +13,7 @@ import type { Engine } from '../engine/engine.js';
 export class ActionStates extends Statuses {
   /** In a delayed action, reports the ignored signal to the chain. */
   tellIgnored = (_signal: string) => {};
-  /** The versions of the statuses that were last published and last shown. */
+  /** The last published version of the statuses, and the last shown version. */
   #published = -1;
   #shown = -1;
   /** The values of the search attributes, each as JSON. */

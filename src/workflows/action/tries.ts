@@ -57,8 +57,8 @@ export async function tryAction(act: Act, how: Try): Promise<Tried> {
 }
 
 /**
- * Tries an effect in a local activity, together with the next effects that need no check first. `early` stores the outcomes
- * of the next effects until the turn of their actions. The choice of these effects is part of the replay contract.
+ * Tries an effect in a local activity, together with the next effects, up to an effect that needs a check. `early` stores the
+ * outcomes of the next effects until the turn of their actions. The choice of these effects is part of the replay contract.
  */
 async function inRow(act: Act, input: EffectInput, call: Call<EffectResult>): Promise<EffectResult> {
   const row: SomeOf<EffectInput> = [input];

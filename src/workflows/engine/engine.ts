@@ -19,14 +19,14 @@
  * - The workflow tasks of an early and a late result differ in time and history size. So `history` is the size when the current
  *   event arrived. `now` is the arrival time of that event plus the duration of later local activities. Decide nothing by
  *   `Date.now()`.
- * - Queries, signals and cancellations wait during a local activity, so its limit is 2 seconds. If consecutive local activities
- *   have taken 2 seconds, the next try is an ordinary activity, which releases the lock (see `mayTryLocally`).
+ * - Queries, signals and cancellations wait during a local activity, so a local activity may take only 2 seconds. If consecutive
+ *   local activities have taken 2 seconds, the next try is an ordinary activity, which releases the lock (see `mayTryLocally`).
  * - The SDK drops the command to cancel a timer, an activity or a child that has ended. When a late result arrives, a timer may
  *   have ended, but in a replay the timer still runs. So the code never cancels a timer, but lets the timer fire without effect.
  *   The code cancels a child by its workflow id, because the SDK never drops that command. No local activity runs while an
  *   ordinary activity can be cancelled.
- * - Do not await a promise that may already have settled: after a late result, the workflow would continue immediately, and in a
- *   replay later. Instead, call `arrive` when the promise settles.
+ * - Do not await a promise that may already have settled. After a late result, the workflow would continue immediately, but in a
+ *   replay it would continue later. Instead, call `arrive` when the promise settles.
  * - A cancelled scope issues its commands some microtasks later. The next event waits for these commands.
  *
  * The rules:
@@ -48,7 +48,7 @@ export type { Alarm } from './lock.js';
 export { Outbox, Places } from './outbox.js';
 
 export class Engine extends Lock {
-  wasReset = false; // whether this run began with a reset: the first signal after the reset says so
+  wasReset = false; // becomes true at the first signal of a run that began with a reset
   #cancellable = 0; // the number of running activities that can be cancelled
 
   /** Calls a local activity, which keeps the lock. If cancellable activities are running, calls an ordinary activity instead. */
@@ -80,11 +80,11 @@ export class Engine extends Lock {
   }
 
   /**
-   * Whether this is surely the first attempt at the workflow task: a lost attempt adds events. Commands must not depend on this
-   * value, because a replay may differ.
+   * Whether this is surely the first attempt at the workflow task. The number of events shows this, because a lost attempt adds
+   * events. Commands must not depend on this value, because it may differ in a replay.
    */
   get isFirstAttempt(): true | undefined {
-    // A history begins with three events. Until the task of the first timer, at least five follow.
+    // A history begins with three events. At least five more events come before the task of the first timer.
     return (this.fired < 2 && momentNow().events === 3 + 5 * this.fired) || undefined;
   }
 
@@ -92,7 +92,7 @@ export class Engine extends Lock {
     return this.#cancellable === 0 && this.keptMs < longestLocalMs;
   }
 
-  /** Call this method before the first action. After a reset, handles the signals with people's decisions from before the reset. */
+  /** Call this method before the first action. After a reset, first handles the decisions that people sent before the reset. */
   async letIn(): Promise<void> {
     if (this.wasReset) await this.outside(Promise.resolve());
   }

@@ -288,7 +288,7 @@ describe('an e-mail with values of the assignment', () => {
     const { actions } = await company.action(chainId, 0, 'needs-attention');
     const { type, message, remedy } = actions[0]?.error ?? {};
     assert.equal(type, 'ConfigurationMistake');
-    assert.match(`${message} ${remedy}`, /not enough left of its 3 e-mail recipients a day.*Retry it tomorrow/);
+    assert.match(`${message} ${remedy}`, /would exceed its limit of 3 e-mail recipients a day.*Retry the action tomorrow/);
     await limit(company, 50);
     await stack.breakMail({ code: 451 });
     await company.steer(chainId, 'retry', 0);

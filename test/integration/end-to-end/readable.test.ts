@@ -69,9 +69,9 @@ describe('the current details', () => {
     [
       'held',
       [
-        /^\*\*Action 1 needs attention:\*\* Assignment 404404 does not exist at the assignment platform; POST .* answered 404: no assignment 404404; check that it exists/,
-        /Nothing is tried by itself: mend the cause first\./,
-        /Send a Signal: `retry` tries it again, `skip` goes on without it; input `\[1\]`\./,
+        /^\*\*Action 1 needs attention:\*\* Assignment 404404 does not exist at the assignment platform; POST .* answered 404: no assignment 404404; check the id/,
+        /The relay does not try it again by itself: mend the cause first\./,
+        /Send a Signal: `retry` tries it again, `skip` continues without it\. The input of a signal is `\[1\]`\./,
         new RegExp(`Without a decision it fails at ${time}`),
         /\| \*\*needs-attention\*\* \| platform_sendAssignment: Metro technicians/,
         /\| pending \| ticket_updateUDF/,

@@ -74,7 +74,7 @@ const cases: Record<keyof typeof ticketingKinds | keyof typeof platformKinds, Ca
     changed: ['sendRadius', '20', '50'],
     shows: (miles) => `6029116324 · Replace a broken till|Invited workers: ${miles === '20' ? '1001' : '1001, 1002'}`,
     failure: { name: 'insufficient-funds' },
-    title: 'WorkMarket has not enough funds for this assignment',
+    title: 'Your funds at WorkMarket are too low for this assignment',
     remedy: 'Add funds at WorkMarket',
   },
 };

@@ -71,7 +71,7 @@ describe('the sentence that refuses', () => {
       'running',
       open,
       'not-steerable',
-      /^Action 1 is running; this is for actions that are scheduled\. Possible now: cancel\.$/,
+      /^Action 1 is running, but runNow is for actions that are scheduled\. Possible now: cancel\.$/,
     ],
     ['retry', 'pending', open, 'not-steerable', /are needs-attention or failed or partly-failed\. Possible now: cancel\.$/],
     ['retry', 'scheduled', { ...open, historyFull: true }, 'not-steerable', /Possible now: runNow, cancel\.$/],

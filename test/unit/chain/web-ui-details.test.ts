@@ -78,10 +78,10 @@ describe('currentDetails', () => {
     const details = currentDetails(chain, [status('done'), held]);
     assert.equal(
       details.split('\n')[0],
-      '**Action 1 needs attention:** POST http\\://a.example/send answered 404. Nothing is tried by itself: mend the ' +
-        'cause first. ' +
+      '**Action 1 needs attention:** POST http\\://a.example/send answered 404. The relay does not try it again by itself: ' +
+        'mend the cause first. ' +
         'To decide, open More Actions, Send a Signal: `mend` with input `[1, {"field": "value"}]` edits it and tries it again, ' +
-        '`retry` tries it again, `skip` goes on without it; input `[1]`. ' +
+        '`retry` tries it again, `skip` continues without it. The input of a signal is `[1]`. ' +
         'Without a decision it fails at 2024-03-05 16:07:09 UTC.',
     );
     assert.deepEqual(rowsOf(details)[1], ['1', '**needs-attention**', 'sendEmails', 'see above']);
@@ -94,7 +94,7 @@ describe('currentDetails', () => {
     assert.ok(
       note.startsWith(
         '**Action 0 needs attention:** Ticket \\*7\\* does not exist at Jira; POST http\\://a.example/send answered 404. ' +
-          '**What to do:** Change the number, then retry. Nothing is tried by itself',
+          '**What to do:** Change the number, then retry. The relay does not try it again by itself',
       ),
       note,
     );

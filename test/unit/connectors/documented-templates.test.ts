@@ -92,7 +92,7 @@ for (const [host, shown] of [
     const mistakes: [title: string, answer: LocalHttp['answer'] | undefined, id: string, kind: ConnectorError['kind'], RegExp][] =
       [
         ['a field that does not exist', undefined, '7', 'permanent', /answered 400: .*cf_other.*invalid_field/],
-        ['a ticket that does not exist', undefined, '8', 'permanent', /answered 404; check that it exists/],
+        ['a ticket that does not exist', undefined, '8', 'permanent', /answered 404; check the id/],
         ['a wrong key', answering(401, { code: 'invalid_credentials', message: 'Log in' }), '7', 'permanent', /check the auth/],
         ['too many requests', answering(429, '', { 'retry-after': '30' }), '7', 'retryable', /answered 429/],
       ];
@@ -124,7 +124,7 @@ for (const [host, shown] of [
 it('Freshservice: an answer about another ticket is a failure', async () => {
   server.answer = answering(200, { ticket: { id: 8 } });
   const error = await failing(setField(documented('acme.freshservice.com', 'x'), '7', 'a', 'b'));
-  assert.match(error.message, /but ticket\.id was "8", and success is ticket\.id==\{ticketId\}/);
+  assert.match(error.message, /but ticket\.id was "8", not ticket\.id==\{ticketId\}/);
 });
 
 /** A request without an id that is a number creates a ticket. */

@@ -141,8 +141,8 @@ describe('an answer', () => {
   const advice: [status: number, expected: string][] = [
     [401, "check the auth of the company's platform settings"],
     [403, "check the auth of the company's platform settings"],
-    [404, "check that it exists, and the address in the company's platform settings"],
-    [410, "check that it exists, and the address in the company's platform settings"],
+    [404, "check the id, and the address in the company's platform settings"],
+    [410, "check the id, and the address in the company's platform settings"],
   ];
   for (const [status, expected] of advice) {
     it(`${status} says what to check`, async () => {

@@ -62,7 +62,7 @@ describe('the generic platform', () => {
     server.answer = answering(404, { detail: 'no such assignment' });
     const error = await failing(platform.getAssignment('A1', call));
     assert.equal(error.kind, 'permanent');
-    assert.match(error.message, /\/api\/assignments\/A1 answered 404: no such assignment; check that it exists/);
+    assert.match(error.message, /\/api\/assignments\/A1 answered 404: no such assignment; check the id/);
   });
 
   for (const [status, title, remedy] of [

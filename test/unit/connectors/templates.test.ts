@@ -178,7 +178,7 @@ describe('a platform with templates', () => {
     const { kind, message } = await failing(platform.getAssignment('A1', call));
     assert.deepEqual(
       [kind, message],
-      ['permanent', `POST ${server.url}/api/query answered 200, but found was "false", and success is found==true: no job ***`],
+      ['permanent', `POST ${server.url}/api/query answered 200, but found was "false", not found==true: no job ***`],
     );
     assert.match(await platform.check(call), /^answers and accepts/);
   });
@@ -195,7 +195,7 @@ describe('a platform with templates', () => {
 
   it('has failed for good after a 2xx answer that is no success', async () => {
     for (const [answer, words] of [
-      [{ accepted: false, error: 'no funds' }, /but accepted was "false", and success is accepted==true: no funds$/],
+      [{ accepted: false, error: 'no funds' }, /but accepted was "false", not accepted==true: no funds$/],
       [{}, /accepted: no such property/],
       ['OK', /something that is not JSON: OK$/],
       ['', /something that is not JSON: nothing$/],

@@ -32,7 +32,7 @@ it("a bulk correction of addresses stops at the company's quota, and the other a
     return bulk.status === 'running' ? new Unmet(bulk) : bulk;
   });
   assert.deepEqual([progress?.actions, progress?.refused, progress?.failed], [2, 10, 0]);
-  assert.match(progress?.failures[0]?.error ?? '', /^action 0: .* has not enough left of its 100 e-mail recipients a day/);
+  assert.match(progress?.failures[0]?.error ?? '', /^action 0: .* would exceed its limit of 100 e-mail recipients a day/);
 
   const held = await eventually('two to have been sent', async () => {
     const chains = await Promise.all(made.map(({ chainId }) => own.read(chainId)));

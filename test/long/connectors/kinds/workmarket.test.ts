@@ -112,7 +112,7 @@ function suite(doubts: Doubts): void {
 
   it('says that a send reached nobody yet', async () => {
     const { send } = effect(it_.platform, { groupIds: ['15'] });
-    const nobody = { recipients: 0, note: 'WorkMarket accepted the send, and nobody was reached yet' };
+    const nobody = { recipients: 0, note: 'WorkMarket accepted the send, but no worker has got it yet' };
     assert.deepEqual(await send(short), nobody);
     assert.equal(assignment().status, 'draft');
     it_.fail({ name: 'reaches-nobody' });
@@ -157,7 +157,7 @@ function suite(doubts: Doubts): void {
   });
 
   const refusals: [object, RegExp, RegExp][] = [
-    [{ name: 'insufficient-funds' }, /has not enough funds/, /Add funds/],
+    [{ name: 'insufficient-funds' }, /funds at WorkMarket are too low/, /Add funds/],
     [{ name: 'company-locked' }, /has locked the company/, /unlock/],
     [{ name: 'validation', path: '/send' }, /refused the send of assignment 6029116324/, /Change what the message says/],
     [{ name: 'permission', path: '/send' }, /does not let the relay's user/, /Give the user the rights/],
