@@ -21,7 +21,7 @@ import { startPostgresql } from './postgresql.js';
 import { makeFirst } from './store/emptied.js';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
-/** The compiled folder may still have deleted files. */
+/** The sources say which tests exist, because the compiled folder may still have deleted tests. */
 const sources = fileURLToPath(new URL('../../test/', import.meta.url));
 const folders = ['unit', 'integration', 'long', 'faults'];
 if (process.argv.includes('release')) process.env.RELAY_TEST_RELEASE = '1';
@@ -43,7 +43,7 @@ const slowOfLong = [
   'hostile/attacks/notice-flood',
 ];
 const slow = ['faults/short', ...slowOfLong.map((name) => `long/${name}`)];
-/** The slowest first, then the largest, so that no process is left alone with a long one at the end. */
+/** The slowest first, then the largest, so that no process is left alone with a long file at the end. */
 const placeOf = (name: string) => (slow.includes(name) ? slow.indexOf(name) : slow.length);
 const sizeOf = (name: string) => statSync(join(sources, `${name}.test.ts`)).size;
 const names = readdirSync(sources, { recursive: true, encoding: 'utf8' })
@@ -99,7 +99,7 @@ if (others.length > 0 && !process.env.RELAY_TEST_DATABASE_URL) {
 }
 
 const counts = { passed: 0, failed: 0, skipped: 0 };
-/** Files without a result. */
+/** The files without a result so far. */
 const unreported = new Set(names);
 const failing = new Set<string>();
 const tests = run({ files: processes, concurrency: atOnce, timeout: 60 * 60_000 }); // each process runs many files

@@ -107,7 +107,7 @@ export function causeOf(
   return { id, companyId, relayId, kind, reason: { type, message: cutShort(message, 1000), title, remedy } };
 }
 
-/** The cause as the store has it. */
+/** Returns the cause in the form that the store needs. */
 export function heldFor({ id: causeId, companyId, reason: { type: reason, ...words } }: Cause) {
   return { companyId, causeId, reason, ...words };
 }
@@ -119,7 +119,7 @@ export function actionOf({ actions, index }: Pick<ChainNotice, 'actions' | 'inde
 }
 
 function reasonOf({ error, reason }: ActionStatus): Cause['reason'] {
-  return error ?? { type: 'Failed', message: reason ?? 'nothing was said' };
+  return error ?? { type: 'Failed', message: reason ?? 'no reason was given' };
 }
 
 const tellingChars = 1000; // the limit of the compared text, because some patterns take quadratic time

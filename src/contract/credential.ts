@@ -26,7 +26,7 @@ export type Token = z.infer<typeof tokenSchema>;
 
 export const tokensResponse = z.object({ tokens: z.array(tokenSchema) }); // the newest token first
 
-const grace = 'How long the older tokens stay valid at most, in seconds. With `null`, their expiry does not change.';
+const grace = 'The longest time that the older tokens stay valid, in seconds. With `null`, their expiry does not change.';
 const graceSeconds = z.int().min(0).max(maxDelaySeconds).nullable().default(0).describe(grace);
 export const rotationRequest = z.strictObject({ graceSeconds }).meta({ id: 'Rotation' });
 export const rotatedTokenResponse = z

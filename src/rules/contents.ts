@@ -74,7 +74,7 @@ export function checkContents(
   return all.length > 0 ? { ok: false, problems: all, warnings } : { ok: true, contents, warnings };
 }
 
-/** The groups and the ticket fields that the actions name, without those that depend on the event. */
+/** Returns the groups and the ticket fields that the actions name. Leaves out names that depend on the event. */
 export function namedIn({ actions }: Contents): { groups: string[]; fields: string[] } {
   const texts = (name: string) => actions.flatMap(({ [name]: text }) => (typeof text === 'string' ? [text] : []));
   const known = (names: string[]) => names.map((name) => name.trim()).filter((name) => name !== '' && !name.includes('${'));
@@ -84,7 +84,7 @@ export function namedIn({ actions }: Contents): { groups: string[]; fields: stri
 
 export const inContents = ({ pointer, detail }: Issue): Issue => ({ pointer: pointer && `/actions${pointer}`, detail });
 
-/** Marks each `$` that could be taken for the beginning of a reference, also together with the text that follows. */
+/** Marks each `$` that could begin a reference, by itself or together with the text that follows it. */
 export const marked = (data: string, mark: string) => data.replaceAll(/\$(?=\{|$)/g, mark);
 
 /** @param write - writes a reference. @param mark - see `marked`. */

@@ -12,7 +12,7 @@ export interface Received {
   body: string;
 }
 
-/** Answers with `answer`, which a test may replace at any time; closes after the file's tests. */
+/** Answers with `answer`, which a test may replace at any time. Closes after the tests of the file. */
 export interface LocalHttp {
   url: string;
   received: Received[];

@@ -1,4 +1,4 @@
-/** What every kind of ticket system must do, tried on its simulator over a real socket. */
+/** Tests for every kind of ticket system, with its simulator over a real socket. */
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -35,7 +35,7 @@ export interface TicketSystemCase<State extends VendorState, Failure extends str
   refuses: { field: string; value: string; says: RegExp }[];
   writeMethod: 'PUT' | 'PATCH';
   stored(state: State, field: string): unknown;
-  /** The end of a check, if the vendor says how many calls are left. */
+  /** The text of a check, if the vendor says how many calls are left. */
   quota?: RegExp;
   /** A text field for failures, and its first value. */
   note: { field: string; value: string };
@@ -58,7 +58,7 @@ export function describeTicketSystem<State extends VendorState, Failure extends 
   for (const [name, doubts] of settings) describe(`${known.kind} with ${name}`, () => suite(known, doubts));
 }
 
-/** With each of the two settings of each kind. */
+/** The number of updates with each of the two settings of a kind. */
 const updates = extent(100, 500);
 const fates = [
   'arrives',

@@ -47,7 +47,7 @@ export async function demoScene(stack: Stack): Promise<Scene> {
 }
 
 /**
- * The workflows to show, by kind; the running chain is still trying, the delayed one is a `DelayedAction`. Needs a retry budget
+ * Starts the workflows to show, by kind. The running chain still tries, and `delayed` is a `DelayedAction`. Needs a retry budget
  * of minutes.
  */
 export async function startShownChains(stack: Stack, scene?: Scene) {

@@ -56,7 +56,7 @@ const changed = (change: (good: string) => Sent['body'], more: Omit<Row, 'sent'>
 const boundary = '----------------------------735323031399963166993862';
 const utf16 = (text: string) => Buffer.from(text, 'utf16le');
 
-/** By their names in the docs' table. */
+/** The rows by their names in the table of the docs. */
 const rows: Record<string, Row> = {
   'a line break in a text': paste('Late\nagain', { means: 'Late\nagain' }),
   'a tab in a text': paste('Late\tagain', { means: 'Late\tagain' }),
@@ -214,7 +214,7 @@ after(async () => {
 });
 
 let addresses = 0;
-/** From an address without failures. */
+/** Posts a body from an address without failures. */
 async function post({ body, type, headers, ...sent }: Sent, companyId = 'acme') {
   addresses += 1;
   const dispatcher = new Agent({ localAddress: `127.9.${addresses >> 7}.${1 + (addresses & 127)}` });

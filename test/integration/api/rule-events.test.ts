@@ -193,7 +193,7 @@ describe('the sender of an event', () => {
         const { text, headers } = await send(relayId, body, { path: `/${token}`, ...how });
         answers.push(text, JSON.stringify([...headers]));
       }
-    // People also paste it in wrong places.
+    // People also paste the token into wrong places.
     for (const path of [`/co/${companyId}/event/${relayId}/${eventToken}`, `/co/${companyId}/rejected/${eventToken}/x`])
       answers.push((await api.ask('POST', path, undefined, created)).text);
     const metrics = await api.metrics.registry.metrics();
@@ -217,7 +217,7 @@ describe('a signature', () => {
     assert.equal((await send(relayId, body, { headers: sign(body) })).status, 202);
     assert.equal((await send(relayId, body, { headers: sign(body), path: '/any' })).status, 202);
     assert.equal((await send(relayId, body, { headers: sign(body), path: `/${eventToken}` })).status, 202);
-    // A new secret counts at once, also in a process that has not read it yet.
+    // A new key counts at once, also in a process that has not read it yet.
     await setDoor(api.store, companyId, relayId, { signature: { ...autotask.signature, key: 'new' } });
     assert.equal((await send(relayId, body, { headers: sign(body) })).status, 401);
     assert.equal((await send(relayId, body, { headers: sign(body, 'new') })).status, 202);

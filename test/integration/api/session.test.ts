@@ -206,7 +206,7 @@ describe('a session', () => {
       assert.match(page.headers.get('Content-Security-Policy') ?? '', /^default-src 'none'; .*form-action 'self'/);
       const html = await page.text();
       assert.match(html, /<form method="post" action="\/sign-in">/);
-      // A password field: hidden on screen, open to password managers and pasting.
+      // A password field hides the text, and works with password managers and pasting.
       assert.match(html, /<input name="credential" type="password" autocomplete="current-password"/);
       const begun = await form('/sign-in', ownPage, { credential: key.key });
       assert.deepEqual([begun.status, begun.headers.get('Location')], [303, '/']);

@@ -25,7 +25,7 @@ describe('permissions', () => {
     assert.equal(old.role, 'steer');
     for (const [method, path, ...expected] of [
       ['GET', '/co/acme/rejected', 200, 200, 200, 200],
-      ['POST', '/co/acme/chains/none/cancel', 403, 503, 503, 503], // Temporal is not there.
+      ['POST', '/co/acme/chains/none/cancel', 403, 503, 503, 503], // There is no Temporal server.
       ['GET', '/admin/companies/acme', 403, 403, 403, 200],
       ['GET', '/admin/companies/acme/rules', 403, 403, 200, 200],
       ['POST', '/admin/companies/acme/rules', 403, 403, 201, 201],

@@ -238,7 +238,7 @@ describe('behind nginx', { skip: nginx === undefined && 'nginx is not installed'
       it(what, async () => {
         seen = [];
         const { statuses } = await send(text);
-        // nginx refuses a request that the two would split differently.
+        // nginx refuses a request that nginx and the relay would split differently.
         assert.deepEqual(
           seen.filter(({ url }) => /smuggled/.test(url ?? '') && !/%0d%0a/i.test(url ?? '')),
           [],

@@ -31,7 +31,7 @@ function makeTexts() {
 }
 type Texts = ReturnType<typeof makeTexts>;
 
-/** Never in Temporal, with or without keys. */
+/** The password is never in Temporal, with or without keys. */
 const password = marked('password');
 
 const actor = { kind: 'admin' } as const;

@@ -53,7 +53,7 @@ function read(elements: readonly Action[]): ChainAction[] {
   return request.ok ? request.actions : assert.fail(JSON.stringify(request.problems));
 }
 
-/** Runs the chains until each chain waits for a person, or waits long. */
+/** Runs the chains until each chain has ended, waits for a person, or waits for a long time. */
 async function run(actions: ChainAction[]): Promise<ChainResource> {
   const chainId = randomUUID();
   const now = new Date().toISOString();

@@ -1,4 +1,4 @@
-/** Held actions: how a hold ends, and the notices about it. The relay's own tries: own-tries.test.ts. */
+/** Held actions: how a hold ends, and the notices about it. own-tries.test.ts tests the relay's own tries. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

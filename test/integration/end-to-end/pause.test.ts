@@ -32,7 +32,7 @@ async function waiting(companyId: string, count: number): Promise<void> {
   });
 }
 
-// Each waits for the pauses of its own company.
+// Each test waits for the pauses of its own company.
 describe('a paused connector', { concurrency: true }, () => {
   it('keeps its actions waiting, in order, until the pause ends; people are notified once', async () => {
     const company = await stack.company();
@@ -73,7 +73,7 @@ describe('a paused connector', { concurrency: true }, () => {
     const [kept, now] = [await start(), await start()];
     for (const { chainId } of [kept, now]) {
       await company.until(chainId, ({ actions }) => actions[0]?.pausedSince !== undefined, 'the first to wait');
-      await company.steer(chainId, 'runNow', 1); // A rescheduled one also runs at the end.
+      await company.steer(chainId, 'runNow', 1); // A rescheduled action also runs at the end of the pause.
       await company.until(chainId, ({ actions }) => actions[1]?.pausedSince !== undefined, 'the second to wait');
     }
     await waiting(company.companyId, 2);

@@ -281,7 +281,7 @@ for (const { name, open, skip } of testDatabases) {
           },
         };
         const counted = createStore({ ...database, ...counting });
-        // Their queries once a second belong to no request.
+        // The queries of the settings once a second belong to no request.
         counted.settings.close();
         await counted.usage.close();
         const right = { relayId: '1', relayAccessToken };

@@ -68,7 +68,7 @@ mkdirSync(join(programs, '.relay'));
 writeFileSync(join(programs, '.relay', 'admin-token'), adminToken);
 
 const stack = await startStack();
-/** An API whose chains are soon given up. */
+/** An API for chains whose holds end after five seconds. */
 const hurried = stack.apiWith(stack.keyring, { attentionWindowSeconds: 5 });
 writeFileSync(join(programs, '.relay', 'api.json'), JSON.stringify({ url: stack.links.api, pid: process.pid }));
 type Company = Awaited<ReturnType<typeof stack.company>>;
@@ -212,7 +212,7 @@ const fixtures: Record<string, () => Promise<Fixture>> = {
     await enable(false);
     assert.equal((await company.post([udf('T')])).status, 401);
     await enable(true);
-    // It is kept after the answer is sent.
+    // The relay keeps the request after the answer.
     const { rejectedId } = await eventually('the rejected request', async () => {
       const { items } = await stack.store.rejected.list(company.companyId, { limit: 1 });
       return items[0] ?? new Unmet(items);

@@ -41,7 +41,7 @@ async function confirmed(path: string, order: Record<string, unknown>, count: nu
   });
 }
 
-// Each has its own companies.
+// Each test has its own companies.
 describe('steering many chains', { concurrency: true }, () => {
   it('retries every held action of one reason, and records who did it', async () => {
     const company = await stack.company();

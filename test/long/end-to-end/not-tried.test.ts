@@ -16,7 +16,7 @@ describe('a company with more calls in progress than allowed', () => {
   it('waits while its neighbour is served; all effects succeed in the end, without a notice', async () => {
     const [slow, neighbour] = [await stack.company(), await stack.company()];
     const assignment = await stack.assignment();
-    // On a busy machine it takes seconds to start them all. The first calls must not end before that.
+    // On a busy machine it takes seconds to start all chains. The first calls must not end before that.
     await stack.breakPlatform({ delayMs: 15_000, path: 'send' });
     const chains = await Promise.all(Array.from({ length: 110 }, () => slow.start([send(assignment, { groupId: '501' })])));
     await eventually('a chain that waits for its turn', async () => {

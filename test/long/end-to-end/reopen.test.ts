@@ -11,7 +11,7 @@ const stack = await startStack({ attentionWindowSeconds: 2, retryBudgetSeconds: 
 const states = (chain: { actions: { state: string }[] }) => chain.actions.map(({ state }) => state);
 const unknownAssignment = () => String(Math.floor(Math.random() * 1e12));
 
-// Each waits for at least one window of its own company.
+// Each test waits for at least one window of its own company.
 describe('a chain that failed without a decision', { concurrency: true }, () => {
   it('is reopened by a retry, and continues where it stopped', async () => {
     const company = await stack.company();

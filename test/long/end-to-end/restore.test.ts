@@ -145,7 +145,7 @@ describe('a restored database', { skip: !known && 'PostgreSQL is not installed' 
     await lost.action(ofLost.chainId, 0, 'needs-attention');
     await mails('operator@relay.example', 1);
 
-    // Otherwise an accepted chain would not run, without any sign.
+    // Otherwise an accepted chain would not run, and nobody would know.
     await young.steer(ofYoung.chainId, 'runNow', 0);
     const { actions } = await young.action(ofYoung.chainId, 0, 'needs-attention');
     assert.match(actions[0]?.error?.message ?? '', /does not know rule \d+, which nobody deleted: was it restored/);

@@ -1,5 +1,5 @@
 /**
- * Upgrades: the worker of the last release began chains; they continue beside the current worker, and without it. Going back:
+ * An upgrade: the worker of the last release began chains. They continue beside the current worker, and on that worker alone. Back:
  * chains of the current worker continue with the release. A chain that the release cannot replay waits, shows why, and continues
  * when the current worker is back. Before the first release, its recorded histories replace those chains.
  */
@@ -67,7 +67,7 @@ interface Shape {
   rule?: Partial<Rule>;
   /** Set before any worker runs: a running worker notices a pause only later. */
   isPaused?: boolean;
-  /** the fault during the start of the chain */
+  /** Causes a fault during the start of the chain. */
   trouble?(subject: Subject): Promise<unknown>;
   actions: Action[];
   /** Waits until another version can take over. */
@@ -284,7 +284,7 @@ async function subjectOf(shape: Shape, { api, adminToken, mailUrl, client, taskQ
       await at.until(chainId, outdated, 'the action to wait for newer workers');
       assert(!platform.state.tickets.has('T'));
     },
-    /** Brings it to its end, which must be that of its shape. */
+    /** Brings the chain to its end, which must be the end of its shape. */
     async finish() {
       await shape.finish(this);
       const isWanted = (actions: { state: string }[]) => `${actions.map(({ state }) => state)}` === `${shape.states}`;

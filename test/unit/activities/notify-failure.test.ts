@@ -23,7 +23,7 @@ const notice: ChainNotice = {
 
 /** One attempt. @returns the workflow that got signal-with-start, the activity's result, and who was notified directly. */
 interface Attempted {
-  /** The error of Temporal; absent: it accepts the signal. */
+  /** The error of Temporal; absent if Temporal accepts the signal. */
   why?: Error;
   notifier?: string;
   more?: Partial<ChainNotice>;

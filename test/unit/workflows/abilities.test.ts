@@ -28,7 +28,7 @@ function passedOn({ commands }: Driven): [string, unknown][] {
 }
 
 describe('delays that end during a pause', () => {
-  /** Due after 600 seconds, another action of its chain after 300. The pause ends at second 1,600. */
+  /** The action is due after 600 seconds, another action of its chain after 300. The pause ends after 1,600 seconds. */
   const overdue = async (resume: unknown, pauseSince = 200, what = 'all') => {
     const dueTimes = [
       { at: began, needs: ['platform'] },

@@ -107,7 +107,7 @@ class World {
   async #localActivities(driven: Driven, task: Task): Promise<void> {
     for (let [local] = this.#locals; local; [local] = this.#locals) {
       const chance = this.below(10);
-      if (chance === 0) return; // The task is completed before it ends.
+      if (chance === 0) return; // The task is completed before the local activity ends.
       const job = this.#endOf(local);
       task.markers.push({ seq: local.seq, job });
       if (chance < 5) {

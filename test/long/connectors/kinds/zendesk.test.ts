@@ -39,7 +39,7 @@ describeTicketSystem({
     { field: 'Hours', value: ' 2.50 ', stored: '2.5' },
     { field: 'Visited', value: 'yes', stored: true },
     { field: 'Arrival', value: '2026-01-05', stored: '2026-01-05' },
-    // 05:00 UTC of the next day: the day is the company's.
+    // This is 05:00 UTC of the next day. The stored day is the day in the company's time zone.
     { field: 'Arrival', value: '2026-01-05T23:00:00-06:00', stored: '2026-01-05' },
     { field: 'Arrival', value: '1767625200', text: '05.01.2026', hasPattern: true, stored: '2026-01-05' },
     { field: 'Result', value: 'return needed', stored: 'result_return' },
@@ -149,7 +149,7 @@ describe('zendesk', () => {
     await setField(update('Done', { name: 'Result' }), call);
     const result = simulator.vendor.state.fields.find(({ title }) => title === 'Result');
     assert.ok(result);
-    result.custom_field_options?.splice(1); // The relay still remembers the other one.
+    result.custom_field_options?.splice(1); // The relay still remembers the other option.
     const error = await failing(setField(update('Return needed', { name: 'Result' }), call));
     assert.equal(error.facts.title, 'Zendesk did not keep the value of "Result"');
     assert.match(error.message, /the field has "result_done"/);
