@@ -147,7 +147,7 @@ function suite<State extends VendorState, Failure extends string>(
     });
 
   for (const { fault, kind, title, retryAfter } of failures)
-    it(`sorts ${fault.name}`, async () => {
+    it(`reports the right kind of failure for ${fault.name}`, async () => {
       fail(fault);
       const error = await failing(ticketing.setField(update(note.field, 'new'), call()));
       assert.deepEqual([error.kind, error.facts.retryAfterSeconds], [kind, retryAfter], error.message);
@@ -167,7 +167,7 @@ function suite<State extends VendorState, Failure extends string>(
     assert.equal(stored(vendor.state, note.field), 'lost');
   });
 
-  describe('a change of which nobody knows whether it was made', () => {
+  describe('a change with an unknown outcome', () => {
     let kept: unknown;
     const keep = async (data: unknown) => (kept = data);
     const byHand = () => ticketing.setField(update(note.field, 'by hand'), call());
@@ -183,7 +183,7 @@ function suite<State extends VendorState, Failure extends string>(
       assert.equal(stored(vendor.state, note.field), 'by hand');
     };
 
-    it('overwrites nothing of a person after a lost answer, unless a person retries', async () => {
+    it('overwrites no edit of a person after a lost answer, unless a person retries', async () => {
       let reads = 0;
       const meanwhile = relay((real) => ({
         async read(...asked) {
@@ -204,7 +204,7 @@ function suite<State extends VendorState, Failure extends string>(
       [false, false],
       [false, true],
     ])
-      it(`is looked at after a lost worker: ${made ? '' : 'not '}made, ${changed ? '' : 'not '}changed by a person since`, async () => {
+      it(`is checked after a lost worker: ${made ? '' : 'not '}made, ${changed ? '' : 'not '}changed by a person since`, async () => {
         const lost = relay((real) => ({
           async write(...asked) {
             if (made) await real.write(...asked);
@@ -220,7 +220,7 @@ function suite<State extends VendorState, Failure extends string>(
         assert.deepEqual([writes() - before, said.includes('had this value already')], made ? [0, true] : [1, false]);
       });
 
-    it('is not made twice if the answer and the look after it are lost, and a person retries', async () => {
+    it('is not made twice if the answer and the next check are lost, and a person retries', async () => {
       let reads = 0;
       const blind = relay((real) => ({
         async read(...asked) {

@@ -314,7 +314,7 @@ describe('keeping a broken body', () => {
     assert(kept.every(({ proposal }) => proposal?.length === 2));
   });
 
-  it('keeps one of those that are identical within ten minutes, and counts the others', async () => {
+  it('keeps one of several identical bodies within ten minutes, and counts the others', async () => {
     const rule = await newRule();
     const sent = sentBy(paste('The "blue" one'), rule);
     for (let n = 0; n < 3; n += 1) assert.equal((await post(sent)).status, 400);
@@ -328,7 +328,7 @@ describe('keeping a broken body', () => {
     assert.deepEqual(repeats.toSorted(), [0, 2]);
   });
 
-  it('never evicts an undecided request, and counts those that have no room', async () => {
+  it('never evicts an undecided request, and counts the requests that have no room', async () => {
     const rule = await newRule();
     assert.equal((await post(sentBy(paste('The "first" one'), rule))).status, 400);
     const [first] = await listed(rule.relayId);

@@ -125,7 +125,7 @@ describe('a session', () => {
       });
   });
 
-  it('ends once its key has fifty that were used later', async () => {
+  it('ends when its key has fifty sessions that were used later', async () => {
     const first = await signedIn(key.key);
     const other = await signedIn(((await store.keys.create('other', `key of ${performance.now()}`, by)) as { key: string }).key);
     const caller = { kind: 'key', ...key, name: 'k', companyId: 'acme', role: 'steer' } as const;

@@ -141,7 +141,7 @@ describe('permissions', () => {
     assert.equal((await api.ask('GET', '/co/other/rejected', gone.key)).status, 401);
   });
 
-  it('are passed on for no longer than the key has them', async () => {
+  it('are given to another key only until the end of the first key', async () => {
     const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
     const end = inHours(2);
     const make = async (by: string, body: object) => (await api.ask('POST', '/admin/companies/acme/keys', by, body)).json;

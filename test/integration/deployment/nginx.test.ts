@@ -99,7 +99,7 @@ describe('behind nginx', { skip: nginx === undefined && 'nginx is not installed'
     assert.match(lines, /"POST \/co\/acme\/events\/4711\/\*\*\* HTTP\/1\.1" 401 /);
   });
 
-  describe('no spelling of a path avoids that', () => {
+  describe('no spelling of a path avoids these rules', () => {
     const spellings = [
       ...[
         '//admin/companies',

@@ -134,7 +134,7 @@ describe('a cause', { concurrency: true }, () => {
     assert.equal((await company.read(other)).status, 'needs-attention');
   });
 
-  it("is steered without the same chains' actions of another cause, of any type", async () => {
+  it('is steered without the actions of the same chains that have another cause, of any type', async () => {
     const company = await stack.company();
     const actions = [udf('', { delayInSeconds: '1' }), udf('T', { cfName: '', delayInSeconds: '2' })];
     const { chainId } = await company.start(actions);

@@ -35,7 +35,7 @@ describe('a held action', () => {
     assert.deepEqual(states(await company.ended(chainId)), ['failed', 'done']);
   });
 
-  it('that is an e-mail to nobody so far is skipped when its condition is no longer true', async () => {
+  it('that is an e-mail which nobody got yet is skipped when its condition is no longer true', async () => {
     const company = await stack.company();
     const to = `x@${company.companyId}.example`;
     const assignment = await stack.assignment({ status: 'draft' });

@@ -245,7 +245,7 @@ describe('the link of a notice', { concurrency: true }, () => {
     assert.equal((await get(`${api}/co/${company.companyId}/chains/${one.chainId}`, cookie)).status, 401);
   });
 
-  it("that is forged, expired, or a former contact's says so", async () => {
+  it('that is forged, expired, or of a former contact opens a page that says so', async () => {
     const company = await stack.company();
     const { chainId } = await held(company);
     const link = await linkIn(company);

@@ -66,7 +66,7 @@ describe('a paused connector', { concurrency: true }, () => {
     await waiting(company.companyId, 0);
   });
 
-  it('keeps the distance between delays that ran out during the pause, unless overdue actions are to run now', async () => {
+  it('keeps the time between delays that ended during the pause, unless a person asks to run overdue actions now', async () => {
     const company = await stack.company();
     await pause(company.companyId, 'PUT', { body: { what: 'ticketing' } });
     const start = () => company.start([udf('T', { delayInSeconds: '1' }), udf('T', { delayInSeconds: '2000' })]);

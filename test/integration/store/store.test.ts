@@ -109,7 +109,7 @@ for (const { name, open, skip } of testDatabases) {
         );
       });
 
-      it('leave only their audit and the mark that tells other processes, in every table', async () => {
+      it('leave nothing in any table, except their audit entries and the mark for other processes', async () => {
         await company('whole');
         const { rule: made } = await rule('whole');
         const key = await store.keys.create('whole', 'console', admin);

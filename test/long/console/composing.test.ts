@@ -372,7 +372,7 @@ async function composing(): Promise<void> {
       await page.context().close();
     });
 
-    it('makes a rule of ours from the lists that have come', async () => {
+    it('makes a rule with contents from the lists that have come', async () => {
       const relayId = await ruleWith();
       const token = await stack.store.tokens.rotate(companyId, relayId, null, actor);
       assert(token);

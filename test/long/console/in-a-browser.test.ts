@@ -562,7 +562,7 @@ async function lookAround(): Promise<void> {
     await page.context().close();
   });
 
-  it('says so in a dialog, too, and the typed text can still be sent', async () => {
+  it('says in a dialog, too, that the session is over, and the typed text can still be sent', async () => {
     const [chainId = ''] = await startHeldAt('404408', 1);
     const page = await pageOf(keys.steer, `${home}/chains/${chainId}`);
     await click(page, /^Change the assignment number/);

@@ -93,7 +93,7 @@ describe('steering many chains', { concurrency: true }, () => {
     assert.match(progress.failures[0]?.error ?? '', /^action 0 failed again: Assignment \d+ does not exist/);
   });
 
-  it('opens again what has failed, and has it done', async () => {
+  it('opens failed chains again, and their actions succeed', async () => {
     const company = await stack.company({ onFailure: 'continue' });
     const [one, two] = [String(Math.floor(Math.random() * 1e12)), String(Math.floor(Math.random() * 1e12))];
     const chains: string[] = [];

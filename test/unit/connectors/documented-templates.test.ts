@@ -69,7 +69,7 @@ for (const [host, shown] of [
   describe(host, () => {
     const company = documented(host, basic.slice('Basic '.length));
 
-    it('has a field set', async () => {
+    it('sets a field', async () => {
       const tickets: Tickets = { 7: { cf_arrival: null } };
       server.answer = freshworks(tickets, shown);
       await setField(company, '7', 'cf_arrival', '2026-01-05');

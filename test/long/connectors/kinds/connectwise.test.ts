@@ -153,7 +153,7 @@ describe('connectwise', () => {
     assert.equal(asked('/login/'), 2);
   });
 
-  it('says that a ticket is gone which an earlier attempt had found', async () => {
+  it('says that a ticket that an earlier attempt had found does not exist any more', async () => {
     let kept: unknown;
     await ticketing().setField(update('one'), {
       ...call,

@@ -253,7 +253,7 @@ describe('jira', () => {
     }
   });
 
-  it('calls wrong credentials by their name, also if Jira answers as to nobody', async () => {
+  it('reports wrong credentials, even if Jira answers as to an anonymous user', async () => {
     for (const wrongCredentialsAreAnonymous of [true, false]) {
       const vendor = createJira({ doubts: { wrongCredentialsAreAnonymous } });
       const wrong = (url: string) => jira({ ...settings, token: 'wrong-token', baseUrl: url });
