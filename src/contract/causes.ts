@@ -119,7 +119,7 @@ export function actionOf({ actions, index }: Pick<ChainNotice, 'actions' | 'inde
 }
 
 function reasonOf({ error, reason }: ActionStatus): Cause['reason'] {
-  return error ?? { type: 'Failed', message: reason ?? 'no reason was given' };
+  return error ?? { type: 'Failed', message: reason ?? 'nothing was said' };
 }
 
 const tellingChars = 1000; // the limit of the compared text, because some patterns take quadratic time

@@ -125,7 +125,7 @@ describe('a person who signs in by mail', () => {
     await other.post('/sign-in/mail', { email: 'nobody@acme.example' });
     elsewhere.push(await other.get(link), await other.post(link, { personId: person.personId }));
     for (const refused of elsewhere) assert.deepEqual([refused.status, await other.session()], [401, undefined]);
-    assert.match((await (await other.get(link)).text()) ?? '', /opened in another browser/);
+    assert.match((await (await other.get(link)).text()) ?? '', /requested in another browser/);
 
     assert.equal((await ada.ask('POST', link, { personId: person.personId }, { 'Sec-Fetch-Site': 'cross-site' })).status, 403);
     const [mallory] = [(await add(api, 'other', 'mallory@other.example', 'manage')).json];
