@@ -66,7 +66,7 @@ async function measure(): Promise<void> {
   const database = await openPostgres(postgresql.url);
   closing.push(() => database.close());
 
-  /** Takes the collector's lease: no worker collects while this process has the lease. */
+  /** Takes the collector's lease, so that no worker collects while this process has the lease. */
   const hold = (until: string) =>
     database.query(
       `UPDATE leases SET holder = 'bench', until = ${until}

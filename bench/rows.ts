@@ -170,7 +170,7 @@ async function oneByOne(trial: Trial, shape: Shape, count: number): Promise<Late
 async function dueAtOnce(trial: Trial, { due }: Sizes): Promise<Metric[]> {
   await warmUp(trial, after2s, 20);
   const run = trial.newRun();
-  // This is late enough: every chain waits by then, although starting the timers takes time.
+  // Every chain waits by then, although starting the timers takes time.
   const moment = now() + (30 + due / 20) * 1000;
   const delays: number[] = [];
   const posted = await trial.burst(due, (n) => {

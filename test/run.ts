@@ -1,6 +1,6 @@
 /**
- * `npm test`: runs the tests with node's runner and ends with `N passed, N failed`. A test's folder says what it needs: `unit`
- * nothing, `integration` a database, a server or another process, `long` also about a minute, `faults` some minutes.
+ * `npm test`: runs the tests with node's runner and ends with `N passed, N failed`. A test's folder says what it needs: `unit` needs
+ * nothing, `integration` needs a database, a server or another process, `long` also needs about a minute, `faults` some minutes.
  * `npm test` runs `unit` and `integration`. Arguments choose a folder, or files by a part of their path: `npm test -- long`,
  * `npm test -- end-to-end/reset`. `npm test -- release` runs `integration` and `long` at their whole extent (extent.ts). A few
  * processes share one Temporal dev server and one PostgreSQL, and take one file after the other. With `--again`, files with
@@ -113,7 +113,7 @@ tests.on('test:pass', ({ skip, details, name, file }) => {
 tests.on('test:fail', ({ name, details: { error } }) => {
   unreported.delete(name);
   if (names.includes(name)) failing.add(name);
-  // A suite or a process fails with its tests, which are counted, or by itself: a file that cannot be loaded, a hook.
+  // A suite or a process fails with its tests, which are counted, or by itself, because of a hook or a file that cannot be loaded.
   if (!('failureType' in error) || error.failureType !== 'subtestsFailed') counts.failed += 1;
   // A process that ended early.
   if ('exitCode' in error && 'signal' in error) say(`${name} ended with ${error.signal ?? error.exitCode}`);

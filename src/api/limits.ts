@@ -254,7 +254,7 @@ export function noteBounds(metrics: Pick<Metrics, 'boundsMet'>, log: Logger): Mi
     const bound = error.more.bound ?? (error.status === 429 && error instanceof Rejection ? error.reason : undefined);
     if (bound === undefined) return;
     metrics.boundsMet.inc({ bound });
-    // Do not log the company id that a stranger asks for: with a new id in each path, a stranger could fill the log.
+    // Do not log the company id that a stranger asks for. With a new id in each path, a stranger could fill the log.
     const isStranger = bound === 'failed-authentications';
     const companyId = isStranger ? undefined : loggableId(/^\/co\/([\w-]{1,64})\//.exec(c.req.path)?.[1]);
     if (!noted.take(`${bound} ${companyId}`)) return;

@@ -100,12 +100,12 @@ export function makeCredential(prefix: 'rlt_' | 'rle_' | 'rlk_' | 'rla_'): strin
 
 const ourPrefix = /^rl[teka]_/;
 
-/** @returns undefined if a person used a credential as an id: the log must not contain credentials. */
+/** @returns undefined if a person used a credential as an id, because the log must not contain credentials. */
 export function loggableId(id: string | undefined): string | undefined {
   return id !== undefined && ourPrefix.test(id) ? undefined : id;
 }
 
-/** Masks credentials in a path: an event token is the last part of its path, and people paste tokens in wrong places. */
+/** Masks credentials in a path. An event token is the last part of its path, and people paste tokens into wrong places. */
 export function withoutCredentials(path: string): string {
   return path.replace(/^(\/+co\/+[^/]*\/+events\/+[^/]*\/).+/, '$1***').replaceAll(/rl[teka]_\w+/g, '***');
 }

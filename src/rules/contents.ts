@@ -171,7 +171,7 @@ function compileAction(action: Fields, index: number, variables: readonly string
     return `${shown}, which is no variable of this rule${meant ? `; did you mean \${${meant}}?` : ''}`;
   }
 
-  /** Values in a condition are data: a quotation mark or an operator in them has no meaning. */
+  /** Values in a condition are data, so a quotation mark or an operator in a value has no meaning. */
   function comparisonOf(condition: string): CompiledAction['comparison'] {
     if (!condition.includes('${') || condition.length > maxConditionLength) return undefined;
     const { error } = parseCondition(condition);

@@ -1,4 +1,4 @@
-/** Makes the actions of a chain from an event. Values of the event are data: they are never expanded again. */
+/** Makes the actions of a chain from an event. Values of the event are data, so they are never expanded again. */
 
 import type { ChainAction, LateText } from '../chain/chain.js';
 import { propertyOf } from '../chain/condition.js';

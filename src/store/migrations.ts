@@ -346,7 +346,7 @@ export interface Migration {
 
 export const migrations: readonly Migration[] = Object.entries(statementsOf).map(([name, statements]) => ({ name, statements }));
 
-const lock = 7_353_529; // the id of an advisory lock: other programs in this database must not use it
+const lock = 7_353_529; // the id of an advisory lock, which other programs in this database must not use
 
 export class NewerSchemaError extends StartError {
   override readonly name = 'NewerSchemaError';

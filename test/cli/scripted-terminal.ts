@@ -1,4 +1,4 @@
-/** A scripted terminal: it types given input and records output. */
+/** A scripted terminal, which types given input and records output. */
 
 import { runCommandLine } from '../../src/cli/program.js';
 import type { Terminal } from '../../src/cli/terminal.js';

@@ -48,7 +48,7 @@ export async function startHttp(): Promise<LocalHttp> {
   return local;
 }
 
-/** An answer of this status, headers and body. */
+/** Answers with this status, headers and body. */
 export function answering(status: number, body: string | object = '', headers: Record<string, string> = {}): LocalHttp['answer'] {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return (response) => response.writeHead(status, headers).end(text);

@@ -1,4 +1,4 @@
-/** Random values through the conversion of each field type, against the simulator. */
+/** Sends random values through the conversion of each field type to the simulator. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -23,7 +23,7 @@ export interface Scene {
   carefree?: { relayId: string; relayAccessToken: string };
 }
 
-/** A separate company, for a server that other tests share. */
+/** Creates a separate company, for a server that other tests share. */
 async function ownScene(stack: Stack): Promise<Scene> {
   const [company, assignment, other] = [await stack.company(), await stack.assignment(), await stack.assignment()];
   return { company, assignment, other, ticket: 'T1', cfValue: 'value' };

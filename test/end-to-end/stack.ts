@@ -181,10 +181,10 @@ export async function startStack({
     async restartWorker(keys = keyring) {
       worker = await start(keys);
     },
-    /** A second API process with these keys and settings. */
+    /** Starts a second API with these keys and settings. */
     apiWith,
 
-    /** A new company with one rule, for one test. */
+    /** Creates a company with one rule, for one test. */
     async company(rule: Partial<Rule> = {}) {
       const companyId = `c-${randomUUID().slice(0, 8)}`;
       const notify = { emails: [`admin@${companyId}.example`] };

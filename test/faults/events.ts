@@ -102,7 +102,7 @@ export async function startEvents(world: World, perSecond: number, random: () =>
           return;
         }
       } catch {
-        // The process was down or slow: the event may have been accepted.
+        // The process was down or slow, but it may have accepted the event.
       }
       await sleep(wait + Math.random() * wait);
     }

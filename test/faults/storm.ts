@@ -111,7 +111,7 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
           return;
         }
       } catch {
-        // The process was down or slow: the request may have been accepted.
+        // The process was down or slow, but it may have accepted the request.
       }
       await sleep(wait + Math.random() * wait);
     }

@@ -52,7 +52,7 @@ interface ServedOptions {
   workflow?: Partial<Record<'start' | 'count', (...args: never[]) => Promise<object>>>; // replaces the fake's behaviour
 }
 
-/** One company `acme` with a rule and a key. */
+/** Serves the API with one company `acme`, which has a rule and a key. */
 export async function serveApi(
   database: Database,
   { limits: ofCompany = endless, uses, workflow, smtpUrl, openId }: ServedOptions = {},

@@ -16,7 +16,7 @@ import { eventually, Unmet } from '../../end-to-end/stack.js';
 
 const nginx = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/bin/nginx'].find(existsSync);
 
-/** Status codes of refusals: the request had no effect. */
+/** The status codes of refusals. A refused request has no effect. */
 const refusals = [400, 403, 404, 405, 408, 413, 414, 421, 431, 501, 505];
 
 describe('behind nginx', { skip: nginx === undefined && 'nginx is not installed' }, () => {

@@ -39,7 +39,7 @@ const untilOne = async (company: Company, chains: number): Promise<CauseResource
   return cause ?? assert.fail();
 };
 
-/** Chains that are held for unknown assignments. */
+/** Starts chains that are held for unknown assignments. */
 async function heldChains(company: Company, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => String(Math.floor(Math.random() * 1e12)));
   const chains = await Promise.all(ids.map((id) => company.start([send(id, { groupId: '501' })])));

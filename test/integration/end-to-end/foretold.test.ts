@@ -32,7 +32,7 @@ const rules: Record<string, Facts['rule']> = {
   [continuing]: { enabled: true, onFailure: 'continue' },
   [disabled]: { enabled: false, onFailure: 'hold' },
 };
-/** Nobody is in this group: a send to it does not change the assignment. */
+/** Nobody is in this group, so a send to this group does not change the assignment. */
 const nobody = { groupId: '504' };
 
 const anyRule = fc.constantFrom(holding, holding, continuing, disabled, deleted);

@@ -162,7 +162,7 @@ describe('Temporal', () => {
   const proxies: { close(): Promise<unknown> }[] = [];
   after(() => Promise.all(proxies.map((proxy) => proxy.close())));
 
-  /** A second API in front of the stack, with its own client. */
+  /** Starts a second API in front of the stack, with its own client. */
   async function apiOver(address: string, options: ConnectionOptions = {}) {
     // The connection stays open. After a close, a pending retry would throw an error that no test can catch.
     const connection = Connection.lazy({ address, ...options });

@@ -11,7 +11,7 @@ const stack = await startStack({ noticeDigestSeconds: 0, secret, keyring: null }
 type Company = Awaited<ReturnType<typeof stack.company>>;
 const { api } = stack.links;
 
-/** A chain that is held for an unknown assignment. */
+/** Starts a chain that is held for an unknown assignment. */
 async function held(company: Company) {
   const assignmentId = String(Math.floor(Math.random() * 1e12));
   const action = send(assignmentId, { groupId: '501', comment: 'to <b>all</b>' });

@@ -1,4 +1,4 @@
-/** Companies that require Standard Webhooks: an unsigned or wrongly signed request is refused. */
+/** Companies that require Standard Webhooks. The relay refuses an unsigned or wrongly signed request. */
 
 import assert from 'node:assert/strict';
 import { createHmac, randomBytes } from 'node:crypto';

@@ -57,7 +57,7 @@ async function composing(): Promise<void> {
     await signIn(page, stack.links.api, made.key, to);
     return page;
   };
-  /** A new rule, with the draft if one is given. */
+  /** Creates a rule, with the draft if one is given. */
   const ruleWith = async (draft?: object, name = 'Test rule'): Promise<string> => {
     const rule = await stack.store.rules.create(companyId, { name, onFailure: 'hold', onUnknown: 'resend' }, actor);
     assert(typeof rule === 'object');

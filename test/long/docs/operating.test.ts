@@ -95,7 +95,7 @@ async function inRows({ companyId }: Company, chainId: string, filter: Parameter
 
 let batches: Promise<unknown> = Promise.resolve();
 
-/** As the page says: the dev server runs one batch at a time for a namespace. So batches wait for each other. */
+/** The dev server runs one batch at a time for a namespace, as the page says. So batches wait for each other. */
 async function runWhenFree(command: string, variables: Record<string, string>): Promise<Ran> {
   if (!command.includes(' --query ')) return run(command, variables);
   const ran = batches.then(() =>
@@ -127,7 +127,7 @@ function around(assignment: string): Action[] {
   return [udf(`t-${assignment}`), send(assignment, { groupId: '501' }), udf(`t-${assignment}`)];
 }
 
-/** Chains held for an assignment that was missing on the platform and now exists. */
+/** Starts chains that are held for an assignment that was missing on the platform. Then creates this assignment. */
 async function held(count: number): Promise<Fixture> {
   const company = await stack.company();
   const assignment = missingAssignment();

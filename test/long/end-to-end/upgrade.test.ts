@@ -65,7 +65,7 @@ after(async () => {
 interface Shape {
   name: string;
   rule?: Partial<Rule>;
-  /** Set before any worker runs: a running worker notices a pause only later. */
+  /** The pause begins before any worker runs, because a running worker notices a pause only later. */
   isPaused?: boolean;
   /** Causes a fault during the start of the chain. */
   trouble?(subject: Subject): Promise<unknown>;
@@ -404,7 +404,7 @@ async function upgradeFrom(tag: string): Promise<void> {
   const newer = tag.slice(1) === withoutContents ? shapesOfEvent : [];
   const ofEvent = await Promise.all(newer.map(async (shape) => ({ ...shape, subject: await subjectOf(shape, world) })));
   await end([founder]);
-  // An earlier version refuses a later schema: a downgrade restores the backup.
+  // An earlier version refuses a later schema, so a downgrade restores the backup.
   const backup = await createDatabase(database.url);
   closing.push(() => backup.drop());
   const subjects = (some: readonly { subject: Subject }[]) => some.map(({ subject }) => subject);

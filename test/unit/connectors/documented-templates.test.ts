@@ -127,7 +127,7 @@ it('Freshservice: an answer about another ticket is a failure', async () => {
   assert.match(error.message, /but ticket\.id was "8", and success is ticket\.id==\{ticketId\}/);
 });
 
-/** A request without an id that is a number creates a ticket. */
+/** Answers like HaloPSA, which creates a ticket if a request has no number as id. */
 function halo(tickets: Tickets, tokens = new Set<string>(), seconds = 3600): LocalHttp['answer'] {
   return (response, request) => {
     const respond = (status: number, body: string | object) => answering(status, body)(response, request);

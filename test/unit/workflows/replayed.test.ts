@@ -23,7 +23,7 @@ import {
   wasReset,
 } from '../../workflows/activations.js';
 
-/** A workflow task: its events, and the local activities that its completion records as ended. */
+/** A workflow task: its events, and the local activities whose end it records. */
 interface Task {
   jobs: Job[];
   /** Unix milliseconds. */
@@ -316,7 +316,7 @@ class World {
   }
 }
 
-/** As Temporal replays: a local activity ends in the task that has recorded it. */
+/** Replays as Temporal does: a local activity ends in the task that has recorded its end. */
 async function replay({ type, chain, tasks }: Run, pick: Random): Promise<Driven> {
   const [first] = tasks;
   assert(first);
