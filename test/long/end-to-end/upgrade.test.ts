@@ -1,7 +1,7 @@
 /**
- * An upgrade: the worker of the last release began chains. They continue beside the current worker, and on that worker alone. Back:
- * chains of the current worker continue with the release. A chain that the release cannot replay waits, shows why, and continues
- * when the current worker is back. Before the first release, its recorded histories replace those chains.
+ * An upgrade: chains of the last release continue with both workers, and with the current worker alone. A downgrade: chains of the
+ * current worker continue with the release. A chain that the release cannot replay waits, shows why, and continues when the
+ * current worker is back. Before the first release, its recorded histories replace the chains of the last release.
  */
 
 import assert from 'node:assert/strict';
