@@ -158,7 +158,7 @@ export async function twoCompanies(stack: Stack, most: number, pauseMs = 0) {
       async order(own) {
         const headers = await keyOf(own);
         const path = `/co/${own.companyId}/chains/bulk`;
-        // Each needs attention, and still does after a retry.
+        // Each chain needs attention, also after a retry.
         const held = await Promise.all(Array.from({ length: 20 }, () => own.start([udf('')])));
         for (const { chainId } of held) await own.action(chainId, 0, 'needs-attention');
         const order = { verb: 'retry', confirm: held.length };

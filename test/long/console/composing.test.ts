@@ -1,5 +1,5 @@
 /**
- * The composer in a real browser: writes the first example of the spec from nothing, by keyboard only; its mistakes, its
+ * The composer in a real browser. The tests write the first example of the spec by keyboard only, and check mistakes,
  * rehearsal, undo, two tabs, publishing, and the body for senders of lists. `RELAY_PICTURES=1` takes the pictures of
  * docs/console.md.
  */
