@@ -1,6 +1,6 @@
 /**
- * `npm run bench:collector`: how fast the collector completes the rows of a backlog of closed chains, beside the speed with which
- * the same machine closes chains, and how much slower the door answers meanwhile. Needs PostgreSQL.
+ * `npm run bench:collector` measures how fast the collector completes the rows of a backlog of closed chains, how fast the same
+ * machine closes chains, and how much slower the API answers POSTs during the backlog. Needs PostgreSQL.
  */
 
 import { fork } from 'node:child_process';
@@ -26,7 +26,7 @@ const { values } = parseArgs({
   options: {
     chains: { type: 'string', default: '2000' },
     clients: { type: 'string', default: '20' },
-    'per-second': { type: 'string', default: '5' }, // chains that are posted while the door is measured
+    'per-second': { type: 'string', default: '5' }, // chains that are posted while the answers are measured
     seconds: { type: 'string', default: '40' },
   },
 });
@@ -66,7 +66,7 @@ async function measure(): Promise<void> {
   const database = await openPostgres(postgresql.url);
   closing.push(() => database.close());
 
-  /** Nobody collects while this process has the lease. */
+  /** Takes the collector's lease, so that no worker collects while this process has the lease. */
   const hold = (until: string) =>
     database.query(
       `UPDATE leases SET holder = 'bench', until = ${until}

@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: the relay beside Temporal used directly, on one server, in one run. docs/performance.md says how to read it.
+ * `npm run bench` measures the relay and Temporal used directly, on one server, in one run. docs/performance.md explains the results.
  */
 
 import { fork } from 'node:child_process';
@@ -61,7 +61,7 @@ async function measure(): Promise<void> {
     store: options['database-url'] ? 'PostgreSQL' : 'PGlite',
     ...options,
     only: options.only.map(({ name }) => name),
-    'database-url': undefined, // may hold a password
+    'database-url': undefined, // may contain a password
   };
   const surroundings: Surroundings = {
     ...platform,
@@ -73,7 +73,7 @@ async function measure(): Promise<void> {
     separate: options.processes === 'separate',
   };
 
-  // Creates the store and its data now, so that no row pays for it.
+  // Creates the store and its data now, so that no row measures this time.
   await (await startSide('relay', surroundings)).stop();
   if (options.before) await (await startSide('before', surroundings)).stop();
   for (let round = 1; round <= options.rounds; round++)
@@ -91,7 +91,7 @@ async function measure(): Promise<void> {
       if (options.json) writeFileSync(options.json, `${JSON.stringify({ about, results: results.summary() }, undefined, 2)}\n`);
     }
 
-  /** Each side has its own server: neither can decrypt the other's payloads. */
+  /** Each side has its own database, because neither side can read the rows of the other. */
   async function besideClear(name: SideName): Promise<Surroundings> {
     if (!surroundings.databaseUrl) throw new Error('this row needs --database-url');
     const url = new URL(surroundings.databaseUrl);

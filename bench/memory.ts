@@ -1,4 +1,4 @@
-/** `npm run bench:memory`: how long the store's lists, counts, search and health take. It makes the rows and runs no chain. */
+/** `npm run bench:memory` measures how long the store's lists, counts, search and health take. It makes rows, and runs no chain. */
 
 import { loadavg } from 'node:os';
 import { performance } from 'node:perf_hooks';

@@ -1,4 +1,4 @@
-/** The options of `npm run bench`; each takes a value: `--rounds 1`. */
+/** The options of `npm run bench`. Each option takes a value: `--rounds 1`. */
 
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
@@ -12,15 +12,15 @@ const schema = z.object({
     .string()
     .default('')
     .transform((only) => rows.filter(({ name }) => only.split(',').some((beginning) => name.startsWith(beginning))))
-    .refine((chosen) => chosen.length > 0, `begins none of ${rows.map(({ name }) => name).join(', ')}`),
-  /** In every second round the bare side goes first. */
+    .refine((chosen) => chosen.length > 0, `must begin the name of a row: ${rows.map(({ name }) => name).join(', ')}`),
+  /** In every second round, the bare side is measured first. */
   rounds: whole(3),
   /** Chains in a burst, and the number of senders that POST them. */
   chains: whole(400),
   clients: whole(20),
   /** Chains that are all due within one second. */
   due: whole(1500),
-  /** The largest number of chains that wait for a delay; the steps grow threefold from a thirtieth of it. */
+  /** The largest number of chains that wait for a delay. The steps are 10 chains, then 1/30, 1/10, 1/3 and all of this number. */
   open: whole(10_000, 1000),
   /** Calls that never get an answer. */
   hanging: whole(450),
@@ -28,7 +28,7 @@ const schema = z.object({
   causes: whole(500),
   /** Resets of waiting chains. */
   resets: whole(1000),
-  /** Another built checkout of the relay in place of the bare side: shows the cost of a change. */
+  /** Another built checkout of the relay, which replaces the bare side to show the cost of a change. */
   before: z.string().optional(),
   /** The results file. */
   json: z.string().optional(),
@@ -36,7 +36,7 @@ const schema = z.object({
   picture: z.string().optional(),
   /** The address of a running Temporal server; the bench uses its namespace `default`. */
   temporal: z.string().optional(),
-  /** Processes of that server on this machine; their CPU and memory count, with all their children. */
+  /** Processes of that server on this machine. The bench counts their CPU and memory, and that of all their children. */
   'engine-pids': z
     .string()
     .default('')

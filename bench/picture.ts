@@ -40,7 +40,7 @@ ${drawn.join('\n')}
 `;
 }
 
-/** The horizontal axis is logarithmic; the vertical one starts at 0. */
+/** The horizontal axis is logarithmic. The vertical axis starts at 0. */
 function panel(measure: string, { unit, relay, bare }: Curves): string {
   const opens = relay.map(([open]) => open);
   const [least = 1, most = 10] = [Math.min(...opens), Math.max(...opens)];

@@ -1,5 +1,5 @@
 /**
- * The platform and the mail server that both sides call, as one process: it answers at once and remembers when each effect
+ * The platform and the mail server that both sides call, as one process. It answers at once, and remembers when each effect
  * arrived. An effect's id is an assignment's id or the local part of an address, such as `r7.12.a`: run, number of the chain,
  * action. A call about an assignment whose id begins with `hang.` never gets an answer.
  */
@@ -39,11 +39,11 @@ const http = createServer((request, response) => {
   const [, what, id = '', least] = (request.url ?? '').split('/');
   request.resume().once('end', () => {
     if (what === 'arrivals') {
-      // /arrivals/{run}/{least}: the whole list only once it has `least` entries.
+      // /arrivals/{run}/{least} answers the list only when it has `least` entries.
       const { arrivals, repeats } = runOf(id);
       endJson(response, { count: arrivals.size, repeats, arrivals: arrivals.size < Number(least) ? [] : [...arrivals.values()] });
     } else if (id.startsWith('cause.')) {
-      // A different reason for each, so that no two share a cause.
+      // Each answer has a different reason, so that no two actions share a cause.
       response
         .writeHead(404, { 'content-type': 'application/json' })
         .end(JSON.stringify({ detail: `no workers in ${id.slice(6)}` }));

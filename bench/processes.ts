@@ -38,7 +38,7 @@ export function cpuSeconds(pids: readonly number[]): number {
   return pids.flatMap((pid) => stat(pid).slice(11, 15)).reduce((sum, ticks) => sum + Number(ticks), 0) / ticksPerSecond;
 }
 
-/** Resident memory; a page that processes share counts once for each of them. */
+/** The resident memory. A page that several processes share counts once for each of them. */
 export function residentMiB(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + Number(stat(pid)[21] ?? 0) * (pageBytes / 2 ** 20), 0);
 }

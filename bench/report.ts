@@ -18,7 +18,7 @@ export class Results {
     one[side].push(value);
   }
 
-  /** All rounds with their medians, and the ratio of the relay to its peer: the median over the rounds, and each round's. */
+  /** Returns all rounds, their medians, and the ratio of the relay to its peer: for each round, and the median of the rounds. */
   summary() {
     return [...this.#measured.values()].map((one) => {
       const medians = { relay: median(one.relay), peer: median(one.peer) };
@@ -44,7 +44,7 @@ export class Results {
   }
 }
 
-/** NaN: no value. */
+/** @returns NaN if there is no value. */
 function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;

@@ -19,11 +19,11 @@ export interface Metric {
 export interface Row {
   name: string;
   what: string;
-  /** Runs in the first round only: it takes long, or its result never changes. */
+  /** The row runs in the first round only, because it takes long, or its result never changes. */
   once?: boolean;
-  /** The bare side cannot do it. */
+  /** The bare side cannot do this. */
   relayOnly?: boolean;
-  /** The relay without encryption, with its own database, replaces the bare side; both run as separate processes. */
+  /** The relay without encryption, with its own database, replaces the bare side. Both sides run as separate processes. */
   besideClear?: boolean;
   /** The relay gets events for a rule with contents. The bare side is replaced by the relay that gets the same chains as lists. */
   besideLists?: boolean;
@@ -170,7 +170,7 @@ async function oneByOne(trial: Trial, shape: Shape, count: number): Promise<Late
 async function dueAtOnce(trial: Trial, { due }: Sizes): Promise<Metric[]> {
   await warmUp(trial, after2s, 20);
   const run = trial.newRun();
-  // Late enough that every chain waits by then, even though starting the timers takes time.
+  // Every chain waits by then, although starting the timers takes time.
   const moment = now() + (30 + due / 20) * 1000;
   const delays: number[] = [];
   const posted = await trial.burst(due, (n) => {

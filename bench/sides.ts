@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../src/service/server.js';
 
-/** `clear`: the relay without encryption at rest. `before`: the relay of another checkout. `lists`: the relay, beside events. */
+/** `clear`: the relay without encryption at rest. `before`: another checkout of the relay. `lists`: the relay without events. */
 export type SideName = 'relay' | 'bare' | 'clear' | 'before' | 'lists';
 
 export interface Surroundings {
@@ -20,7 +20,7 @@ export interface Surroundings {
   smtpUrl: string;
   /** The file with the bundled workflows of the bare side. */
   bareBundle: string;
-  /** PostgreSQL for the relay; PGlite if unset. */
+  /** The URL of PostgreSQL for the relay. If unset, the relay uses PGlite. */
   databaseUrl?: string;
   /** The checkout for the side `before`. */
   before?: string;
@@ -32,7 +32,7 @@ export interface Side {
   name: SideName;
   /** The base URL: chains are POSTed to `/co/{companyId}/relay` below it. */
   url: string;
-  /** No other side uses this task queue: everything on it belongs to this side. */
+  /** No other side uses this task queue, so everything on it belongs to this side. */
   taskQueue: string;
   pids: number[];
   stop(): Promise<void>;

@@ -1,5 +1,5 @@
 /**
- * One row on one side: POSTs chains as webhook senders do, asks the platform for the arrivals of effects, and Temporal for open
+ * Measures one row on one side. POSTs chains as senders do, asks the platform for the arrivals of effects, and Temporal for open
  * workflows.
  */
 
@@ -93,7 +93,7 @@ export class Trial {
 
   /**
    * Waits until a run has this number of effects.
-   * @param seconds if unset, missing effects are an error
+   * @param seconds - the time limit; if unset, missing effects are an error
    * @returns when each effect first arrived, by its id, and the number of repeats
    */
   async arrived(run: string, count: number, seconds?: number): Promise<{ at: Map<string, number>; repeats: number }> {

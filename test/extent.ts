@@ -1,4 +1,4 @@
-/** `npm test -- release` sets it. */
+/** `npm test -- release` sets this variable. */
 export const isRelease = process.env.RELAY_TEST_RELEASE === '1';
 
 /** The size of a test: `short` for each change, `whole` for a release. Both have the same assertions. */

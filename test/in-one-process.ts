@@ -1,4 +1,4 @@
-/** Runs test files one after another in this process, each as a suite that bears its name: run.ts starts such processes. */
+/** Runs test files one after another in this process, each as a suite with the file's name. run.ts starts such processes. */
 
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ export const quickStart = '--liftoff-only';
 /**
  * Runs files until none is left: several processes share the list.
  * @param files - modules, by the names of their suites, in the order in which they are taken.
- * @param taken - a folder with a mark for each file that a process has taken. At the end, it holds the file's CPU time in ms.
+ * @param taken - a folder with a mark for each file that a process has taken. At the end, the mark has the file's CPU time in ms.
  */
 export async function runFiles(files: Record<string, string>, taken: string): Promise<void> {
   setFlagsFromString(quickStart);
@@ -32,7 +32,7 @@ export async function runFiles(files: Record<string, string>, taken: string): Pr
   await closeFree();
   // After the file `faults/short`, Node 20 loops for ever in `CleanupHandles` after this event.
   process.on('exit', (code) => process.exit(code));
-  // The runner would wait for open handles of a test.
+  // Otherwise the runner would wait for open handles of a test.
   setTimeout(() => {
     process.stderr.write(`left open after ${mine.join(', ')}: ${process.getActiveResourcesInfo().join(', ')}\n`);
     process.exit(1);
@@ -50,7 +50,7 @@ export function cpuMs(): number {
   }
 }
 
-/** Whether this process is the first to take it. */
+/** Whether this process is the first to take the file. */
 function take(path: string): boolean {
   try {
     closeSync(openSync(path, 'wx'));

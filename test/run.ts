@@ -1,6 +1,6 @@
 /**
- * `npm test`: runs the tests with node's runner and ends with `N passed, N failed`. A test's folder says what it needs: `unit`
- * nothing, `integration` a database, a server or another process, `long` also about a minute, `faults` some minutes.
+ * `npm test`: runs the tests with node's runner and ends with `N passed, N failed`. A test's folder says what it needs: `unit` needs
+ * nothing, `integration` needs a database, a server or another process, `long` also needs about a minute, `faults` some minutes.
  * `npm test` runs `unit` and `integration`. Arguments choose a folder, or files by a part of their path: `npm test -- long`,
  * `npm test -- end-to-end/reset`. `npm test -- release` runs `integration` and `long` at their whole extent (extent.ts). A few
  * processes share one Temporal dev server and one PostgreSQL, and take one file after the other. With `--again`, files with
@@ -21,7 +21,7 @@ import { startPostgresql } from './postgresql.js';
 import { makeFirst } from './store/emptied.js';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
-/** The compiled folder may still have deleted files. */
+/** The sources say which tests exist, because the compiled folder may still have deleted tests. */
 const sources = fileURLToPath(new URL('../../test/', import.meta.url));
 const folders = ['unit', 'integration', 'long', 'faults'];
 if (process.argv.includes('release')) process.env.RELAY_TEST_RELEASE = '1';
@@ -43,7 +43,7 @@ const slowOfLong = [
   'hostile/attacks/notice-flood',
 ];
 const slow = ['faults/short', ...slowOfLong.map((name) => `long/${name}`)];
-/** The slowest first, then the largest, so that no process is left alone with a long one at the end. */
+/** The slowest first, then the largest, so that no process is left alone with a long file at the end. */
 const placeOf = (name: string) => (slow.includes(name) ? slow.indexOf(name) : slow.length);
 const sizeOf = (name: string) => statSync(join(sources, `${name}.test.ts`)).size;
 const names = readdirSync(sources, { recursive: true, encoding: 'utf8' })
@@ -99,7 +99,7 @@ if (others.length > 0 && !process.env.RELAY_TEST_DATABASE_URL) {
 }
 
 const counts = { passed: 0, failed: 0, skipped: 0 };
-/** Files without a result. */
+/** The files without a result so far. */
 const unreported = new Set(names);
 const failing = new Set<string>();
 const tests = run({ files: processes, concurrency: atOnce, timeout: 60 * 60_000 }); // each process runs many files
@@ -113,7 +113,7 @@ tests.on('test:pass', ({ skip, details, name, file }) => {
 tests.on('test:fail', ({ name, details: { error } }) => {
   unreported.delete(name);
   if (names.includes(name)) failing.add(name);
-  // A suite or a process fails with its tests, which are counted, or by itself: a file that cannot be loaded, a hook.
+  // A suite or a process fails with its tests, which are counted, or by itself, because of a hook or a file that cannot be loaded.
   if (!('failureType' in error) || error.failureType !== 'subtestsFailed') counts.failed += 1;
   // A process that ended early.
   if ('exitCode' in error && 'signal' in error) say(`${name} ended with ${error.signal ?? error.exitCode}`);

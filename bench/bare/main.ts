@@ -1,6 +1,6 @@
 /**
- * Temporal used directly, as a good engineer's first version would be: the other side of the bench. It takes the relay's
- * requests; it checks, stores and notifies nothing. Arguments: `api`, `worker` or both.
+ * The other side of the bench: Temporal used directly, as in a good engineer's first version. It takes the relay's requests,
+ * but checks, stores and notifies nothing. Arguments: `api`, `worker` or both.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -30,10 +30,10 @@ if (process.argv.includes('worker')) {
   const worker = await Worker.create({
     connection: await NativeConnection.connect({ address }),
     taskQueue,
-    // Bundled beforehand, as the relay's are: a bundler in this process would count towards its memory.
+    // The bundle is made before, as for the relay, because a bundler in this process would count towards its memory.
     workflowBundle: { code: readFileSync(WORKFLOW_BUNDLE, 'utf8') },
     activities,
-    // As in src/worker/worker.ts.
+    // These values are the same as in src/worker/worker.ts.
     maxCachedWorkflows: 1000,
     maxConcurrentActivityTaskExecutions: 400,
   });

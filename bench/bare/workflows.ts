@@ -1,5 +1,5 @@
 /**
- * A chain as its first version: the actions in order, each an activity; a delayed one is a child workflow that sleeps first.
+ * A chain in its first version. The actions run in order, as activities. A delayed action is a child workflow that sleeps first.
  */
 
 import { ParentClosePolicy, proxyActivities, sleep, startChild } from '@temporalio/workflow';

@@ -12,8 +12,8 @@ import { invalid } from './input.js';
 type Addresses = { [Section in AddressSection]?: Company[Section] | null };
 
 /**
- * @returns the sections with an address that a key of the company has set. A vendor's settings without an address count as one.
- * A request that changes no address does not change who set it. But if an admin sends all addresses, they become the operator's.
+ * @returns the sections with an address that a key of the company has set, or with a vendor's settings that the key has set.
+ * A request that changes no address does not change who set it, unless an admin sends all addresses. Then the operator has set them.
  * @param given - the body. @throws Problem 400 if a key sets an internal address, or replaces a vendor's address
  */
 export function addressesSetBy(
@@ -56,7 +56,7 @@ function kindOf(settings: Record<string, unknown>, section: AddressSection): unk
 
 /** A company key must not replace the address of a vendor. @throws Problem 400 */
 function assertOperators(section: AddressSection): never {
-  const detail = "replaces the vendor's address: only the operator can set it. Leave it out to use the vendor's own";
+  const detail = "must be left out, because it replaces the vendor's address: only the operator can set it";
   throw invalid([{ pointer: `/${section}/baseUrl`, detail }]);
 }
 

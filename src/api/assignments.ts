@@ -7,7 +7,7 @@ import { found } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
 const answerTimeoutMs = 5_000;
-/** An open page asks repeatedly, and platforms limit their requests. */
+/** An answer is kept this long, because an open page asks repeatedly, and platforms limit requests. */
 const freshMs = 10_000;
 const mostKept = 1_000;
 

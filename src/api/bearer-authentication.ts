@@ -68,7 +68,7 @@ function roleFor(access: Access, method: string): Role | undefined {
 
 export const sessionCookie = 'relay-session';
 const browserCookie = 'relay-browser';
-const browserSeconds = 900; // longer than a sign-in stays open
+const browserSeconds = 900; // longer than the ten minutes in which a person must complete a sign-in
 
 export interface CallersOptions {
   adminToken: string;
@@ -170,7 +170,7 @@ export class Callers {
     return /^[\w-]{43}$/.exec(getCookie(c, browserCookie, this.#prefix) ?? '')?.[0] ?? '';
   }
 
-  /** Makes the browser's secret, or keeps it: earlier links of this browser stay valid. */
+  /** Makes the browser's secret. Keeps an existing secret, so that earlier links of this browser stay valid. */
   knowBrowser(c: Context<Authenticated>): string {
     const secret = this.browser(c) || randomBytes(32).toString('base64url');
     const options = { httpOnly: true, sameSite: 'Lax', maxAge: browserSeconds, path: '/' } as const;

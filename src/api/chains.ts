@@ -38,7 +38,7 @@ const listQuery = chainFilterSchema.extend({
   ticketId: z.string().min(1).max(500).optional().describe('Only chains that set a field of this ticket.'),
   paused: z.literal('true').optional().describe('Only chains with an action that a pause delays.'),
   nobodyFound: z.literal('true').optional().describe('Only closed chains whose last send of an assignment found no worker.'),
-  steps: z.literal('true').optional().describe('Also the next step of the first 50 chains.'),
+  steps: z.literal('true').optional().describe('Adds the next step of the first 50 chains.'),
   ...pageQuery(chainPlace).shape,
 });
 
@@ -86,7 +86,7 @@ const steeredAnswer = z.object({
   sameAssignment: sameAssignment
     .optional()
     .describe(
-      'After an edit of `platformAssignmentId`: indexes of actions that keep the old value. `allActions` edits them, too.',
+      'After an edit of `platformAssignmentId`: the indexes of actions that keep the old value. `allActions` edits them, too.',
     ),
 });
 
@@ -101,8 +101,8 @@ const filterSchema = chainFilterSchema.extend({
     .max(1000)
     .optional()
     .describe(
-      'Only these chains. Requires `companyId`. If `status` is missing, `retry` and `mend` affect these actions: in open chains, ' +
-        'the actions that need attention; in failed chains, the failed actions.',
+      'Only these chains. Requires `companyId`. If `status` is missing, `retry` and `mend` affect the actions that need attention ' +
+        'in open chains, and the failed actions in failed chains.',
     ),
 });
 const bulkRequest = z

@@ -119,8 +119,8 @@ export function companyRoutes(options: CompanyOptions): Route[] {
     }),
     route.manager('PATCH /admin/companies/:companyId', 'changeCompany', 'Change a company', {
       description:
-        'Send a JSON merge patch (RFC 7396). Missing settings stay the same, also within a section. `null` removes a setting. Secrets ' +
-        'are kept as with PUT. An `auth` of another `type` replaces the whole old `auth`. If the `kind` of a connection changes, its ' +
+        'Send a JSON merge patch (RFC 7396). Missing settings stay the same, also within a section. `null` removes a setting. Missing ' +
+        'secrets stay the same. An `auth` of another `type` replaces the whole old `auth`. If the `kind` of a connection changes, its ' +
         'settings start empty. A key or person of the company can change `name`, `timeZone`, `notify`, `noticeLinks`, `noticeEdits`, ' +
         '`weeklyDigest`, `platform` and `ticketing`. Its addresses must be public.',
       rawBody: companyPatch,
@@ -219,7 +219,6 @@ function assertUnused(companyId: string, { by, deletedAt }: UsedId, reuse: boole
   throw new Problem('company-id-used', `${detail}, or ${same}. relay companies erase ${companyId} deletes these chains.`);
 }
 
-/** Returns the settings without id, name, `setByCompany` and times. */
 function settingsOf({ companyId, name, setByCompany, createdAt, updatedAt, ...settings }: StoredCompany): object {
   return settings;
 }

@@ -72,7 +72,7 @@ export function composeRoutes(options: ApiOptions): Route[] {
     try {
       return (await systemOf().names?.({ timeoutMs: namesMs })) ?? [];
     } catch (error) {
-      if (error instanceof ConnectorError) return []; // A person can also type a name.
+      if (error instanceof ConnectorError) return []; // Without names, a person can still type a name.
       throw error;
     }
   };

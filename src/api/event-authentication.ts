@@ -31,7 +31,7 @@ export function tokenOf(headers: Headers, inPath: string | undefined): Pick<Even
 }
 
 /**
- * The signature of the rule's own door replaces the token. The company's `webhookSecret` is required beside a token.
+ * A signature that the rule requires replaces the token. A signature that only the company requires (`webhookSecret`) does not.
  * @throws Problem 401 for strangers, 503 if the settings cannot be read. A sender with an old token or a wrong signature gets the
  * same 401, as a Rejection.
  */
@@ -47,7 +47,7 @@ export async function authenticateEvent(
   const purposes = inPath ? (['event'] as const) : tokenPurposes;
   const authentication = await store.tokens.authenticate(companyId, [credentials], purposes).catch(unknown);
   if (!authentication.ok || signed.mistake !== undefined) {
-    // Another process may have changed the signature. A refused token has waited for this read, too, so the duration reveals nothing.
+    // Another process may have changed the signature. A refused token waits for this read, too, so the duration reveals nothing.
     if (authentication.ok) await store.settings.refresh().catch(unknown);
     signed = await checkSender(store, sender).catch(unknown);
   }
@@ -119,11 +119,11 @@ async function checkSender(
   };
 }
 
-/** The age from which a signed time is too old, and how far it may lie in the future: as in Standard Webhooks. */
+/** How far a signed time may be in the past or in the future, as in Standard Webhooks. */
 const toleranceMs = 5 * 60_000;
 
 /**
- * `isRight`: whether somebody with the key signed the body. There may still be a mistake: the signed time is too old. Hashes the
+ * `isRight`: whether somebody with the key signed the body. `mistake` may still say that the signed time is too old. Hashes the
  * body in every case, so that the duration does not show which signature a rule requires.
  */
 export function checkSignature(
@@ -134,7 +134,7 @@ export function checkSignature(
   const { algorithm, encoding, key, head, given, time, missing } = formOf(signature, headers);
   const expected = plain(createHmac(algorithm, key).update(head).update(new Uint8Array(bytes)).digest(encoding), encoding);
   const matches = given.map((one) => plain(one, encoding)).filter((one) => isEqual(one, expected));
-  // A key in a wrong form may be empty, and everybody can sign with an empty key.
+  // A key in a wrong form may be decoded as an empty key, and everybody can sign with an empty key.
   const isRight = matches.length > 0 && key.length > 0 && whole && missing.length === 0;
   const isLate = time !== undefined && !(Math.abs(Date.now() - millisecondsOf(time)) <= toleranceMs);
   if (isRight && !isLate) return { isRight, mistake: undefined };
@@ -145,7 +145,7 @@ export function checkSignature(
 
 type Encoding = 'hex' | 'base64';
 
-/** Senders write hex in both cases, and base64 with or without padding, or for URLs. */
+/** Senders write hex in upper or lower case, and base64 with or without padding, or in the alphabet for URLs. */
 function plain(text: string, encoding: Encoding): string {
   if (encoding === 'hex') return text.toLowerCase();
   return text
@@ -197,7 +197,7 @@ function keyOf(key: string, form: Extract<EventSignature, { scheme: 'hmac' }>['k
   return Buffer.from(key, form === 'text' ? 'utf8' : form);
 }
 
-/** Reads a time in Unix seconds or milliseconds, or as ISO 8601. NaN if it is neither. */
+/** Reads a time in Unix seconds or milliseconds, or as ISO 8601. @returns NaN for other texts */
 function millisecondsOf(time: string): number {
   if (!/^\d{1,16}$/.test(time)) return Date.parse(time);
   return time.length > 11 ? Number(time) : Number(time) * 1000;

@@ -23,7 +23,7 @@ const rhythm: Rhythm = { shortestMs: 2_000, longestMs: 10_000 };
 /** After this time, a stream ends, and the client opens another. Must be shorter than `answerTimeoutMs` in service/server.ts. */
 const streamMs = 45_000;
 const aliveMs = 15_000;
-const accessMs = 1000; // how often a quiet stream checks whether the company's settings have changed
+const accessMs = 1000; // how often a stream without changes checks whether the company's settings have changed
 const mostPaths = 10;
 const mostLetters = 2000;
 /** The maximum number of open streams for a company in this process. */

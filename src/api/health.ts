@@ -8,12 +8,12 @@ import { found } from './problems.js';
 import { type Route, route } from './route.js';
 
 const daysQuery = (days: number) =>
-  z.coerce.number().int().min(1).max(mostDays).default(days).describe(`The last days that count, at most ${mostDays}.`);
+  z.coerce.number().int().min(1).max(mostDays).default(days).describe(`The number of past days to count, at most ${mostDays}.`);
 
 export function healthOfRulesRoutes({ companies, rules, health }: Store): Route[] {
   return [
     route.company('GET /co/:companyId/health', 'getCompanyHealth', 'Read the health of all rules', {
-      description: 'The counts are about a second old. A chain counts as failed about a minute after its end at the latest.',
+      description: 'The counts are about a second old. A failed chain counts as failed at most about a minute after its end.',
       use: 'lists',
       query: z.object({ days: daysQuery(7) }),
       answers: { 200: ['All rules, and the last 24 hours of the company.', companyHealthSchema] },

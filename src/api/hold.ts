@@ -52,7 +52,7 @@ type Standing =
   | { company?: Whose; over: string; status: 200 | 401 | 410 | 503; chain?: ChainResource; action?: ActionResource };
 
 const foreign = 'This is not a link of a notice, or it is incomplete. Open the whole link of the notice.';
-const without = 'This page opens only for one hour after you opened the link of a notice. Open the link again.';
+const without = 'You can use this page for one hour after you open the link of a notice. Open the link again.';
 const expired = { over: 'This link has expired.', status: 410 } as const;
 
 export function holdRoutes(options: ApiOptions): Route[] {
@@ -259,7 +259,7 @@ function isPassedOn({ over, ...standing }: Standing, { asked, after = '' }: Aske
   return over === undefined && asked !== undefined && (last?.at ?? '') <= after;
 }
 
-/** `retrying` is a result, too: the try failed, and the relay goes on. */
+/** `retrying` counts as a result: the attempt failed, and the relay will try again. */
 function isUnderWay(standing: Standing, asked: Asked): boolean {
   const state = standing.action?.state;
   return isPassedOn(standing, asked) || (asked.asked !== undefined && isTried(state) && state !== 'retrying');

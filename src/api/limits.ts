@@ -69,7 +69,7 @@ export class Limits {
   readonly #signIns: RateLimiterMemory;
   readonly #uses: Record<Use, { key: RateLimiterMemory; company: RateLimiterMemory }>;
   readonly #log: Logger;
-  /** The lot: a process reserves this many requests for a company with one query. */
+  /** The size of a lot: a process reserves this many requests for a company with one query. */
   #lot = 1;
   /** The lots by company. `left`: reserved requests, not used yet. `beyond`: requests that no process has reserved yet. */
   readonly #lots = new Map<string, { left: number; beyond: number; until: number }>();
@@ -144,7 +144,7 @@ export class Limits {
     } catch (error) {
       const isLimited = error instanceof RateLimiterRes;
       if (isLimited && error.msBeforeNext <= windowMs) return rateLimitOf(limiter, 0, Date.now() + error.msBeforeNext, true);
-      // Somebody has set the clock back, so the window would end much later: restart the count.
+      // Somebody has set the clock back, so the window would end much later. Restart the count.
       if (isLimited) await limiter.delete(key).catch(() => {});
       else if (this.#failureLogged.take())
         this.#log.error({ err: error }, 'requests cannot be counted: no rate limits apply now');
@@ -232,7 +232,7 @@ export function limitUse(limits: Limits, use: Use): MiddlewareHandler<Authentica
   };
 }
 
-/** @throws Problem 429 if the key or person, or all of the company together, have exceeded the limit */
+/** @throws Problem 429 if the key or person, or all keys and people of the company together, have exceeded the limit */
 export async function countUse(c: Context, limits: Limits, use: Use, actor: Caller | undefined): Promise<void> {
   if (actor === undefined || actor.kind === 'admin') return;
   const { exceeded, together, headers } = await limits.ofUse(use, callerId(actor), actor.companyId);
@@ -254,7 +254,7 @@ export function noteBounds(metrics: Pick<Metrics, 'boundsMet'>, log: Logger): Mi
     const bound = error.more.bound ?? (error.status === 429 && error instanceof Rejection ? error.reason : undefined);
     if (bound === undefined) return;
     metrics.boundsMet.inc({ bound });
-    // Do not log the company id that a stranger asks for: with a new id in each path, a stranger could fill the log.
+    // Do not log the company id that a stranger asks for. With a new id in each path, a stranger could fill the log.
     const isStranger = bound === 'failed-authentications';
     const companyId = isStranger ? undefined : loggableId(/^\/co\/([\w-]{1,64})\//.exec(c.req.path)?.[1]);
     if (!noted.take(`${bound} ${companyId}`)) return;

@@ -69,7 +69,7 @@ const tags: Record<string, [name: string, description: string]> = {
 };
 
 const problemRows = problemTypeList.map((type) => `| ${type.status} | ${problemLink(type)} | ${type.meaning} |`);
-/** A chapter of its own, without operations. */
+/** A chapter without operations. */
 const problemsTag = {
   name: 'Problems',
   description: ['| Status | Problem | Meaning |', '| --- | --- | --- |', ...problemRows].join('\n'),

@@ -107,8 +107,8 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
     route.manager('POST /admin/companies/:companyId/check', 'checkCompany', 'Check whether the settings of a company work', {
       description:
         'A worker checks whether the platform, the ticket system and the mail server answer and accept the credentials. It also counts ' +
-        'the contacts of the company, and reads the given assignment and ticket. It looks for the groups and fields that the published ' +
-        'rules name, and for the given ones. The check sends no message and changes nothing.',
+        'the contacts of the company, and reads the given assignment and ticket. It looks for the groups and fields that the request ' +
+        'and the published rules name. The check sends no message and changes nothing.',
       body: checkRequest,
       answers: { 200: ['The result for each system.', checkResponse] },
       problems: ['temporal-unavailable'],

@@ -13,7 +13,7 @@ import { AwayError } from '../service/config.js';
 export function answerProblems<E extends Env>(app: Hono<E>, report: (error: Error) => void): Hono<E> {
   const onMethodNotAllowed = (c: Context, methods: string[]) => {
     const headers = { Allow: methods.join(', ') };
-    const detail = `${c.req.method} is not possible here; ${methods.join(', ')} is.`;
+    const detail = `${c.req.method} is not possible here. Use ${methods.join(' or ')}.`;
     return problemResponse(new Problem('method-not-allowed', detail, { headers }));
   };
   app.use('*', refuseNul, methodNotAllowed({ app, onMethodNotAllowed }));

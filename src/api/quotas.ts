@@ -105,7 +105,7 @@ export class Quotas {
   }
 
   /**
-   * @returns warnings for what the company's platform cannot do.
+   * @returns warnings about actions that the company's platform cannot do.
    * @throws Rejection 400 for recipients outside the allowed domains of the company
    */
   async checkActions(companyId: string, actions: readonly ChainAction[]): Promise<Issue[]> {
@@ -119,7 +119,7 @@ export class Quotas {
     throw new Rejection('invalid-chain', 'invalid-chain', detail, { errors });
   }
 
-  /** Counts open chains in the background. If a tenth of the free quota is used, counts again, as other processes start chains. */
+  /** Counts open chains in the background. Counts again after a tenth of the free quota, because other processes start chains. */
   #openOf(companyId: string, most: number): OpenChains {
     const open = this.#open.get(companyId) ?? { since: 0, askedAt: Number.NEGATIVE_INFINITY };
     this.#open.set(companyId, open);

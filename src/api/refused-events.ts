@@ -14,7 +14,7 @@ import type { RefusedRequest, Rejections } from './rejections.js';
 import { largest } from './relay-request.js';
 import type { ApiOptions } from './route.js';
 
-/** An event at the door. The fields without a value are not known yet. */
+/** A received event. The fields without a value are not known yet. */
 export interface AskedEvent extends EventSender {
   signature?: SignatureVerdict;
   reading?: ReadEvent;

@@ -126,7 +126,7 @@ function reasonOf(flaw: Flaw | undefined): RejectionReason {
   return flaw ? (reasons[flaw.kind] ?? 'malformed-body') : 'wrong-token';
 }
 
-/** Chooses the most serious reason: a person must check this reason before sending the request again. */
+/** Chooses the most serious reason, because a person must check this reason before sending the request again. */
 function deadReason(found: readonly KnownToken[], signature: RefusedRequest['signature']): RejectionReason {
   if (found.some(({ state }) => state === 'revoked')) return 'token-revoked';
   if (signature === 'wrong') return 'signature';

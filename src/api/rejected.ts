@@ -144,7 +144,7 @@ function notConfirmed({ reason, signature, elements, body }: RejectedRequest): P
   const why = reason === 'signature' ? 'without the signature of the company' : `with a token that was ${ended}`;
   const detail =
     `Nothing has run. This request came ${why} (signature: ${signature ?? 'not known'}): somebody else may have written its actions. ` +
-    'Read them in errors; to send all of them, repeat this with {"confirm": true}.';
+    'Read them in errors. To send all of them, repeat the request with {"confirm": true}.';
   const ofEvent = body?.isEvent ? [{ pointer: '', detail: cutShort(body.text, 10_000) }] : [];
   const errors = [...ofEvent, ...elements.map((element, index) => ({ pointer: `/${index}`, detail: JSON.stringify(element) }))];
   return new Problem('not-confirmed', detail, { errors });
@@ -234,7 +234,7 @@ function placesOf(changes: Resend['actions']): string[] | undefined {
   return places.length > 0 ? places : undefined;
 }
 
-/** Returns the sender's idempotency key, so that a repetition starts no second chain; another key if it is missing or reused. */
+/** Returns the sender's idempotency key, so that a repetition starts no second chain. If it is missing or reused, another key. */
 export function keyOf({
   rejectedId,
   reason,

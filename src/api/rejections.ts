@@ -16,7 +16,7 @@ export type RefusedRequest = Omit<NewRejectedRequest, 'receivedAt'> & {
   ruleOf(index: number): string;
 };
 
-/** What is known of a request before it is made ready to store. */
+/** The facts about a request that are known before the relay prepares the request for storage. */
 type Known = Pick<RefusedRequest, 'companyId' | 'reason' | 'signature'>;
 
 interface RejectionsOptions extends Pick<ApiOptions, 'taskQueue' | 'log'> {
@@ -78,7 +78,7 @@ export class Rejections {
   }
 
   #say({ companyId, reason }: Known): void {
-    const words = 'too many requests were refused: not all are stored, relay_refused_requests_total counts them';
+    const words = 'too many requests were refused: not all are stored, but relay_refused_requests_total counts all';
     if (this.#said.take(`${companyId} ${reason}`)) this.options.log.warn({ companyId, reason }, words);
   }
 

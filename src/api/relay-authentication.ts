@@ -122,7 +122,7 @@ function refused(
     return [{ reason: mistake.reason, mistake: { pointer: `/${index}/${mistake.field}`, detail } }];
   });
   if (forged) found.push({ reason: 'signature', mistake: forged });
-  // Choose the most serious reason: a person must check this reason before sending the request again.
+  // Choose the most serious reason, because a person must check this reason before sending the request again.
   const of = (wanted: RejectionReason) => found.find(({ reason }) => reason === wanted);
   const { reason } = of('token-revoked') ?? of('signature') ?? of('token-expired') ?? found[0] ?? {};
   const stranger = refusals.findIndex((refusal) => refusal && !known[refusal]);

@@ -40,7 +40,7 @@ export const startProblems = [
   'temporal-unavailable',
 ] as const;
 
-/** What both doors share: a guess at one door also delays answers at the other. */
+/** What the routes for chains and for events share. A guess at one route also delays answers of the other. */
 export interface Door {
   rejections: Rejections;
   quotas: Quotas;
@@ -79,7 +79,7 @@ export function relayRoute(options: ApiOptions, { rejections, quotas, guesses }:
         const { bytes } = received;
         const { signature, tokenIds } = await authenticateRequest(known, companyId, elements, { bytes, headers: asked.headers });
         asked.signature = signature;
-        assertStrict(asked); // The lines before have refused strangers.
+        assertStrict(asked); // Strangers have been refused before, so only known senders get this answer.
         return await withinLimit(c, limits, companyId, async () => {
           if (mistake !== undefined) throw new Rejection('idempotency-key', 'idempotency-key', mistake);
           const { actions, warnings: found } = readActions(elements);

@@ -74,7 +74,7 @@ export function ruleEventListRoutes(options: ApiOptions, quotas: Quotas): Route[
     }),
     route.company(`POST ${ofRule}/events/:eventId/resend`, 'resendEvent', 'Send an event again', {
       description:
-        'Runs the published version with the event, or the version that ran before. The relay handles the event as a new one. ' +
+        'Runs an event again. `version` says which version of the rule runs. The relay handles the event as a new one. ' +
         'Delays start now. Without `confirm`, nothing runs, and the answer shows the actions.',
       use: 'steering',
       body: resendEventRequest,

@@ -27,7 +27,7 @@ import { type ApiOptions, type Route, route } from './route.js';
 /** For this time after a publication, a repeated event may have got its first answer from the version before. */
 const repeatedForMs = 7 * 24 * 3600_000;
 
-/** A value of `dedupeBy` that is longer than an idempotency key may be is hashed. */
+/** The longest idempotency key. The relay hashes a longer value of `dedupeBy`. */
 const longestKey = 255;
 
 export const eventAnswers = {
@@ -159,7 +159,7 @@ async function earlierAnswer(
   return before && { eventId: before.eventId, version: before.version, applies: false, reason: before.reason ?? '' };
 }
 
-/** `text` is the event as JSON, `event` is the same event, read. `came`: its text before a person edited it. */
+/** `text`: the event as JSON. `event`: the parsed event. `came`: the text before a person edited the event. */
 interface RunningEvent {
   companyId: string;
   relayId: string;
@@ -195,7 +195,7 @@ export async function runEvent(options: ApiOptions, quotas: Quotas, running: Run
   const able = rendered.kind === 'chain' ? await checked(quotas, companyId, rendered.actions) : { warnings: [] };
   const problems = rendered.kind === 'refused' ? rendered.problems : able.problems;
   if (rendered.kind !== 'chain' || problems) {
-    // The published version may be another one than when the event came first.
+    // Since the event first came, somebody may have published another version.
     const earlier = idempotencyKey !== undefined && (await findChain(options, { companyId, rule, hash, idempotencyKey }));
     if (earlier) return ranAs(rule, earlier, []);
     if (problems) throw refusedEvent(problems);
@@ -220,7 +220,7 @@ function ranAs(rule: Rule, started: StartedChain, warnings: Issue[]): RanEvent {
   return { eventId: ran.eventId, version: ran.version, reason: '', started, warnings: said };
 }
 
-/** What the company does not allow, or its systems cannot do. The pointers point into the contents. */
+/** Finds what the company does not allow, or what its systems cannot do. The pointers point into the contents. */
 async function checked(
   quotas: Quotas,
   companyId: string,

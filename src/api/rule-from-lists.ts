@@ -17,8 +17,8 @@ export function fromListsRoute({ store, client }: ApiOptions): Route {
     'Make the contents of a rule from lists of actions',
     {
       description:
-        'Compares past chains of the rule that came as lists. Values that differ between them become variables. Save the contents ' +
-        'as the draft to keep them.',
+        'Compares past chains of the rule that came as lists. Values that differ between these chains become variables. To keep ' +
+        'the contents, save them as the draft.',
       use: 'lists',
       body: fromListsRequest,
       answers: { 200: ['The contents, and the values of each variable.', fromListsResponse] },

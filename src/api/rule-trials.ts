@@ -91,7 +91,7 @@ class Turns {
   }
 }
 
-/** A new thread for each try: an expression that uses up time or memory then harms nothing else. */
+/** Starts a new thread for each try, so that an expression that uses up time or memory harms nothing else. */
 async function inThread(task: TryTask): Promise<Tried> {
   const resourceLimits = { maxOldGenerationSizeMb: mostMemoryMb };
   const thread = new Worker(new URL('./try-thread.js', import.meta.url), { workerData: task, resourceLimits });

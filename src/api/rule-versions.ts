@@ -98,8 +98,8 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
     }),
     route.author(`POST ${ofRule}/publish`, 'publishRule', 'Publish the draft of a rule', {
       description:
-        'Makes an unchangeable version from the draft. New events run this version. Another process may run the version before for ' +
-        'up to 2 seconds. Chains under way keep their version. `try` shows first what the draft changes.',
+        'Makes an unchangeable version from the draft. New events run this version. Other processes may run the old version for ' +
+        'up to 2 seconds. Open chains keep their version. `try` shows the effect of the draft first.',
       rawBody: publishRequest,
       ...published,
       problems: [...published.problems, 'draft-changed'],

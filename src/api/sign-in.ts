@@ -31,8 +31,7 @@ const [mostBegun, begunEveryMs] = [30, 2_000];
 /** How many mails an address may request at once, whether the relay knows it or not; then one more every `mailEveryMs`. */
 export const mailsToAddress = 3;
 const mailEveryMs = 200_000;
-const gone =
-  'This link was used before, is older than ten minutes, or was opened in another browser than the one that asked for it.';
+const gone = 'This link was used before, is older than ten minutes, or was requested in another browser.';
 
 export function signInRoutes({ store, connectors, links, limits, log, openId }: ApiOptions, callers: Callers): Route[] {
   const { people } = store;

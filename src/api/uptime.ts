@@ -1,11 +1,11 @@
-/** Records when this process can accept events, so that an outage of the relay makes no rule quiet. */
+/** Records when this process can accept events, so that no rule counts as quiet because of an outage of the relay. */
 
 import type { ApiOptions } from './route.js';
 
 const beatEveryMs = 30_000;
 const answerTimeoutMs = 5_000;
 
-/** Records it now and twice a minute. @returns a function that stops the recording */
+/** Makes a record now and twice a minute. @returns a function that stops the recording */
 export function keepUptime({ store, client, log }: Pick<ApiOptions, 'store' | 'client' | 'log'>): () => void {
   const beat = async () => {
     const { namespace } = client.options;

@@ -1,4 +1,4 @@
-/** Opens Temporal's Web UI, only with an operator's session: with this session, the Web UI can decode payloads. */
+/** Opens Temporal's Web UI, but only with an operator's session, because the Web UI can decode payloads with this session. */
 
 import { html } from 'hono/html';
 import type { Callers } from './bearer-authentication.js';

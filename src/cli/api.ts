@@ -165,7 +165,7 @@ export class Api {
     return this.#unlike(URL.canParse(target) ? `redirects to ${new URL(target).origin}` : `answers ${status}`);
   }
 
-  /** @param read - without it, the whole exchange must end in time */
+  /** @param read - reads the body. Without this function, the whole exchange must end within `patienceMs` */
   async #exchange(
     method: string,
     path: string,

@@ -18,7 +18,7 @@ export interface ActionRef extends ChainRef, Pick<ChainAction, 'index' | 'relayI
   /** If a `Retry-After` is longer than this budget, the relay waits for that time, but the action needs attention immediately. */
   retryBudgetSeconds: number;
   dueAt?: string; // ISO 8601, UTC. Absent if an earlier version of the relay scheduled the activity.
-  isFirstAttempt?: true; // no earlier attempt at the workflow task can be lost; absent: unknown
+  isFirstAttempt?: true; // there was no earlier attempt at the workflow task, so none can be lost; absent if this is unknown
   traceparent?: string;
   mends?: number; // the number of edits of the action; after each edit, the effect has another idempotency key
   kept?: unknown; // the value of `kept` in the previous result or failure with the same idempotency key

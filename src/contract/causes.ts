@@ -107,7 +107,7 @@ export function causeOf(
   return { id, companyId, relayId, kind, reason: { type, message: cutShort(message, 1000), title, remedy } };
 }
 
-/** The cause as the store has it. */
+/** Returns the cause in the form that the store needs. */
 export function heldFor({ id: causeId, companyId, reason: { type: reason, ...words } }: Cause) {
   return { companyId, causeId, reason, ...words };
 }

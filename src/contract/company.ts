@@ -28,7 +28,7 @@ const authSchema = z
     z.strictObject({ type: z.literal('basic'), username: encrypted(z.string().max(256)), password: credential }),
     z.strictObject({
       type: z.literal('headers'),
-      headers: z.record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'not a header name'), credential),
+      headers: z.record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be a header name'), credential),
     }),
     z.strictObject({ type: z.literal('oauth2'), tokenUrl, ...oauth2 }),
   ])
@@ -209,7 +209,7 @@ const hasTokenUrl = ({ smtpUrl = '.gmail.com', oauth2 }: z.infer<typeof mailSett
   !oauth2 || oauth2.tokenUrl !== undefined || /\.gmail\.com(?::\d+)?$/.test(smtpUrl);
 const mailRequest = mailSettingsSchema
   .extend({ from: mailbox, replyTo: mailbox })
-  .refine(({ smtpUrl, oauth2 }) => !oauth2 || smtpUrl !== undefined, { path: ['smtpUrl'], error: 'is required beside oauth2' })
+  .refine(({ smtpUrl, oauth2 }) => !oauth2 || smtpUrl !== undefined, { path: ['smtpUrl'], error: 'is required with oauth2' })
   .refine(hasTokenUrl, { path: ['oauth2', 'tokenUrl'], error: noTokenUrl });
 
 /** The body of PUT. `null` removes a field, or sets the `timeZone` to UTC. Replaced sections keep their secrets (secrets.ts). */

@@ -26,7 +26,7 @@ export type Token = z.infer<typeof tokenSchema>;
 
 export const tokensResponse = z.object({ tokens: z.array(tokenSchema) }); // the newest token first
 
-const grace = 'How long the older tokens stay valid at most, in seconds. With `null`, their expiry does not change.';
+const grace = 'The longest time that the older tokens stay valid, in seconds. With `null`, their expiry does not change.';
 const graceSeconds = z.int().min(0).max(maxDelaySeconds).nullable().default(0).describe(grace);
 export const rotationRequest = z.strictObject({ graceSeconds }).meta({ id: 'Rotation' });
 export const rotatedTokenResponse = z
@@ -100,12 +100,12 @@ export function makeCredential(prefix: 'rlt_' | 'rle_' | 'rlk_' | 'rla_'): strin
 
 const ourPrefix = /^rl[teka]_/;
 
-/** @returns undefined if a person used a credential as an id: the log must not contain credentials. */
+/** @returns undefined if a person used a credential as an id, because the log must not contain credentials. */
 export function loggableId(id: string | undefined): string | undefined {
   return id !== undefined && ourPrefix.test(id) ? undefined : id;
 }
 
-/** Masks credentials in a path: an event token is the last part of its path, and people paste tokens in wrong places. */
+/** Masks credentials in a path. An event token is the last part of its path, and people paste tokens into wrong places. */
 export function withoutCredentials(path: string): string {
   return path.replace(/^(\/+co\/+[^/]*\/+events\/+[^/]*\/).+/, '$1***').replaceAll(/rl[teka]_\w+/g, '***');
 }

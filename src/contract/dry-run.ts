@@ -83,7 +83,7 @@ export const composeRequest = z
       ])
       .optional()
       .describe(
-        'The assignment that conditions test and actions send. Without it, actions whose condition tests it are `unknown`.',
+        'The assignment that conditions test and actions send. If it is missing, actions with a condition on it are `unknown`.',
       ),
     scenarios: z
       .array(z.enum(rehearsed))

@@ -1,4 +1,4 @@
-/** How the rules of a company do: counts of events and chains over time. */
+/** The health of the rules of a company: counts of events and chains over time. */
 
 import { z } from 'zod';
 import { expectationSchema, ruleSchema } from './rule.js';
@@ -80,7 +80,7 @@ export const companyHealthSchema = z
             .describe('The median of `events` in the same hour of the last 4 weeks. Absent in the first week.'),
         }),
       )
-      .describe('The last 24 hours of the company, the oldest first. The last one is not over.'),
+      .describe('The last 24 hours of the company, the oldest first. The last hour is not over yet.'),
   })
   .meta({ id: 'CompanyHealth' });
 export type CompanyHealth = z.infer<typeof companyHealthSchema>;

@@ -12,7 +12,7 @@ export const label = prose.max(200);
 /** With `abort`, the next checks run only for valid URLs. */
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL', abort: true }).max(2048);
 const isPrivate = ({ protocol, hostname }: URL) => protocol === 'https:' || isLoopback(hostname);
-/** @param why - the reason for https, which only an address on this machine does not need */
+/** Allows http only for addresses on this machine. @param why - the reason why other addresses must use https */
 export const httpsUrl = (why: string) => httpUrl.refine((url) => isPrivate(new URL(url)), `must be https, since ${why}`);
 
 const emailText = z.string().trim().max(320);

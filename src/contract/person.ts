@@ -19,7 +19,7 @@ export const personSchema = z
     issuer: z
       .string()
       .optional()
-      .describe('The OpenID Connect service that the person uses. The person is bound to one account of it.'),
+      .describe('The OpenID Connect service that the person uses. The person is bound to one account of this service.'),
     fromGroup: z.string().optional().describe('The group that gives the role. Absent if the company lists the person.'),
     createdAt: z.iso.datetime(),
     lastUsedAt: z.iso.datetime().optional().describe('The last sign-in.'),

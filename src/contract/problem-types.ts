@@ -102,7 +102,7 @@ export const problemTypes = {
   'method-not-allowed': type(405, 'Method not allowed', [
     'This URL does not accept this HTTP method. Nothing was done.',
     'Use one of the methods in the `Allow` header. A redirect from `http` to `https` often turns a POST into a GET.',
-    'GET is not possible here; POST is.',
+    'GET is not possible here. Use POST.',
   ]),
   'request-timeout': type(408, 'Request too slow', [
     'The headers or the body did not arrive in time. Nothing was done.',
@@ -120,7 +120,7 @@ export const problemTypes = {
       '`runNow` and `reschedule` need a scheduled action. Read the chain again.',
     'Action 1 is running, but runNow is for actions that are scheduled. Possible now: cancel.',
   ]),
-  'count-changed': type(409, 'Another number of chains', [
+  'count-changed': type(409, 'The number of chains has changed', [
     'The number of chains has changed between the count and its confirmation. Nothing was done.',
     'Send the request without `confirm`, check the chains in the answer, then confirm the new count.',
     'The number of chains is now 212, not 214. Check them again, then confirm with 212.',
@@ -176,7 +176,7 @@ export const problemTypes = {
     'For a refused request or an event, read the actions in `errors`. To run all these actions, add `"confirm": true` to the ' +
       'body. For an action, check what the last try did, then send `"confirmUnknown": true` together with `fields`.',
     'Nothing has run. This request came with a token that was revoked (signature: wrong): somebody else may have written its ' +
-      'actions. Read them in errors; to send all of them, repeat this with {"confirm": true}.',
+      'actions. Read them in errors. To send all of them, repeat the request with {"confirm": true}.',
     [{ pointer: '/0', detail: '{"action":"sendEmails","relayId":"4711","emails":["ada@example.com"],"subject":"Hello"}' }],
   ]),
   'already-taken': type(409, 'Already taken', [
@@ -238,7 +238,7 @@ export const problemTypes = {
     'The relay listens on this machine only, and the `Host` header names neither this machine nor the host of ' +
       'RELAY_PUBLIC_URL: a web page may have sent the request. Nothing was done.',
     'Use the address that `npm start` prints. Behind a proxy, the operator sets RELAY_PUBLIC_URL to the public URL of the relay.',
-    'The relay is not reached as "relay.example.com". Its operator sets RELAY_PUBLIC_URL to a URL with it.',
+    'This relay does not know the host name "relay.example.com". The operator can set it in RELAY_PUBLIC_URL.',
   ]),
   'idempotency-key-reused': type(422, 'Idempotency key used again', [
     'A chain with another body was accepted under this idempotency key before. Nothing has run.',

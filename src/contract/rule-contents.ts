@@ -33,7 +33,7 @@ export const variableSchema = z
   })
   .refine(({ missing, default: text }) => (missing === 'default') === (text !== undefined), {
     path: ['default'],
-    error: 'is required if missing is default, and only then',
+    error: 'is required if missing is default, and not allowed otherwise',
   });
 
 export const contentsSchema = z
@@ -73,7 +73,7 @@ export const draftSchema = z
 export type Draft = z.infer<typeof draftSchema>;
 
 export const draftResponse = draftSchema.extend({
-  problems: issues.describe('Mistakes because of which the draft cannot be published.'),
+  problems: issues.describe('The mistakes that prevent the publication of the draft.'),
   warnings: issues,
 });
 export type DraftResponse = z.infer<typeof draftResponse>;
@@ -160,7 +160,7 @@ export type DraftConflict = z.infer<typeof draftConflictSchema>;
 export const shadowRequest = z.strictObject({ version: z.int().min(1).nullable() }).meta({ id: 'Shadow' });
 
 export const triedOutcomes = [
-  'same', // the same actions as by the published version
+  'same', // the same actions as with the published version
   'different',
   'no-longer-applies', // the published version applies, this one does not
   'applies-now', // this version applies, the published one does not
@@ -185,7 +185,7 @@ export const tryRequest = z
         z.strictObject({ ids: z.array(z.string()).min(1).max(mostTried) }),
       ])
       .default({ last: 200 })
-      .describe('The events to try: the last ones, those of a time (at most 1,000), or chosen ones.'),
+      .describe('The events to try: the last events, the events of a period (at most 1,000), or the events with these ids.'),
   })
   .meta({ id: 'Try' });
 
@@ -217,10 +217,10 @@ export const fromListsRequest = z
       .array(z.string().regex(/^[\w-]{1,128}$/, 'must be the id of a chain'))
       .max(50)
       .default([])
-      .describe('Chains that came as lists. Without ids: the last ones of the rule.'),
+      .describe('Chains that came as lists of actions. Default: the last such chains of the rule.'),
   })
   .meta({ id: 'FromLists' });
 export const fromListsResponse = z.object({
   contents: contentsSchema,
-  values: z.record(z.string(), z.array(z.string())).describe('The values of each variable in the requests that were looked at.'),
+  values: z.record(z.string(), z.array(z.string())).describe('The values of each variable in the compared requests.'),
 });

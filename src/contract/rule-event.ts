@@ -6,7 +6,7 @@ import { encrypted, secret } from './secrets.js';
 
 /** The maximum size of an event's body, in bytes. */
 export const mostEventBytes = 256 * 1024;
-/** How long events are kept, if the rule does not say otherwise. */
+/** The number of days for which events are kept, if the rule does not set `eventDays`. */
 export const defaultEventDays = 30;
 
 const headerName = z
@@ -48,7 +48,7 @@ export const signatureSchema = z
       })
       .refine(({ signed, timestampHeader }) => (signed !== 'body') === (timestampHeader !== undefined), {
         path: ['timestampHeader'],
-        error: 'is required if a timestamp is signed, and only then',
+        error: 'is required if a timestamp is signed, and not allowed otherwise',
       })
       .refine(({ key, keyForm }) => keyPatterns[keyForm].test(key), {
         path: ['key'],
@@ -128,7 +128,7 @@ export type StoredEvent = z.infer<typeof storedEventSchema>;
 export const wholeEventSchema = eventSchema
   .extend({
     event: z.record(z.string(), z.unknown()),
-    variables: z.record(z.string(), z.string()).describe('The values of the variables, by the version that ran.'),
+    variables: z.record(z.string(), z.string()).describe('The values of the variables in the version that ran.'),
   })
   .meta({ id: 'WholeRuleEvent' });
 
@@ -143,7 +143,7 @@ export const resendEventRequest = z
     version: z
       .enum(['same', 'published'])
       .default('published')
-      .describe('The version to run: the one that the event ran, or the published one.'),
+      .describe('`same` runs the version that ran before. `published` runs the published version.'),
     confirm: z.boolean().default(false).describe('`true` confirms that the actions run again. Without it, nothing runs.'),
   })
   .meta({ id: 'ResendEvent' });

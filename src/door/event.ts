@@ -7,7 +7,7 @@ import { type Flaw, storable } from './flaw.js';
 import { readJson, readPlainJson } from './read.js';
 import { nameError, parseText } from './strict-json.js';
 
-/** `text` is the JSON of the event. It is what the relay hashes and stores. */
+/** `text` is the JSON of the event. The relay hashes and stores this text. */
 export type ReadEvent =
   | { ok: true; text: string; event: Fields; warnings: Issue[] }
   | { ok: false; text: string; flaw: Flaw; cut: boolean };
@@ -33,13 +33,13 @@ export function readEventText(text: string): Fields | undefined {
   return read.ok && isObject(read.value) && !fieldTwice(text) ? storableEvent(text, read.value) : undefined;
 }
 
-/** Events may have a field named `__proto__`: the relay reads only own fields. */
+/** Finds a field that occurs twice. Allows the name `__proto__`, because the relay reads only own fields of an event. */
 function fieldTwice(text: string): Flaw | undefined {
   const found = nameError(text, true);
   return found && { kind: 'field-twice', offset: found.offset, field: found.field };
 }
 
-/** Replaces NUL characters and halves of characters in all texts: nobody could store or send them. */
+/** Replaces NUL characters and halves of surrogate pairs in all texts, because they cannot be stored or sent. */
 function storableEvent(text: string, event: Fields): Fields {
   if (!/\\u(0000|d[89a-f])/i.test(text)) return event;
   const clean = (value: unknown): unknown => {

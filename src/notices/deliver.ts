@@ -150,7 +150,7 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
     const details: FailureDetails = { retryable: true, attempt };
     throw ApplicationFailure.create({ type: 'NoticeNotDelivered', message: why, details: [details] });
   }
-  log.info({ workflowId: key, kind, told: settled.filter(({ delivered }) => delivered).length }, 'notice delivered');
+  log.info({ workflowId: key, kind, told: settled.filter(({ delivered }) => delivered).length }, 'a notice was delivered');
   return settled;
 }
 
@@ -164,7 +164,7 @@ interface Addressee {
 
 const unconfirmed = 'this contact has not confirmed: it already got the first notice of this cause, or ten notices today';
 
-/** A contact gets its rule's or company's notices; until it confirms, it gets only the first for each cause, at most ten a day. */
+/** Finds each contact and its notices. Before it confirms, a contact gets only the first notice of each cause, at most ten a day. */
 async function addresseesOf({ store, connectors }: DeliveryDeps, company: Company, entries: readonly Joined[], key: string) {
   const { companyId } = company;
   const addressees = new Map<string, Addressee>();

@@ -97,7 +97,7 @@ const confirmation = 'Confirm that you want these notices';
 const confirming =
   'Until you confirm, you get only the first notice of each cause, at most ten a day. If these notices are not for you, do nothing.';
 
-/** Removes line breaks: a text from a sender or an outside system must not look like a line or a section of the notice. */
+/** Removes line breaks, so that a text from a sender or an outside system does not look like a line or section of the notice. */
 function asOneLine(line: Line): Line {
   return typeof line === 'string' ? oneLine(line) : { ...line, label: oneLine(line.label) };
 }

@@ -120,7 +120,7 @@ function mistakeOf(notice: RuleNotice): string[] {
   if (notice.kind === 'missing-property') return [notice.path];
   if (notice.kind === 'paused') return [notice.what, notice.at];
   if (notice.kind === 'quiet') return [notice.since, notice.eventAt ?? ''];
-  // Use only the reason: the sender may be a stranger, who could put a different mistake into each request.
+  // Use only the reason, because the sender may be a stranger, who could put a different mistake into each request.
   if (needsConfirmation(notice)) return [notice.reason];
   if (notice.notKept !== undefined) return ['not kept', notice.reason];
   if (notice.mistake !== undefined) return [notice.reason, notice.mistake];

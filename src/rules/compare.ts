@@ -87,7 +87,7 @@ interface Pair {
 
 /** Pairs the actions that belong together, in order, the most similar ones first. */
 function alignedPairs(before: readonly Fields[], after: readonly Fields[]): Pair[] {
-  // Most actions are equal in both. Only the others, between the equal ones at both ends, need the slow search.
+  // Most actions are equal in both lists. Only the actions between the equal actions at both ends need the slow search.
   const more = after.length - before.length;
   const isSame = (from: number, to: number) => isDeepStrictEqual(before[from], after[to]);
   const shorter = Math.min(before.length, after.length);
@@ -117,7 +117,7 @@ function alignedPairs(before: readonly Fields[], after: readonly Fields[]): Pair
   return pairs;
 }
 
-/** 0 for different actions. Otherwise the number of equal fields, with the field `action`. */
+/** @returns 0 for actions of different names, otherwise the number of equal fields, including `action`. */
 function likeness(one: Fields, other: Fields): number {
   if (one.action !== other.action) return 0;
   return Object.keys(one).filter((field) => isDeepStrictEqual(one[field], other[field])).length;

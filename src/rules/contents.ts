@@ -74,7 +74,7 @@ export function checkContents(
   return all.length > 0 ? { ok: false, problems: all, warnings } : { ok: true, contents, warnings };
 }
 
-/** The groups and the ticket fields that the actions name, without those that depend on the event. */
+/** Returns the groups and the ticket fields that the actions name. Leaves out names that depend on the event. */
 export function namedIn({ actions }: Contents): { groups: string[]; fields: string[] } {
   const texts = (name: string) => actions.flatMap(({ [name]: text }) => (typeof text === 'string' ? [text] : []));
   const known = (names: string[]) => names.map((name) => name.trim()).filter((name) => name !== '' && !name.includes('${'));
@@ -84,7 +84,7 @@ export function namedIn({ actions }: Contents): { groups: string[]; fields: stri
 
 export const inContents = ({ pointer, detail }: Issue): Issue => ({ pointer: pointer && `/actions${pointer}`, detail });
 
-/** Marks each `$` that could be taken for the beginning of a reference, also together with the text that follows. */
+/** Marks each `$` that could begin a reference, by itself or together with the text that follows it. */
 export const marked = (data: string, mark: string) => data.replaceAll(/\$(?=\{|$)/g, mark);
 
 /** @param write - writes a reference. @param mark - see `marked`. */
@@ -171,7 +171,7 @@ function compileAction(action: Fields, index: number, variables: readonly string
     return `${shown}, which is no variable of this rule${meant ? `; did you mean \${${meant}}?` : ''}`;
   }
 
-  /** Values in a condition are data: a quotation mark or an operator in them has no meaning. */
+  /** Values in a condition are data, so a quotation mark or an operator in a value has no meaning. */
   function comparisonOf(condition: string): CompiledAction['comparison'] {
     if (!condition.includes('${') || condition.length > maxConditionLength) return undefined;
     const { error } = parseCondition(condition);

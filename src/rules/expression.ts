@@ -144,7 +144,7 @@ function limited(run: () => CelResult): CelResult {
     try {
       return script.runInContext(context, { timeout: limitMs });
     } catch (error) {
-      // The error comes from another realm, so it is no `Error` of this one.
+      // The error comes from another realm, so `instanceof Error` would be false.
       if (!isObject(error) || error.code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
       const { user, system } = process.cpuUsage(before);
       if (user + system > (limitMs * 1000) / 2 || tries === 5) throw new Error(`takes longer than ${limitMs} ms`);
@@ -276,7 +276,7 @@ class Checked {
         );
       case 'comprehensionExpr': {
         this.isCheap = false;
-        if (nested === maxNested) throw this.mistake(node, `has more than ${maxNested} macros within one another`);
+        if (nested === maxNested) throw this.mistake(node, `has more than ${maxNested} nested macros`);
         const range = typeOf(value.iterRange);
         if (!isOneOf(['list', 'map'], range)) throw this.mistake(node, `needs a list or an object, not ${typeWord(range)}`);
         const within = new Map([...scope, [value.iterVar, 'dyn'], [value.accuVar, typeOf(value.accuInit)]]);

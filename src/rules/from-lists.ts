@@ -135,11 +135,11 @@ function formOf(text: string): 'number' | 'email' | 'state' | 'time' | undefined
 
 const isSame = (one: readonly string[], other: readonly string[]) => one.every((text, place) => text === other[place]);
 
-/** A word or number, also with marks inside, such as an address or a time; white space; or one other character. */
+/** Matches a word or number (with marks inside, such as an address or a time), white space, or one other character. */
 const token = /[\p{L}\p{M}\p{N}_$](?:[\p{L}\p{M}\p{N}_$@.:+/-]*[\p{L}\p{M}\p{N}_$])?|\s+|./gsu;
 const ofWord = /[\p{L}\p{M}\p{N}_$]/u;
 
-/** @returns where `words` stand in the text, not inside a longer word; -1 if nowhere. Very short words are not looked for. */
+/** @returns the place where the text has `words` as whole words; -1 if there is none, or if `words` is very short. */
 function wordsAt(text: string, words: string): number {
   if (words.length < 3) return -1;
   for (let at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + 1)) {
@@ -149,7 +149,7 @@ function wordsAt(text: string, words: string): number {
   return -1;
 }
 
-/** One text with references, from the texts of all requests. @param room - how many more references to known variables it may have */
+/** Makes one text with references from the texts of all requests. @param room - the number of references that are still allowed */
 function template(texts: readonly string[], found: Variables, room = { left: mostReferences }): string {
   const [first = ''] = texts;
   room.left -= 1;
@@ -168,7 +168,7 @@ function template(texts: readonly string[], found: Variables, room = { left: mos
   let end = 0;
   while (end < shortest - start && isShared(-1 - end)) end += 1;
   let written = withoutReferences(own.slice(0, start).join(''));
-  let from = start; // the begin of the value
+  let from = start; // the start of the value
   const reference = (to: number) => found.reference(tokens.map((list) => list.slice(from, list.length - to).join('')));
   for (let place = start; isSameLength && place < shortest - end; place += 1) {
     // A word that all texts share ends a value. White space and marks do not.

@@ -1,6 +1,6 @@
 /**
- * The functions that the relay adds to CEL or replaces: arithmetic of whole and other numbers, letters, and limits of time and memory
- * for functions that cannot be interrupted. Times do not depend on the machine's time zone.
+ * The functions that the relay adds to CEL or replaces: numbers of different types, texts, times, and limits of time and memory
+ * for functions that cannot be interrupted. The functions for times do not depend on the machine's time zone.
  */
 
 import { type CelFunc, CelScalar, type CelValue, celFunc, celMethod, celType, objectType } from '@bufbuild/cel';
@@ -11,8 +11,8 @@ import { offsetSeconds } from '../chain/timestamp/zone.js';
 const { INT, DOUBLE, STRING, BOOL } = CelScalar;
 const TIME = objectType(TimestampSchema);
 
-const mostJoined = 4_000_000; // characters that all + of one evaluation may make
-const mostCompared = 2 ** 25; // letters that one `contains` may compare
+const mostJoined = 4_000_000; // the maximum number of characters that all `+` of one evaluation make
+const mostCompared = 2 ** 25; // the maximum number of comparisons of letters in one `contains`
 let joined = 0;
 
 export function beginEvaluation(): void {
@@ -30,7 +30,7 @@ function contains(text: string, part: string): boolean {
   return text.includes(part);
 }
 
-/** Counts characters as CEL does: a surrogate pair is one. */
+/** Counts characters as CEL does: a surrogate pair counts as one character. */
 function sizeOf(text: string): bigint {
   let size = text.length;
   for (let at = 1; at < text.length; at++)

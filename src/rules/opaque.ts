@@ -12,7 +12,7 @@ interface Subjects {
   now: Date;
 }
 
-/** The parts of a condition. A condition of a list has only one part. */
+/** The parts of a condition. The condition of an action from a list has only one part. */
 export function partsOf(condition: Condition): Opaque {
   return condition.opaque ?? { condition };
 }

@@ -4,9 +4,9 @@ import { pathPattern } from '../chain/condition.js';
 import { cutShort, type Parsed } from '../chain/text.js';
 
 export interface Reference {
-  name: string; // as between the braces
+  name: string; // the text between the braces
   from: 'variable' | 'event' | 'assignment';
-  path: string; // into the event or the assignment; the name of a variable
+  path: string; // the path into the event or the assignment, or the name of a variable
 }
 
 /** Texts and references, in order. */
@@ -14,7 +14,7 @@ export type Template = readonly (string | Reference)[];
 
 const dollars = /(?<!\$)(\$+)\{([^{}]*\})?/g; // the lookbehind keeps the run time linear
 
-/** Before `{`, two dollars are one literal dollar. So `$${name}` is the text `${name}`, and `$$${name}` a dollar and a value. */
+/** Before `{`, two dollars are one literal dollar. So `$${name}` is the text `${name}`, and `$$${name}` is a dollar and a value. */
 export function parseTemplate(text: string): Parsed<{ template: Template }> {
   const template: (string | Reference)[] = [];
   let end = 0;

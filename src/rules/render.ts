@@ -1,4 +1,4 @@
-/** Makes the actions of a chain from an event. Values of the event are data: they are never expanded again. */
+/** Makes the actions of a chain from an event. Values of the event are data, so they are never expanded again. */
 
 import type { ChainAction, LateText } from '../chain/chain.js';
 import { propertyOf } from '../chain/condition.js';
@@ -84,7 +84,7 @@ function variablesIn({ variables }: Contents, event: Fields) {
   return { variables: found, missing };
 }
 
-/** @returns undefined if there is no value yet, or none at all. */
+/** @returns undefined if the value is missing, or is not known yet. */
 function given({ name, from }: Reference, field: string, template: Template, values: Values): string | undefined {
   const value = from === 'assignment' ? undefined : values.get(name);
   return value && valueIn(field, value, template.length === 1);
@@ -105,7 +105,7 @@ interface Origin {
   values: Values;
 }
 
-/** Adds what only actions made from an event have. */
+/** Adds the properties that only actions from an event have. */
 function madeFrom(action: ChainAction, of: CompiledAction, { contents, event, values }: Origin): ChainAction {
   const missing = of.references.filter(({ name, from }) => from !== 'assignment' && values.get(name) === undefined);
   const late = lateOf(of, values);

@@ -120,7 +120,7 @@ const twoHosts = new Problem(
   'The request names two hosts, or a user before its host. Send one Host header, and no other host or user in the URL.',
 );
 const misdirected = (host: string) =>
-  new Problem('misdirected', `The relay is not reached as "${host}". Its operator sets RELAY_PUBLIC_URL to a URL with it.`);
+  new Problem('misdirected', `This relay does not know the host name "${host}". The operator can set it in RELAY_PUBLIC_URL.`);
 
 const internal = new Problem('internal', 'The relay could not answer the request.');
 const unreadable = new Problem('bad-request', 'This is not an HTTP request that the relay can read.');

@@ -94,7 +94,7 @@ export async function registerSearchAttributes(client: Client): Promise<void> {
   }
 }
 
-/** The message of an error, or the `details` of a gRPC error: only the native client puts the details into the message. */
+/** The message of an error, or the `details` of a gRPC error, because only the native client puts them into the message. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return 'details' in error && typeof error.details === 'string' && error.details !== '' ? error.details : error.message;

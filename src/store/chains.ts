@@ -54,7 +54,7 @@ export interface RowFilter {
   nobodyFound?: boolean | undefined;
 }
 
-/** Sorts open chains before closed ones: the newest first, the last closed first. */
+/** Sorts open chains before closed chains. The newest open chain and the last closed chain come first. */
 function placeOf({ chainId, receivedAt, closedAt }: Pick<ChainRow, 'chainId' | 'receivedAt' | 'closedAt'>): string {
   return closedAt === undefined ? `2${receivedAt}${chainId}` : `1${closedAt}${chainId}`;
 }
@@ -63,7 +63,7 @@ export const chainPlace = /^[12][\dTZ:.-]{24}[\w-]{1,128}$/;
 const flushEveryMs = 1000;
 const purgeEveryMs = 600_000;
 const mostUnsettled = 20_000;
-const longestId = 200; // of a row in chain_ids
+const longestId = 200; // the maximum length of an id in chain_ids
 const batch = 500;
 const isKept = 'EXISTS (SELECT 1 FROM companies WHERE companies.company_id = given.company_id FOR KEY SHARE)';
 const collectedFields =
@@ -75,7 +75,7 @@ const replace = `(company_id, chain_id) DO UPDATE SET updated_at = now(),
 /** A run that began before the row's run is an old run of a chain that was opened again. A closed run stays closed. */
 const replaceOlder = `${replace} WHERE chains.started_at IS NULL OR chains.started_at < EXCLUDED.started_at
     OR chains.started_at = EXCLUDED.started_at AND (chains.closed_at IS NULL OR EXCLUDED.closed_at IS NOT NULL)`;
-/** After a statement that writes rows of chains. Only the rows of rules have the outcome, for the health of rules. */
+/** Follows a statement that writes rows of chains. Only the ids of rules get the outcome, for the health of rules. */
 const ofIds = (kind: string, column: string) =>
   `SELECT DISTINCT company_id, '${kind}', left(unnest(${column}), ${longestId}), chain_id, received_at FROM written`;
 const writeIds = `, ids AS (INSERT INTO chain_ids (company_id, kind, id, chain_id, received_at)
@@ -110,7 +110,7 @@ const knownRow = z.object({
 export type KnownRow = z.infer<typeof knownRow>;
 const selectOpen = `SELECT company_id AS "companyId", chain_id AS "chainId" FROM chains
   WHERE closed_at IS NULL`;
-/** Without a run, the next run of the chain that Temporal shows replaces the row. */
+/** The row gets no run. So the next run of this chain that Temporal shows replaces the row. */
 const setForgotten = `WITH written AS (UPDATE chains SET status = 'forgotten', closed_at = $2::text::timestamptz, place = '1' || $2 || chains.chain_id,
     run_id = NULL, started_at = NULL, held_since = NULL, paused = NULL, updated_at = now()
   FROM json_to_recordset($1::text::json) AS named (company_id text, chain_id text)
@@ -170,7 +170,7 @@ export class Chains {
     return flushed;
   }
 
-  /** Readers in this process see the rows of all chains that it has accepted. If that fails, they see the rows that are there. */
+  /** Writes the waiting rows, so that readers see all chains that this process has accepted. Ignores a failure. */
   #flushed(): Promise<void> {
     return this.#unsettled.length === 0 ? Promise.resolve() : this.flush().catch(() => {});
   }
@@ -197,13 +197,13 @@ export class Chains {
     });
   }
 
-  /** What the rows of these chains say: which run, and when it has closed. */
+  /** Returns the rows of these chains: the last known run, and when this run closed. */
   async known(some: readonly { companyId: string; chainId: string }[]): Promise<Map<string, KnownRow>> {
     const rows = await read(this.database, knownRow, selectKnown, [named(some)]);
     return new Map(rows.map((row) => [`${row.companyId}:${row.chainId}`, row]));
   }
 
-  /** Open chains that are held or paused. All other open chains run. */
+  /** Records which open chains are held or paused. All other open chains run. */
   async setHeld(
     held: readonly Pick<ChainRow, 'companyId' | 'chainId' | 'heldSince' | 'paused' | 'failureTypes'>[],
   ): Promise<void> {
@@ -231,7 +231,7 @@ export class Chains {
     return (await read(this.database, z.object({ chains: z.int() }), text, [since]))[0]?.chains ?? 0;
   }
 
-  /** Which of these companies exist. */
+  /** Returns which of these companies exist. */
   async companiesAmong(companyIds: readonly string[]): Promise<Set<string>> {
     const text = 'SELECT company_id AS "companyId" FROM companies WHERE company_id = ANY ($1::text[])';
     const rows = await read(this.database, z.object({ companyId: z.string() }), text, [[...new Set(companyIds)]]);

@@ -33,7 +33,7 @@ export const companiesIn = (database: Database) => ({
     database.transaction(async (queries) => {
       // With this lock, companies whose ids differ only in case are created one after the other.
       await queries.query('SELECT pg_advisory_xact_lock(hashtext(lower($1::text)))', [companyId]);
-      // Insert an empty row first: if two requests create the same company, the second request waits.
+      // Insert an empty row first, so that if two requests create the same company, the second request waits.
       const created = (await companies.insert(queries, { companyId, name: '', timeZone: '' })) !== undefined;
       const stored = await companies.find(queries, `${ofCompany} FOR UPDATE`, [companyId]);
       const [usedId = {}] = created ? await read(queries, usedIdRow, selectUsedId, [companyId]) : [];

@@ -59,7 +59,7 @@ const recordOf = (values: object) =>
 
 /**
  * A table, or a subquery with an alias. Each field of the schema has a column: `companyId` has `company_id`. Secret and
- * `encrypted` fields are encrypted for their company, field and row: the relay cannot decrypt a copy in another place. The column
+ * `encrypted` fields are encrypted for their company, field and row, so a copy in another place cannot be decrypted. The column
  * `encryption_key` names the key. This column is '' if there is nothing to encrypt, and NULL if the row is not encrypted.
  */
 export class Table<Noun extends z.ZodObject> {

@@ -12,11 +12,11 @@ import { type Database, type PageRequest, type Parameter, type Queries, read, Ta
 const listed = new Table('events', eventSchema, 'eventId');
 const answeredEvent = storedEventSchema.omit({ body: true });
 const answered = new Table('events', answeredEvent, 'eventId');
-/** With bodies. A worker thread can decrypt the rows of `lastRows` with `parse({ keyring }, row)`. */
+/** The events with bodies. A worker thread can decrypt the rows of `lastRows` with `parse({ keyring }, row)`. */
 export const storedEvents = new Table('events', storedEventSchema, 'eventId');
 
 export type NewEvent = StoredEvent & { companyId: string };
-/** What became of an event, without its body. */
+/** The outcome of an event, without its body. */
 export type AnsweredEvent = z.infer<typeof answeredEvent>;
 
 const flushEveryMs = 1000;
@@ -61,7 +61,7 @@ export interface EventFilter {
   until?: string | undefined;
 }
 
-/** Chooses the last events of a rule, or those with these ids. */
+/** Chooses the last events of a rule, or the events with these ids. */
 export interface LastEvents {
   limit?: number | undefined;
   since?: string | undefined; // ISO 8601

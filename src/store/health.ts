@@ -68,7 +68,7 @@ export const healthIn = (database: Database) => {
       return { ...known, buckets: counted, causes };
     },
 
-    /** All rules of the last days beside the days before, and the hours of the last day beside the same hours of earlier weeks. */
+    /** Counts per rule for the last days and for as many days before, and per hour for the last day and for four weeks before. */
     companyNow: async (companyId: string, days: number, now = Date.now()) => {
       const [middle, first] = [now - days * dayMs, now - 2 * days * dayMs];
       const lastHour = Math.floor(now / 3_600_000) * 3_600_000;

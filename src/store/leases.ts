@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { type Queries, read } from './database.js';
 
-/** `account`: whose limits these are. `ms`: how long a lease lasts at most. */
+/** `account`: the account that has these limits. `ms`: the maximum duration of a lease. */
 export interface LeaseLimits {
   account: string;
   threads: number;
@@ -14,7 +14,7 @@ export interface LeaseLimits {
 }
 
 const makeSlots = 'INSERT INTO leases (account, slot) SELECT $1, generate_series(1, $2::int) ON CONFLICT DO NOTHING';
-/** A lease that ends later than any lease can was taken while the clock of the database was wrong. */
+/** A lease with an impossibly late end counts as free, because it was taken while the clock of the database was wrong. */
 const takeSlot = `UPDATE leases SET holder = $2, until = now() + $3::int * interval '1 ms', hour = date_trunc('hour', now()),
     used = CASE WHEN hour = date_trunc('hour', now()) THEN used ELSE 0 END + $4::int
   WHERE (account, slot) = (

@@ -332,7 +332,7 @@ const statementsOf: Record<string, readonly string[]> = {
          'SELECT company_id, status, 1 AS n FROM new_rows UNION ALL SELECT company_id, status, -1 FROM old_rows')`,
   ],
   'cheaper-chains': [
-    // The end of a chain writes no new row for its assignments and tickets.
+    // Without `place`, the end of a chain does not change the rows of its assignments and tickets.
     'DROP INDEX chain_ids_by_id',
     'ALTER TABLE chain_ids DROP COLUMN place',
     "CREATE INDEX chains_held ON chains (company_id, chain_id) WHERE closed_at IS NULL AND (status = 'needs-attention' OR paused)",
@@ -346,7 +346,7 @@ export interface Migration {
 
 export const migrations: readonly Migration[] = Object.entries(statementsOf).map(([name, statements]) => ({ name, statements }));
 
-const lock = 7_353_529; // the id of an advisory lock: other programs in this database must not use it
+const lock = 7_353_529; // the id of an advisory lock, which other programs in this database must not use
 
 export class NewerSchemaError extends StartError {
   override readonly name = 'NewerSchemaError';

@@ -78,7 +78,7 @@ export async function pepperHashes(database: Database, pepper: Pepper): Promise<
   const [{ count } = { count: 0 }] = await read(database, z.object({ count: z.int() }), others, [pepper.ids]);
   if (pepper.id === undefined) {
     if (count === 0) return 0;
-    throw new PepperError('Tokens in the database were hashed with a RELAY_SECRET: set it here to that of the other processes.');
+    throw new PepperError('Tokens in the database were hashed with a RELAY_SECRET: set it to the value of the other processes.');
   }
   for (const [table, id] of Object.entries(hashTables)) {
     const plain = `SELECT ${id} AS id, hash FROM ${table} WHERE pepper_id IS NULL LIMIT 1000`;

@@ -21,7 +21,7 @@ const watchedRow = z.object({
 });
 export type WatchedRule = z.infer<typeof watchedRow>;
 
-/** A refused request counts as an event here: its sender is not silent, and another notice tells about it. */
+/** A refused request counts as an event here, because its sender is not silent, and another notice reports the request. */
 const watched = `SELECT company_id AS "companyId", relay_id AS "relayId", rules.name, enabled, expect_every AS "expectEvery",
     expect_within AS "expectWithin", time_zone AS "timeZone", rules.updated_at AS "updatedAt", quiet_since AS "quietSince",
     GREATEST(
@@ -31,7 +31,7 @@ const watched = `SELECT company_id AS "companyId", relay_id AS "relayId", rules.
         WHERE company_id = rules.company_id AND relay_ids[1] = rules.relay_id)) AS "lastEvent"
   FROM rules JOIN companies USING (company_id) WHERE expect_every IS NOT NULL OR quiet_since IS NOT NULL`;
 
-/** The times without an API that could accept events. Before the first known time, nothing counts. */
+/** The times in which no API process could accept events. The whole time before the first record counts as such a time. */
 const outages = `SELECT since, until FROM (
     SELECT COALESCE(max(until) OVER (ORDER BY since ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), '1970-01-01Z') AS since,
       since AS until FROM uptimes) AS gaps WHERE until > since

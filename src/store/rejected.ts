@@ -53,7 +53,7 @@ export interface NewRejectedRequest
 
 /**
  * `kept`: whether this request is stored. If not, `rejectedId` names the stored request that counts this one. `repeated`: whether
- * an equal request was stored before. `inADay`: the rule's requests with this mistake in a day. `notKept`: the requests not stored.
+ * an equal request was stored before. `inADay`: the rule's requests with this mistake in a day. `notKept`: how many were not stored.
  */
 export interface Keeping {
   rejectedId: string;
@@ -74,7 +74,7 @@ interface Resent {
 }
 
 export const rejectedRequestsIn = (database: Database) => ({
-  /** Repetitions in ten minutes share a row. @param more - earlier requests, not kept. @returns undefined for an unknown company */
+  /** Repetitions in ten minutes share a row. @param more - earlier lost requests. @returns undefined for an unknown company */
   keep: ({ propose, ...request }: NewRejectedRequest, more = 0): Promise<Keeping | undefined> =>
     database.transaction(async (queries) => {
       const { companyId, reason, mistake = null, signature, relayIds, idempotencyKey, body, elements } = request;

@@ -179,7 +179,7 @@ export class Settings {
     this.#readAt = begun;
   }
 
-  /** The contents of all versions in use: those that this process already knows, and for the others, the rows of the database. */
+  /** Returns the contents of all versions in use. If this process does not know a version yet, reads its row from the database. */
   async #contentsOf(changes: readonly Change[], known: readonly (CompanySettings | { unreadable: unknown } | undefined)[]) {
     const contents = new Map<string, PublishedContents | StoredRow>();
     for (const company of known)

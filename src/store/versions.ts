@@ -55,7 +55,7 @@ export const versionsIn = (database: Database) => ({
     database.transaction(async (queries): Promise<{ saved: boolean; draft: Draft } | undefined> => {
       const ids = { companyId, relayId };
       if (!(await exists(queries, `rules WHERE ${named} FOR KEY SHARE`, [companyId, relayId]))) return undefined;
-      // Insert an empty row first: if two requests save the first draft, the second request waits.
+      // Insert an empty row first, so that if two requests save the first draft, the second request waits.
       await drafts.insert(queries, { ...ids, revision: 0 });
       const stored = await drafts.find(queries, `${named} FOR UPDATE`, [companyId, relayId]);
       if (stored?.revision !== revision) return { saved: false, draft: shown(stored) };

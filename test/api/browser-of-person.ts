@@ -27,7 +27,7 @@ export class PlainBrowser {
   get = (path: string) => this.ask('GET', path);
   post = (path: string, form: Record<string, string> = {}) => this.ask('POST', path, form);
 
-  /** Who is signed in; undefined: nobody. */
+  /** Returns who is signed in; undefined if nobody is. */
   async session(): Promise<Record<string, string> | undefined> {
     const response = await this.get('/session');
     return response.ok ? ((await response.json()) as Record<string, string>) : undefined;

@@ -27,7 +27,7 @@ export async function lastEvent(store: Store, companyId: string, relayId: string
   return event && store.events.get(companyId, relayId, event.eventId);
 }
 
-/** A new rule, with contents if they are given. */
+/** Creates a rule, with contents if they are given. */
 export async function ruleOf(store: Store, companyId: string, contents?: unknown, door?: Record<string, unknown>) {
   const made = await store.rules.create(companyId, { name: 'Rule', onFailure: 'hold', onUnknown: 'resend' }, actor);
   assert(typeof made === 'object');

@@ -41,7 +41,7 @@ export async function wholeApi(more: Partial<ApiOptions> = {}) {
     ...options,
     url: api.url,
     database,
-    /** Log lines. */
+    /** The lines of the log. */
     logged: () => lines.map((line): Record<string, unknown> => JSON.parse(line)),
     async ask(method: string, path: string, bearer?: string, body?: unknown) {
       const response = await fetch(api.url + path, {

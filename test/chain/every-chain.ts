@@ -5,7 +5,7 @@ import type { ActionResource, ChainResource } from '../../src/contract/chain-res
 
 const at = '2026-07-01T12:00:00.000Z';
 export const links = { api: 'http://127.0.0.1', chain: 'http://127.0.0.1/co/acme/chains/c1' };
-/** An action in each state; its index is the state's. */
+/** An action in each state. Its index is the place of the state in `actionStates`. */
 export const everyAction: ActionResource[] = actionStates.map((state, index) => ({
   index,
   action: 'sendEmails',

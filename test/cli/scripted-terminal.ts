@@ -1,4 +1,4 @@
-/** A scripted terminal: it types given input and records output. */
+/** A scripted terminal, which types given input and records output. */
 
 import { runCommandLine } from '../../src/cli/program.js';
 import type { Terminal } from '../../src/cli/terminal.js';
@@ -12,11 +12,11 @@ export interface Shown {
 export interface Scripted extends Partial<Pick<Terminal, 'columns'>> {
   env?: Terminal['env'];
   stdin?: string;
-  /** The person's answers to questions; unset: no terminal. */
+  /** The person's answer to each question. If unset, there is no terminal. */
   reply?: string;
 }
 
-/** Runs `relay <words>`; RELAY_DATA_DIR does not exist unless `env` sets it. */
+/** Runs `relay <words>`. Unless `env` sets RELAY_DATA_DIR, this directory does not exist. */
 export async function relay(words: readonly string[], { env, stdin = '', reply, columns }: Scripted = {}): Promise<Shown> {
   const shown = { out: '', err: '' };
   const exitCode = await runCommandLine(words, {

@@ -53,7 +53,7 @@ interface Documented {
   fixtures: { name: string; exchanges: { request: { method: string; path: string; headers?: object; json?: unknown } }[] }[];
 }
 
-/** Each documented request, and where the connector's own differs from it on purpose. */
+/** A documented request, and the intended differences of the connector's own request. */
 export interface Comparison {
   fixture: string;
   exchange?: number; // default: the first
@@ -67,7 +67,7 @@ export function documented({ fixtures }: Documented, fixture: string, exchange =
   return request;
 }
 
-/** Declares a test per documented request: a request with its method, path, query, headers and body was sent. */
+/** Declares a test for each documented request: the connector sent its method, path, query, headers and body. */
 export function describeRequests(file: Documented, sent: () => Promise<Sent[]>, comparisons: Comparison[]): void {
   describe('sends requests as documented', () => {
     for (const { fixture, exchange, query, json = (same: unknown) => same } of comparisons)

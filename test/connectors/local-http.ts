@@ -12,7 +12,7 @@ export interface Received {
   body: string;
 }
 
-/** Answers with `answer`, which a test may replace at any time; closes after the file's tests. */
+/** Answers with `answer`, which a test may replace at any time. Closes after the tests of the file. */
 export interface LocalHttp {
   url: string;
   received: Received[];
@@ -48,7 +48,7 @@ export async function startHttp(): Promise<LocalHttp> {
   return local;
 }
 
-/** An answer of this status, headers and body. */
+/** Answers with this status, headers and body. */
 export function answering(status: number, body: string | object = '', headers: Record<string, string> = {}): LocalHttp['answer'] {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return (response) => response.writeHead(status, headers).end(text);

@@ -1,4 +1,4 @@
-/** Sends at WorkMarket while answers and workers are lost. None of them may be repeated. */
+/** Sends at WorkMarket while answers and workers are lost. No send may be repeated. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -16,15 +16,15 @@ const limits = { shown: 60_000, hidden: 9_000 };
 type Run = ReturnType<typeof effect>;
 
 /**
- * Sequences of sends. Their connections are cut before or after the send, or their workers are lost. The relay's next attempts
- * follow as long as the outcome allows one. No person decides.
+ * Sequences of sends. Their connections are cut before or after the send, or their workers are lost. The relay tries again as
+ * long as the outcome allows another attempt. No person decides.
  */
 export function describeManySends([lanes, sendsOfLane]: readonly [number, number]): void {
   describe(`${lanes * sendsOfLane} sends at WorkMarket with lost answers and lost workers (seed ${seed})`, () => {
     const fates = ['arrives', 'cut-off', 'cut-off-after', 'server-error', 'lost before', 'lost after'] as const;
     const tally: Record<string, number> = {};
 
-    it('repeat no send, and call everything unknown that nobody can see', async () => {
+    it('repeat no send, and report an outcome that nobody can see as unknown', async () => {
       await Promise.all(Array.from({ length: lanes }, (_, number) => lane(randomFrom(seed + number))));
       assert.equal(
         Object.values(tally).reduce((sum, count) => sum + count, 0),
@@ -75,7 +75,7 @@ export function describeManySends([lanes, sendsOfLane]: readonly [number, number
 
     /**
      * The first attempt ends at its send, before or after the request. The next attempt has only the data that was kept.
-     * @param forgets - the worker is lost before it keeps that it sends
+     * @param forgets - the worker is lost before it records that it will send
      */
     async function afterLostWorker(
       run: Run,

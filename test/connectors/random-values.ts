@@ -1,4 +1,4 @@
-/** Random values through the conversion of each field type, against the simulator. */
+/** Sends random values through the conversion of each field type to the simulator. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -40,7 +40,7 @@ const anyText = fc.string({
   unit: fc.oneof(fc.constantFrom('a', ' ', '\n', '\r', '"', '<', '\u2028'), fc.string({ unit: 'binary' })),
 });
 
-/** Values of which some fit a type, and some do not. */
+/** Some of these values fit a type, and some do not. */
 export const randomValues = {
   text: fc.oneof(anyText, fc.string({ unit: 'grapheme', maxLength: 60 }), fc.lorem()),
   number: fc.oneof(
@@ -78,7 +78,7 @@ interface Subject<State extends VendorState, Failure extends string> {
   ticketId: string;
   fields: Record<string, fc.Arbitrary<string>>;
   stored(state: State, field: string): unknown;
-  /** The value in the body of a change. */
+  /** Returns the value in the body of a change. */
   written(body: unknown, field: string): unknown;
 }
 

@@ -1,4 +1,4 @@
-/** What every kind of ticket system must do, tried on its simulator over a real socket. */
+/** Tests for every kind of ticket system, with its simulator over a real socket. */
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -35,7 +35,7 @@ export interface TicketSystemCase<State extends VendorState, Failure extends str
   refuses: { field: string; value: string; says: RegExp }[];
   writeMethod: 'PUT' | 'PATCH';
   stored(state: State, field: string): unknown;
-  /** The end of a check, if the vendor says how many calls are left. */
+  /** The text of a check, if the vendor says how many calls are left. */
   quota?: RegExp;
   /** A text field for failures, and its first value. */
   note: { field: string; value: string };
@@ -58,7 +58,7 @@ export function describeTicketSystem<State extends VendorState, Failure extends 
   for (const [name, doubts] of settings) describe(`${known.kind} with ${name}`, () => suite(known, doubts));
 }
 
-/** With each of the two settings of each kind. */
+/** The number of updates with each of the two settings of a kind. */
 const updates = extent(100, 500);
 const fates = [
   'arrives',
@@ -147,7 +147,7 @@ function suite<State extends VendorState, Failure extends string>(
     });
 
   for (const { fault, kind, title, retryAfter } of failures)
-    it(`sorts ${fault.name}`, async () => {
+    it(`reports the right kind of failure for ${fault.name}`, async () => {
       fail(fault);
       const error = await failing(ticketing.setField(update(note.field, 'new'), call()));
       assert.deepEqual([error.kind, error.facts.retryAfterSeconds], [kind, retryAfter], error.message);
@@ -167,7 +167,7 @@ function suite<State extends VendorState, Failure extends string>(
     assert.equal(stored(vendor.state, note.field), 'lost');
   });
 
-  describe('a change of which nobody knows whether it was made', () => {
+  describe('a change with an unknown outcome', () => {
     let kept: unknown;
     const keep = async (data: unknown) => (kept = data);
     const byHand = () => ticketing.setField(update(note.field, 'by hand'), call());
@@ -183,7 +183,7 @@ function suite<State extends VendorState, Failure extends string>(
       assert.equal(stored(vendor.state, note.field), 'by hand');
     };
 
-    it('overwrites nothing of a person after a lost answer, unless a person retries', async () => {
+    it('overwrites no edit of a person after a lost answer, unless a person retries', async () => {
       let reads = 0;
       const meanwhile = relay((real) => ({
         async read(...asked) {
@@ -204,7 +204,7 @@ function suite<State extends VendorState, Failure extends string>(
       [false, false],
       [false, true],
     ])
-      it(`is looked at after a lost worker: ${made ? '' : 'not '}made, ${changed ? '' : 'not '}changed by a person since`, async () => {
+      it(`is checked after a lost worker: ${made ? '' : 'not '}made, ${changed ? '' : 'not '}changed by a person since`, async () => {
         const lost = relay((real) => ({
           async write(...asked) {
             if (made) await real.write(...asked);
@@ -220,7 +220,7 @@ function suite<State extends VendorState, Failure extends string>(
         assert.deepEqual([writes() - before, said.includes('had this value already')], made ? [0, true] : [1, false]);
       });
 
-    it('is not made twice if the answer and the look after it are lost, and a person retries', async () => {
+    it('is not made twice if the answer and the next check are lost, and a person retries', async () => {
       let reads = 0;
       const blind = relay((real) => ({
         async read(...asked) {

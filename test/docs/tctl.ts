@@ -1,4 +1,4 @@
-/** Temporal's older command line, tctl 1.18.0, built once with Go inside its module: `go install` cannot build it. */
+/** Temporal's older command line, tctl 1.18.0, built once with Go inside its module, because `go install` cannot build it. */
 
 import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';

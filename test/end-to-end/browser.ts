@@ -10,10 +10,10 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const paths = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 const executablePath = paths.find((path) => existsSync(path));
 
-/** Why there is no browser; undefined: there is one. */
+/** Why there is no browser; undefined if there is one. */
 export const missingBrowser = executablePath ? undefined : `there is no ${paths.join(' or ')}`;
 
-/** Closed after the tests of the file. @param more - arguments. */
+/** Starts a browser, which closes after the tests of the file. @param more - further arguments. */
 export async function startBrowser(more: string[] = []): Promise<Browser> {
   const quiet = ['gpu', 'quic', 'background-networking', 'component-update', 'sync'].map((what) => `--disable-${what}`);
   const browser = await chromium.launch({

@@ -27,7 +27,7 @@ export function callsTo(url: string, token: string) {
   };
 }
 
-/** @param closing - receives the functions that stop it, last in first out */
+/** @param closing - receives the functions that stop the deployment; the last function must run first */
 export async function deployment(closing: (() => unknown)[], temporalAddress: string) {
   const database = await createDatabase();
   closing.push(() => database.drop());

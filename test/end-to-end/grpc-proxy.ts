@@ -18,7 +18,7 @@ export const codes = { permissionDenied: 7, unavailable: 14 };
 
 type Refusal = { code: number; message: string } | undefined;
 
-/** Gives the error for a call of this method; undefined: forward it. A promise delays it. */
+/** Returns the error for a call of this method; undefined to forward the call. A promise delays the call. */
 type Refused = (method: string) => Refusal | Promise<Refusal>;
 
 /** Starts a second API of the stack, which reaches Temporal through a proxy, and stops both after the test or the file. */
@@ -48,7 +48,7 @@ export async function startGrpcProxy(target: string, refused: Refused) {
     const passed = upstream.request(headers);
     let trailers: IncomingHttpHeaders = {};
     passed.on('response', (answer, flags) => {
-      stream.respond(answer, { waitForTrailers: !(flags & 1), endStream: Boolean(flags & 1) }); // 1: no body follows.
+      stream.respond(answer, { waitForTrailers: !(flags & 1), endStream: Boolean(flags & 1) }); // The flag 1 means: no body follows.
       passed.pipe(stream);
     });
     passed.on('trailers', (last) => (trailers = last));

@@ -1,6 +1,6 @@
 /**
- * The recorded histories in test/histories, a folder for each release. None is ever removed, because a chain of that release may
- * still run. SHA256SUMS has a line for each, as `sha256sum` writes and checks it.
+ * The recorded histories in test/histories, a folder for each release. No history is ever removed, because a chain of its release
+ * may still run. SHA256SUMS has a line for each history, in the format of `sha256sum`.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -51,7 +51,7 @@ export function patchIds(): string[] {
   return files.flatMap((file) => [...readFileSync(join(room, file), 'utf8').matchAll(called)].map(([, id = '']) => id));
 }
 
-/** The patches that no recorded history has passed: no test replays their code. */
+/** The patches that no recorded history has passed, so that no test replays their code. */
 export function unrecordedPatches(): string[] {
   const recorded = recordedNames().map((name) => read(name).toString('latin1'));
   return patchIds().filter((id) => !recorded.some((history) => history.includes('core_patch') && history.includes(id)));

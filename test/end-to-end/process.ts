@@ -23,7 +23,7 @@ export interface Process {
   ended: Promise<number | string | null>;
 }
 
-/** A process of a test runs for seconds: V8 optimizes only code that runs very often, which saves a seventh of its start. */
+/** A test's process runs only for seconds. If V8 optimizes only code that runs very often, the start takes a seventh less time. */
 const forSeconds = [quickStart, '--interrupt-budget=2000000'];
 
 const built = fileURLToPath(new URL('../../', import.meta.url));
@@ -36,7 +36,7 @@ export function startProcess(main: string, env: Record<string, string>, dist = b
   return startProgram(process.execPath, ['--enable-source-maps', ...forSeconds, join(dist, 'src', main)], { env });
 }
 
-/** @param options - `env`: added to that of the tests. */
+/** @param options - `env`: variables in addition to those of the tests. */
 export function startProgram(
   program: string,
   args: string[],
@@ -65,13 +65,13 @@ export function startProgram(
   };
 }
 
-/** The Temporal servers with data below a directory. */
+/** The process ids of the Temporal servers whose data is below a directory. */
 export function serversOf(path: string): number[] {
   const lines = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' }).split('\n');
   return lines.filter((line) => line.includes('start-dev') && line.includes(path)).map((line) => Number.parseInt(line, 10));
 }
 
-/** `npm start` on its own ports and directory; processes that still run after the file's tests are killed. */
+/** `npm start` with its own ports and directory. Processes that still run after the tests of the file are killed. */
 export async function sandbox() {
   const directory = mkdtempSync(join(tmpdir(), 'relay-start-'));
   const running: Process[] = [];

@@ -262,7 +262,7 @@ records(['large-email'], async (save) => {
   const company = await stack.company();
   const to = ['good', 'bad'].map((name) => `${name}@${company.companyId}.example`);
   await stack.breakMail({ code: 451, to: to[1] });
-  // Longer than what is repeated in the inputs of its activities.
+  // This text is too long to be repeated in the inputs of the activities.
   const { chainId, workflowId } = await company.start([
     email(to, { body: 'x'.repeat(17_000) }),
     send('404404', { groupId: '501' }),
@@ -366,7 +366,7 @@ records(['mended-large-email'], async (save) => {
   const to = ['one', 'two'].map((name) => `${name}@${company.companyId}.example`);
   const { chainId, workflowId } = await company.start([email(['nobody'])]);
   await company.action(chainId, 0, 'needs-attention');
-  // Longer than what is repeated in the inputs of its activities.
+  // This text is too long to be repeated in the inputs of the activities.
   await company.steer(chainId, 'mend', 0, { fields: { emails: to, body: 'x'.repeat(17_000) } });
   await company.ended(chainId);
   await save('mended-large-email', workflowId);
@@ -418,7 +418,7 @@ records(['slow', 'cancelled-in-flight'], async (save) => {
   const assignment = await stack.assignment();
   const start = () =>
     company.start([udf('T'), send(assignment, { groupId: '501' }), udf('T'), udf('T', { delayInSeconds: '3000' })]);
-  // Longer than a local try may take.
+  // The platform needs longer than a local try may take.
   await stack.breakPlatform({ delayMs: 4000, path: 'send' });
   const [slow, cancelled] = [await start(), await start()];
   await eventually('an ordinary activity', async () => {
@@ -437,7 +437,7 @@ records(['slow', 'cancelled-in-flight'], async (save) => {
 
 records(['done-though-cancelled', 'done-though-cancelled-delayed-action'], async (save) => {
   const company = await stack.company();
-  // Longer than a local try may take.
+  // The platform needs longer than a local try may take.
   await stack.breakPlatform({ delayMs: 4000, path: 'send' });
   const { chainId, workflowId } = await company.start([
     send(await stack.assignment(), { groupId: '501', delayInSeconds: '1' }),
@@ -445,7 +445,7 @@ records(['done-though-cancelled', 'done-though-cancelled-delayed-action'], async
   ]);
   await eventually('an ordinary activity', async () => {
     const handle = stack.client.workflow.getHandle(`${workflowId}:0`);
-    const raw = await handle.describe().then(({ raw }) => raw, String); // It may not be there yet.
+    const raw = await handle.describe().then(({ raw }) => raw, String); // The workflow may not exist yet.
     const isUnderWay =
       typeof raw === 'object' && raw.pendingActivities?.some(({ activityType: type }) => type?.name === 'sendAssignment');
     return isUnderWay || new Unmet(raw);

@@ -23,7 +23,7 @@ export interface Scene {
   carefree?: { relayId: string; relayAccessToken: string };
 }
 
-/** A separate company, for a server that other tests share. */
+/** Creates a separate company, for a server that other tests share. */
 async function ownScene(stack: Stack): Promise<Scene> {
   const [company, assignment, other] = [await stack.company(), await stack.assignment(), await stack.assignment()];
   return { company, assignment, other, ticket: 'T1', cfValue: 'value' };
@@ -47,7 +47,7 @@ export async function demoScene(stack: Stack): Promise<Scene> {
 }
 
 /**
- * The workflows to show, by kind; the running chain is still trying, the delayed one is a `DelayedAction`. Needs a retry budget
+ * Starts the workflows to show, by kind. The running chain still tries, and `delayed` is a `DelayedAction`. Needs a retry budget
  * of minutes.
  */
 export async function startShownChains(stack: Stack, scene?: Scene) {

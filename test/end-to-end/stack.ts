@@ -53,7 +53,7 @@ export interface StackOptions {
   retryBudgetSeconds?: number;
   attentionWindowSeconds?: number;
   rateLimitPerMinute?: number;
-  uses?: Partial<Record<Use, number>>; // per minute and key; absent: no limit; {}: the defaults
+  uses?: Partial<Record<Use, number>>; // the limits per minute and key; without it, there is no limit; {} means the defaults
   noticeDigestSeconds?: number;
   noticeBudget?: NoticeBudget;
   recipientsPerDay?: number;
@@ -181,10 +181,10 @@ export async function startStack({
     async restartWorker(keys = keyring) {
       worker = await start(keys);
     },
-    /** A second API process with these keys and settings. */
+    /** Starts a second API with these keys and settings. */
     apiWith,
 
-    /** A new company with one rule, for one test. */
+    /** Creates a company with one rule, for one test. */
     async company(rule: Partial<Rule> = {}) {
       const companyId = `c-${randomUUID().slice(0, 8)}`;
       const notify = { emails: [`admin@${companyId}.example`] };
@@ -231,7 +231,7 @@ export async function startStack({
       };
     },
 
-    /** A new assignment for one test; in draft unless specified. */
+    /** Creates an assignment for one test. It is a draft, unless `facts` say otherwise. */
     async assignment(facts: Record<string, unknown> = {}): Promise<string> {
       const id = String(Math.floor(Math.random() * 1e12));
       await control('assignments', { id, ...facts }, 'POST');
@@ -304,7 +304,7 @@ export function companyAt(api: string, token: string, { companyId, relayId, rela
       assert.equal(response.status, 202, await response.clone().text());
       return acceptedSchema.parse(await response.json());
     },
-    /** @param partial - whether it is read without workers. */
+    /** @param partial - whether the test reads the chain without workers. */
     read(chainId: string, { partial = false } = {}): Promise<ChainResource> {
       return this.until(chainId, () => true, partial ? 'a partial answer' : 'a worker to answer', { partial });
     },
@@ -393,7 +393,7 @@ export function decided(decide: () => Promise<Response>): Promise<Response> {
   });
 }
 
-/** A history as a worker sees it: without the run's own id the replayer uses the id of the run before a reset. */
+/** Returns a history as a worker sees it. Sets the run's own id. After a reset, the history has the id of the earlier run. */
 export async function replayable(client: Client, workflowId: string, runId?: string) {
   const handle = client.workflow.getHandle(workflowId, runId);
   const history = await handle.fetchHistory();
@@ -405,7 +405,7 @@ export async function replayable(client: Client, workflowId: string, runId?: str
 /** The maximum number of histories that a stack replays. A file with many chains has only a few kinds of chains. */
 const mostReplayed = extent(60, 200);
 
-/** Every history replays, in any order of its events: otherwise a restarted worker could not continue the chain. */
+/** Checks that every history replays. Otherwise a restarted worker could not continue the chain. */
 export async function replayAll(client: Client, taskQueue: string, keyring: Keyring | undefined): Promise<void> {
   const query = `TaskQueue = '${taskQueue}'`;
   const oneOf = Math.ceil((await client.workflow.count(query)).count / mostReplayed);

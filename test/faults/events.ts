@@ -14,7 +14,7 @@ interface SentEvent {
   answer?: { version: number; applies: boolean; chainId?: string };
 }
 
-/** The targets of an event's effects, by the number in the version's contents. Every other version has one action less. */
+/** The targets of an event's effects, by the number in the version's contents. Every second version has one action less. */
 const targetsOf = (name: string, number: number) => [
   `${name}-send-v${number}`,
   `${name}-late-v${number}`,
@@ -102,7 +102,7 @@ export async function startEvents(world: World, perSecond: number, random: () =>
           return;
         }
       } catch {
-        // The process was down or slow: the event may have been accepted.
+        // The process was down or slow, but it may have accepted the event.
       }
       await sleep(wait + Math.random() * wait);
     }

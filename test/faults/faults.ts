@@ -184,12 +184,12 @@ export function faultsOf(world: World, older?: string): Fault[] {
         let ballasts = 0;
         const fill = () => {
           const { bavail, bsize } = statfsSync(world.disk);
-          // Other processes write at the same time: the next round takes the rest.
+          // Other processes write at the same time. The next round fills the rest of the disk.
           const length = Math.ceil(bavail * 0.98) * bsize;
           if (length > 0) spawnSync('fallocate', ['--length', `${length}`, `${ballast}-${ballasts++}`]);
         };
         const until = Date.now() + seconds * 1000;
-        // Its log is on the same disk: log lines may be lost.
+        // The log is on the same disk, so log lines may be lost.
         const refusals: string[] = [];
         const isFull = () => !postgresql.isRunning() || refusals.length > 0;
         const note = (error: { code?: string }) => {

@@ -5,12 +5,12 @@ import { type Action, email, send, udf } from '../end-to-end/stack.js';
 
 /** A request and its required outcome. */
 export interface Order {
-  /** In the names of the chain's targets, and its idempotency key. */
+  /** The idempotency key of the chain. The names of its targets contain this name. */
   name: string;
   actions: Action[];
   /** The rule's setting for failed actions. */
   onFailure: 'hold' | 'continue';
-  /** Has an invalid token: none of it may run. */
+  /** The request has an invalid token, so no action may run. */
   isRefused: boolean;
   /** What a person does once an action is in this state. */
   steered?: { verb: 'skip' | 'runNow' | 'cancel'; index?: number; once: { index: number; state: ActionState } };
@@ -25,7 +25,7 @@ export function targetsOf(name: string, index: number) {
   return [target, `${target}-b`, `${target}-flaky`] as const;
 }
 
-/** The addresses of recipients end with this, those of contacts do not. */
+/** The addresses of recipients end with this text. The addresses of contacts do not. */
 export const people = '@people.example';
 
 type Effect = (target: string, more: Action) => Action;
@@ -84,5 +84,5 @@ function emailTo(names: string[] | string, more: Action): Action {
   );
 }
 
-/** An order's immediate actions, and the others' delays in seconds. */
+/** The delay of an action in seconds: 0 for an immediate action. */
 export const delayOf = ({ delayInSeconds = '0' }: Action) => Number(delayInSeconds);

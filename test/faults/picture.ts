@@ -6,7 +6,7 @@ const [width, height] = [460, 300];
 const frame = { left: 60, right: 100, top: 40, bottom: 45 };
 const colours = ['#0a6ebd', '#58a7e0', '#c2571a', '#e8a06d', '#3b7d3b', '#7a4fa3'];
 
-/** @param titles - one panel each, with its curves by name, this many in a row; the vertical axes start at 0 */
+/** @param titles - the panels by title, each with its curves by name. @param columns - the number of panels in a row */
 export function panels(titles: Record<string, Record<string, Curve>>, unit: string, columns = 2): string {
   const drawn = Object.entries(titles).map(([title, curves], index) => {
     const at = `${(index % columns) * width} ${Math.floor(index / columns) * height}`;

@@ -11,7 +11,7 @@ import { faultsOf } from './faults.js';
 import { storm } from './storm.js';
 import { startWorld } from './world.js';
 
-/** The oldest commit whose worker can use today's database. */
+/** Finds the oldest commit whose worker can use today's database. */
 const log = ['log', '-1', '--format=%H', '--', 'src/store/migrations.ts'];
 const earlier = execFileSync('git', log, { encoding: 'utf8' }).trim();
 

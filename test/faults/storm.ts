@@ -111,7 +111,7 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
           return;
         }
       } catch {
-        // The process was down or slow: the request may have been accepted.
+        // The process was down or slow, but it may have accepted the request.
       }
       await sleep(wait + Math.random() * wait);
     }
@@ -165,7 +165,7 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
     while (open !== 0) {
       const { count } = await world.client.workflow.count(query).catch(() => ({ count: open }));
       if (count !== open) [open, since] = [count, Date.now()];
-      if (Date.now() - since > 180_000) break; // None has closed for three minutes.
+      if (Date.now() - since > 180_000) break; // No chain has closed for three minutes.
       await sleep(1000);
     }
     if (open > 0)

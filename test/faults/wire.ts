@@ -8,7 +8,7 @@ export interface Wire {
   /** @returns the number of connections */
   cut(): number;
   hang(): void;
-  /** The number of connections that wait while it hangs. */
+  /** The number of connections that wait while the wire hangs. */
   waiting(): number;
   resume(): void;
   close(): void;

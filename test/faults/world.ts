@@ -1,6 +1,6 @@
 /**
- * A production-like deployment on this machine: PostgreSQL, the Temporal server, two API processes, two workers, and outside of
- * it the ledger. Wires connect the processes, and each process has a clock that can be set.
+ * A production-like deployment on this machine: PostgreSQL, the Temporal server, two API processes and two workers. The ledger is
+ * not a part of it. Wires connect the processes, and each process has a clock that can be set.
  */
 
 import { type ChildProcess, execFileSync, fork, spawn } from 'node:child_process';
@@ -40,7 +40,7 @@ export type Name = (typeof names)[number];
 export interface Part {
   pids(): number[];
   start(): Promise<void>;
-  /** Waits for its end. */
+  /** Sends the signal, and waits until the process has ended. */
   end(signal: NodeJS.Signals): Promise<void>;
   log(): string;
 }
@@ -112,7 +112,7 @@ async function build({ fullServer, say, env: more = {} }: Options, closing: (() 
   const temporalPort = await temporalsPort();
   parts.temporal = fullServer
     ? await fullTemporal(temporalPort, postgresql.port, join(keptLogs, 'temporal'))
-    : // Not on the disk that fills up: SQLite would not recover from that.
+    : // The file is not on the disk that fills up, because SQLite would not recover from a full disk.
       await devTemporal(temporalPort, mkdtempSync(join(directory, 'temporal-')), say);
   say(`starting Temporal${fullServer ? ' on PostgreSQL' : ' (dev server)'}`);
   await parts.temporal.start();
@@ -173,7 +173,7 @@ async function build({ fullServer, say, env: more = {} }: Options, closing: (() 
     });
 
   const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
-  /** Asks both APIs in turn until one answers: the request must be safe to repeat. */
+  /** Asks both APIs in turn until one answers. So the request must be safe to repeat. */
   const ask = async (method: string, path: string, body?: unknown) => {
     for (;;) {
       const { url } = Math.random() < 0.5 ? api1 : api2;
@@ -183,7 +183,7 @@ async function build({ fullServer, say, env: more = {} }: Options, closing: (() 
         const text = await answer.text();
         if (answer.status < 500 && answer.status !== 429) return { status: answer.status, body: JSON.parse(text || '{}') };
       } catch {
-        // It is down.
+        // This API is down.
       }
       await sleep(1000);
     }

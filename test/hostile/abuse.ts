@@ -14,7 +14,7 @@ import type { Answers, Order } from './abuser.js';
 const mostCalls = 60;
 const actor = { kind: 'admin' } as const;
 
-/** A platform and ticket system: below `/well` it answers at once, below `/hang` only after a release. */
+/** A platform and ticket system. It answers requests below `/well` at once, and requests below `/hang` only after a release. */
 async function startSystems() {
   let hanging: ServerResponse[] = [];
   let most = 0;
@@ -53,7 +53,7 @@ interface Abuse {
   name: string;
   limits?: CompanyLimits;
   way?: 'well' | 'hang';
-  /** Sends the abuse, after its preparation. */
+  /** Prepares the abuse. @returns the requests that the abuser then repeats. */
   order(company: Company): Promise<Pick<Order, 'requests'> & Partial<Order>> | Pick<Order, 'requests'>;
   /** The answer that shows that the limit was reached. */
   met?: string;
@@ -158,7 +158,7 @@ export async function twoCompanies(stack: Stack, most: number, pauseMs = 0) {
       async order(own) {
         const headers = await keyOf(own);
         const path = `/co/${own.companyId}/chains/bulk`;
-        // Each needs attention, and still does after a retry.
+        // Each chain needs attention, also after a retry.
         const held = await Promise.all(Array.from({ length: 20 }, () => own.start([udf('')])));
         for (const { chainId } of held) await own.action(chainId, 0, 'needs-attention');
         const order = { verb: 'retry', confirm: held.length };
@@ -175,7 +175,7 @@ export async function twoCompanies(stack: Stack, most: number, pauseMs = 0) {
       await sleep(n * gapMs);
       const ticket = `${other.companyId}-${n}`;
       const at = performance.now();
-      const { chainId } = await other.start([send('1', { groupId: '1' }), udf(ticket)]); // Only 202 is right.
+      const { chainId } = await other.start([send('1', { groupId: '1' }), udf(ticket)]); // `start` accepts only 202.
       const doneAt = await eventually('the last effect', async () => systems.tickets.get(ticket) ?? new Unmet(chainId));
       return { chainId, ms: doneAt - at };
     });

@@ -18,7 +18,7 @@ export interface Order {
 /** The number of each answer, such as `202`, or `429 rate-limited`. */
 export type Answers = Record<string, number>;
 
-setPriority(10); // A real abuser uses other CPUs.
+setPriority(10); // Low priority, because a real abuser uses other CPUs.
 process.once('message', async ({ url, requests, connections, most = Number.POSITIVE_INFINITY, pauseMs }: Order) => {
   const answers: Answers = {};
   const dispatcher = new Agent({ connections });
@@ -39,4 +39,4 @@ process.once('message', async ({ url, requests, connections, most = Number.POSIT
   };
   await Promise.all(Array.from({ length: connections }, send));
 });
-process.on('disconnect', () => process.exit()).on('error', () => {}); // The parent process has gone.
+process.on('disconnect', () => process.exit()).on('error', () => {}); // The parent process has ended.

@@ -1,4 +1,4 @@
-/** The API over a socket, with a store; a fake replaces Temporal: it accepts every chain and forgets it. */
+/** The API over a socket, with a store. A fake replaces Temporal. The fake accepts every chain, and forgets it. */
 
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
@@ -46,14 +46,13 @@ interface ServedOptions {
   limits?: CompanyLimits;
   /** Per minute and key. */
   uses?: Record<Use, number>;
-  /** The fake's behaviour, if the test needs one. */
   /** The operator's mail server, and the OpenID service, if people sign in. */
   smtpUrl?: string;
   openId?: OpenId;
-  workflow?: Partial<Record<'start' | 'count', (...args: never[]) => Promise<object>>>;
+  workflow?: Partial<Record<'start' | 'count', (...args: never[]) => Promise<object>>>; // replaces the fake's behaviour
 }
 
-/** One company `acme` with a rule and a key. */
+/** Serves the API with one company `acme`, which has a rule and a key. */
 export async function serveApi(
   database: Database,
   { limits: ofCompany = endless, uses, workflow, smtpUrl, openId }: ServedOptions = {},

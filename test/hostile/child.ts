@@ -17,7 +17,7 @@ export interface Cost {
 
 const { DATABASE_URL: databaseUrl, RELAY_TEST_LEDGER: withLedger } = process.env;
 const database = databaseUrl ? await openPostgres(databaseUrl) : await openEmbedded();
-// Without it, started chains are forgotten: the memory would grow.
+// Without a ledger, the fake forgets started chains, so that the memory does not grow.
 const ledger = withLedger === undefined ? undefined : keepLedger(database);
 const {
   close: _,

@@ -69,7 +69,7 @@ const texts = [
   'incomingValue',
 ];
 
-/** A webhook's template, and one of its texts with a variable: `mark`. */
+/** Makes a webhook's template. One of its texts contains `mark`, which stands for a variable. */
 function template(one: <Item>(items: readonly Item[]) => Item, rule: Element, comment: string): Element[] {
   const actions = [
     { action: 'sendEmails', emails: ['dispatch@acme.example'], subject: 'About', body: 'Now', bodyHtml: '<p>Now</p>' },
@@ -221,7 +221,7 @@ export async function pasted(target: PastedTarget, { count, seed }: { count: num
     counts[what] = (counts[what] ?? 0) + 1;
   };
 
-  /** @returns the error in the outcome; '': none */
+  /** @returns the error in the outcome; '' if there is none */
   function judge({ key, meant, status, text }: Sent, ledger: Ledger): string {
     const kept = ledger.kept.filter((one) => one.key === key);
     const chainId = status === 202 ? JSON.parse(text).chainId : undefined;

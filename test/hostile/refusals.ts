@@ -26,14 +26,14 @@ const cost = async (): Promise<Cost> => {
   return ((await once(child, 'message')) as [Cost])[0];
 };
 
-// A guessable token would get slow answers, and the CPU would be idle.
+// This token cannot be guessed. A guessable token would get slow answers, and the CPU would be idle.
 const wrong = { relayId, relayAccessToken: makeCredential('rlt_') };
 const action = { action: 'ticket_updateUDF', externalSystemTicketId: '1', cfName: 'f', cfValue: 'v', ...wrong };
 const small = JSON.stringify([action]);
 const fill = (each: string) => `[${Array.from({ length: Math.floor(255_000 / (each.length + 1)) }, () => each)}]`;
 const fields = Array.from({ length: 18_000 }, (_, n) => `"f${n}":"v"`);
 const deep = '['.repeat(250_000);
-/** Wrong tokens cause one more database query for all requests within a tenth of a second. */
+/** The number of parallel requests. All wrong tokens within a tenth of a second together cause one more database query. */
 const atOnce = 100;
 const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
 

@@ -15,7 +15,7 @@ const both = await twoCompanies(stack, 500);
 const median = (took: number[]) => took[Math.floor(took.length / 2)] ?? Number.NaN;
 const nearlyAll = (took: number[]) => took[Math.ceil(took.length * 0.95) - 1] ?? Number.NaN;
 
-// As a test, so that its hooks stop everything that it started.
+// This is a test, so that its hooks stop everything that it started.
 it('another company is served meanwhile', async () => {
   await both.chains(count, gapMs); // warm-up
   const alone = await both.chains(count, gapMs);

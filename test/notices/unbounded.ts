@@ -1,4 +1,4 @@
-/** For tests that ignore the limits: every notice is sent alone, and every contact has confirmed. */
+/** For tests that ignore the limits. Every notice is sent alone, and every contact has confirmed. */
 
 export const unbounded = {
   store: {

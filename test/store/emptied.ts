@@ -21,7 +21,7 @@ export async function openEmptied(): Promise<Database> {
   return { ...database, close: async () => void free.push(database) };
 }
 
-/** Creates one; processes that start later load it. */
+/** Writes an empty database to a file. Processes that start later load this file. */
 export async function makeFirst(file: string): Promise<void> {
   const pglite = await openPglite({});
   writeFileSync(file, Buffer.from(await (await pglite.dumpDataDir('none')).arrayBuffer()));
@@ -29,7 +29,7 @@ export async function makeFirst(file: string): Promise<void> {
   process.env.RELAY_TEST_PGLITE = file;
 }
 
-/** An open PGlite's timers keep the process alive for half a minute. */
+/** Closes the unused databases, because the timers of an open PGlite keep the process alive for half a minute. */
 export async function closeFree(): Promise<void> {
   for (const database of free.splice(0)) await database.close();
 }

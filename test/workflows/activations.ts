@@ -76,7 +76,7 @@ export class Driven {
     private readonly runId: string,
   ) {}
 
-  /** @param more - jobs of the first activation. @param historyLength - as of its workflow task; 3: it is the first. */
+  /** @param more - jobs of the first activation. @param historyLength - the length at the workflow task; 3 in the first task. */
   static async start(type: string, input: unknown, more: Job[] = [], historyLength = 3): Promise<Driven> {
     const runId = randomUUID();
     const began = new Date('2026-07-01T12:00:00Z');

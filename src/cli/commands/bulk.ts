@@ -20,7 +20,7 @@ const verbs: Record<BulkVerb, [meaning: string, example: string]> = {
     '--reason PlatformError --since 2h',
   ],
   mend: [
-    'edit the same field of all actions that need attention, or with --status failed, of all failed actions; then retry them',
+    'edit one field of all actions that need attention, or with --status failed, of all failed actions, and retry them',
     '--reason MailError --field emails --replace exampel.com=example.com',
   ],
   skip: ['skip all actions that need attention', '--rule 4711'],
@@ -104,7 +104,7 @@ function chainIdsOf(text: string, before: { chainIds: string[] } = { chainIds: [
 }
 
 function withCorrection<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
-  const byDefault = 'the new value of a field that is blank, missing or not substituted (after --replace and --trim)';
+  const byDefault = 'the new value if, after --replace and --trim, the field is blank or missing, or still has a variable';
   const corrects = (correction: object) => ({ correction });
   return command
     .option('--field <field>', 'the field to edit, by its name in the request', (field) => corrects({ field }))

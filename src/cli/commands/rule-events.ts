@@ -1,4 +1,4 @@
-/** `relay events`: the events of a rule, and what became of each. */
+/** `relay events`: the events of a rule, with their outcomes. */
 
 import { z } from 'zod';
 import { acceptedEventSchema, eventsResponse, notApplicableSchema, wholeEventSchema } from '../../contract/rule-event.js';

@@ -42,7 +42,7 @@ export function addVersionCommands(rules: Command, session: Session): void {
     .description(
       'Compares what the draft, or the version, would do with what the published version would do. Default: the last 200 events.',
     )
-    .option('--last <n>', 'the number of events, counted from the last one, at most 1000', readCount('--last'))
+    .option('--last <n>', 'the number of last events, at most 1000', readCount('--last'))
     .option('--since <time>', 'events since this time: 2026-07-01T12:00:00Z, or 2h for two hours ago')
     .option('--until <time>', 'events before this time')
     .option('--events <ids>', 'the events with these ids: ID,ID')

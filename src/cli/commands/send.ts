@@ -42,7 +42,7 @@ export const send: Commands = (relay, session) => {
       const question = { body, headers, nextStep };
       if (dryRun) return session.show(api.ask('POST', `${target}?dryRun=true`, dryRunSchema, question), dryRunLines);
 
-      // Sends no admin token: this endpoint authenticates by the tokens in the actions.
+      // Sends no admin token, because this endpoint checks the tokens in the actions.
       const accepted = api.ask('POST', target, acceptedSchema, { ...question, bearer: false }).catch((error: unknown) => {
         const look = 'check with `relay chains list` before you send the chain again';
         const again = key === undefined ? look : 'you can safely send the chain again with the same key';

@@ -66,7 +66,7 @@ function compare(action: ChainAction, expected: Record<string, unknown>, one: Ru
   if (runs !== undefined && runs !== (outcome === 'runs')) return different('', runs ? 'runs' : 'does not run', got);
   const isHeld = outcome === 'needs-attention';
   if (needsAttention === false) {
-    if (isHeld) return different('', 'no need of attention', got);
+    if (isHeld) return different('', 'does not need attention', got);
   } else if (!isHeld || (typeof needsAttention === 'string' && !reason.includes(needsAttention)))
     return different('', `needs-attention${needsAttention === true ? '' : `: … ${needsAttention} …`}`, got);
   return Object.entries(fields).flatMap(([field, value]) =>

@@ -114,7 +114,7 @@ function keepAsWritten(document: Document): void {
   for (const one of isSeq(cases) ? cases.items : []) if (isMap(one)) keep(one.get('actions', true));
 }
 
-/** The offset of the deepest part of the pointer that the file has. */
+/** Returns the place of the pointer in the file, or of the deepest part of the pointer that exists there. */
 function offsetOf(document: Document, pointer: string): number {
   const steps = pointer.split('/').slice(1);
   let node: unknown = document.contents;

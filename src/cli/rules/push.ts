@@ -80,7 +80,7 @@ async function create({ session, companyId, file }: Push, name: string): Promise
   return relayId;
 }
 
-/** @param revision - of the draft that the person saw. @param seen - the published version that the person saw. */
+/** @param revision - the revision of the draft that the person saw. @param seen - the published version that the person saw. */
 async function save(push: Push, relayId: string, revision: number, seen: number | undefined): Promise<void> {
   const { session, companyId, options, contents, file } = push;
   const { api } = session;
@@ -98,7 +98,7 @@ async function save(push: Push, relayId: string, revision: number, seen: number 
 
 const runAgain = 'Run the command again, to see the new differences.';
 
-/** Somebody published a version since the file was pulled, or since the person saw the differences. */
+/** Reports that somebody published a version after the pull of the file, or after the person saw the differences. */
 function overtaken({ session, file }: Push, { version, publishedBy }: WholeVersion, whatToDo: string): void {
   fail(session, `${file.path} is not published, because ${publishedBy} published version ${version} meanwhile.`, whatToDo);
 }

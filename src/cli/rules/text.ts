@@ -34,7 +34,7 @@ export function ruleText({ contents, ...about }: WrittenRule, schemaUrl: string,
   });
 }
 
-/** The file with other fields beside the contents, such as the id of a new rule. */
+/** Writes the file again with other fields beside the contents, such as the id of a new rule. */
 export function withAbout(
   { document, ...file }: Omit<RuleFile, 'contents'>,
   { relayId = file.relayId, version = file.version },
@@ -56,7 +56,7 @@ function withFields(document: Document, fields: object): string {
   return document.toString({ lineWidth: 0 });
 }
 
-/** The node with the value. Every part that has its value already stays as it is. */
+/** Returns a node with the value. Keeps each part of the old node that already has the right value. */
 function merged(document: Document, node: unknown, value: unknown): Node {
   if (isNode(value)) return value;
   if (isNode(node) && isDeepStrictEqual(node.toJS(document), value)) return node;
@@ -82,7 +82,7 @@ function merged(document: Document, node: unknown, value: unknown): Node {
   return node;
 }
 
-/** The item of the old list for each value: the same value, otherwise the next action of the same name. */
+/** Finds an old item for each new value: an item with this value, otherwise the next action with the same name. */
 function nodesFor(document: Document, items: readonly unknown[], values: readonly unknown[]): unknown[] {
   const free = items.filter(isNode);
   const take = (fits: (item: Node) => boolean) => {

@@ -33,13 +33,13 @@ export function askTry({ api }: Session, companyId: string, relayId: string, bod
   return api.ask('POST', `${ruleAt(companyId, relayId)}/try`, tryResponse, { body });
 }
 
-/** @param other - may have mistakes of form; then it is not the same. */
+/** @param other - contents, perhaps malformed. Malformed contents are never the same. */
 export function isSame(one: Contents | undefined, other: unknown): boolean {
   const { data } = contentsSchema.safeParse(other);
   return one !== undefined && data !== undefined && diffContents(one, withTexts(data)).same;
 }
 
-/** Numbers and booleans as texts, which mean the same. A file has only texts. */
+/** Turns numbers and booleans into texts with the same meaning, because a file has only texts. */
 function withTexts(contents: Contents): Contents {
   const text = (value: unknown): unknown =>
     Array.isArray(value) ? value.map(text) : ['number', 'boolean'].includes(typeof value) ? String(value) : value;

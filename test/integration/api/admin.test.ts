@@ -293,7 +293,7 @@ for (const { name, open, skip } of testDatabases) {
         assert.equal((await ask('GET', '/admin/companies/acme')).status, 404);
       });
 
-      it('take no id that another company had, even in another case, unless a deleted one is reused on purpose', async () => {
+      it('take no id that another company had, even in other letter case, unless a deleted id is reused on purpose', async () => {
         await company('Tomb');
         for (const path of ['/admin/companies/tomb', '/admin/companies/TOMB?reuseId=true']) {
           const { status, json } = await ask('PUT', path, { name: 'x', notify });
@@ -477,7 +477,7 @@ for (const { name, open, skip } of testDatabases) {
         });
       }
 
-      it('in headers are kept, changed and removed one by one, in any case', async () => {
+      it('in headers are kept, changed and removed one by one, in any letter case', async () => {
         const headers = { 'X-Keep': 's3cret-1', 'X-Masked': 's3cret-2', 'X-Change': 's3cret-3', 'X-Drop': 's3cret-4' };
         const platform = { kind: 'http', baseUrl: 'https://p.example.com' };
         await company('headers', { platform: { ...platform, auth: { type: 'headers', headers } } });

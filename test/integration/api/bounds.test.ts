@@ -56,7 +56,7 @@ describe('a company at its quota', () => {
 });
 
 describe('a bulk order by a key', () => {
-  it('is 409 while another one runs for the company; an admin is not limited', async () => {
+  it('is refused with 409 while another order of the company runs; an admin is not limited', async () => {
     const count = async (query?: string) => ({ count: query?.includes('BulkSteering') ? 1 : 0 });
     const served = await serveApi(await openEmptied(), { workflow: { count: count as () => Promise<object> } });
     try {

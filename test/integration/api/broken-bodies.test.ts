@@ -56,7 +56,7 @@ const changed = (change: (good: string) => Sent['body'], more: Omit<Row, 'sent'>
 const boundary = '----------------------------735323031399963166993862';
 const utf16 = (text: string) => Buffer.from(text, 'utf16le');
 
-/** By their names in the docs' table. */
+/** The rows by their names in the table of the docs. */
 const rows: Record<string, Row> = {
   'a line break in a text': paste('Late\nagain', { means: 'Late\nagain' }),
   'a tab in a text': paste('Late\tagain', { means: 'Late\tagain' }),
@@ -214,7 +214,7 @@ after(async () => {
 });
 
 let addresses = 0;
-/** From an address without failures. */
+/** Posts a body from an address without failures. */
 async function post({ body, type, headers, ...sent }: Sent, companyId = 'acme') {
   addresses += 1;
   const dispatcher = new Agent({ localAddress: `127.9.${addresses >> 7}.${1 + (addresses & 127)}` });
@@ -314,7 +314,7 @@ describe('keeping a broken body', () => {
     assert(kept.every(({ proposal }) => proposal?.length === 2));
   });
 
-  it('keeps one of those that are identical within ten minutes, and counts the others', async () => {
+  it('keeps one of several identical bodies within ten minutes, and counts the others', async () => {
     const rule = await newRule();
     const sent = sentBy(paste('The "blue" one'), rule);
     for (let n = 0; n < 3; n += 1) assert.equal((await post(sent)).status, 400);
@@ -328,7 +328,7 @@ describe('keeping a broken body', () => {
     assert.deepEqual(repeats.toSorted(), [0, 2]);
   });
 
-  it('never evicts an undecided request, and counts those that have no room', async () => {
+  it('never evicts an undecided request, and counts the requests that have no room', async () => {
     const rule = await newRule();
     assert.equal((await post(sentBy(paste('The "first" one'), rule))).status, 400);
     const [first] = await listed(rule.relayId);

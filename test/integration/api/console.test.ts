@@ -89,7 +89,7 @@ describe('the console', () => {
     assert.equal((await api.ask('GET', '/co/other', adminToken)).status, 404);
   });
 
-  describe("'s way to Temporal's Web UI", () => {
+  describe("the console's link to Temporal's Web UI", () => {
     const chain = '/web-ui/workflows/relay%3Aacme%3Ac1/r1/user-metadata?a=%22%3E';
 
     it('leads an operator there, also after signing in', async () => {
@@ -131,7 +131,7 @@ describe('the console', () => {
       }
     });
 
-    it('is none if there is no Web UI', async () => {
+    it('does not exist if there is no Web UI', async () => {
       const without = await wholeApi();
       try {
         const { status, text } = await without.ask('GET', '/web-ui/workflows', adminToken);

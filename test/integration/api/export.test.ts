@@ -23,7 +23,7 @@ for (const { name, open, skip } of testDatabases) {
     let queries = 0;
     before(async () => {
       const opened = await open();
-      // Other reads of the process, such as that of settings, do not count.
+      // Other reads of the process, such as reads of settings, do not count.
       const count = (text: string) => (/FROM events\b/.test(text) ? 1 : 0);
       database = { ...opened, query: (text, ...rest) => opened.query(text, ...rest).finally(() => (queries += count(text))) };
       store = createStore(database);

@@ -57,7 +57,7 @@ describe('guesses at the token of a rule', () => {
       assert.equal(waits.length, 1);
     });
 
-  it('wait in limited number: those beyond it are answered at once', async () => {
+  it('wait up to a maximum number; further guesses are answered at once', async () => {
     const { guesses, waits, release } = held();
     const answers = Array.from({ length: most + 500 }, () => guesses.slowDown('acme', wrong('1')));
     assert.equal(waits.length, 500);

@@ -173,7 +173,7 @@ describe('the sender of an event', () => {
     assert.equal((await resend(off?.rejectedId)).status, 409);
   });
 
-  it('sends nothing that is logged or answered of a token in the path', async () => {
+  it('never finds a token of the path in a log line or an answer', async () => {
     const { relayId, eventToken } = await ruleOf(api.store, companyId, contents);
     const wrong = `rle_${'a'.repeat(36)}`;
     const takenOver = 'a-token-of-an-earlier-system';
@@ -193,7 +193,7 @@ describe('the sender of an event', () => {
         const { text, headers } = await send(relayId, body, { path: `/${token}`, ...how });
         answers.push(text, JSON.stringify([...headers]));
       }
-    // People also paste it in wrong places.
+    // People also paste the token into wrong places.
     for (const path of [`/co/${companyId}/event/${relayId}/${eventToken}`, `/co/${companyId}/rejected/${eventToken}/x`])
       answers.push((await api.ask('POST', path, undefined, created)).text);
     const metrics = await api.metrics.registry.metrics();
@@ -217,7 +217,7 @@ describe('a signature', () => {
     assert.equal((await send(relayId, body, { headers: sign(body) })).status, 202);
     assert.equal((await send(relayId, body, { headers: sign(body), path: '/any' })).status, 202);
     assert.equal((await send(relayId, body, { headers: sign(body), path: `/${eventToken}` })).status, 202);
-    // A new secret counts at once, also in a process that has not read it yet.
+    // A new key counts at once, also in a process that has not read it yet.
     await setDoor(api.store, companyId, relayId, { signature: { ...autotask.signature, key: 'new' } });
     assert.equal((await send(relayId, body, { headers: sign(body) })).status, 401);
     assert.equal((await send(relayId, body, { headers: sign(body, 'new') })).status, 202);
@@ -335,7 +335,7 @@ describe('the body of an event', () => {
     ],
   ];
   for (const [what, body, status, slug, detail, headers] of isKept)
-    it(`is kept and told, without a guess: ${what}`, async () => {
+    it(`is kept and reported, without a guess: ${what}`, async () => {
       const { relayId, eventToken } = await ruleOf(api.store, companyId, contents);
       const starts = started.mock.callCount();
       const sent = await send(relayId, body, { path: `/${eventToken}`, ...(headers && { headers }) });
@@ -387,7 +387,7 @@ describe('an event that the rule does not run', () => {
     assert.deepEqual([event?.eventId, event?.outcome, event?.version, event?.reason], [eventId, 'not-applicable', 1, reason]);
   });
 
-  it('is refused, kept and told if `when` fails or a value is missing, and runs through the version that is published then', async () => {
+  it('is refused, kept and reported if `when` fails or a value is missing, and runs after a new version is published', async () => {
     const { relayId, token } = await ruleOf(api.store, companyId, contents);
     for (const [event, pointer] of [
       [{ id: 'T' }, '/when'],
@@ -514,7 +514,7 @@ describe('a repeated event', () => {
 });
 
 describe('a rule that refuses lists', () => {
-  it('keeps them and tells of them; other rules accept lists', async () => {
+  it('keeps and reports them; other rules accept lists', async () => {
     const closed = await ruleOf(api.store, companyId, contents, { refuseLists: true });
     const open = await ruleOf(api.store, companyId, contents);
     const of = ({ relayId, token }: typeof open, id: string) => ({
@@ -558,7 +558,7 @@ describe('a shadow version', () => {
 });
 
 describe('what an event costs', () => {
-  it('is no query', async () => {
+  it('includes no query', async () => {
     const { relayId, token } = await ruleOf(api.store, companyId, contents);
     await send(relayId, created, { token });
     const [before, begun] = [query.mock.callCount(), performance.now()];
@@ -572,7 +572,7 @@ describe('what an event costs', () => {
 });
 
 describe('if a system is away', () => {
-  it('Temporal: 503, nothing is kept and nothing is said to be done', async () => {
+  it('Temporal: 503, nothing is kept, and the answer does not say that anything was done', async () => {
     const connection = Connection.lazy({ address: '127.0.0.1:1', interceptors: [] });
     const away = await wholeApi({ client: new Client({ connection }) });
     await away.store.companies.put(companyId, () => ({ companyId, name: 'Acme', timeZone: 'UTC' }), actor);

@@ -89,7 +89,7 @@ describe('trying a rule', () => {
     assert.equal(result.counts['not-applicable'], 2);
   });
 
-  it('tries a version against another one, and chosen events or those of a time', async () => {
+  it('tries a version against another version, with chosen events or the events of a period', async () => {
     assert.deepEqual((await tried({ version: 1, against: 1, events: { last: 2 } })).tried, 2);
     assert.deepEqual((await tried({ events: { ids: ids.slice(0, 3) } })).tried, 3);
     assert.deepEqual((await tried({ events: { since: '2099-01-01T00:00:00Z' } })).tried, 0);

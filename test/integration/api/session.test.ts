@@ -125,7 +125,7 @@ describe('a session', () => {
       });
   });
 
-  it('ends once its key has fifty that were used later', async () => {
+  it('ends when its key has fifty sessions that were used later', async () => {
     const first = await signedIn(key.key);
     const other = await signedIn(((await store.keys.create('other', `key of ${performance.now()}`, by)) as { key: string }).key);
     const caller = { kind: 'key', ...key, name: 'k', companyId: 'acme', role: 'steer' } as const;
@@ -206,7 +206,7 @@ describe('a session', () => {
       assert.match(page.headers.get('Content-Security-Policy') ?? '', /^default-src 'none'; .*form-action 'self'/);
       const html = await page.text();
       assert.match(html, /<form method="post" action="\/sign-in">/);
-      // A password field: hidden on screen, open to password managers and pasting.
+      // A password field hides the text, and works with password managers and pasting.
       assert.match(html, /<input name="credential" type="password" autocomplete="current-password"/);
       const begun = await form('/sign-in', ownPage, { credential: key.key });
       assert.deepEqual([begun.status, begun.headers.get('Location')], [303, '/']);

@@ -125,7 +125,7 @@ describe('a person who signs in by mail', () => {
     await other.post('/sign-in/mail', { email: 'nobody@acme.example' });
     elsewhere.push(await other.get(link), await other.post(link, { personId: person.personId }));
     for (const refused of elsewhere) assert.deepEqual([refused.status, await other.session()], [401, undefined]);
-    assert.match((await (await other.get(link)).text()) ?? '', /opened in another browser/);
+    assert.match((await (await other.get(link)).text()) ?? '', /requested in another browser/);
 
     assert.equal((await ada.ask('POST', link, { personId: person.personId }, { 'Sec-Fetch-Site': 'cross-site' })).status, 403);
     const [mallory] = [(await add(api, 'other', 'mallory@other.example', 'manage')).json];
@@ -366,7 +366,7 @@ describe('a person who signs in with OpenID Connect', () => {
     );
   });
 
-  it('is refused with a claim that the provider or the operator does not vouch for', async () => {
+  it('is refused with a claim that is not verified, not signed for this sign-in, or of a foreign domain', async () => {
     await add(api, 'acme', `ada-${n}@acme.example`, 'manage');
     await add(api, 'acme', `ada-${n}@evil.example`, 'manage');
     const attacks: [name: string, status: number, account: object, tampering?: typeof provider.state.tampering][] = [
@@ -396,7 +396,7 @@ describe('a person who signs in with OpenID Connect', () => {
     );
   });
 
-  it('comes back once, in the browser that went', async () => {
+  it('completes a sign-in once, and only in the browser where it began', async () => {
     await add(api, 'acme', `ada-${n}@acme.example`);
     provider.state.tampering = { again: true };
     const [ada, mallory] = [new PlainBrowser(api.url), new PlainBrowser(api.url)];

@@ -1,4 +1,4 @@
-/** The cost of a stranger's requests. Known callers do not pay it. */
+/** The cost of a stranger's requests. Known callers are not affected. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it, mock } from 'node:test';
@@ -47,7 +47,7 @@ describe('a stranger', () => {
       const answers = await Promise.all(Array.from({ length: 5 }, (_, n) => post(JSON.stringify([action(`wrong ${n}`)]))));
       assert(answers.every(({ status }) => status === 401));
     }
-    // Ten queries a second, one query that every process makes, and the last ones of earlier tests.
+    // Allows ten queries a second, one query that every process makes, and the last queries of earlier tests.
     const most = 6 + ((performance.now() - begun) / 1000) * 11;
     const count = query.mock.callCount() - before;
     assert(count <= most, `${count} queries, not ${most}`);
@@ -84,7 +84,7 @@ describe('a stranger', () => {
     for (const bearer of ['x', 'rlk_x', `rlk_${'a'.repeat(36)}`, 'rla_', served.relayAccessToken])
       await fetch(`${served.url}/co/acme/chains`, { headers: { authorization: `Bearer ${bearer}` } });
     for (let n = 0; n < checks; n += 1) await fetch(`${served.url}/readyz`);
-    // One lookup a second, and the reads that every process makes.
+    // Allows one lookup a second, and the reads that every process makes.
     const count = query.mock.callCount() - before;
     assert(count < checks / 2, `${count} queries for ${checks} checks`);
   });

@@ -25,7 +25,7 @@ describe('permissions', () => {
     assert.equal(old.role, 'steer');
     for (const [method, path, ...expected] of [
       ['GET', '/co/acme/rejected', 200, 200, 200, 200],
-      ['POST', '/co/acme/chains/none/cancel', 403, 503, 503, 503], // Temporal is not there.
+      ['POST', '/co/acme/chains/none/cancel', 403, 503, 503, 503], // There is no Temporal server.
       ['GET', '/admin/companies/acme', 403, 403, 403, 200],
       ['GET', '/admin/companies/acme/rules', 403, 403, 200, 200],
       ['POST', '/admin/companies/acme/rules', 403, 403, 201, 201],
@@ -141,7 +141,7 @@ describe('permissions', () => {
     assert.equal((await api.ask('GET', '/co/other/rejected', gone.key)).status, 401);
   });
 
-  it('are passed on for no longer than the key has them', async () => {
+  it('are given to another key only until the end of the first key', async () => {
     const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
     const end = inHours(2);
     const make = async (by: string, body: object) => (await api.ask('POST', '/admin/companies/acme/keys', by, body)).json;

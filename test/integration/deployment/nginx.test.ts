@@ -16,7 +16,7 @@ import { eventually, Unmet } from '../../end-to-end/stack.js';
 
 const nginx = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/bin/nginx'].find(existsSync);
 
-/** Status codes of refusals: the request had no effect. */
+/** The status codes of refusals. A refused request has no effect. */
 const refusals = [400, 403, 404, 405, 408, 413, 414, 421, 431, 501, 505];
 
 describe('behind nginx', { skip: nginx === undefined && 'nginx is not installed' }, () => {
@@ -99,7 +99,7 @@ describe('behind nginx', { skip: nginx === undefined && 'nginx is not installed'
     assert.match(lines, /"POST \/co\/acme\/events\/4711\/\*\*\* HTTP\/1\.1" 401 /);
   });
 
-  describe('no spelling of a path avoids that', () => {
+  describe('no spelling of a path avoids these rules', () => {
     const spellings = [
       ...[
         '//admin/companies',
@@ -238,7 +238,7 @@ describe('behind nginx', { skip: nginx === undefined && 'nginx is not installed'
       it(what, async () => {
         seen = [];
         const { statuses } = await send(text);
-        // nginx refuses a request that the two would split differently.
+        // nginx refuses a request that nginx and the relay would split differently.
         assert.deepEqual(
           seen.filter(({ url }) => /smuggled/.test(url ?? '') && !/%0d%0a/i.test(url ?? '')),
           [],

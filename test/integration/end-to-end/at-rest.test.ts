@@ -1,6 +1,6 @@
 /**
  * No text of a company is readable at rest: neither in the files of Temporal's database nor in a log. The same chains without
- * keys leave each text in Temporal's database: this proves that the search works.
+ * keys leave each text in Temporal's database, which proves that the search works.
  */
 
 import assert from 'node:assert/strict';
@@ -31,12 +31,12 @@ function makeTexts() {
 }
 type Texts = ReturnType<typeof makeTexts>;
 
-/** Never in Temporal, with or without keys. */
+/** The password is never in Temporal, with or without keys. */
 const password = marked('password');
 
 const actor = { kind: 'admin' } as const;
 
-/** Chains that succeed, fail, are held, steered and cancelled. @returns the company, and the texts in its chains. */
+/** Runs chains that succeed, fail, are held, steered or cancelled. @returns the company, and the texts in its chains. */
 async function runChains(stack: Stack) {
   const texts = makeTexts();
   const company = await stack.company();

@@ -39,7 +39,7 @@ const untilOne = async (company: Company, chains: number): Promise<CauseResource
   return cause ?? assert.fail();
 };
 
-/** Chains that are held for unknown assignments. */
+/** Starts chains that are held for unknown assignments. */
 async function heldChains(company: Company, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => String(Math.floor(Math.random() * 1e12)));
   const chains = await Promise.all(ids.map((id) => company.start([send(id, { groupId: '501' })])));
@@ -134,7 +134,7 @@ describe('a cause', { concurrency: true }, () => {
     assert.equal((await company.read(other)).status, 'needs-attention');
   });
 
-  it("is steered without the same chains' actions of another cause, of any type", async () => {
+  it('is steered without the actions of the same chains that have another cause, of any type', async () => {
     const company = await stack.company();
     const actions = [udf('', { delayInSeconds: '1' }), udf('T', { cfName: '', delayInSeconds: '2' })];
     const { chainId } = await company.start(actions);

@@ -11,8 +11,8 @@ import { type Action, email, eventually, send, startStack, Unmet, udf } from '..
 const stack = await startStack();
 
 /**
- * On a busy machine, some chains need more events, or no timer because the delay is already over. One of these chains shows the
- * cost.
+ * On a busy machine, some chains need more events, or no timer because the delay is already over. One chain is enough to show
+ * the cost.
  */
 const chains = 5;
 
@@ -66,7 +66,7 @@ describe('a chain that goes well costs exactly', () => {
       const elements = actions(await stack.assignment({ ownerEmail: 'a@b.example' }));
       const isOfEvent = name.endsWith('of an event');
       const { chainId, workflowId } = await (isOfEvent ? startOfEvent(stack, company, elements) : company.start(elements));
-      // A query while it runs could cost a workflow task of its own.
+      // A query while the chain runs could cost a workflow task of its own.
       await stack.client.workflow.getHandle(workflowId).result();
       const chain = await company.read(chainId);
       assert(chain.actions.every(({ state }) => state === 'done'));

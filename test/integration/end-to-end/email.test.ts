@@ -44,7 +44,7 @@ describe('an e-mail to several recipients', { concurrency: true }, () => {
       ['quick', true],
     ]);
     assert.deepEqual(smtp.got.map(({ to }) => to).sort(), ['quick@x.example', 'slow@x.example']);
-    // Every list of workflows returns each memo.
+    // The memo must contain no address, because every list of workflows returns it.
     const { memo } = await stack.client.workflow.getHandle(workflowId).describe();
     assert.deepEqual(memo?.states, states(chain));
     assert.doesNotMatch(JSON.stringify(memo), /@/);

@@ -1,4 +1,4 @@
-/** Actions that cannot run: retried, held, reported and repaired, without repeating what was done. */
+/** Actions that cannot run are retried, held, reported and repaired. No effect that was done is repeated. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

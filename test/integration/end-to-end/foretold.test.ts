@@ -32,7 +32,7 @@ const rules: Record<string, Facts['rule']> = {
   [continuing]: { enabled: true, onFailure: 'continue' },
   [disabled]: { enabled: false, onFailure: 'hold' },
 };
-/** Nobody is in this group: a send to it does not change the assignment. */
+/** Nobody is in this group, so a send to this group does not change the assignment. */
 const nobody = { groupId: '504' };
 
 const anyRule = fc.constantFrom(holding, holding, continuing, disabled, deleted);
@@ -53,7 +53,7 @@ function read(elements: readonly Action[]): ChainAction[] {
   return request.ok ? request.actions : assert.fail(JSON.stringify(request.problems));
 }
 
-/** Runs the chains until each chain waits for a person, or waits long. */
+/** Runs the chains until each chain has ended, waits for a person, or waits for a long time. */
 async function run(actions: ChainAction[]): Promise<ChainResource> {
   const chainId = randomUUID();
   const now = new Date().toISOString();

@@ -1,4 +1,4 @@
-/** Held actions: how a hold ends, and the notices about it. The relay's own tries: own-tries.test.ts. */
+/** Held actions: how a hold ends, and the notices about it. own-tries.test.ts tests the relay's own tries. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -35,7 +35,7 @@ describe('a held action', () => {
     assert.deepEqual(states(await company.ended(chainId)), ['failed', 'done']);
   });
 
-  it('that is an e-mail to nobody so far is skipped when its condition is no longer true', async () => {
+  it('that is an e-mail which nobody got yet is skipped when its condition is no longer true', async () => {
     const company = await stack.company();
     const to = `x@${company.companyId}.example`;
     const assignment = await stack.assignment({ status: 'draft' });

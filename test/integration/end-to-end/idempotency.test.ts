@@ -162,9 +162,9 @@ describe('Temporal', () => {
   const proxies: { close(): Promise<unknown> }[] = [];
   after(() => Promise.all(proxies.map((proxy) => proxy.close())));
 
-  /** A second API in front of the stack, with its own client. */
+  /** Starts a second API in front of the stack, with its own client. */
   async function apiOver(address: string, options: ConnectionOptions = {}) {
-    // Not closed: no test can catch the error of a pending retry of its calls.
+    // The connection stays open. After a close, a pending retry would throw an error that no test can catch.
     const connection = Connection.lazy({ address, ...options });
     const client = new Client({ connection });
     const log = createLog('silent');

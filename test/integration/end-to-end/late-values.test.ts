@@ -298,7 +298,7 @@ describe('an e-mail with values of the assignment', () => {
     await company.steer(chainId, 'retry', 0);
     await company.ended(chainId);
     await eventually('each recipient to be counted once', async () => {
-      const notices = (await stack.inbox(company.admin)).length; // They count, too.
+      const notices = (await stack.inbox(company.admin)).length; // The recipients of notices count, too.
       const used = stack.store.usage.of(company.companyId).recipients;
       return used === 1 + 3 + notices || new Unmet({ used, notices });
     });

@@ -11,7 +11,7 @@ const stack = await startStack({ noticeDigestSeconds: 0, secret, keyring: null }
 type Company = Awaited<ReturnType<typeof stack.company>>;
 const { api } = stack.links;
 
-/** A chain that is held for an unknown assignment. */
+/** Starts a chain that is held for an unknown assignment. */
 async function held(company: Company) {
   const assignmentId = String(Math.floor(Math.random() * 1e12));
   const action = send(assignmentId, { groupId: '501', comment: 'to <b>all</b>' });
@@ -245,7 +245,7 @@ describe('the link of a notice', { concurrency: true }, () => {
     assert.equal((await get(`${api}/co/${company.companyId}/chains/${one.chainId}`, cookie)).status, 401);
   });
 
-  it("that is forged, expired, or a former contact's says so", async () => {
+  it('that is forged, expired, or of a former contact opens a page that says so', async () => {
     const company = await stack.company();
     const { chainId } = await held(company);
     const link = await linkIn(company);

@@ -32,7 +32,7 @@ async function waiting(companyId: string, count: number): Promise<void> {
   });
 }
 
-// Each waits for the pauses of its own company.
+// Each test waits for the pauses of its own company.
 describe('a paused connector', { concurrency: true }, () => {
   it('keeps its actions waiting, in order, until the pause ends; people are notified once', async () => {
     const company = await stack.company();
@@ -66,14 +66,14 @@ describe('a paused connector', { concurrency: true }, () => {
     await waiting(company.companyId, 0);
   });
 
-  it('keeps the distance between delays that ran out during the pause, unless overdue actions are to run now', async () => {
+  it('keeps the time between delays that ended during the pause, unless a person asks to run overdue actions now', async () => {
     const company = await stack.company();
     await pause(company.companyId, 'PUT', { body: { what: 'ticketing' } });
     const start = () => company.start([udf('T', { delayInSeconds: '1' }), udf('T', { delayInSeconds: '2000' })]);
     const [kept, now] = [await start(), await start()];
     for (const { chainId } of [kept, now]) {
       await company.until(chainId, ({ actions }) => actions[0]?.pausedSince !== undefined, 'the first to wait');
-      await company.steer(chainId, 'runNow', 1); // A rescheduled one also runs at the end.
+      await company.steer(chainId, 'runNow', 1); // A rescheduled action also runs at the end of the pause.
       await company.until(chainId, ({ actions }) => actions[1]?.pausedSince !== undefined, 'the second to wait');
     }
     await waiting(company.companyId, 2);

@@ -1,4 +1,4 @@
-/** Chains after a key rotation: a process reads data of the old key as long as it has that key. */
+/** Chains after a key rotation. A process can read data of the old key as long as it has that key. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';

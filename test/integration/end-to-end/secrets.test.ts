@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { readable, send, startStack, udf } from '../../end-to-end/stack.js';
 
-/** Without keys, so that the test can search histories. */
+/** This stack has no keys, so that the test can search histories. */
 const stack = await startStack({ keyring: null });
 
 /** A history with every payload decoded, as one text. */

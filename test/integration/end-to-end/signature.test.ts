@@ -1,4 +1,4 @@
-/** Companies that require Standard Webhooks: an unsigned or wrongly signed request is refused. */
+/** Companies that require Standard Webhooks. The relay refuses an unsigned or wrongly signed request. */
 
 import assert from 'node:assert/strict';
 import { createHmac, randomBytes } from 'node:crypto';
@@ -23,7 +23,7 @@ async function put({ companyId }: Company, webhookSecret: unknown, status = 200)
 }
 
 const now = () => Math.floor(Date.now() / 1000);
-/** Written from the specification, without the package. */
+/** Signs as the specification says, without the package. */
 function signed(body: string, { id = 'msg_1', at = now(), by = key } = {}) {
   const signature = createHmac('sha256', by).update(`${id}.${at}.${body}`).digest('base64');
   return { 'webhook-id': id, 'webhook-timestamp': String(at), 'webhook-signature': `v1,${signature}` };

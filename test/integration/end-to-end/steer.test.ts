@@ -12,7 +12,7 @@ async function searchAttribute(workflowId: string, name: string): Promise<unknow
   return typedSearchAttributes.getAll().find(({ key }) => key.name === name)?.value;
 }
 
-// Each has its own company.
+// Each test has its own company.
 describe('steering through the API', { concurrency: true }, () => {
   it('runNow affects one action only', async () => {
     const company = await stack.company();

@@ -27,7 +27,7 @@ async function scrape(): Promise<Map<string, number>> {
 const sumOf = (samples: Map<string, number>, name: RegExp) =>
   [...samples].reduce((sum, [sample, value]) => sum + (name.test(sample) ? value : 0), 0);
 
-/** Waits until a sample exists: the SDK updates some counters a moment later. */
+/** Waits until a sample exists, because the SDK updates some counters a moment later. */
 const counted = (name: RegExp) =>
   eventually(String(name), async () => {
     const samples = await scrape();

@@ -49,7 +49,7 @@ describe('the Temporal server', () => {
     assert.equal(page.status, 200);
     assert.match(await page.text(), /<html/i);
     const connection = await Connection.connect({ address: server.address });
-    // 2 is Keyword.
+    // 2 is the type Keyword.
     await connection.operatorService.addSearchAttributes({ namespace, searchAttributes: { RelayCompanyId: 2 } });
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
     assert.ok('RelayCompanyId' in customAttributes);

@@ -9,7 +9,7 @@ import { listen } from '../../cli/local-api.js';
 import { eventually, Unmet } from '../../end-to-end/stack.js';
 
 const received: string[] = [];
-let statuses: number[] = []; // of the next answers; then 202
+let statuses: number[] = []; // the statuses of the next answers; later answers have 202
 const receiver = await listen(async (request, response) => {
   received.push(await text(request));
   response.writeHead(statuses.shift() ?? 202).end(`answer ${received.length}`);

@@ -1,4 +1,4 @@
-/** Errors, logged as the relay logs them: no line has an address, credential, or word of an outside system. */
+/** Logs errors as the relay does. No line has an address, a credential, or a word of an outside system. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';

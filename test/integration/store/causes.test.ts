@@ -178,7 +178,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual([anew.takenBy, anew.silencedUntil, anew.message, anew.since], [undefined, undefined, 'another', since]);
     });
 
-    it('that come back have begun then, unless something was held for them all the time', async () => {
+    it('that come back have a new start, unless an action was held for them all the time', async () => {
       const companyId = await company();
       const first = action('a', { since: minutesAgo(30) });
       await store.causes.hold(why(companyId), first);
@@ -194,7 +194,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.equal((await get(companyId)).since, back, 'a repetition');
     });
 
-    it('are forgotten some days after they were over, and what nobody asked for after its window', async () => {
+    it('are forgotten some days after their end, or after the attention window of a hold whose end nobody reported', async () => {
       const companyId = await company();
       await store.causes.hold(why(companyId, 'over'), action('a'));
       await end(companyId, 'a');

@@ -293,7 +293,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual(await listed(companyId, { status: 'running' }), [held.chainId]);
     });
 
-    it('have no text in clear, get the new key in a rotation, and leave with their company', async () => {
+    it('have no text in clear, get the new key in a rotation, and are deleted with their company', async () => {
       const companyId = await newCompany(store);
       const inClear = createStore(database);
       const row = rowOf(companyId, closed(1, { assignmentIds: ['A'], ticketIds: ['T'] }));

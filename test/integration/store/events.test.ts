@@ -37,7 +37,7 @@ for (const { name, open, skip } of testDatabases) {
       const count = 'SELECT count(*)::int AS count FROM events WHERE company_id = $1';
       return z.array(z.object({ count: z.int() })).parse(await database.query(count, [companyId]))[0]?.count;
     };
-    /** A store of another process: it is closed without a flush, as after a crash. */
+    /** Opens the store of another process, which is closed without a flush, as after a crash. */
     const elsewhere = () => {
       const other = createStore(database, { keyring });
       other.settings.close();

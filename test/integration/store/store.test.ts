@@ -109,7 +109,7 @@ for (const { name, open, skip } of testDatabases) {
         );
       });
 
-      it('leave only their audit and the mark that tells other processes, in every table', async () => {
+      it('leave nothing in any table, except their audit entries and the mark for other processes', async () => {
         await company('whole');
         const { rule: made } = await rule('whole');
         const key = await store.keys.create('whole', 'console', admin);
@@ -281,7 +281,7 @@ for (const { name, open, skip } of testDatabases) {
           },
         };
         const counted = createStore({ ...database, ...counting });
-        // Their queries once a second belong to no request.
+        // The queries of the settings once a second belong to no request.
         counted.settings.close();
         await counted.usage.close();
         const right = { relayId: '1', relayAccessToken };

@@ -1,5 +1,5 @@
 /**
- * The composer in a real browser: writes the first example of the spec from nothing, by keyboard only; its mistakes, its
+ * The composer in a real browser. The tests write the first example of the spec by keyboard only, and check mistakes,
  * rehearsal, undo, two tabs, publishing, and the body for senders of lists. `RELAY_PICTURES=1` takes the pictures of
  * docs/console.md.
  */
@@ -57,7 +57,7 @@ async function composing(): Promise<void> {
     await signIn(page, stack.links.api, made.key, to);
     return page;
   };
-  /** A new rule, with the draft if one is given. */
+  /** Creates a rule, with the draft if one is given. */
   const ruleWith = async (draft?: object, name = 'Test rule'): Promise<string> => {
     const rule = await stack.store.rules.create(companyId, { name, onFailure: 'hold', onUnknown: 'resend' }, actor);
     assert(typeof rule === 'object');
@@ -372,7 +372,7 @@ async function composing(): Promise<void> {
       await page.context().close();
     });
 
-    it('makes a rule of ours from the lists that have come', async () => {
+    it('makes a rule with contents from the lists that have come', async () => {
       const relayId = await ruleWith();
       const token = await stack.store.tokens.rotate(companyId, relayId, null, actor);
       assert(token);

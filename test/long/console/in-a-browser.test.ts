@@ -57,7 +57,7 @@ async function lookAround(): Promise<void> {
 
   const browser = await startBrowser();
   const said: string[] = [];
-  /** A page of a signed-in user. Errors in the browser are recorded. */
+  /** Opens a page as a signed-in user. Records errors in the browser. */
   const pageOf = async (credential: string, to = home, options = wide): Promise<Page> => {
     const page = await (await browser.newContext({ ...options, reducedMotion: 'reduce' })).newPage();
     page.setDefaultTimeout(120_000);
@@ -296,7 +296,7 @@ async function lookAround(): Promise<void> {
   it('updates without polling', async () => {
     const page = await pageOf(keys.steer, `${home}/chains?status=needs-attention`);
     await page.getByText(/^Updated at/).waitFor();
-    // From now on, polls of the list get the old answer: only the stream can bring a change.
+    // From now on, polls of the list get the old answer, so only the stream can bring a change.
     const before = await asked('/chains?status=needs-attention&limit=50', chainListSchema);
     const question = (url: URL) => url.pathname === `/co/${companyId}/chains`;
     await page.route(question, (route) => route.fulfill({ json: before }));
@@ -562,7 +562,7 @@ async function lookAround(): Promise<void> {
     await page.context().close();
   });
 
-  it('says so in a dialog, too, and the typed text can still be sent', async () => {
+  it('says in a dialog, too, that the session is over, and the typed text can still be sent', async () => {
     const [chainId = ''] = await startHeldAt('404408', 1);
     const page = await pageOf(keys.steer, `${home}/chains/${chainId}`);
     await click(page, /^Change the assignment number/);
@@ -628,7 +628,7 @@ async function lookAround(): Promise<void> {
   describe('keeps settings and unsaved input', () => {
     const admin = `${stack.links.api}/admin/companies`;
     const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
-    /** A change by another user. */
+    /** Makes a change as another user. */
     const change = async (at: string, fields: object) => {
       const { status } = await fetch(`${admin}/${at}`, { method: 'PATCH', headers, body: JSON.stringify(fields) });
       assert.equal(status, 200);
@@ -638,7 +638,7 @@ async function lookAround(): Promise<void> {
       await click(page, /^Save$/);
       assert.equal((await saved).status(), 200);
     };
-    /** A page with a clock that can be advanced, so that rare requests happen. */
+    /** Opens a page with a clock that can be advanced, so that rare requests happen. */
     const timedPageOf = async (to: string) => {
       const page = await pageOf(adminToken);
       await page.clock.install();
@@ -650,7 +650,7 @@ async function lookAround(): Promise<void> {
         const seen = await page.getByLabel(label).inputValue();
         return seen === value || new Unmet(seen);
       });
-    /** More than 50 held chains, and a later one that is done. */
+    /** Starts more than 50 chains that are held, and then a chain that is done. */
     const heldAndDone = async () => {
       await stack.heal();
       const many = await stack.company();

@@ -8,7 +8,7 @@ import { adminToken, eventually, send, startStack, Unmet } from '../../end-to-en
 
 const stack = await startStack();
 
-it('shows what became of an assignment a year ago, although Temporal has deleted its chain', {
+it('shows the outcome of an assignment of a year ago, although Temporal has deleted its chain', {
   skip: missingBrowser,
 }, async () => {
   const company = await stack.company();

@@ -92,7 +92,7 @@ async function systems(): Promise<void> {
     const { action, changed, shows, failure, title, remedy } = cases[kind];
     const [field, first, second, edited] = changed;
 
-    it(`${name}: is connected, does its work, fails with "${title}", and does it in the end`, async () => {
+    it(`${name}: is connected, does its work, fails with "${title}", and succeeds in the end`, async () => {
       const said: string[] = [];
       const company = await stack.company();
       const home = `/companies/${company.companyId}`;

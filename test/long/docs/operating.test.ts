@@ -68,7 +68,7 @@ mkdirSync(join(programs, '.relay'));
 writeFileSync(join(programs, '.relay', 'admin-token'), adminToken);
 
 const stack = await startStack();
-/** An API whose chains are soon given up. */
+/** An API for chains whose holds end after five seconds. */
 const hurried = stack.apiWith(stack.keyring, { attentionWindowSeconds: 5 });
 writeFileSync(join(programs, '.relay', 'api.json'), JSON.stringify({ url: stack.links.api, pid: process.pid }));
 type Company = Awaited<ReturnType<typeof stack.company>>;
@@ -95,7 +95,7 @@ async function inRows({ companyId }: Company, chainId: string, filter: Parameter
 
 let batches: Promise<unknown> = Promise.resolve();
 
-/** As the page says: the dev server runs one batch at a time for a namespace. So batches wait for each other. */
+/** The dev server runs one batch at a time for a namespace, as the page says. So batches wait for each other. */
 async function runWhenFree(command: string, variables: Record<string, string>): Promise<Ran> {
   if (!command.includes(' --query ')) return run(command, variables);
   const ran = batches.then(() =>
@@ -127,7 +127,7 @@ function around(assignment: string): Action[] {
   return [udf(`t-${assignment}`), send(assignment, { groupId: '501' }), udf(`t-${assignment}`)];
 }
 
-/** Chains held for an assignment that was missing on the platform and now exists. */
+/** Starts chains that are held for an assignment that was missing on the platform. Then creates this assignment. */
 async function held(count: number): Promise<Fixture> {
   const company = await stack.company();
   const assignment = missingAssignment();
@@ -212,7 +212,7 @@ const fixtures: Record<string, () => Promise<Fixture>> = {
     await enable(false);
     assert.equal((await company.post([udf('T')])).status, 401);
     await enable(true);
-    // It is kept after the answer is sent.
+    // The relay keeps the request after the answer.
     const { rejectedId } = await eventually('the rejected request', async () => {
       const { items } = await stack.store.rejected.list(company.companyId, { limit: 1 });
       return items[0] ?? new Unmet(items);

@@ -41,7 +41,7 @@ async function confirmed(path: string, order: Record<string, unknown>, count: nu
   });
 }
 
-// Each has its own companies.
+// Each test has its own companies.
 describe('steering many chains', { concurrency: true }, () => {
   it('retries every held action of one reason, and records who did it', async () => {
     const company = await stack.company();
@@ -93,7 +93,7 @@ describe('steering many chains', { concurrency: true }, () => {
     assert.match(progress.failures[0]?.error ?? '', /^action 0 failed again: Assignment \d+ does not exist/);
   });
 
-  it('opens again what has failed, and has it done', async () => {
+  it('opens failed chains again, and their actions succeed', async () => {
     const company = await stack.company({ onFailure: 'continue' });
     const [one, two] = [String(Math.floor(Math.random() * 1e12)), String(Math.floor(Math.random() * 1e12))];
     const chains: string[] = [];

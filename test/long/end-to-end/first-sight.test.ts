@@ -57,7 +57,7 @@ async function lookAround(): Promise<void> {
       await page.getByRole('link', { name: workflowId, exact: true }).click();
       await page.waitForURL(/\/workflows\/relay/);
       const sealed = /could not connect|Decoding failed|binary\/encrypted|[A-Za-z0-9+/]{60}/;
-      // Summary, timeline and input.
+      // The texts are in the summary, the timeline and the input.
       await reads(page, /demo: \d actions/, /Alert the manager: \d+ s after the event/, /"groupIds": \[/);
       assert.doesNotMatch(await textOf(page), sealed);
       await page.goto(page.url().replace(/\/history.*$/, '/user-metadata'));

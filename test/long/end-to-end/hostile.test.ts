@@ -191,7 +191,7 @@ describe('a 202', () => {
 });
 
 describe('two companies at once', () => {
-  /** A request of one of them; `n` makes its body unique. */
+  /** A request of one of the two companies. `n` makes its body unique. */
   const deed = fc.record({
     who: fc.constantFrom(0, 1),
     what: fc.constantFrom('send', 'send invalid', 'resend', 'spy on chains', 'spy on rejected', 'use the token'),

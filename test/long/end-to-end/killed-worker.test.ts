@@ -1,4 +1,4 @@
-/** A worker is killed during an effect: the next worker completes it as the rule says. */
+/** A worker is killed during an effect. The next worker completes the effect as the rule says. */
 
 import assert from 'node:assert/strict';
 import { after, it } from 'node:test';

@@ -41,10 +41,10 @@ describe('a local activity with a delayed result', () => {
         return all;
       }),
     );
-    // A fixed wait: the server does not report that a query waits.
+    // This wait is fixed, because the server does not report that a query waits.
     await sleep(300);
     await stack.restartWorker();
-    // After the local activity, the workflow starts an activity and passes on each signal: the history shows their order.
+    // After the local activity, the workflow starts an activity and passes on each signal. The history shows their order.
     await Promise.all(
       started.map(async ({ handle }, chain) => {
         const end = Date.now() + 1000;

@@ -43,7 +43,7 @@ after(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** Twenty at a time. */
+/** Runs `act` for twenty items at a time. */
 async function each<Item>(items: Item[], act: (item: Item) => Promise<unknown>): Promise<void> {
   const left = [...items];
   const next = async () => {
@@ -69,7 +69,7 @@ it('a chain with a full history refuses a retry and says why; its delayed action
   await retried(1);
   await company.steer(chainId, 'retry', 0);
   await retried(2);
-  // The server ends it at 50 MiB. One at a time: no workflow task may exceed its 10 seconds, even on a busy machine.
+  // The server ends a chain at 50 MiB. The signals come one at a time, so that no workflow task takes longer than 10 seconds.
   for (let sent = 0; sent < 22; sent += 1) {
     await handle.signal(steeringSignals.skip, 'x'.repeat(1_950_000));
     await eventually('the signal to be dealt with', async () => {
@@ -201,7 +201,7 @@ it('no typed signal stops a chain or its delayed action', async () => {
   );
   const harmless = sent.filter(({ value }) => (readSteering(value)?.index ?? 2) > 1);
   await each(harmless, ({ id, name, value }) => stack.client.workflow.getHandle(id).signal(name, value));
-  // Deeper than a recursive reader's stack: written as bytes, because no client can produce it.
+  // This JSON is deeper than the stack of a recursive reader. It is written as bytes, because no client can produce it.
   const encoding = Buffer.from('json/plain');
   const data = Buffer.from(`${'['.repeat(150_000)}${']'.repeat(150_000)}`);
   for (const signalName of names)

@@ -1,4 +1,4 @@
-/** Actions with wrong fields are edited and retried: a new effect under its own key. */
+/** Actions with wrong fields are edited and retried. Each edited action is a new effect with its own key. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

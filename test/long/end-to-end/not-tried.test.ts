@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
 import { eventually, send, startStack, Unmet, udf } from '../../end-to-end/stack.js';
 
-// On a busy machine a call may time out: it is retried.
+// On a busy machine a call may time out. It is then retried.
 const stack = await startStack({ retryBudgetSeconds: 120 });
 
 /** Waits until action 0 has the reason of its wait. */
@@ -16,12 +16,12 @@ describe('a company with more calls in progress than allowed', () => {
   it('waits while its neighbour is served; all effects succeed in the end, without a notice', async () => {
     const [slow, neighbour] = [await stack.company(), await stack.company()];
     const assignment = await stack.assignment();
-    // On a busy machine it takes seconds to start them all. The first calls must not end before that.
+    // On a busy machine it takes seconds to start all chains. The first calls must not end before that.
     await stack.breakPlatform({ delayMs: 15_000, path: 'send' });
     const chains = await Promise.all(Array.from({ length: 110 }, () => slow.start([send(assignment, { groupId: '501' })])));
     await eventually('a chain that waits for its turn', async () => {
       const seen = [];
-      // One after another: each look is a query for the worker that starts the calls.
+      // One after another, because each read is a query for the worker that starts the calls.
       for (const { chainId } of chains.toReversed()) {
         const [action] = (await slow.read(chainId)).actions;
         if (action?.state === 'pending' && /under way, which is the limit/.test(action.reason ?? '')) return true;

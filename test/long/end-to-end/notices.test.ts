@@ -7,7 +7,7 @@ import { bulkPreviewSchema, type ChainResource } from '../../../src/contract/cha
 import { noticeTestResponse } from '../../../src/contract/notify.js';
 import { actor, adminToken, eventually, send, startStack, Unmet, udf } from '../../end-to-end/stack.js';
 
-/** 300 take minutes: RELAY_TEST_NOTICES=300. */
+/** The number of chains. RELAY_TEST_NOTICES=300 takes minutes. */
 const many = Number(process.env.RELAY_TEST_NOTICES ?? 30);
 const digestSeconds = many > 100 ? 60 : 15;
 const stack = await startStack({ noticeDigestSeconds: digestSeconds });
@@ -24,7 +24,7 @@ function unknown(count: number): string[] {
   return Array.from({ length: count }, () => String(Math.floor(Math.random() * 1e12)));
 }
 
-/** Ten at a time, as in an outage. */
+/** Starts ten chains at a time, as in an outage. */
 async function startAll(company: Company, assignments: string[]): Promise<string[]> {
   const chains = [];
   for (let from = 0; from < assignments.length; from += 10) {
@@ -42,7 +42,7 @@ async function openNotices({ companyId }: Company): Promise<string[]> {
   return open;
 }
 
-/** Waits until none is open: then no further notice follows. */
+/** Waits until no notifier and no delivery is open, so that no further notice follows. */
 async function closed(company: Company): Promise<void> {
   await eventually('the notices to close', async () => {
     const open = await openNotices(company);
@@ -62,12 +62,12 @@ async function retryAll({ companyId }: Company, reason: string, since: string, c
   assert.equal((await bulk({ ...order, confirm: count })).status, 202);
 }
 
-// Each has its own companies and waits for at least one window.
+// Each test has its own companies, and waits for at least one window.
 describe('chains that fail for the same reason', { concurrency: true }, () => {
   it('cause two notices if they are many, and one recovery after all have succeeded', async () => {
     const company = await stack.company();
     const assignments = unknown(many);
-    // All wait for the end of a pause, so that they fail together however long it takes to start them.
+    // All chains wait for the end of a pause, so that they fail together, even if it takes long to start them.
     await stack.store.pauses.begin(company.companyId, { what: 'platform' }, actor);
     const chains = await startAll(company, assignments);
     const isPaused = ({ actions: [action] }: ChainResource) => action?.pausedSince !== undefined;
@@ -85,7 +85,7 @@ describe('chains that fail for the same reason', { concurrency: true }, () => {
       const counts = mails.map((mail) => Number(/^Needs attention: (\d+) chain/.exec(headline(mail))?.[1]));
       return counts.reduce((sum, count) => sum + count, 0) === many - 1 ? mails : new Unmet(mails.map(headline));
     });
-    // One notice. On a busy machine, the actions fail in more than one window. The notifier gets each failure within five
+    // There is one notice for each window in which actions fail; on a busy machine, several. The notifier gets a failure within five
     // seconds.
     const windows = 1 + Math.floor((Date.parse(last) - Date.parse(first) + 5000) / (digestSeconds * 1000));
     assert.ok(digests.length <= windows, `${digests.map(headline)} in ${windows} windows`);

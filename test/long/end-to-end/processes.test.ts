@@ -153,7 +153,7 @@ describe('npm run api and npm run worker', () => {
   }
 });
 
-// Each has its own deployment, and mostly waits for a process.
+// Each test has its own deployment, and mostly waits for a process.
 describe('a deployment of npm run api and npm run worker', { concurrency: 2 }, () => {
   it('runs a chain that the admin API sets up; with several workers, one of them killed; the API answers 503 without Temporal', {
     skip,

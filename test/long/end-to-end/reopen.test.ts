@@ -11,7 +11,7 @@ const stack = await startStack({ attentionWindowSeconds: 2, retryBudgetSeconds: 
 const states = (chain: { actions: { state: string }[] }) => chain.actions.map(({ state }) => state);
 const unknownAssignment = () => String(Math.floor(Math.random() * 1e12));
 
-// Each waits for at least one window of its own company.
+// Each test waits for at least one window of its own company.
 describe('a chain that failed without a decision', { concurrency: true }, () => {
   it('is reopened by a retry, and continues where it stopped', async () => {
     const company = await stack.company();
@@ -177,7 +177,7 @@ describe('a retry near the end of an attention window', () => {
           first?.state === 'needs-attention' || first?.state === 'failed';
         const [noticed] = (await company.until(chainId, isNoticed, 'action 0 to be held')).actions;
         await stack.assignment({ id: assignment });
-        // A fixed wait: it spreads the moments of the tries.
+        // This wait is fixed, because it spreads the moments of the tries.
         const windowEnd = Date.parse(noticed?.heldUntil ?? noticed?.endedAt ?? '');
         await sleep(Math.max(0, windowEnd - Date.now() + n * 150));
         const { status } = await company.steer(chainId, 'retry', 0);

@@ -12,7 +12,7 @@ import { type Action, email, eventually, send, startStack, Unmet, udf } from '..
 const stack = await startStack({ retryBudgetSeconds: 120 });
 type Company = Awaited<ReturnType<typeof stack.company>>;
 
-/** Waits until the chain's notices are out, so that each chain of a shape has the same workflow tasks. @returns its run. */
+/** Waits until the chain's notices are sent, so that each chain of a shape has the same workflow tasks. @returns its run. */
 function settled(workflowId: string): Promise<string> {
   return eventually('the chain to have nothing under way', async () => {
     const { raw, runId } = await stack.client.workflow.getHandle(workflowId).describe();

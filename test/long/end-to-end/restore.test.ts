@@ -66,7 +66,7 @@ describe('a restored database', { skip: !known && 'PostgreSQL is not installed' 
     const response = await fetch(`${url}${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
     return { status: response.status, json: JSON.parse((await response.text()) || '{}') };
   };
-  /** A company with a rule. */
+  /** Creates a company with a rule. */
   const found = async (companyId: string) => {
     const system = { kind: 'http', baseUrl: platform.url };
     const notify = { emails: [`admin@${companyId}.example`] };
@@ -145,7 +145,7 @@ describe('a restored database', { skip: !known && 'PostgreSQL is not installed' 
     await lost.action(ofLost.chainId, 0, 'needs-attention');
     await mails('operator@relay.example', 1);
 
-    // Otherwise an accepted chain would not run, without any sign.
+    // Otherwise an accepted chain would not run, and nobody would know.
     await young.steer(ofYoung.chainId, 'runNow', 0);
     const { actions } = await young.action(ofYoung.chainId, 0, 'needs-attention');
     assert.match(actions[0]?.error?.message ?? '', /does not know rule \d+, which nobody deleted: was it restored/);
@@ -189,7 +189,7 @@ describe('a restored database', { skip: !known && 'PostgreSQL is not installed' 
     const lost = await company.start([udf('E3', later)]);
     const young = await ruleOf(companyId);
 
-    // A running worker has the old chains in its cache, and they are stuck there: a restarted worker does not.
+    // A running worker has the old chains in its cache, where they are stuck. A restarted worker does not have them.
     await restartEngine(() => move(copy, data));
     await eventually('the API to reach Temporal', async () => {
       const { status, json } = await call('GET', '/readyz');

@@ -1,7 +1,7 @@
 /**
- * Upgrades: the worker of the last release began chains; they continue beside the current worker, and without it. Going back:
- * chains of the current worker continue with the release. A chain that the release cannot replay waits, shows why, and continues
- * when the current worker is back. Before the first release, its recorded histories replace those chains.
+ * An upgrade: chains of the last release continue with both workers, and with the current worker alone. A downgrade: chains of the
+ * current worker continue with the release. A chain that the release cannot replay waits, shows why, and continues when the
+ * current worker is back. Before the first release, its recorded histories replace the chains of the last release.
  */
 
 import assert from 'node:assert/strict';
@@ -65,9 +65,9 @@ after(async () => {
 interface Shape {
   name: string;
   rule?: Partial<Rule>;
-  /** Set before any worker runs: a running worker notices a pause only later. */
+  /** The pause begins before any worker runs, because a running worker notices a pause only later. */
   isPaused?: boolean;
-  /** the fault during the start of the chain */
+  /** Causes a fault during the start of the chain. */
   trouble?(subject: Subject): Promise<unknown>;
   actions: Action[];
   /** Waits until another version can take over. */
@@ -284,7 +284,7 @@ async function subjectOf(shape: Shape, { api, adminToken, mailUrl, client, taskQ
       await at.until(chainId, outdated, 'the action to wait for newer workers');
       assert(!platform.state.tickets.has('T'));
     },
-    /** Brings it to its end, which must be that of its shape. */
+    /** Brings the chain to its end, which must be the end of its shape. */
     async finish() {
       await shape.finish(this);
       const isWanted = (actions: { state: string }[]) => `${actions.map(({ state }) => state)}` === `${shape.states}`;
@@ -404,7 +404,7 @@ async function upgradeFrom(tag: string): Promise<void> {
   const newer = tag.slice(1) === withoutContents ? shapesOfEvent : [];
   const ofEvent = await Promise.all(newer.map(async (shape) => ({ ...shape, subject: await subjectOf(shape, world) })));
   await end([founder]);
-  // An earlier version refuses a later schema: a downgrade restores the backup.
+  // An earlier version refuses a later schema, so a downgrade restores the backup.
   const backup = await createDatabase(database.url);
   closing.push(() => backup.drop());
   const subjects = (some: readonly { subject: Subject }[]) => some.map(({ subject }) => subject);

@@ -31,7 +31,7 @@ async function lookAround(): Promise<void> {
   const browser = await startBrowser();
   const context = await browser.newContext({ viewport: { width: 1280, height: 1300 } });
 
-  /** By the address that the relay names. */
+  /** Opens a page at the address that the relay names. */
   const open = async (path: string): Promise<Page> => {
     const page = await context.newPage();
     await page.goto(stack.links.webUi + path);

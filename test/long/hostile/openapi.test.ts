@@ -45,7 +45,7 @@ async function attack(python: string): Promise<void> {
     'path.causeId': await first('causes', 'causeId'),
     'path.rejectedId': await first('rejected', 'rejectedId'),
   };
-  // Operations that delete something or change connected systems use targets of their own: the others stay until the end.
+  // Operations that delete something or change connected systems use separate targets. The other targets stay until the end.
   const other = { 'path.companyId': doomed.companyId };
   const instead = {
     deleteCompany: other,

@@ -50,7 +50,7 @@ async function writeUntilKilled(directory: string, chance: number): Promise<Cred
   const lines = createInterface(writer.stdout);
   lines.on('line', (line) => {
     const [relayId = '', relayAccessToken = ''] = line.split(' ');
-    // The kill may cut the last line: the parent has then not seen that acknowledgement.
+    // The kill may cut the last line. Then the parent has not seen the acknowledgement.
     if (relayAccessToken.length === 40) written.push({ relayId, relayAccessToken });
   });
   const read = once(lines, 'close');

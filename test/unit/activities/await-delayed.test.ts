@@ -5,7 +5,7 @@ import { ApplicationFailure, CancelledFailure, RetryState, TerminatedFailure } f
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { awaitDelayed } from '../../../src/activities/await-delayed.js';
 
-/** One attempt to await a workflow. @param result - of a closed workflow; absent: it still runs. */
+/** One attempt to await a workflow. @param result - the result of a closed workflow; absent if it still runs. */
 function attempt(result?: () => Promise<unknown>, attempt = 1): Promise<unknown> {
   const handle = {
     describe: async () => (result ? { closeTime: new Date() } : {}),

@@ -12,7 +12,7 @@ const [first, ...others] = ['a', 'b', 'c'].map(
 assert(first);
 const row: SomeOf<EffectInput> = [first, ...others];
 
-/** Runs three sends, each through `send`. @returns those that were tried. */
+/** Runs three sends, each through `send`. @returns the sends that were tried. */
 async function outcomes(send: (assignmentId: string) => Promise<object>) {
   const tried: string[] = [];
   const effects = {

@@ -195,7 +195,7 @@ describe('a send at WorkMarket whose worker is lost', () => {
       tell();
       return new Promise<never>(() => {});
     };
-    /** A send that does not show takes its whole time. */
+    /** A send without a visible effect takes the whole time. */
     const timeoutMs = at === 'before the send' ? 2_000 : 60_000;
     const send = (platform: Platform, timeoutMs: number): Effect => {
       return (call) => platform.sendAssignment('6029116324', { groupIds: ['11'] }, { ...call, timeoutMs });

@@ -21,9 +21,9 @@ const notice: ChainNotice = {
   actions: [{ index: 0, action: 'ticket_updateUDF', relayId: '1', state: 'needs-attention', error }],
 };
 
-/** One attempt. @returns the workflow that got signal-with-start, the activity's result, and who was notified directly. */
+/** The conditions of one attempt to notify. */
 interface Attempted {
-  /** The error of Temporal; absent: it accepts the signal. */
+  /** The error of Temporal; absent if Temporal accepts the signal. */
   why?: Error;
   notifier?: string;
   more?: Partial<ChainNotice>;

@@ -9,11 +9,11 @@ const permanent: ActionError = { ...failure, retryable: false };
 const notTried: ActionError = { ...failure, type: 'NotTried' };
 
 describe('the attempts left', () => {
-  it('are those of the budget, less those made', () => {
+  it('are the attempts of the budget minus the attempts made', () => {
     assert.equal(attemptsLeft(10, how), 4);
     assert.equal(attemptsLeft(10, { ...how, made: 3 }), 1);
   });
-  it('are one at least, and one for the relay itself', () => {
+  it('are at least one, and exactly one if the relay tries by itself', () => {
     assert.equal(attemptsLeft(10, { ...how, made: 9 }), 1);
     assert.equal(attemptsLeft(10, { ...how, own: true }), 1);
   });
@@ -37,9 +37,9 @@ describe('the outcome of several parts', () => {
 
   it('is a success without a failure, with the attempts of the slowest', () =>
     assert.deepEqual(outcomeOf(parts(undefined, undefined), 2), { attempts: 2, skipped: undefined, recipients: 2 }));
-  it('is skipped if one was', () =>
+  it('is skipped if one part was skipped', () =>
     assert.equal(outcomeOf([{ attempts: 1 }, { attempts: 1, skipped: 'disabled' }], 2).skipped, 'disabled'));
-  it('is what was not tried before what is retryable, and that before the others', () => {
+  it('is the part that was not tried, or else a retryable failure, or else another failure', () => {
     assert.equal(outcomeOf(parts(permanent, failure, notTried), 3).failure, notTried);
     assert.equal(outcomeOf(parts(permanent, failure), 2).failure, failure);
     assert.equal(outcomeOf(parts(undefined, permanent), 2).failure, permanent);

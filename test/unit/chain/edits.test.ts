@@ -25,7 +25,7 @@ describe('an edit', () => {
   });
   it('is taken otherwise', () => assert.equal(editRefusal(edit(2), { ...status, mends: [1] }), undefined));
 
-  it('drops what belongs to the key before it, but not the copies that were sent', () => {
+  it('drops the data of the earlier key, but not the record of sent copies', () => {
     const [sent, missed] = [
       { recipient: 'a@x.example', sent: true },
       { recipient: 'b@x.example', sent: false },

@@ -12,7 +12,7 @@ describe('the recipients of a try', () => {
   it('are all at first', () => assert.deepEqual(recipientsOfTry([a, b], {}), { shown: [a, b], others: [a, b] }));
   it('are those without a copy later', () =>
     assert.deepEqual(recipientsOfTry([a, b, c], { deliveries }), { shown: [a, b, c], others: [b, c] }));
-  it('know a copy in another spelling, and show recipients that an edit took out first', () =>
+  it('recognise a copy in another spelling, and show first the recipients that an edit removed', () =>
     assert.deepEqual(recipientsOfTry(['Ada <A@x.example>', c], { deliveries }), {
       shown: [a, b, 'Ada <A@x.example>', c],
       others: [c],

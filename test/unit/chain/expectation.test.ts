@@ -63,7 +63,7 @@ describe('how long a silence has lasted', () => {
   });
 });
 
-/** The minutes of events from 2026-06-01, a Monday, for this number of days. @param times - the hours of a day, by its weekday. */
+/** The minutes of events from Monday, 2026-06-01, for this number of days. @param times - the hours of events by weekday. */
 function minutes(days: number, times: (weekday: number) => number[]): number[] {
   const start = ms('2026-06-01T00:00:00Z') / 60_000;
   return Array.from({ length: days }, (_, day) =>

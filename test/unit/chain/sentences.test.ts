@@ -44,6 +44,6 @@ it('a rule says for which events it runs', () => {
   assert.equal(whenWords('size(event.a) > 2'), 'For each event, if size(event.a) > 2');
 });
 
-it('a reference is said by its last words', () => {
+it('a reference is shown by its last words', () => {
   assert.equal(spoken('${a_b} ${event.c.d[0]} $x'), '[a b] [c d 0] $x');
 });

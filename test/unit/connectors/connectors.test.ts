@@ -48,7 +48,7 @@ describe('connectors of a company', () => {
     assert.ok(own);
     assert.equal(accountOf('branch'), own);
     assert.equal(accountOf('branch', { userName: 'API@acme.example' }), own);
-    // A company that enters the user name of another one must not use up its limits.
+    // A company that enters the user name of another company must not use up the limits of that company.
     for (const more of [
       { secret: 'guessed' },
       { integrationCode: 'OTHER' },

@@ -69,7 +69,7 @@ for (const [host, shown] of [
   describe(host, () => {
     const company = documented(host, basic.slice('Basic '.length));
 
-    it('has a field set', async () => {
+    it('sets a field', async () => {
       const tickets: Tickets = { 7: { cf_arrival: null } };
       server.answer = freshworks(tickets, shown);
       await setField(company, '7', 'cf_arrival', '2026-01-05');
@@ -127,7 +127,7 @@ it('Freshservice: an answer about another ticket is a failure', async () => {
   assert.match(error.message, /but ticket\.id was "8", not ticket\.id==\{ticketId\}/);
 });
 
-/** A request without an id that is a number creates a ticket. */
+/** Answers like HaloPSA, which creates a ticket if a request has no number as id. */
 function halo(tickets: Tickets, tokens = new Set<string>(), seconds = 3600): LocalHttp['answer'] {
   return (response, request) => {
     const respond = (status: number, body: string | object) => answering(status, body)(response, request);

@@ -226,7 +226,7 @@ describe('a failure', () => {
   for (const [step, kind] of hanging) {
     it(`no answer to ${step} is ${kind}`, async () => {
       const { port } = await startScriptedSmtp({ [step]: 'hang' });
-      // The last step must be reached.
+      // The time is enough to reach the last step.
       const timeoutMs = step === '.' ? 3_000 : 500;
       assert.equal((await failing(mailerAt(port).send(message, { timeoutMs }))).kind, kind);
     });

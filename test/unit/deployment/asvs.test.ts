@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 const root = new URL('../../../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 
-/** Their ids in order, one a line. */
+/** The ids of the requirements in order, one in each line. */
 const asked = read('test/deployment/asvs-5.0.0.txt').trim().split('\n');
 /** `10.4.1–10.4.3` means all requirements from the first to the last. */
 const idsOf = (cell: string) =>

@@ -16,10 +16,10 @@ const filesIn = (folder: string, end: string) =>
 const names = filesIn('docs/', '.md');
 const pages = [...names.map((name) => `docs/${name}`), 'README.md', 'CHANGELOG.md', 'SECURITY.md'];
 
-/** Without fenced blocks, which hold neither headings nor links. */
+/** Reads a page without its fenced blocks, because they have no headings and no links. */
 const read = (page: string) => readFileSync(new URL(page, root), 'utf8').replaceAll(/^ *```[\s\S]*?^ *```$/gm, '');
 
-/** As GitHub makes them: the heading's text in lower case, without punctuation, `-` for a space; a repeated one gets a number. */
+/** Makes anchors as GitHub does: lower case, no punctuation, `-` for a space. A repeated anchor gets a number. */
 function anchorsOf(text: string): Set<string> {
   const anchors = new Set<string>();
   for (const [, heading = ''] of text.matchAll(/^ {0,3}#{1,6} +(.+?)(?: +#+)?$/gm)) {

@@ -46,7 +46,7 @@ describe('the ledger of a notifier', () => {
     );
   });
 
-  it('tells again of one that failed again', () => {
+  it('reports a member again that failed again', () => {
     const ledger = ledgerOf(true, member(0));
     ledger.join(member(0, { at: time(1) }));
     assert.deepEqual([ledger.members, ledger.take().count], [1, 1]);
@@ -68,13 +68,13 @@ describe('the ledger of a notifier', () => {
     assert.deepEqual([again.open, again.state.through, again.state.ended], [0, 1, { done: 2, skipped: 1, cancelled: 1 }]);
   });
 
-  it('waits for nobody where nothing is held', () => {
+  it('waits for no member if nothing is held', () => {
     const ledger = ledgerOf(false, member(0));
     ledger.join(member(1));
     assert.deepEqual([ledger.take().count, ledger.open, ledger.members], [1, 0, 2]);
   });
 
-  it('waits for each a day longer than it is held, and goes on as it was in another run', () => {
+  it('waits for each member a day longer than it is held, and continues in the next run', () => {
     const ledger = ledgerOf(true, member(0, { heldUntil: '2026-07-04T12:00:00.000Z' }));
     ledger.join(member(1, { heldUntil: '2026-07-05T12:00:00.000Z' }));
     ledger.join(member(2, { heldUntil: '2026-07-03T12:00:00.000Z' }));
@@ -89,7 +89,7 @@ describe('the ledger of a notifier', () => {
     assert.equal(again.members, 0);
   });
 
-  it('drops repetitions and what is out of date', () => {
+  it('drops repeated and outdated signals', () => {
     const ledger = ledgerOf(true, member(0));
     assert.equal(ledger.join(member(0)), false);
     ledger.join(member(1));
@@ -143,9 +143,9 @@ describe('the ledger of a notifier', () => {
   });
 });
 
-describe('the words to a notifier', () => {
+describe('the signals to a notifier', () => {
   const notice = { kind: 'failed', companyId: 'acme', chainId: 'c0', index: 0, at: time(0) };
-  it('are told from what somebody typed', () => {
+  it('are distinguished from values that somebody typed', () => {
     assert.ok(isNews({ notice, member: member(0) }) && isOver(over(0, 'done')));
     for (const value of [
       undefined,

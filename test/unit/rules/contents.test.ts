@@ -146,7 +146,7 @@ describe('the contents of a rule', () => {
     assert.deepEqual(named, { groups: ['Gold, first', '501', 'Silver'], fields: ['Arrival'] });
   });
 
-  it('are warned about oddities', () => {
+  it('get warnings about oddities', () => {
     const platform = { kind: 'workmarket' as const, token: 't', secret: 's' };
     const actions = [
       { ...send, sendRadius: '50', colour: 'red' },

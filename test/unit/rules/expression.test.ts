@@ -112,7 +112,7 @@ describe('a mistake in an expression', () => {
     ['has(event)', 'has is written like has(event.priority)', 0],
     ['event.a.matches("(")', 'matches has a wrong pattern: error parsing regexp: missing closing ): `(`', 7],
     ['b"a" == b"a"', 'bytes are not supported', 0],
-    ['[1].map(x, [1].map(y, [1].map(z, z))) == []', 'has more than 2 macros within one another', 25],
+    ['[1].map(x, [1].map(y, [1].map(z, z))) == []', 'has more than 2 nested macros', 25],
     ['@result == 1', 'has @result in a wrong place', 0],
     ['__proto__ == 1', '__proto__ is not a known name: write event, assignment, incomingValue, now', 0],
   ];

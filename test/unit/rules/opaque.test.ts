@@ -39,7 +39,7 @@ describe('the parts of a condition', () => {
     assert.match(evaluateParts({ if: big }, subjects).verdict?.reason ?? '', /assignment\.pay was 50/);
   });
 
-  it('of a condition whose expression is never reached: the property that is missing is told', () => {
+  it('of a condition whose expression is never reached: the missing property is reported', () => {
     const { verdict } = evaluateParts({ condition: { ...isDraft, path: ['sttus'] }, if: big }, subjects);
     assert.deepEqual(verdict, { holds: false, reason: 'sttus: no such property', missing: true });
   });

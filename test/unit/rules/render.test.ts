@@ -190,7 +190,7 @@ describe('a missing value', () => {
     assert.deepEqual([fieldsOf(mended.action).body, mended.action.invalidData], ['by hand: ${id}', undefined]);
   });
 
-  it('is not one that data only names', () => {
+  it('is not a name that appears only in data', () => {
     const given = {
       variables,
       actions: [

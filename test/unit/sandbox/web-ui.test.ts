@@ -112,7 +112,7 @@ describe('the Web UI of npm start', () => {
       assert.deepEqual([preflight.cors, (preflight.status ?? 0) >= 400], [[], true]);
     });
 
-  it('passes none of that on to the dev server', () => {
+  it('passes no request to the codec on to the dev server', () => {
     assert.deepEqual(
       upstream.asked.filter(({ path }) => path.startsWith('/relay/codec')),
       [],

@@ -28,7 +28,7 @@ function passedOn({ commands }: Driven): [string, unknown][] {
 }
 
 describe('delays that end during a pause', () => {
-  /** Due after 600 seconds, another action of its chain after 300. The pause ends at second 1,600. */
+  /** The action is due after 600 seconds, another action of its chain after 300. The pause ends after 1,600 seconds. */
   const overdue = async (resume: unknown, pauseSince = 200, what = 'all') => {
     const dueTimes = [
       { at: began, needs: ['platform'] },
@@ -286,7 +286,7 @@ describe('an assignment that is mended for all actions of the chain', () => {
     assert.equal(child.last.type, 'mendAction');
     await child.activate([done(child.last, mended(0))]);
     assert.equal((inputOf(child, 'sendAssignment').action as { assignmentId: string }).assignmentId, '2');
-    // The chain hears that it failed again.
+    // The chain learns that the action failed again.
     await child.activate([failed(child.last, 'PlatformError', { retryable: false, tookMs: 5 })]);
     await child.activate([done(child.last, policy)]);
     const [, report] = passedOn(child).findLast(([name]) => name === 'report') ?? [];

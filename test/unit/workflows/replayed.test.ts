@@ -23,7 +23,7 @@ import {
   wasReset,
 } from '../../workflows/activations.js';
 
-/** A workflow task: its events, and the local activities that its completion records as ended. */
+/** A workflow task: its events, and the local activities whose end it records. */
 interface Task {
   jobs: Job[];
   /** Unix milliseconds. */
@@ -107,7 +107,7 @@ class World {
   async #localActivities(driven: Driven, task: Task): Promise<void> {
     for (let [local] = this.#locals; local; [local] = this.#locals) {
       const chance = this.below(10);
-      if (chance === 0) return; // The task is completed before it ends.
+      if (chance === 0) return; // The task is completed before the local activity ends.
       const job = this.#endOf(local);
       task.markers.push({ seq: local.seq, job });
       if (chance < 5) {
@@ -316,7 +316,7 @@ class World {
   }
 }
 
-/** As Temporal replays: a local activity ends in the task that has recorded it. */
+/** Replays as Temporal does: a local activity ends in the task that has recorded its end. */
 async function replay({ type, chain, tasks }: Run, pick: Random): Promise<Driven> {
   const [first] = tasks;
   assert(first);

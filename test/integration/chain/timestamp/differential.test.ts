@@ -25,7 +25,7 @@ interface Case {
   pattern: string;
 }
 
-/** Zone names and letters differ between JDKs; the samples were measured on 17. */
+/** Zone names and letters differ between JDKs; the samples were measured on JDK 17. */
 const version = spawnSync('java', ['-version'], { encoding: 'utf8' }).stderr?.match(/version "(\d+)[^"]*"/);
 const skip = !version
   ? 'SKIPPED: there is no java on the PATH, so nothing was compared with the JDK'
@@ -151,8 +151,8 @@ function simplePattern(random: Random): string {
 }
 
 /**
- * Letters of DateTimeFormatter, at least one of which SimpleDateFormat does not have. A space follows a padded letter: before
- * another number Java fails with a ClassCastException.
+ * Letters of DateTimeFormatter, at least one of which SimpleDateFormat does not have. A space follows a padded letter,
+ * because before another number, Java fails with a ClassCastException.
  */
 function formatterPattern(random: Random): string {
   const texts = ['', '', ' ', '-', ':', "''", "'at'", "''''", '|', 'é', '[', ']'];

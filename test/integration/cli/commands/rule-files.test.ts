@@ -30,7 +30,7 @@ describe('rules as files', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** As somebody else does in the console. */
+  /** Publishes contents, as somebody else could do in the console. */
   async function publish(contents: object): Promise<void> {
     await saveDraft(contents);
     const { revision } = (await api.ask('GET', ruleAt('/draft'), adminToken)).json;

@@ -101,7 +101,7 @@ describe("a connection that a company's own key sets", () => {
     assert.equal(await by(), undefined);
   });
 
-  it('never calls an internal address of the operator as another kind', async () => {
+  it('never calls an internal address of the operator after a change of its kind', async () => {
     await patch(adminToken, { platform: { kind: 'http', baseUrl: internal } });
     assert.equal((await patch(key.key, { platform: workmarket })).status, 200);
     const { platform, setByCompany } = (await settings()).company;

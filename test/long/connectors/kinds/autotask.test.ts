@@ -120,7 +120,7 @@ describe('autotask', () => {
     assert.deepEqual([error.kind, error.facts.retryAfterSeconds], ['retryable', 60]);
   });
 
-  it('calls the user name wrong if Autotask knows no zone of it', async () => {
+  it('reports a wrong user name if Autotask knows no zone for it', async () => {
     const stranger = autotask({ kind: 'autotask', ...autotaskCredentials, userName: 'x@y.example', baseUrl: simulator.url });
     const error = await failing(set('x', new Memory(), 'Site note', stranger));
     assert.deepEqual([error.kind, error.facts.title], ['permanent', 'Autotask does not accept the credentials']);

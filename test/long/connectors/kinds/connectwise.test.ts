@@ -38,7 +38,7 @@ describeTicketSystem({
     { field: 'Result', value: 'return needed', stored: 'Return needed' },
     { field: 'Weather', value: 'Wet', stored: 'Wet' },
     { field: 'Photos', value: 'https://example.com/photos', stored: 'https://example.com/photos' },
-    // 05:00 UTC of the next day: the day is the company's.
+    // This is 05:00 UTC of the next day. The stored day is the day in the company's time zone.
     { field: 'Arrival', value: '2026-01-05T23:00:00-06:00', stored: '2026-01-05T00:00:00Z' },
     { field: 'Arrival', value: '1767625200', text: '05.01.2026', hasPattern: true, stored: '2026-01-05T00:00:00Z' },
   ],
@@ -153,7 +153,7 @@ describe('connectwise', () => {
     assert.equal(asked('/login/'), 2);
   });
 
-  it('says that a ticket is gone which an earlier attempt had found', async () => {
+  it('says that a ticket that an earlier attempt had found does not exist any more', async () => {
     let kept: unknown;
     await ticketing().setField(update('one'), {
       ...call,

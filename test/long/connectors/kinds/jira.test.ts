@@ -49,7 +49,7 @@ describeTicketSystem({
     { field: 'Arrival', value: '2026-01-05T14:00:00.987Z', stored: '2026-01-05T14:00:00.000Z' },
     { field: 'Arrival', value: '1767625200', text: '05.01.2026', hasPattern: true, stored: '2026-01-05T15:00:00.000Z' },
     { field: 'Visit day', value: '2026-01-05', stored: '2026-01-05' },
-    // 05:00 UTC of the next day: the day is the company's.
+    // This is 05:00 UTC of the next day. The stored day is the day in the company's time zone.
     { field: 'Visit day', value: '2026-01-05T23:00:00-06:00', stored: '2026-01-05' },
     { field: 'Visit result', value: 'done', stored: '10101' },
     { field: 'Hours on site', value: ' 3.50 ', stored: 3.5 },
@@ -66,7 +66,7 @@ describeTicketSystem({
     { field: 'Visit day', value: '05/Jan/26', says: /not a timestamp/ },
     { field: 'Door code', value: 'x', says: /edit screen.*does not exist for the issue.*may not edit/ },
     { field: 'Imported from', value: 'x', says: /edit screen.*does not exist for the issue.*may not edit/ },
-    { field: 'customfield_10019', value: '2026-01-05', says: /no ticket field/ }, // Two are called Arrival; this one is hidden.
+    { field: 'customfield_10019', value: '2026-01-05', says: /no ticket field/ }, // Two fields are called Arrival. This one is hidden.
   ],
   stored: (state, field) => {
     const value = stored(state, field);
@@ -253,7 +253,7 @@ describe('jira', () => {
     }
   });
 
-  it('calls wrong credentials by their name, also if Jira answers as to nobody', async () => {
+  it('reports wrong credentials, even if Jira answers as to an anonymous user', async () => {
     for (const wrongCredentialsAreAnonymous of [true, false]) {
       const vendor = createJira({ doubts: { wrongCredentialsAreAnonymous } });
       const wrong = (url: string) => jira({ ...settings, token: 'wrong-token', baseUrl: url });

@@ -228,7 +228,7 @@ function suite(doubts: Doubts): void {
     assert.equal(it_.sends().length, 2);
   });
 
-  it('looks before it sends for a person', async () => {
+  it('looks for an earlier send before the retry of a person sends again', async () => {
     await it_.platform.getAssignment(draft, call());
     it_.vendor.state.queueMs = 60_000;
     it_.fail({ name: 'cut-off-after', times: 1, path: '/send' });

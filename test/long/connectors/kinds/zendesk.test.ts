@@ -39,7 +39,7 @@ describeTicketSystem({
     { field: 'Hours', value: ' 2.50 ', stored: '2.5' },
     { field: 'Visited', value: 'yes', stored: true },
     { field: 'Arrival', value: '2026-01-05', stored: '2026-01-05' },
-    // 05:00 UTC of the next day: the day is the company's.
+    // This is 05:00 UTC of the next day. The stored day is the day in the company's time zone.
     { field: 'Arrival', value: '2026-01-05T23:00:00-06:00', stored: '2026-01-05' },
     { field: 'Arrival', value: '1767625200', text: '05.01.2026', hasPattern: true, stored: '2026-01-05' },
     { field: 'Result', value: 'return needed', stored: 'result_return' },
@@ -105,7 +105,7 @@ describe('zendesk', () => {
   };
   const changes = () => simulator.vendor.state.calls.filter(({ method }) => method !== 'GET');
 
-  it('sends nothing to a closed ticket, unless it has the value', async () => {
+  it('changes nothing in a closed ticket, and fails unless the ticket has the value already', async () => {
     const error = await failing(ticketing().setField(update('x', { ticketId: '35438' }), call));
     assert.deepEqual([error.kind, error.facts.title], ['permanent', 'Ticket 35438 is closed at Zendesk']);
     const { note } = await ticketing().setField(update('', { ticketId: '35438' }), call);
@@ -113,7 +113,7 @@ describe('zendesk', () => {
     assert.equal(changes().length, 0);
   });
 
-  it('tells the sentence of every form of error', async () => {
+  it('shows the text of every form of error', async () => {
     const { state, faults } = simulator.vendor;
     const refusal = async (fault: object, more: Partial<FieldUpdate> = {}) => {
       faults.now = faults.schema.parse({ name: 'slow', delayMs: 0, ...fault });
@@ -149,7 +149,7 @@ describe('zendesk', () => {
     await setField(update('Done', { name: 'Result' }), call);
     const result = simulator.vendor.state.fields.find(({ title }) => title === 'Result');
     assert.ok(result);
-    result.custom_field_options?.splice(1); // The relay still remembers the other one.
+    result.custom_field_options?.splice(1); // The relay still remembers the other option.
     const error = await failing(setField(update('Return needed', { name: 'Result' }), call));
     assert.equal(error.facts.title, 'Zendesk did not keep the value of "Result"');
     assert.match(error.message, /the field has "result_done"/);
@@ -164,7 +164,7 @@ describe('zendesk', () => {
     assert.match((await failing(setField(update('two'), call))).facts.title ?? '', /did not keep the value/);
   });
 
-  it('writes a field that agents may not edit if Zendesk does, or reports that it does not', async () => {
+  it('sets a field that agents may not edit if Zendesk accepts this, and otherwise reports it', async () => {
     const relayId = update('chain 7', { name: 'Relay id' });
     assert.match((await failing(ticketing().setField(relayId, call))).facts.title ?? '', /did not keep the value of "Relay id"/);
     const lenient = createZendesk({ doubts: { uneditableFieldsAreWritten: true } });
@@ -195,7 +195,7 @@ describe('zendesk', () => {
     assert.equal(simulator.vendor.state.calls.filter(({ path }) => path.endsWith('/ticket_fields.json')).length, 3);
   });
 
-  it('takes a checkbox without a tick for one without a value', async () => {
+  it('treats a checkbox without a tick as a field without a value', async () => {
     for (const value of ['no', '']) {
       const { note } = await ticketing().setField(update(value, { name: 'Visited' }), call);
       assert.match(note ?? '', /had this value already/);
@@ -209,7 +209,7 @@ describe('zendesk', () => {
     assert.equal(simulator.vendor.state.calls.length, 0);
   });
 
-  it('says nothing of a token that is wrong, and calls it credentials', async () => {
+  it('reports a wrong token as wrong credentials, and does not show it', async () => {
     const error = await failing(
       ticketing(zendesk({ ...settings, token: 'wrong-token', baseUrl: simulator.url })).setField(update('x'), call),
     );

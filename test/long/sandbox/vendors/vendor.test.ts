@@ -52,14 +52,14 @@ describe('the frame of the simulators', () => {
     assert.equal(vendor.state.calls.at(-1)?.query.call, '1000');
   });
 
-  it('tells a method that is not documented from a path that is not', async () => {
+  it('distinguishes an undocumented method from an undocumented path', async () => {
     const method = await fetch(`${server.url}/sum`, { method: 'DELETE' });
     assert.deepEqual([method.status, await method.json()], [405, { allowed: ['GET', 'PATCH'] }]);
     const path = await fetch(`${server.url}/difference`);
     assert.deepEqual([path.status, await path.json()], [404, { allowed: [] }]);
   });
 
-  it('lets the vendor word what a handler throws', async () => {
+  it('lets the vendor write the answer for an error that a handler throws', async () => {
     const answer = await add(['by', 'two']);
     assert.deepEqual([answer.status, await answer.text()], [400, 'Error: by is not a number']);
     assert.equal(vendor.state.calls[0]?.status, 400);

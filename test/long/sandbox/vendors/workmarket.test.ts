@@ -4,7 +4,7 @@ import { createWorkmarket, settleSends, workmarketDoubts } from '../../../../src
 import workmarket from '../../../fixtures/workmarket.json' with { type: 'json' };
 import { describeFixtures, served } from '../../../sandbox/vendors.js';
 
-/** Its sends take effect at the next request. */
+/** A simulator whose sends take effect at the next request. */
 const withoutQueue = (doubts: Record<string, boolean>) => {
   const vendor = createWorkmarket({ doubts });
   vendor.state.queueMs = 0;

@@ -187,7 +187,7 @@ describe('chain commands', () => {
         '',
       ].join('\n'),
     );
-    // An API without dry runs would have run the chain: that must not look like a dry run.
+    // An API without dry runs would have run the chain, and this must not look like a dry run.
     assert.equal((await run(['send', 'acme', '-', '--dry-run'], () => ({ status: 202, body: {} }))).exitCode, 3);
   });
 

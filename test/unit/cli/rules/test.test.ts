@@ -105,12 +105,12 @@ describe('relay rules test', () => {
     [
       'value that is missing',
       `${event}\n    assignment: { status: draft }\n    actions: [{}, {}]`,
-      'action 1 sendEmails\n          expected  no need of attention\n          got       needs-attention: ',
+      'action 1 sendEmails\n          expected  does not need attention\n          got       needs-attention: ',
     ],
     [
       'assignment that is missing',
       `${event}\n    actions: [{}, {}]`,
-      'action 1 sendEmails\n          expected  no need of attention\n          got       needs-attention: the case has no assignment',
+      'action 1 sendEmails\n          expected  does not need attention\n          got       needs-attention: the case has no assignment',
     ],
     [
       'file of an event',

@@ -21,7 +21,7 @@ describe("the pretend platform's memory", () => {
     const quick = before.arrived({ method: 'GET', path: '/quick' });
     before.put('calls', `${quick.number}`, { ...quick, status: 200 });
     before.put('calls', `${slow.number}`, { ...slow, status: 404 });
-    // No close: a killed process closes nothing. Its last line may be incomplete.
+    // The test closes nothing, because a killed process closes nothing. Its last line may be incomplete.
     appendFileSync(file, '{"table":"tickets","key":"half');
 
     const after = new PlatformState(file);
