@@ -38,6 +38,7 @@ import { installRuntime, startWorker } from '../../src/worker/worker.js';
 import { extent } from '../extent.js';
 import { endlessUses } from '../hostile/api.js';
 import { openEmptied } from '../store/emptied.js';
+import '../workflows/main-thread.js';
 
 export const adminToken = 'admin-token-of-the-tests';
 export const actor = { kind: 'admin' } as const;
