@@ -31,7 +31,10 @@ export function docsRoutes({ links }: Pick<ApiOptions, 'links'>, others: readonl
     route.anyone('GET /schemas/rule.json', 'getRuleFileSchema', 'Read the JSON Schema of rules as files', {
       description: 'With it, an editor completes the fields of a YAML file that `relay rules pull` wrote.',
       answers: { 200: ['JSON Schema, draft 7.', z.looseObject({ $schema: z.string() })] },
-      handle: (c) => c.json((ruleSchema ??= ruleFileJsonSchema())),
+      handle(c) {
+        ruleSchema ??= ruleFileJsonSchema();
+        return c.json(ruleSchema);
+      },
     }),
     route.anyone('GET /docs', 'getDocs', 'Read the documentation of the API', {
       query: ofCompany,
@@ -46,7 +49,7 @@ export function docsRoutes({ links }: Pick<ApiOptions, 'links'>, others: readonl
       },
     }),
   ];
-  // Made on request, because most processes are never asked, and a start should be quick.
+  // Created at the first request, because creating them would slow down each start.
   let document: string | undefined;
   let ruleSchema: ReturnType<typeof ruleFileJsonSchema> | undefined;
   return routes;
