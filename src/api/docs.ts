@@ -24,13 +24,17 @@ export function docsRoutes({ links }: Pick<ApiOptions, 'links'>, others: readonl
       query: ofCompany,
       answers: { 200: ['OpenAPI 3.1.', z.looseObject({ openapi: z.string() })] },
       handle(c, { query: { companyId = companyVariable } }) {
+        document ??= JSON.stringify(openApi(links.api, [...others, ...routes]));
         return c.body(document.replaceAll(companyVariable, companyId), 200, { 'Content-Type': 'application/json' });
       },
     }),
     route.anyone('GET /schemas/rule.json', 'getRuleFileSchema', 'Read the JSON Schema of rules as files', {
       description: 'With it, an editor completes the fields of a YAML file that `relay rules pull` wrote.',
       answers: { 200: ['JSON Schema, draft 7.', z.looseObject({ $schema: z.string() })] },
-      handle: (c) => c.json(ruleSchema),
+      handle(c) {
+        ruleSchema ??= ruleFileJsonSchema();
+        return c.json(ruleSchema);
+      },
     }),
     route.anyone('GET /docs', 'getDocs', 'Read the documentation of the API', {
       query: ofCompany,
@@ -45,8 +49,9 @@ export function docsRoutes({ links }: Pick<ApiOptions, 'links'>, others: readonl
       },
     }),
   ];
-  const ruleSchema = ruleFileJsonSchema();
-  const document = JSON.stringify(openApi(links.api, [...others, ...routes]));
+  // Created at the first request, because creating them would slow down each start.
+  let document: string | undefined;
+  let ruleSchema: ReturnType<typeof ruleFileJsonSchema> | undefined;
   return routes;
 }
 

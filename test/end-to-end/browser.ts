@@ -37,7 +37,7 @@ export async function signIn(page: Page, api: string, credential: string, to = '
 
 /** axe's violations as text. @param rules - by default, all rules. */
 export async function obstacles(page: Page, rules?: string[]): Promise<string[]> {
-  await page.evaluate(axe);
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe);
   const { violations } = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(
     `axe.run(${JSON.stringify(rules ? { runOnly: rules } : {})})`,
   );

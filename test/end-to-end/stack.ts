@@ -38,6 +38,7 @@ import { installRuntime, startWorker } from '../../src/worker/worker.js';
 import { extent } from '../extent.js';
 import { endlessUses } from '../hostile/api.js';
 import { openEmptied } from '../store/emptied.js';
+import '../workflows/main-thread.js';
 
 export const adminToken = 'admin-token-of-the-tests';
 export const actor = { kind: 'admin' } as const;
@@ -381,7 +382,7 @@ export async function eventually<Value extends object | string | number | true |
     if (!(value instanceof Unmet)) return value;
     const waited = Date.now() - began;
     if (waited > 180_000) assert.fail(`waited in vain for ${what}; last seen: ${JSON.stringify(value.seen, undefined, 1)}`);
-    await sleep(Math.min(50 + waited / 10, 500));
+    await sleep(Math.min(100 + waited / 5, 500));
   }
 }
 

@@ -59,7 +59,7 @@ interface Abuse {
   met?: string;
 }
 
-/** @param most - the abusive company's quotas, per day or at once. @param pauseMs - slows the abuse, to save CPU time */
+/** @param most - the abusive company's quotas, per day or at once. @param pauseMs - slows the abuse beyond a limit, to save CPU time */
 export async function twoCompanies(stack: Stack, most: number, pauseMs = 0) {
   const systems = await startSystems();
 

@@ -11,7 +11,7 @@ export interface Order {
   connections: number;
   /** The number of requests after which it stops. */
   most?: number;
-  /** The pause of a connection after each answer. */
+  /** The pause of a connection after each answer that says that a limit was reached. */
   pauseMs?: number;
 }
 
@@ -34,7 +34,7 @@ process.once('message', async ({ url, requests, connections, most = Number.POSIT
       const slug = /"type":"\/problems\/([\w-]+)"/.exec(text)?.[1];
       const what = slug ? `${answer.statusCode} ${slug}` : String(answer.statusCode);
       answers[what] = (answers[what] ?? 0) + 1;
-      if (pauseMs) await sleep(pauseMs);
+      if (pauseMs && answer.statusCode === 429) await sleep(pauseMs);
     }
   };
   await Promise.all(Array.from({ length: connections }, send));

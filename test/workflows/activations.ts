@@ -13,6 +13,7 @@ import { ReusableVMWorkflowCreator } from '@temporalio/worker/lib/workflow/reusa
 import type { Chain, ChainAction } from '../../src/chain/chain.js';
 import type { ChainView } from '../../src/contract/messages.js';
 import { bundlePath } from '../../src/worker/bundle.js';
+import './main-thread.js';
 
 const { WorkflowActivation } = proto.coresdk.workflow_activation;
 export type Job = proto.coresdk.workflow_activation.IWorkflowActivationJob;

@@ -9,7 +9,7 @@ import { startStack } from '../../end-to-end/stack.js';
 import { extent } from '../../extent.js';
 import { twoCompanies } from '../../hostile/abuse.js';
 
-const both = await twoCompanies(await startStack({ rateLimitPerMinute: 60, uses: {} }), extent(20, 40), extent(250, 100));
+const both = await twoCompanies(await startStack({ rateLimitPerMinute: 60, uses: {} }), extent(20, 40), extent(1000, 100));
 after(() => both.close());
 const chains = extent(4, 10);
 

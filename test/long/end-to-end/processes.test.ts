@@ -64,6 +64,11 @@ async function deployed() {
   };
 }
 
+async function saysUnreachable(alone: Process, address: string): Promise<void> {
+  await alone.says(new RegExp(`Temporal cannot be reached at ${address}, namespace default: .*; trying again`));
+  assert.doesNotMatch(alone.output(), /\bat .*\.[jt]s:/, 'no stack');
+}
+
 describe('npm run api and npm run worker', () => {
   it('refuse to start if a requirement is missing, and say which', async () => {
     const api = start('api/main.js', {});
@@ -140,22 +145,21 @@ describe('npm run api and npm run worker', () => {
       assert.equal(await refused.ended, 1);
       assert.match(refused.output(), /^[^\n]*schema version 1000[^\n]*start the newer program\.\n$/);
     });
-
-    it(`log in one line that Temporal cannot be reached, and retry: ${main}`, { skip }, async () => {
-      const database = await createDatabase();
-      closing.push(() => database.drop());
-      const TEMPORAL_ADDRESS = `127.0.0.1:${await freePort('127.0.0.1')}`;
-      const alone = start(main, { ...more, DATABASE_URL: database.url, TEMPORAL_ADDRESS });
-      await alone.says(new RegExp(`Temporal cannot be reached at ${TEMPORAL_ADDRESS}, namespace default: .*; trying again`));
-      assert.doesNotMatch(alone.output(), /\bat .*\.[jt]s:/, 'no stack');
-      assert.equal(await alone.end('SIGTERM'), 0);
-    });
   }
+
+  it('log in one line that Temporal cannot be reached, and retry: worker/main.js', { skip }, async () => {
+    const database = await createDatabase();
+    closing.push(() => database.drop());
+    const TEMPORAL_ADDRESS = `127.0.0.1:${await freePort('127.0.0.1')}`;
+    const alone = start('worker/main.js', { ...needs['worker/main.js'], DATABASE_URL: database.url, TEMPORAL_ADDRESS });
+    await saysUnreachable(alone, TEMPORAL_ADDRESS);
+    assert.equal(await alone.end('SIGTERM'), 0);
+  });
 });
 
 // Each test has its own deployment, and mostly waits for a process.
 describe('a deployment of npm run api and npm run worker', { concurrency: 2 }, () => {
-  it('runs a chain that the admin API sets up; with several workers, one of them killed; the API answers 503 without Temporal', {
+  it('runs a chain that the admin API sets up; with several workers, one of them killed; the API says that Temporal cannot be reached, and answers 503', {
     skip,
   }, async () => {
     const { shared, call, found } = await deployed();
@@ -177,12 +181,9 @@ describe('a deployment of npm run api and npm run worker', { concurrency: 2 }, (
     assert.equal(await workers[1]?.end('SIGTERM'), 0);
 
     const unreachable = String(await freePort('127.0.0.1'));
-    const alone = start('api/main.js', {
-      ...shared,
-      PORT: unreachable,
-      TEMPORAL_ADDRESS: `127.0.0.1:${await freePort('127.0.0.1')}`,
-    });
-    await alone.says('the API listens');
+    const TEMPORAL_ADDRESS = `127.0.0.1:${await freePort('127.0.0.1')}`;
+    const alone = start('api/main.js', { ...shared, PORT: unreachable, TEMPORAL_ADDRESS });
+    await saysUnreachable(alone, TEMPORAL_ADDRESS);
     const body = JSON.stringify([{ relayId, relayAccessToken, ...udf('T') }]);
     const headers = { 'content-type': 'application/json' };
     const refused = await fetch(`http://127.0.0.1:${unreachable}/co/acme/relay`, { method: 'POST', headers, body });
