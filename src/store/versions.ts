@@ -88,11 +88,10 @@ export const versionsIn = (database: Database) => ({
       const old = await versions.find(queries, `${named} AND version = $3::int`, [companyId, relayId, version]);
       if (!rule || !old) return undefined;
       const draft = await drafts.find(queries, `${named} FOR UPDATE`, [companyId, relayId]);
-      const left =
-        rule.published && (await versions.find(queries, `${named} AND version = $3::int`, [companyId, relayId, rule.published]));
-      if (draft?.contents && left && isDeepStrictEqual(parsed(draft.contents), parsed(left.contents))) {
-        const { revision } = draft;
-        const followed = { revision: revision + 1, contents: old.contents, updatedBy: actorName(actor) };
+      const [from] = await versions.select(queries, `${named} AND version = $3::int`, [companyId, relayId, rule.published ?? 0]);
+      const isSame = (one: string, other: string) => isDeepStrictEqual(parsed(one), parsed(other));
+      if (draft?.contents && from && isSame(draft.contents, from.contents) && !isSame(draft.contents, old.contents)) {
+        const followed = { revision: draft.revision + 1, contents: old.contents, updatedBy: actorName(actor) };
         await drafts.update(queries, followed, { companyId, relayId });
       }
       return add(queries, rule, { contents: contentsSchema.parse(contentsOf(old.contents)), note, fromVersion: version }, actor);
