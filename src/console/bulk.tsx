@@ -2,15 +2,10 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { z } from 'zod';
 import type { BulkVerb } from '../chain/allowed-verbs.js';
 import type { Correction } from '../chain/correct.js';
-import type { Bulk, bulkPreviewSchema, ListedChain } from '../contract/chain-resource.js';
-import { pageOf, path } from './addresses.js';
-import { announce } from './announce.js';
-import { ask, Refused } from './api.js';
-import { often, useResource } from './resource.js';
-import { useCompany } from './session.js';
+import { announce, ask, often, pageOf, path, Refused, useCompany, useResource } from './base.js';
+import type { Bulk, bulkPreviewSchema, ListedChain, z } from './types.js';
 import { Button, Choice, Confirm, Dialog, NotReady, ProblemNote, Said, State, Time, useDeed } from './ui/index.js';
 import { aboutChain, counted, progressWords, verbMeanings, verbWords } from './words.js';
 

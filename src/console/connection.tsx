@@ -1,30 +1,13 @@
 /** The connections to other systems: a form with the settings of the chosen kind, a check, and all connections as JSON. */
 
 import { useSignal } from '@preact/signals';
-import type { z } from 'zod';
 import type { Fields } from '../chain/fields.js';
 import { type Kind, platformKinds, type Setting, ticketingKinds } from '../chain/kinds.js';
-import type { Checked, CheckedPart, checkResponse, StoredCompany } from '../contract/company.js';
-import { announce } from './announce.js';
-import { ask } from './api.js';
+import { announce, ask, changedIn, isOperator, useForm } from './base.js';
 import { readObject } from './fields.js';
-import { changedIn, useForm } from './form.js';
-import { isOperator } from './session.js';
-import {
-  Area,
-  Badge,
-  Button,
-  Failure,
-  FieldList,
-  FormFields,
-  fieldsOf,
-  ProblemNote,
-  Said,
-  Section,
-  Select,
-  Submit,
-  useDeed,
-} from './ui/index.js';
+import type { Checked, CheckedPart, checkResponse, StoredCompany, z } from './types.js';
+import { Area, FormFields, fieldsOf, Select } from './ui/fields.js';
+import { Badge, Button, Failure, FieldList, ProblemNote, Said, Section, Submit, useDeed } from './ui/index.js';
 
 export const partWords: Record<CheckedPart | 'limits' | 'webhookSecret', string> = {
   platform: 'Assignment platform',

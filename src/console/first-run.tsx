@@ -1,11 +1,8 @@
 /** The first steps of a company. The list disappears when all steps are done, or when the second chain arrives. */
 
-import type { ChainList } from '../contract/chain-resource.js';
-import type { StoredCompany } from '../contract/company.js';
-import { pageOf, path, query } from './addresses.js';
-import { seldom, useResource } from './resource.js';
-import { may, useCompany } from './session.js';
-import { Section } from './ui/table.js';
+import { may, pageOf, path, query, seldom, useCompany, useResource } from './base.js';
+import type { ChainList, StoredCompany } from './types.js';
+import { Section } from './ui/index.js';
 
 export function FirstRun() {
   const { companyId, rules } = useCompany();

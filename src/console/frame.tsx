@@ -3,10 +3,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import type { Resource } from './resource.js';
+import type { Resource } from './base.js';
 import { Known, Pager, SessionIsOver, UpToDate } from './ui/index.js';
-
-export { announce } from './announce.js';
 
 /** The path of the last page, and whether the user has gone from one page to another since the console was loaded. */
 let [shownAt, hasGone]: [string | undefined, boolean] = [undefined, false];

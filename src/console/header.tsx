@@ -1,12 +1,10 @@
 /** The frame around every page: the header with the pages, search and pauses, and the footer. */
 
 import type { ComponentChildren } from 'preact';
-import type { CompanyFacts } from '../contract/company.js';
-import { pageOf, query } from './addresses.js';
-import { said } from './announce.js';
+import { isOperator, pageOf, query, said, session } from './base.js';
 import { PauseBanner, PauseButton } from './pauses.js';
 import { type PageLink, Search } from './search.js';
-import { isOperator, session } from './session.js';
+import type { CompanyFacts } from './types.js';
 
 interface Place extends PageLink {
   /** One of the places of the navigation. All other pages are tabs of a place. */

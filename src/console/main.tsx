@@ -4,10 +4,18 @@ import { useSignal } from '@preact/signals';
 import { type ComponentChildren, type ComponentType, render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
-import type { CompanyFacts } from '../contract/company.js';
-import type { Role } from '../contract/credential.js';
-import { pageOf, path } from './addresses.js';
-import { sessionIsOver } from './api.js';
+import {
+  CompanyContext,
+  isOperator,
+  may,
+  pageOf,
+  path,
+  type Session,
+  seldom,
+  session,
+  sessionIsOver,
+  useResource,
+} from './base.js';
 import { Page } from './frame.js';
 import { Framed } from './header.js';
 import { AssignmentPage } from './pages/assignment.js';
@@ -21,9 +29,8 @@ import { PeoplePage } from './pages/people.js';
 import { RefusalPage, RefusedPage } from './pages/refused.js';
 import { RulesPage } from './pages/rules.js';
 import { SettingsPage } from './pages/settings.js';
-import { seldom, useResource } from './resource.js';
-import { CompanyContext, isOperator, may, type Session, session } from './session.js';
-import { ProblemNote } from './ui/known.js';
+import type { CompanyFacts, Role } from './types.js';
+import { ProblemNote } from './ui/index.js';
 
 interface PageOfCompany {
   /** The name of a list. Only lists are in the navigation and in search. */

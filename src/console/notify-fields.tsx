@@ -1,7 +1,7 @@
 /** Shows the contacts of a company or a rule as form fields, and converts these fields to a merge patch. */
 
-import type { Notify } from '../contract/notify.js';
-import { FormFields } from './ui/fields.js';
+import type { Notify } from './types.js';
+import { FormFields } from './ui/index.js';
 
 const linksWords =
   'Put links for decisions (retry, skip) into messages to the webhook. Everybody who reads the messages can use the links.';

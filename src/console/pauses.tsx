@@ -1,15 +1,10 @@
 /** Pauses of outside systems: the banner on every page, and the button in the header that begins a pause. */
 
 import { type Pausable, pausable } from '../chain/pause.js';
-import type { ChainList } from '../contract/chain-resource.js';
-import type { PausesNow } from '../contract/company.js';
-import { pageOf, path, query } from './addresses.js';
-import { ask } from './api.js';
-import { useResource } from './resource.js';
-import { may, useCompany } from './session.js';
+import { ask, may, pageOf, path, query, useCompany, useResource } from './base.js';
+import type { ChainList, PausesNow } from './types.js';
 import { Button, DeedButton, ProblemNote, Time, useDeed } from './ui/index.js';
-import { timeIn } from './when.js';
-import { counted, pausableWords } from './words.js';
+import { counted, pausableWords, timeIn } from './words.js';
 
 /** By the length in seconds. */
 const ends = { 0: 'when a person ends the pause', 1800: 'in 30 minutes', 7200: 'in 2 hours', 28800: 'in 8 hours' };

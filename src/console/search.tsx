@@ -3,10 +3,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import type { SearchResult } from '../contract/search.js';
-import { pageOf, path, query } from './addresses.js';
-import { ask, Refused } from './api.js';
-import { useCompany } from './session.js';
+import { ask, pageOf, path, query, Refused, useCompany } from './base.js';
+import type { SearchResult } from './types.js';
 import { Button, Dialog, FieldList } from './ui/index.js';
 
 /** `key` follows the key `g`: `g n` opens Now. */

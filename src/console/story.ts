@@ -4,8 +4,7 @@ import { conditionOf } from '../chain/comparisons.js';
 import { foundNobody, hasEnded } from '../chain/outcome.js';
 import { conditionWords, deedWords, groupsOf } from '../chain/sentences.js';
 import { capital, counted } from '../chain/text.js';
-import type { AssignmentNow } from '../contract/assignment.js';
-import type { ActionResource } from '../contract/chain-resource.js';
+import type { ActionResource, AssignmentNow } from './types.js';
 import { timeText, type Zone } from './when.js';
 import { actionWords, failureTitle } from './words.js';
 

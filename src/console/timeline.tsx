@@ -4,15 +4,13 @@ import type { ComponentChildren } from 'preact';
 import { type Fields, fixedFields } from '../chain/fields.js';
 import { hasEnded } from '../chain/outcome.js';
 import { type Scale, scaleOf, width } from '../chain/timeline.js';
-import type { ActionResource, ChainResource, NoticeText } from '../contract/chain-resource.js';
 import { noticeKindOf } from '../contract/notices.js';
-import { path } from './addresses.js';
-import { useCompany } from './session.js';
+import { path, useCompany } from './base.js';
 import { deedOf } from './story.js';
+import type { ActionResource, ChainResource, NoticeText } from './types.js';
 import { Asked, Failure, FieldList, Moment, now, Said, State, Time } from './ui/index.js';
 import { Verbs } from './verbs.js';
-import { durationText } from './when.js';
-import { counted, failureTitle, toneOf, verbWords } from './words.js';
+import { counted, durationText, failureTitle, toneOf, verbWords } from './words.js';
 
 export interface Step {
   chain: ChainResource;

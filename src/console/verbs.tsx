@@ -8,11 +8,9 @@ import { type Fields, fixedFields } from '../chain/fields.js';
 import { isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
 import { actionsText } from '../chain/text.js';
-import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
-import { pageOf, path } from './addresses.js';
-import { ask } from './api.js';
+import { ask, may, pageOf, path, useCompany } from './base.js';
 import { changesOf, editText, fieldAt, isLong } from './fields.js';
-import { may, useCompany } from './session.js';
+import type { ActionResource, ChainResource } from './types.js';
 import { Area, Button, Check, Confirm, type ConfirmProps, Entry, Failure, NotReady, ProblemNote, useDeed } from './ui/index.js';
 import { helpFor, stateWords, titleOf, verbWords } from './words.js';
 

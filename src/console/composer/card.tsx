@@ -3,8 +3,8 @@
 import { useSignal } from '@preact/signals';
 import { type Fields, fieldText } from '../../chain/fields.js';
 import { sentenceOf } from '../../chain/sentences.js';
-import { announce } from '../frame.js';
-import { Button } from '../ui/buttons.js';
+import { announce } from '../base.js';
+import { Button } from '../ui/index.js';
 import { counted, fieldWords, reminderWords } from '../words.js';
 import type { Card } from './draft.js';
 import { type Remark, useKnowledge } from './knowledge.js';

@@ -2,15 +2,9 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { Composer as Actions, SystemNames } from '../../contract/dry-run.js';
-import { path } from '../addresses.js';
-import { ask } from '../api.js';
-import { announce } from '../frame.js';
-import { seldom, useResource } from '../resource.js';
-import { useCompany } from '../session.js';
-import { Button } from '../ui/buttons.js';
-import { Dialog } from '../ui/dialog.js';
-import { ProblemNote } from '../ui/known.js';
+import { announce, ask, path, seldom, useCompany, useResource } from '../base.js';
+import type { Composer as Actions, SystemNames } from '../types.js';
+import { Button, Dialog, ProblemNote } from '../ui/index.js';
 import { ConflictDialog } from './conflict.js';
 import { EventSide } from './event-side.js';
 import { Finish } from './finish.js';

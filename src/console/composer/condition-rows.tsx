@@ -15,8 +15,7 @@ import {
   typedValue,
 } from '../../chain/comparisons.js';
 import { propertyOf } from '../../chain/condition.js';
-import { Button } from '../ui/buttons.js';
-import { Area, Select, Suggested } from '../ui/fields.js';
+import { Area, Button, Select, Suggested } from '../ui/index.js';
 import { useKnowledge } from './knowledge.js';
 import { offersOf, valuesAt } from './places.js';
 

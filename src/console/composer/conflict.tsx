@@ -1,8 +1,6 @@
 /** Two tabs or people have changed the same draft: shows both, and lets the person choose. */
 
-import { Button } from '../ui/buttons.js';
-import { Dialog } from '../ui/dialog.js';
-import { Time } from '../ui/text.js';
+import { Button, Dialog, Time } from '../ui/index.js';
 import { Differences, Sentences } from './differences.js';
 import { draftOf } from './draft.js';
 import type { Editing } from './use-draft.js';

@@ -5,7 +5,7 @@ import { delayText } from '../../chain/durations.js';
 import { fieldText, isObject } from '../../chain/fields.js';
 import { conditionWords, sentenceOf, spoken, whenWords } from '../../chain/sentences.js';
 import { capital } from '../../chain/text.js';
-import type { ContentsDiff } from '../../contract/rule-contents.js';
+import type { ContentsDiff } from '../types.js';
 import { actionWords } from '../words.js';
 import type { Draft } from './draft.js';
 import { fieldName, variableWords } from './plain-words.js';

@@ -2,7 +2,7 @@
 
 import { type Fields, fieldText, isObject } from '../../chain/fields.js';
 import { mailHtml } from '../../chain/mail-html.js';
-import type { Contents } from '../../contract/rule-contents.js';
+import type { Contents } from '../types.js';
 
 export interface Card {
   /** The id of the card. It stays the same when the card moves. */

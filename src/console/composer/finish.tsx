@@ -1,16 +1,10 @@
 /** The last part of the composer: the address for the sender, or the body to paste, and the last chain of the rule. */
 
 import { useSignal } from '@preact/signals';
-import type { z } from 'zod';
-import type { rotatedTokenResponse } from '../../contract/credential.js';
-import { pageOf, path } from '../addresses.js';
-import { ask, type Refused } from '../api.js';
-import { announce } from '../frame.js';
+import { announce, ask, pageOf, path, type Refused, useCompany } from '../base.js';
 import { Week } from '../rule/week.js';
-import { useCompany } from '../session.js';
-import { Button, useDeed } from '../ui/buttons.js';
-import { Area, Entry } from '../ui/fields.js';
-import { ProblemNote } from '../ui/known.js';
+import type { rotatedTokenResponse, z } from '../types.js';
+import { Area, Button, Entry, ProblemNote, useDeed } from '../ui/index.js';
 import { counted } from '../words.js';
 import { listOf } from './draft.js';
 import { useKnowledge } from './knowledge.js';

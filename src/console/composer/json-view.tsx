@@ -1,7 +1,7 @@
 /** The draft as JSON. It also reads the list of a webhook, and removes its tokens. */
 
 import { useSignal } from '@preact/signals';
-import { Area } from '../ui/fields.js';
+import { Area } from '../ui/index.js';
 import { contentsText, draftOf, readContents, withoutTokens } from './draft.js';
 import { useKnowledge } from './knowledge.js';
 

@@ -4,7 +4,7 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Subject } from '../../chain/comparisons.js';
 import type { Fields } from '../../chain/fields.js';
-import type { Composed, Composer, SystemNames } from '../../contract/dry-run.js';
+import type { Composed, Composer, SystemNames } from '../types.js';
 import type { Editing } from './use-draft.js';
 
 /** How the sender calls the relay: with its event, or with a list of actions. */

@@ -2,14 +2,10 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { z } from 'zod';
 import type { Fields } from '../../chain/fields.js';
-import type { eventsResponse, wholeEventSchema } from '../../contract/rule-event.js';
-import { path } from '../addresses.js';
-import { ask } from '../api.js';
+import { ask, path, seldom, useCompany, useResource } from '../base.js';
 import { readObject } from '../fields.js';
-import { seldom, useResource } from '../resource.js';
-import { useCompany } from '../session.js';
+import type { eventsResponse, wholeEventSchema, z } from '../types.js';
 
 type WholeEvent = z.infer<typeof wholeEventSchema>;
 

@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { propertyOf } from '../../chain/condition.js';
-import { Suggested } from '../ui/fields.js';
+import { Suggested } from '../ui/index.js';
 import { useKnowledge } from './knowledge.js';
 import { offersOf, valueWords } from './places.js';
 

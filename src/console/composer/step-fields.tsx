@@ -7,9 +7,7 @@ import { delayText, miles, readDuration, storedDelay, wholeDuration } from '../.
 import { type Fields, fieldText } from '../../chain/fields.js';
 import { mailHtml } from '../../chain/mail-html.js';
 import { groupsOf } from '../../chain/sentences.js';
-import { Button } from '../ui/buttons.js';
-import { Area, Suggested } from '../ui/fields.js';
-import { Fold } from '../ui/known.js';
+import { Area, Button, Fold, Suggested } from '../ui/index.js';
 import { fieldHints, fieldWords } from '../words.js';
 import { ConditionRows } from './condition-rows.js';
 import { type Remark, saidAt, useKnowledge } from './knowledge.js';

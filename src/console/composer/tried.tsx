@@ -1,17 +1,11 @@
 /** Tries contents on past events, without effect. Before a version is published, the dialog shows this trial. */
 
 import { useSignal } from '@preact/signals';
-import type { z } from 'zod';
 import { capital } from '../../chain/text.js';
 import { triedText } from '../../chain/tried-text.js';
-import type { Tried, TriedOutcome, tryRequest } from '../../contract/rule-contents.js';
-import { pageOf, path } from '../addresses.js';
-import { useCompany } from '../session.js';
-import { useDeed } from '../ui/buttons.js';
-import { Confirm } from '../ui/dialog.js';
-import { Area, Choice } from '../ui/fields.js';
-import { ProblemNote } from '../ui/known.js';
-import { Said, Time } from '../ui/text.js';
+import { pageOf, path, useCompany } from '../base.js';
+import type { Tried, TriedOutcome, tryRequest, z } from '../types.js';
+import { Area, Choice, Confirm, ProblemNote, Said, Time, useDeed } from '../ui/index.js';
 import { counted, type Tone } from '../words.js';
 import { Changes } from './differences.js';
 import { fieldName, inSteps, placeText } from './plain-words.js';

@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { ask, Refused } from '../api.js';
+import { ask, Refused } from '../base.js';
 
 /** @param request - if undefined, nothing is asked. @returns `isOutdated`: the answer is about an earlier body. */
 export function useAnswer<Body>(path: string, request: object | undefined, pauseMs = 0) {

@@ -2,12 +2,8 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { DraftConflict, DraftResponse } from '../../contract/rule-contents.js';
-import { path } from '../addresses.js';
-import { ask, Refused } from '../api.js';
-import { announce } from '../frame.js';
-import { seldom, useResource } from '../resource.js';
-import { useCompany } from '../session.js';
+import { announce, ask, path, Refused, seldom, useCompany, useResource } from '../base.js';
+import type { DraftConflict, DraftResponse } from '../types.js';
 import { contentsOf, contentsText, type Draft, draftOf } from './draft.js';
 import { begun, changed, type History, redone, undone } from './history.js';
 

@@ -1,11 +1,9 @@
 /** Rehearses the draft on the server half a second after each change. Nothing is sent. */
 
 import { useSignal } from '@preact/signals';
-import type { z } from 'zod';
 import type { Scenario } from '../../chain/scenario.js';
-import type { Composed, composeRequest } from '../../contract/dry-run.js';
-import { path } from '../addresses.js';
-import { useCompany } from '../session.js';
+import { path, useCompany } from '../base.js';
+import type { Composed, composeRequest, z } from '../types.js';
 import { actionsOf, contentsOf, type Draft } from './draft.js';
 import type { Way } from './knowledge.js';
 import { useLastEvents } from './last-events.js';

@@ -2,15 +2,12 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { AssignmentNow } from '../../contract/assignment.js';
-import type { ChainList, ChainResource } from '../../contract/chain-resource.js';
-import { pageOf, path, query } from '../addresses.js';
+import { pageOf, path, query, ruleOf, seldom, useCompany, useResource } from '../base.js';
 import { PageOf } from '../frame.js';
-import { seldom, useResource } from '../resource.js';
-import { ruleOf, useCompany } from '../session.js';
 import { storyOf } from '../story.js';
 import { stepsOf, Timeline } from '../timeline.js';
-import { now, Said, Time } from '../ui/text.js';
+import type { AssignmentNow, ChainList, ChainResource } from '../types.js';
+import { now, Said, Time } from '../ui/index.js';
 
 /** Loads at most this many chains, because more requests would reach the rate limit of the key. */
 const most = 20;

@@ -1,17 +1,12 @@
 /** One cause: its card with the decisions, and the page with all its actions. */
 
 import { useSignal } from '@preact/signals';
-import type { z } from 'zod';
 import { hasEnded } from '../../chain/outcome.js';
-import type { CauseResource, wholeCauseResponse } from '../../contract/causes.js';
-import type { ActionResource, ChainResource } from '../../contract/chain-resource.js';
-import { pageOf, path } from '../addresses.js';
-import { ask } from '../api.js';
+import { ask, may, pageOf, path, ruleName, useCompany, usePages, useResource } from '../base.js';
 import { type AskedOfChains, useBulk } from '../bulk.js';
 import { PageOf } from '../frame.js';
-import { usePages, useResource } from '../resource.js';
-import { may, ruleName, useCompany } from '../session.js';
 import { deedOf } from '../story.js';
+import type { ActionResource, CauseResource, ChainResource, wholeCauseResponse, z } from '../types.js';
 import { Badge, Button, Failure, Known, ProblemNote, Section, State, Table, Time, useDeed } from '../ui/index.js';
 import { Verbs } from '../verbs.js';
 import { actionOfCause, causeTitle, counted, verbWords } from '../words.js';

@@ -4,13 +4,10 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { chainStatuses } from '../../chain/outcome.js';
-import type { ChainCounts } from '../../contract/chain-resource.js';
-import { pageOf, path, query } from '../addresses.js';
-import { useResource } from '../resource.js';
-import { ruleName, useCompany } from '../session.js';
+import { pageOf, path, query, ruleName, useCompany, useResource } from '../base.js';
+import type { ChainCounts } from '../types.js';
 import { Button, Confirm, Entry, Opener, Select } from '../ui/index.js';
-import { sinceTime, timeText } from '../when.js';
-import { failureTypes, failureWords, stateWords } from '../words.js';
+import { failureTypes, failureWords, sinceTime, stateWords, timeText } from '../words.js';
 
 export const filterFields = ['status', 'assignmentId', 'relayId', 'reason', 'since', 'until', 'paused', 'ticketId'] as const;
 export type Filter = Partial<Record<(typeof filterFields)[number], string>>;

@@ -4,18 +4,14 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { cancelRefusal } from '../../chain/allowed-verbs.js';
 import { foundNobody, hasEnded } from '../../chain/outcome.js';
-import type { ChainResource } from '../../contract/chain-resource.js';
-import { pageOf, path } from '../addresses.js';
-import { ask } from '../api.js';
-import { announce, PageOf } from '../frame.js';
-import { often, useResource } from '../resource.js';
+import { announce, ask, type Company, may, often, pageOf, path, ruleName, ruleOf, useCompany, useResource } from '../base.js';
+import { PageOf } from '../frame.js';
 import { MakeRule } from '../rule/make-rule.js';
-import { type Company, may, ruleName, ruleOf, useCompany } from '../session.js';
 import { deedOf } from '../story.js';
 import { stepsOf, Timeline } from '../timeline.js';
+import type { ChainResource } from '../types.js';
 import { Badge, DeedButton, Fact, Known, Moment, Said, State } from '../ui/index.js';
-import { timeText } from '../when.js';
-import { counted } from '../words.js';
+import { counted, timeText } from '../words.js';
 
 const useChain = (chainId: string) => useResource<ChainResource>(path`/co/${useCompany().companyId}/chains/${chainId}`, often);
 

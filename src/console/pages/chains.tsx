@@ -3,16 +3,13 @@
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
 import { type BulkVerb, bulkVerbsFor } from '../../chain/allowed-verbs.js';
-import type { ChainList, ListedChain } from '../../contract/chain-resource.js';
-import { pageOf, path, query } from '../addresses.js';
+import { announce, may, pageOf, path, query, ruleOf, useCompany, useResource } from '../base.js';
 import { type AskedOfChains, useBulk } from '../bulk.js';
-import { announce, Page } from '../frame.js';
-import { useResource } from '../resource.js';
-import { may, ruleOf, useCompany } from '../session.js';
+import { Page } from '../frame.js';
 import { deedOf } from '../story.js';
+import type { ChainList, ListedChain } from '../types.js';
 import { Badge, Button, ExportLinks, Fold, Known, State, Table, Time, UpToDate } from '../ui/index.js';
-import { pauseWords, sinceTime, timeText } from '../when.js';
-import { aboutChain, counted, failureWords, verbWords } from '../words.js';
+import { aboutChain, counted, failureWords, pauseWords, sinceTime, timeText, verbWords } from '../words.js';
 import { ChainBeside } from './chain.js';
 import { type Filter, FilterFields, filterFields, StatusTabs, Views } from './chain-filter.js';
 

@@ -1,11 +1,9 @@
 /** The companies, for operators. */
 
-import type { z } from 'zod';
-import type { companiesResponse } from '../../contract/company.js';
-import { pageOf } from '../addresses.js';
+import { pageOf, seldom, usePages } from '../base.js';
 import { PageOf } from '../frame.js';
-import { seldom, usePages } from '../resource.js';
-import { Cards } from '../ui/table.js';
+import type { companiesResponse, z } from '../types.js';
+import { Cards } from '../ui/index.js';
 
 const empty = (
   <>

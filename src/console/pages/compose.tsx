@@ -2,14 +2,10 @@
 
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
-import type { z } from 'zod';
-import type { createdRuleResponse } from '../../contract/rule.js';
-import { pageOf, path } from '../addresses.js';
-import { ask } from '../api.js';
+import { ask, pageOf, path, useCompany } from '../base.js';
 import { Page } from '../frame.js';
-import { useCompany } from '../session.js';
-import { Submit, useDeed } from '../ui/buttons.js';
-import { Entry } from '../ui/fields.js';
+import type { createdRuleResponse, z } from '../types.js';
+import { Entry, Submit, useDeed } from '../ui/index.js';
 
 export function ComposePage() {
   const { companyId, refresh } = useCompany();

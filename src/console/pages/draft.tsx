@@ -1,14 +1,12 @@
 /** The page that edits the draft of a rule. Its script is loaded when somebody opens it. */
 
 import { useLocation } from 'preact-iso';
-import type { Composer as Actions } from '../../contract/dry-run.js';
-import { pageOf, path } from '../addresses.js';
+import { pageOf, path, ruleOf, seldom, useCompany, useResource } from '../base.js';
 import { Composer } from '../composer/composer.js';
 import { useDraft } from '../composer/use-draft.js';
 import { Page } from '../frame.js';
-import { seldom, useResource } from '../resource.js';
-import { ruleOf, useCompany } from '../session.js';
-import { Known } from '../ui/known.js';
+import type { Composer as Actions } from '../types.js';
+import { Known } from '../ui/index.js';
 
 export function DraftPage({ relayId }: { relayId: string }) {
   const company = useCompany();

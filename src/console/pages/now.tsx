@@ -1,21 +1,15 @@
 /** A board: the figures of today, the problems that wait for a decision, and what is due next. */
 
 import { useSignal } from '@preact/signals';
-import type { z } from 'zod';
-import type { causesResponse, RefusedCause } from '../../contract/causes.js';
-import type { ChainCounts, ChainList } from '../../contract/chain-resource.js';
-import type { CompanyHealth } from '../../contract/health.js';
-import { pageOf, path, query } from '../addresses.js';
+import { pageOf, path, query, ruleName, seldom, useCompany, usePages, useResource } from '../base.js';
 import { useBulk } from '../bulk.js';
 import { FirstRun } from '../first-run.js';
 import { Page } from '../frame.js';
-import { seldom, usePages, useResource } from '../resource.js';
 import { Bars } from '../rule/health.js';
-import { ruleName, useCompany } from '../session.js';
 import { deedOf } from '../story.js';
+import type { ChainCounts, ChainList, CompanyHealth, causesResponse, RefusedCause, z } from '../types.js';
 import { Known, Pager, Said, Section, Time, UpToDate } from '../ui/index.js';
-import { startOfDay, timeText } from '../when.js';
-import { counted, refusalWords } from '../words.js';
+import { counted, refusalWords, startOfDay, timeText } from '../words.js';
 import { CauseCard } from './cause.js';
 
 /** At first, at most this many cards load their chain, because the page polls each loaded chain. */

@@ -1,30 +1,12 @@
 /** The people and keys of a company, and its audit log. */
 
 import { useSignal } from '@preact/signals';
-import type { z } from 'zod';
-import type { auditResponse } from '../../contract/audit.js';
-import type { createdKeyResponse, keysResponse, Role } from '../../contract/credential.js';
-import type { Person, peopleResponse } from '../../contract/person.js';
-import { pageOf, path } from '../addresses.js';
-import { ask } from '../api.js';
+import { ask, pageOf, path, seldom, useCompany, usePages, useResource } from '../base.js';
 import { Page } from '../frame.js';
-import { seldom, usePages, useResource } from '../resource.js';
-import { useCompany } from '../session.js';
-import {
-  Badge,
-  Cards,
-  DeedButton,
-  ExportLinks,
-  Known,
-  Lifetime,
-  Pager,
-  Said,
-  Section,
-  ShownOnce,
-  Table,
-  Time,
-} from '../ui/index.js';
-import { timeIn } from '../when.js';
+import type { auditResponse, createdKeyResponse, keysResponse, Person, peopleResponse, Role, z } from '../types.js';
+import { Badge, DeedButton, Known, Lifetime, Said, ShownOnce, Time } from '../ui/index.js';
+import { Cards, ExportLinks, Pager, Section, Table } from '../ui/table.js';
+import { timeIn } from '../words.js';
 
 export function PeoplePage() {
   return (

@@ -3,21 +3,12 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { z } from 'zod';
 import type { Fields } from '../../chain/fields.js';
-import type {
-  KeptBody,
-  ListedRejectedRequest,
-  ProposedAction,
-  RejectedRequest,
-  rejectedListSchema,
-} from '../../contract/problem.js';
-import { pageOf, path } from '../addresses.js';
+import { may, pageOf, path, ruleName, useCompany, usePages, useResource } from '../base.js';
 import { partsAt } from '../fields.js';
 import { PageOf } from '../frame.js';
 import { Decide } from '../refusal.js';
-import { usePages, useResource } from '../resource.js';
-import { may, ruleName, useCompany } from '../session.js';
+import type { KeptBody, ListedRejectedRequest, ProposedAction, RejectedRequest, rejectedListSchema, z } from '../types.js';
 import { Badge, Cards, Check, Said, Section, Time } from '../ui/index.js';
 import { counted, refusalWords } from '../words.js';
 

@@ -2,7 +2,10 @@
 
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
-import type { z } from 'zod';
+import { ask, may, pageOf, path, query, ruleName, useCompany, usePages, useResource } from '../base.js';
+import { inSteps, variableWords } from '../composer/plain-words.js';
+import { triedWords } from '../composer/tried.js';
+import { Page } from '../frame.js';
 import type {
   AcceptedEvent,
   EventOutcome,
@@ -10,20 +13,9 @@ import type {
   NotApplicableEvent,
   RuleEvent,
   wholeEventSchema,
-} from '../../contract/rule-event.js';
-import { pageOf, path, query } from '../addresses.js';
-import { ask } from '../api.js';
-import { inSteps, variableWords } from '../composer/plain-words.js';
-import { triedWords } from '../composer/tried.js';
-import { ExportLinks } from '../export.js';
-import { Page } from '../frame.js';
-import { usePages, useResource } from '../resource.js';
-import { may, ruleName, useCompany } from '../session.js';
-import { DeedButton } from '../ui/dialog.js';
-import { Choice } from '../ui/fields.js';
-import { Known } from '../ui/known.js';
-import { Pager, Table } from '../ui/table.js';
-import { Fact, FieldList, Said, Time } from '../ui/text.js';
+  z,
+} from '../types.js';
+import { Choice, DeedButton, ExportLinks, Fact, FieldList, Known, Pager, Said, Table, Time } from '../ui/index.js';
 import type { Tone } from '../words.js';
 
 const outcomeWords: Record<EventOutcome, [words: string, tone: Tone]> = {

@@ -1,19 +1,15 @@
 /** One rule: what it does, its address, its last events and chains, and its settings. */
 
-import type { z } from 'zod';
-import type { tokensResponse } from '../../contract/credential.js';
-import type { eventsResponse } from '../../contract/rule-event.js';
-import { pageOf, path } from '../addresses.js';
+import { may, pageOf, path, ruleName, seldom, useCompany, useResource } from '../base.js';
 import { Page } from '../frame.js';
-import { seldom, useResource } from '../resource.js';
 import { RuleContents } from '../rule/contents.js';
 import { Door } from '../rule/door.js';
 import { Health } from '../rule/health.js';
 import { Enabling, type Rule, RuleSettings } from '../rule/settings.js';
 import { Tokens } from '../rule/tokens.js';
 import { Week } from '../rule/week.js';
-import { may, ruleName, useCompany } from '../session.js';
-import { Known } from '../ui/known.js';
+import type { eventsResponse, tokensResponse, z } from '../types.js';
+import { Known } from '../ui/index.js';
 import { EventTable } from './rule-events.js';
 
 export function RulePage({ relayId }: { relayId: string }) {

@@ -1,15 +1,11 @@
 /** The rules of a company: what happened in the last week, beside the week before. */
 
-import type { CompanyHealth } from '../../contract/health.js';
-import { pageOf, path } from '../addresses.js';
+import { may, pageOf, path, seldom, useCompany, useResource } from '../base.js';
 import { Page } from '../frame.js';
-import { seldom, useResource } from '../resource.js';
 import { share } from '../rule/health.js';
-import { may, useCompany } from '../session.js';
-import { Known } from '../ui/known.js';
-import { Table } from '../ui/table.js';
-import { Time } from '../ui/text.js';
-import { durationText } from '../when.js';
+import type { CompanyHealth } from '../types.js';
+import { Known, Table, Time } from '../ui/index.js';
+import { durationText } from '../words.js';
 
 type Row = CompanyHealth['rules'][number];
 

@@ -1,17 +1,11 @@
 /** The company: settings and contacts, checks, and connections. Only operators change mail, limits and signed webhooks. */
 
 import { useSignal } from '@preact/signals';
-import type { z } from 'zod';
-import type { Checked, StoredCompany } from '../../contract/company.js';
-import type { noticeTestResponse } from '../../contract/notify.js';
-import { path } from '../addresses.js';
-import { ask } from '../api.js';
+import { announce, ask, changedIn, only, path, seldom, useCompany, useForm, useResource } from '../base.js';
 import { CheckedLine, Connection, checkSettings, MoreSettings, type SettingsProps } from '../connection.js';
-import { changedIn, only, useForm } from '../form.js';
-import { announce, PageOf } from '../frame.js';
+import { PageOf } from '../frame.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
-import { seldom, useResource } from '../resource.js';
-import { useCompany } from '../session.js';
+import type { Checked, noticeTestResponse, StoredCompany, z } from '../types.js';
 import { Badge, Button, FormFields, fieldsOf, ProblemNote, Section, Submit, useDeed } from '../ui/index.js';
 import { counted } from '../words.js';
 

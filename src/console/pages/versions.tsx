@@ -1,21 +1,13 @@
 /** The versions of a rule: who published them and why, their differences, going back, and the shadow version. */
 
 import { useSignal } from '@preact/signals';
-import type { z } from 'zod';
-import type { ContentsDiff, Version, versionsResponse, WholeVersion } from '../../contract/rule-contents.js';
-import { pageOf, path, query } from '../addresses.js';
-import { ask } from '../api.js';
+import { ask, may, pageOf, path, query, ruleName, seldom, useCompany, usePages } from '../base.js';
 import { Differences, Sentences } from '../composer/differences.js';
 import { draftOf } from '../composer/draft.js';
 import { PublishDialog } from '../composer/tried.js';
 import { Page } from '../frame.js';
-import { seldom, usePages } from '../resource.js';
-import { may, ruleName, useCompany } from '../session.js';
-import { DeedButton, Opener } from '../ui/dialog.js';
-import { Choice } from '../ui/fields.js';
-import { Asked, Known } from '../ui/known.js';
-import { Pager } from '../ui/table.js';
-import { Time } from '../ui/text.js';
+import type { ContentsDiff, Version, versionsResponse, WholeVersion, z } from '../types.js';
+import { Asked, Choice, DeedButton, Known, Opener, Pager, Time } from '../ui/index.js';
 
 type Versions = z.infer<typeof versionsResponse>;
 

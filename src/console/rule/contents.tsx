@@ -1,14 +1,10 @@
 /** What a rule does, as sentences: the published version, and whether the draft differs. */
 
-import type { z } from 'zod';
-import type { DraftResponse, versionsResponse, WholeVersion } from '../../contract/rule-contents.js';
-import { pageOf } from '../addresses.js';
+import { may, pageOf, seldom, useCompany, useResource } from '../base.js';
 import { Sentences } from '../composer/differences.js';
 import { contentsText, draftOf } from '../composer/draft.js';
-import { seldom, useResource } from '../resource.js';
-import { may, useCompany } from '../session.js';
-import { Known } from '../ui/known.js';
-import { Time } from '../ui/text.js';
+import type { DraftResponse, versionsResponse, WholeVersion, z } from '../types.js';
+import { Known, Time } from '../ui/index.js';
 
 /** @param at - the path of the rule in the API. */
 export function RuleContents({ at, relayId }: { at: string; relayId: string }) {

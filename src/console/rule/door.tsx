@@ -1,15 +1,9 @@
 /** How events come to a rule: the address for the sender with its event token, and the settings of the door. */
 
 import { useSignal } from '@preact/signals';
-import type { z } from 'zod';
-import type { doorRequest, EventDoor } from '../../contract/rule-event.js';
-import { path } from '../addresses.js';
-import { ask } from '../api.js';
-import { seldom, useResource } from '../resource.js';
-import { useCompany } from '../session.js';
-import { Submit, useDeed } from '../ui/buttons.js';
-import { Entry, fieldsOf, Select } from '../ui/fields.js';
-import { Known } from '../ui/known.js';
+import { ask, path, seldom, useCompany, useResource } from '../base.js';
+import type { doorRequest, EventDoor, z } from '../types.js';
+import { Entry, fieldsOf, Known, Select, Submit, useDeed } from '../ui/index.js';
 import { MakeSecret } from './tokens.js';
 
 /** @param at - the path of the rule in the API. */

@@ -1,15 +1,10 @@
 /** How a rule does: its counts over time as charts, and whether it is quiet. */
 
 import { useSignal } from '@preact/signals';
-import type { RuleHealth } from '../../contract/health.js';
-import { path, query } from '../addresses.js';
-import { seldom, useResource } from '../resource.js';
-import { useCompany } from '../session.js';
-import { Choice } from '../ui/fields.js';
-import { Known } from '../ui/known.js';
-import { Fact, Time } from '../ui/text.js';
-import { durationText, timeText } from '../when.js';
-import { counted, failureWords } from '../words.js';
+import { path, query, seldom, useCompany, useResource } from '../base.js';
+import type { RuleHealth } from '../types.js';
+import { Choice, Fact, Known, Time } from '../ui/index.js';
+import { counted, durationText, failureWords, timeText } from '../words.js';
 
 const periods = { 'day-90': '90 days, by day', 'day-28': '28 days, by day', 'hour-7': '7 days, by hour', 'hour-1': '24 hours' };
 

@@ -3,18 +3,12 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import type { z } from 'zod';
-import type { ChainList } from '../../contract/chain-resource.js';
-import type { DraftResponse, fromListsResponse } from '../../contract/rule-contents.js';
-import { pageOf, path, query } from '../addresses.js';
-import { ask } from '../api.js';
+import { ask, pageOf, path, query, useCompany } from '../base.js';
 import { Sentences } from '../composer/differences.js';
 import { draftOf } from '../composer/draft.js';
 import { variableWords } from '../composer/plain-words.js';
-import { useCompany } from '../session.js';
-import { useDeed } from '../ui/buttons.js';
-import { Confirm, NotReady, Opener } from '../ui/dialog.js';
-import { FieldList } from '../ui/text.js';
+import type { ChainList, DraftResponse, fromListsResponse, z } from '../types.js';
+import { Confirm, FieldList, NotReady, Opener, useDeed } from '../ui/index.js';
 
 interface MakeRuleProps {
   relayId: string;

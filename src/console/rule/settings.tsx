@@ -1,21 +1,12 @@
 /** The settings of a rule: its name, its policy, its contacts, how often it expects an event, and whether it is enabled. */
 
 import { useSignal } from '@preact/signals';
-import type { z } from 'zod';
 import { readDuration, wholeDuration } from '../../chain/durations.js';
 import { weekdays } from '../../chain/expectation.js';
-import type { RuleHealth } from '../../contract/health.js';
-import type { ruleSchema } from '../../contract/rule.js';
-import { path } from '../addresses.js';
-import { ask } from '../api.js';
-import { changedIn, only, useForm } from '../form.js';
+import { ask, changedIn, only, path, seldom, useCompany, useForm, useResource } from '../base.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
-import { seldom, useResource } from '../resource.js';
-import { useCompany } from '../session.js';
-import { Button, Submit, useDeed } from '../ui/buttons.js';
-import { DeedButton } from '../ui/dialog.js';
-import { Entry, fieldsOf, Select } from '../ui/fields.js';
-import { ProblemNote } from '../ui/known.js';
+import type { RuleHealth, ruleSchema, z } from '../types.js';
+import { Button, DeedButton, Entry, fieldsOf, ProblemNote, Select, Submit, useDeed } from '../ui/index.js';
 import { onFailureWords, onUnknownWords } from '../words.js';
 
 export type Rule = z.infer<typeof ruleSchema>;

@@ -2,12 +2,9 @@
 
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import type { Token } from '../../contract/credential.js';
-import { path } from '../addresses.js';
-import { ask } from '../api.js';
-import { DeedButton, ShownOnce } from '../ui/dialog.js';
-import { Choice } from '../ui/fields.js';
-import { Lifetime } from '../ui/text.js';
+import { ask, path } from '../base.js';
+import type { Token } from '../types.js';
+import { Choice, DeedButton, Lifetime, ShownOnce } from '../ui/index.js';
 
 const graces = {
   null: 'when you revoke them',

@@ -1,16 +1,10 @@
 /** The chains of a rule in the last week, by status. */
 
-import type { z } from 'zod';
 import { chainStatuses } from '../../chain/outcome.js';
-import type { ChainCounts, ChainList } from '../../contract/chain-resource.js';
-import type { rejectedListSchema } from '../../contract/problem.js';
-import { pageOf, path, query } from '../addresses.js';
-import { often, seldom, useResource } from '../resource.js';
-import { useCompany } from '../session.js';
-import { Known } from '../ui/known.js';
-import { State, Time } from '../ui/text.js';
-import { newestOf, sinceTime } from '../when.js';
-import { aboutChain, refusalWords } from '../words.js';
+import { often, pageOf, path, query, seldom, useCompany, useResource } from '../base.js';
+import type { ChainCounts, ChainList, rejectedListSchema, z } from '../types.js';
+import { Known, State, Time } from '../ui/index.js';
+import { aboutChain, newestOf, refusalWords, sinceTime } from '../words.js';
 
 /** @param isWatched - whether somebody waits for the next chain. */
 export function Week({ relayId, isWatched }: { relayId: string; isWatched?: true }) {

@@ -2,8 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, ComponentProps } from 'preact';
-import { announce } from '../announce.js';
-import { Refused } from '../api.js';
+import { announce, Refused } from '../base.js';
 import { ProblemNote } from './known.js';
 
 /** Runs changes through the API. Tells whether a change is running, and why the API refused the last change. */

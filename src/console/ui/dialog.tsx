@@ -3,8 +3,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { announce } from '../announce.js';
-import type { Refused } from '../api.js';
+import { announce, type Refused } from '../base.js';
 import { Button, Submit, useDeed } from './buttons.js';
 import { type FieldTable, FormFields, fieldsOf } from './fields.js';
 import { ProblemNote } from './known.js';

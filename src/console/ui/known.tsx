@@ -3,8 +3,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { type Refused, sessionIsOver } from '../api.js';
-import { type Resource, seldom, useResource } from '../resource.js';
+import { type Refused, type Resource, seldom, sessionIsOver, useResource } from '../base.js';
 import { Said } from './text.js';
 
 export function SessionIsOver() {

@@ -3,8 +3,7 @@
 import type { Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
-import { path, query } from '../addresses.js';
-import { useCompany } from '../session.js';
+import { path, query, useCompany } from '../base.js';
 import { Button } from './buttons.js';
 
 interface TableProps {

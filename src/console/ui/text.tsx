@@ -4,20 +4,21 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { ActionState, ChainStatus } from '../../chain/outcome.js';
-import type { ActionResource } from '../../contract/chain-resource.js';
-import type { Token } from '../../contract/credential.js';
+import { CompanyContext, type Resource, useCompany } from '../base.js';
 import { editText } from '../fields.js';
-import type { Resource } from '../resource.js';
-import { CompanyContext, useCompany } from '../session.js';
-import { fromNow, localTimes, timeText, wholeTimeText } from '../when.js';
+import type { ActionResource, Token } from '../types.js';
 import {
   type Failure as FailureOf,
   failureDetails,
   failureRemedy,
   failureTitle,
+  fromNow,
+  localTimes,
   stateWords,
   type Tone,
+  timeText,
   toneOf,
+  wholeTimeText,
 } from '../words.js';
 
 export function Badge({ tone = '', children }: { tone?: Tone | ''; children: ComponentChildren }) {
