@@ -16,18 +16,16 @@ import {
   sessionIsOver,
   useResource,
 } from './base.js';
-import { Page } from './frame.js';
-import { Framed } from './header.js';
+import { Framed, Page } from './frame.js';
 import { AssignmentPage } from './pages/assignment.js';
 import { CausePage } from './pages/cause.js';
 import { ChainPage } from './pages/chain.js';
 import { ChainsPage } from './pages/chains.js';
 import { CompaniesPage } from './pages/companies.js';
-import { ComposePage } from './pages/compose.js';
 import { NowPage } from './pages/now.js';
 import { PeoplePage } from './pages/people.js';
 import { RefusalPage, RefusedPage } from './pages/refused.js';
-import { RulesPage } from './pages/rules.js';
+import { ComposePage, RulesPage } from './pages/rules.js';
 import { SettingsPage } from './pages/settings.js';
 import type { CompanyFacts, Role } from './types.js';
 import { ProblemNote } from './ui/index.js';
@@ -67,7 +65,11 @@ const pages: Record<string, PageOfCompany> = {
     list: RulesPage,
     item: ofRule(async () => (await import('./pages/rule.js')).RulePage),
   },
-  'rules/draft': { under: 'rules', needs: 'author', item: ofRule(async () => (await import('./pages/draft.js')).DraftPage) },
+  'rules/draft': {
+    under: 'rules',
+    needs: 'author',
+    item: ofRule(async () => (await import('./composer/composer.js')).DraftPage),
+  },
   'rules/versions': { under: 'rules', item: ofRule(async () => (await import('./pages/versions.js')).VersionsPage) },
   'rules/events': {
     under: 'rules',

@@ -5,8 +5,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { nextPauseMs, type Rhythm } from '../contract/rhythm.js';
 import { query } from './addresses.js';
 import { ask, Refused, sessionIsOver } from './api.js';
-import { isAttended } from './attention.js';
-import { listen } from './stream.js';
+import { isAttended, listen } from './stream.js';
 
 export interface Resource<Body> {
   /** The last answer. Undefined before the first answer. */

@@ -1,7 +1,5 @@
 /** Receives server-sent events. All resources of a page share one stream, which is open while somebody uses the page. */
 
-import { isAttended } from './attention.js';
-
 interface Listener {
   path: string;
   /** @param body - the new answer. Undefined if the answer has not changed. */
@@ -62,3 +60,11 @@ function open(): void {
 const look = () => (isAttended() ? source || openIn(0) : close());
 document.addEventListener('visibilitychange', look);
 addEventListener('focus', look);
+
+const unattendedMs = 30 * 60_000;
+
+let attendedAt = Date.now();
+for (const event of ['pointerdown', 'keydown', 'wheel', 'focus'])
+  addEventListener(event, () => (attendedAt = Date.now()), { capture: true, passive: true });
+
+export const isAttended = () => document.visibilityState === 'visible' && Date.now() - attendedAt < unattendedMs;

@@ -2,19 +2,21 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { announce, ask, path, seldom, useCompany, useResource } from '../base.js';
+import { useLocation } from 'preact-iso';
+import { announce, ask, pageOf, path, ruleOf, seldom, useCompany, useResource } from '../base.js';
+import { Page } from '../frame.js';
 import type { Composer as Actions, SystemNames } from '../types.js';
-import { Button, Dialog, ProblemNote } from '../ui/index.js';
-import { ConflictDialog } from './conflict.js';
+import { Button, Dialog, Known, ProblemNote, Time } from '../ui/index.js';
+import { Differences, Sentences } from './differences.js';
+import { draftOf } from './draft.js';
 import { EventSide } from './event-side.js';
 import { Finish } from './finish.js';
-import { JsonView } from './json-view.js';
 import { KnowledgeContext, type Remark, usualAssignments, type Way } from './knowledge.js';
 import { inSteps, placeText } from './plain-words.js';
-import { Steps } from './steps.js';
+import { JsonView, Steps } from './steps.js';
 import { Timeline } from './timeline.js';
 import { PublishDialog, useTrial } from './tried.js';
-import type { Editing } from './use-draft.js';
+import { type Editing, useDraft } from './use-draft.js';
 import { useRehearsal } from './use-rehearsal.js';
 
 interface ComposerProps {
@@ -166,4 +168,68 @@ function SaveState({ editing: { isSaved, conflict, refused, stored }, onCompare 
     );
   const words = !isSaved ? (refused ? 'Not saved yet' : 'Saving…') : stored.revision > 0 ? 'Draft saved' : '';
   return <span class={refused && !isSaved ? 'error grows' : 'soft grows'}>{words}</span>;
+}
+
+export function DraftPage({ relayId }: { relayId: string }) {
+  const company = useCompany();
+  const { companyId } = company;
+  const { route } = useLocation();
+  const actions = useResource<Actions>(path`/co/${companyId}/chains/compose`, seldom);
+  const { stored, editing } = useDraft(relayId);
+  const rule = pageOf.rule(companyId, relayId);
+  return (
+    <Page
+      title={`Write “${ruleOf(company, relayId)?.name ?? relayId}”`}
+      about={
+        <>
+          <a href={rule}>The rule</a> · <a href={pageOf.versions(companyId, relayId)}>Versions</a> ·{' '}
+          <a href={pageOf.events(companyId, relayId)}>Events</a>
+        </>
+      }
+    >
+      <Known of={stored}>
+        {() => (
+          <Known of={actions}>
+            {(known) => editing && <Composer {...{ relayId, editing }} actions={known} onPublished={() => route(rule)} />}
+          </Known>
+        )}
+      </Known>
+    </Page>
+  );
+}
+
+export function ConflictDialog({ editing, onClose }: { editing: Editing; onClose(): void }) {
+  const { conflict, draft, choose } = editing;
+  if (!conflict) return null;
+  const { stored, diff } = conflict;
+  const both = { 'The other draft': draftOf(stored.contents), 'Your draft': draft };
+  return (
+    <Dialog title="Somebody else has changed this draft" onClose={onClose}>
+      <p>
+        {stored.updatedBy ?? 'Another tab'} saved another draft
+        <Time before=" at " at={stored.updatedAt} />. Your last changes are not saved. Choose which draft to keep.
+      </p>
+      {diff && (
+        <>
+          <h3>What your draft changes</h3>
+          <Differences of={diff} />
+        </>
+      )}
+      <div class="broken">
+        {Object.entries(both).map(([title, one]) => (
+          <section key={title}>
+            <h3>{title}</h3>
+            <Sentences of={one} />
+          </section>
+        ))}
+      </div>
+      <p class="row">
+        <Button class="main" onClick={() => choose('mine')}>
+          Keep mine
+        </Button>
+        <Button onClick={() => choose('theirs')}>Use the other</Button>
+      </p>
+      <p class="soft small">You can undo this choice.</p>
+    </Dialog>
+  );
 }

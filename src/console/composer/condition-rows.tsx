@@ -110,7 +110,7 @@ function RowFields({ row, subjects, onChange, onRemove }: RowFieldsProps) {
   const compare = (text: string, to: Comparison) =>
     onChange({ ...row, comparison: to, value: typedValue(text, to, of === 'event' ? propertyOf(last, path) : undefined) });
   return (
-    <div class="condition">
+    <div class="row condition">
       {subjects.length > 1 && (
         <Select
           label="Of"

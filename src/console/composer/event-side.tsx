@@ -7,10 +7,10 @@ import type { Fields } from '../../chain/fields.js';
 import { whenWords } from '../../chain/sentences.js';
 import { readObject } from '../fields.js';
 import { Area, Button, Entry, Fold, Select, Suggested } from '../ui/index.js';
+import { Picker } from './card.js';
 import { ConditionRows } from './condition-rows.js';
 import type { Draft, Variable } from './draft.js';
 import { saidAt, useKnowledge } from './knowledge.js';
-import { Picker } from './picker.js';
 import { offersOf, undefinedVariables, valueWords, variableName } from './places.js';
 import { variableWords } from './plain-words.js';
 

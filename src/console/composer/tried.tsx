@@ -9,7 +9,7 @@ import { Area, Choice, Confirm, ProblemNote, Said, Time, useDeed } from '../ui/i
 import { counted, type Tone } from '../words.js';
 import { Changes } from './differences.js';
 import { fieldName, inSteps, placeText } from './plain-words.js';
-import { useAnswer } from './use-answer.js';
+import { useAnswer } from './use-rehearsal.js';
 
 const outcomes: Record<TriedOutcome, [words: string, tone: Tone]> = {
   same: ['the same', 'quiet'],

@@ -1,14 +1,15 @@
 /** Rehearses the draft on the server half a second after each change. Nothing is sent. */
 
 import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { Fields } from '../../chain/fields.js';
 import type { Scenario } from '../../chain/scenario.js';
-import { path, useCompany } from '../base.js';
-import type { Composed, composeRequest, z } from '../types.js';
+import { ask, path, Refused, seldom, useCompany, useResource } from '../base.js';
+import { readObject } from '../fields.js';
+import type { Composed, composeRequest, eventsResponse, wholeEventSchema, z } from '../types.js';
 import { actionsOf, contentsOf, type Draft } from './draft.js';
 import type { Way } from './knowledge.js';
-import { useLastEvents } from './last-events.js';
 import { inventedEvent } from './places.js';
-import { useAnswer } from './use-answer.js';
 
 export type Play = 'now' | Scenario;
 export type Rehearsal = ReturnType<typeof useRehearsal>;
@@ -34,4 +35,58 @@ export function useRehearsal(relayId: string, draft: Draft, way: Way) {
   const { body: composed, ...answer } = useAnswer<Composed>(at, draft.cards.length > 0 ? request : undefined, pauseMs);
   const played = composed?.rehearsals?.find(({ scenario }) => scenario === play.value);
   return { ...{ play, assignmentId, eventId, composed, played }, ...known, ...answer };
+}
+
+/** @param request - if undefined, nothing is asked. @returns `isOutdated`: the answer is about an earlier body. */
+export function useAnswer<Body>(path: string, request: object | undefined, pauseMs = 0) {
+  const answer = useSignal<{ text: string; body?: Body; refused?: Refused }>({ text: '' });
+  const text = JSON.stringify(request) ?? '';
+  useEffect(() => {
+    if (!request) return;
+    let isOld = false;
+    const hear = async () => {
+      try {
+        const body = await ask<Body>('POST', path, request);
+        if (!isOld) answer.value = { text, body };
+      } catch (refused) {
+        if (!(refused instanceof Refused)) throw refused;
+        if (!isOld) answer.value = { ...answer.value, refused };
+      }
+    };
+    const timer = setTimeout(() => void hear(), pauseMs);
+    return () => {
+      isOld = true;
+      clearTimeout(timer);
+    };
+  }, [text]);
+  const { body, refused } = answer.value;
+  return { body, refused, isOutdated: answer.value.text !== text };
+}
+
+type WholeEvent = z.infer<typeof wholeEventSchema>;
+
+/** Enough to see which values a place has had. */
+const mostRead = 5;
+
+/** @param eventId - the event that a person has chosen. '' for the last event. */
+export function useLastEvents(relayId: string, eventId: string) {
+  const { companyId } = useCompany();
+  const at = path`/admin/companies/${companyId}/rules/${relayId}/events`;
+  const listed = useResource<z.infer<typeof eventsResponse>>(`${at}?limit=20`, seldom).data.value?.events ?? [];
+  const read = useSignal<readonly WholeEvent[]>([]);
+  const wanted = [...new Set([eventId, ...listed.slice(0, mostRead).map((event) => event.eventId)])].filter(Boolean);
+  useEffect(() => {
+    const reading = wanted.map(
+      (id) => read.value.find((event) => event.eventId === id) ?? ask<WholeEvent>('GET', at + path`/${id}`),
+    );
+    // An event may have been deleted since.
+    void Promise.allSettled(reading).then((all) => {
+      read.value = all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    });
+  }, [wanted.join()]);
+  /** An event that a person has pasted, for the time before the first event. Only this tab of the browser keeps it. */
+  const example = useSignal(readObject(sessionStorage.getItem(at) ?? ''));
+  useEffect(() => sessionStorage.setItem(at, JSON.stringify(example.value ?? null)), [example.value]);
+  const kept: Fields[] = read.value.map(({ event }) => event);
+  return { listed, events: kept.length > 0 || !example.value ? kept : [example.value], chosen: read.value[0], example };
 }

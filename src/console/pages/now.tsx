@@ -1,13 +1,12 @@
 /** A board: the figures of today, the problems that wait for a decision, and what is due next. */
 
 import { useSignal } from '@preact/signals';
-import { pageOf, path, query, ruleName, seldom, useCompany, usePages, useResource } from '../base.js';
+import { may, pageOf, path, query, ruleName, seldom, useCompany, usePages, useResource } from '../base.js';
 import { useBulk } from '../bulk.js';
-import { FirstRun } from '../first-run.js';
 import { Page } from '../frame.js';
 import { Bars } from '../rule/health.js';
 import { deedOf } from '../story.js';
-import type { ChainCounts, ChainList, CompanyHealth, causesResponse, RefusedCause, z } from '../types.js';
+import type { ChainCounts, ChainList, CompanyHealth, causesResponse, RefusedCause, StoredCompany, z } from '../types.js';
 import { Known, Pager, Said, Section, Time, UpToDate } from '../ui/index.js';
 import { counted, refusalWords, startOfDay, timeText } from '../words.js';
 import { CauseCard } from './cause.js';
@@ -191,3 +190,38 @@ export function DueNext() {
     </Section>
   );
 }
+
+export function FirstRun() {
+  const { companyId, rules } = useCompany();
+  const { items } = useResource<ChainList>(path`/co/${companyId}/chains` + query({ limit: '2' })).data.value ?? {};
+  const settings = useResource<StoredCompany>(may('manage') ? path`/admin/companies/${companyId}` : undefined, seldom).data.value;
+  if (!may('author') || !items || items.length > 1) return null;
+  const [rule, chain] = [rules[0], items[0]];
+  const toRule = rule && pageOf.rule(companyId, rule.relayId);
+  const toChain = chain && pageOf.chain(companyId, chain.chainId);
+  const steps: [isDone: boolean, words: string, help: string, href: string | undefined][] = [
+    [!!rule, 'Write a rule', 'A rule says what happens when an event arrives.', pageOf.compose(companyId)],
+    [!!chain, 'Send a test event', testHelp, toRule],
+    [!!chain && chain.status !== 'running', 'Watch the chain', 'A chain is what the rule does for one event.', toChain],
+  ];
+  if (settings)
+    steps.unshift([!!settings.platform, 'Connect your assignment platform', platformHelp, pageOf.settings(companyId)]);
+  if (steps.every(([isDone]) => isDone)) return null;
+  return (
+    <Section title="First steps">
+      <ol class="plain todo">
+        {steps.map(([isDone, words, help, href]) => (
+          <li key={words} class={isDone ? 'good' : 'quiet'}>
+            {href ? <a href={href}>{words}</a> : words}
+            {isDone && ' (done)'}
+            <div class="soft small">{help}</div>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+const platformHelp = 'The relay sends assignments there, and asks for their status.';
+const testHelp =
+  'The page of the rule has the address and an example with curl. Or use a button of the pretend platform of npm start.';

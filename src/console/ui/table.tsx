@@ -4,7 +4,7 @@ import type { Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import { path, query, useCompany } from '../base.js';
-import { Button } from './buttons.js';
+import { Button } from './dialog.js';
 
 interface TableProps {
   /** Only screen readers read the caption. */
