@@ -6,7 +6,7 @@ import type { BulkVerb } from '../chain/allowed-verbs.js';
 import type { Correction } from '../chain/correct.js';
 import { announce, ask, often, pageOf, path, Refused, useCompany, useResource } from './base.js';
 import type { Bulk, bulkPreviewSchema, ListedChain, z } from './types.js';
-import { Button, Choice, Confirm, Dialog, NotReady, ProblemNote, Said, State, Time, useDeed } from './ui/index.js';
+import { Button, Choice, Confirm, Dialog, InTemporal, NotReady, ProblemNote, Said, State, Time, useDeed } from './ui/index.js';
 import { aboutChain, counted, progressWords, verbMeanings, verbWords } from './words.js';
 
 /** The chains of these ids, of this cause, or all chains of a list. */
@@ -146,11 +146,7 @@ function BulkProgress({ bulk: begun, onClose }: { bulk: Bulk; onClose(): void })
         <Button class="main" onClick={onClose}>
           {isOver ? 'Done' : 'Close'}
         </Button>
-        {links.webUi && (
-          <a href={links.webUi} target="_blank" rel="noreferrer">
-            Open in Temporal
-          </a>
-        )}
+        <InTemporal at={links.webUi} />
       </p>
     </Dialog>
   );

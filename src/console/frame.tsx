@@ -7,7 +7,7 @@ import { isOperator, pageOf, query, type Resource, said, session } from './base.
 import { PauseBanner, PauseButton } from './pauses.js';
 import { type PageLink, Search } from './search.js';
 import type { CompanyFacts } from './types.js';
-import { Known, Pager, SessionIsOver, UpToDate } from './ui/index.js';
+import { InTemporal, Known, Pager, SessionIsOver, UpToDate } from './ui/index.js';
 
 /** The path of the last page, and whether the user has gone from one page to another since the console was loaded. */
 let [shownAt, hasGone]: [string | undefined, boolean] = [undefined, false];
@@ -105,11 +105,7 @@ export function Framed({ company, places = [], children }: FramedProps) {
       <footer class="row soft small">
         {isOperator() && <a href={pageOf.companies()}>All companies</a>}
         <a href={`/docs${query({ companyId })}`}>API</a>
-        {company?.webUi && (
-          <a href={company.webUi} target="_blank" rel="noreferrer">
-            Open Temporal
-          </a>
-        )}
+        <InTemporal at={company?.webUi} words="Open Temporal" />
       </footer>
       <p role="status" class={said.value ? 'note said' : 'unseen'}>
         {said}

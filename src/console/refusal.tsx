@@ -19,6 +19,11 @@ interface DecideProps {
   onDecided(): void;
 }
 
+const dropping = {
+  ...{ title: 'Drop the request?', verb: 'Drop', danger: true, words: 'Request dropped.' },
+  about: 'The request will not run, and you cannot send it again. You can read the request for 30 days after its arrival.',
+};
+
 export function Decide({ request, leftOut, onDecided }: DecideProps) {
   const { companyId } = useCompany();
   const { proposal = [], body, elements } = request;
@@ -26,35 +31,32 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
   const sent = actions.flatMap((fields, index) => (body && leftOut.includes(index) ? [] : [{ index, fields }]));
   const drop = (
     <DeedButton
-      title="Drop the request?"
-      verb="Drop"
-      danger
-      words="Request dropped."
+      {...dropping}
       onDone={onDecided}
       change={() => ask('POST', path`/co/${companyId}/rejected/${request.rejectedId}/drop`)}
-    >
-      <p>The request will not run, and you cannot send it again. You can read the request for 30 days after its arrival.</p>
-    </DeedButton>
+    />
   );
   if (sent.length === 0) return <p class="row">{drop}</p>;
-  return (
-    <Resend request={request} count={actions.length} sent={sent}>
-      {drop}
-    </Resend>
-  );
+  return <Resend {...{ request, sent }} count={actions.length} other={drop} />;
 }
 
-interface ResendProps {
-  request: RejectedRequest;
-  /** The number of all actions, also of those that are left out. */
+const doubtful = {
+  ...{ title: 'Send these actions?', verb: 'Send these actions' },
+  about:
+    'The token of this request is not valid any more, or the signature is wrong. Somebody else may have written these actions. ' +
+    'Read each action before you send it.',
+};
+
+interface ResendProps extends Pick<DecideProps, 'request'> {
+  /** The number of all actions, including the omitted actions. */
   count: number;
   sent: readonly { index: number; fields: Fields }[];
-  /** Other buttons in the same row. */
-  children: ComponentChildren;
+  /** Another button in the same row. */
+  other: ComponentChildren;
 }
 
 /** If the token is expired or revoked, or the signature is wrong, the user must first read and confirm the actions. */
-function Resend({ request: { rejectedId, reason, problem, body }, count, sent, children }: ResendProps) {
+function Resend({ request: { rejectedId, reason, problem, body }, count, sent, other }: ResendProps) {
   const { companyId } = useCompany();
   const { route } = useLocation();
   const [isEditing, isDoubtful] = [useSignal(false), useSignal(false)];
@@ -89,7 +91,7 @@ function Resend({ request: { rejectedId, reason, problem, body }, count, sent, c
         <Button class={isInvalid ? 'main' : ''} onClick={() => (isEditing.value = true)}>
           Edit and send…
         </Button>
-        {children}
+        {other}
         <span class="soft small">The delays of the actions start when you send the request.</span>
       </p>
       {!isDoubtful.value && !isEditing.value && <ProblemNote refused={deed.refused} />}
@@ -98,10 +100,10 @@ function Resend({ request: { rejectedId, reason, problem, body }, count, sent, c
           {...deed}
           title="Edit the request"
           verb={body ? `Send (${ofAll})` : 'Send'}
+          about="You change only this request, not the webhook. If you empty a field, the relay removes the field."
           onClose={() => (isEditing.value = false)}
           onConfirm={() => void send(false)}
         >
-          <p>You change only this request, not the webhook. If you empty a field, the relay removes the field.</p>
           {sent.map(({ index, fields }) => (
             <fieldset key={index}>
               <legend>
@@ -118,17 +120,7 @@ function Resend({ request: { rejectedId, reason, problem, body }, count, sent, c
         </Confirm>
       )}
       {isDoubtful.value && (
-        <Confirm
-          {...deed}
-          title="Send these actions?"
-          verb="Send these actions"
-          onClose={() => (isDoubtful.value = false)}
-          onConfirm={() => void send(true)}
-        >
-          <p>
-            The token of this request is not valid any more, or the signature is wrong. Somebody else may have written these
-            actions. Read each action before you send it.
-          </p>
+        <Confirm {...{ ...deed, ...doubtful }} onClose={() => (isDoubtful.value = false)} onConfirm={() => void send(true)}>
           {sent.map(({ index, fields }) => (
             <pre key={index}>{JSON.stringify(mergeFields(fields, editsOf(index, fields)))}</pre>
           ))}

@@ -10,7 +10,7 @@ import { MakeRule } from '../rule/make-rule.js';
 import { deedOf } from '../story.js';
 import { stepsOf, Timeline } from '../timeline.js';
 import type { ChainResource } from '../types.js';
-import { Badge, DeedButton, Fact, Known, Moment, Said, State } from '../ui/index.js';
+import { Badge, DeedButton, Fact, InTemporal, Known, Moment, Said, State } from '../ui/index.js';
 import { counted, timeText } from '../words.js';
 
 const useChain = (chainId: string) => useResource<ChainResource>(path`/co/${useCompany().companyId}/chains/${chainId}`, often);
@@ -74,6 +74,7 @@ function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
   const relayIds = [...new Set(actions.map(({ relayId }) => relayId))];
   const [relayId, another] = relayIds;
   const nobody = actions.filter(foundNobody).length;
+  const left = counted(actions.filter(({ state }) => !hasEnded(state)).length, 'action');
   useAnnounced(chain);
   const notes: (ComponentChildren | false)[] = [
     forgotten && (partial ? lost : 'Temporal has deleted this chain. You can read it, but nobody can open it again.'),
@@ -111,18 +112,11 @@ function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
       <p class="row">
         {may('steer') && !cancelRefusal(chain) && (
           <DeedButton
-            title="Cancel the chain?"
-            verb="Cancel the chain"
-            danger
+            {...{ title: 'Cancel the chain?', verb: 'Cancel the chain', danger: true, words: 'The chain is being cancelled.' }}
+            about={`The relay cancels ${left}. You cannot undo this. A running action finishes first.`}
             change={() => ask('POST', path`/co/${companyId}/chains/${chainId}/cancel`)}
-            words="The chain is being cancelled."
             onDone={onDone}
-          >
-            <p>
-              The relay cancels {counted(actions.filter(({ state }) => !hasEnded(state)).length, 'action')}. You cannot undo this.
-              A running action finishes first.
-            </p>
-          </DeedButton>
+          />
         )}
         {may('author') && !rule && relayId !== undefined && !another && <MakeRule relayId={relayId} chainId={chainId} />}
       </p>
@@ -130,11 +124,7 @@ function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
         Chain <code>{chainId}</code>
         {tokenIds && `, started with token ${tokenIds.join(', ')}`}
         {links.webUi && '. '}
-        {links.webUi && (
-          <a href={links.webUi} target="_blank" rel="noreferrer">
-            Open in Temporal
-          </a>
-        )}
+        <InTemporal at={links.webUi} />
       </p>
     </>
   );

@@ -106,15 +106,15 @@ export function People() {
                 <p class="row">
                   {person.email && !person.fromGroup && (
                     <DeedButton
-                      {...form}
-                      unseen={person.name}
-                      opens="Change"
-                      verb="Save"
+                      {...{ ...form, opens: 'Change', unseen: person.name, title: `Change ${person.name}`, verb: 'Save' }}
                       fields={personFields(person)}
-                      title={`Change ${person.name}`}
                     />
                   )}
-                  <RemovePerson person={person} at={at} onDone={people.refresh} />
+                  <DeedButton
+                    {...removing(person)}
+                    onDone={people.refresh}
+                    change={() => ask('DELETE', at + path`/${person.personId}`)}
+                  />
                 </p>
               </>
             )}
@@ -125,29 +125,14 @@ export function People() {
   );
 }
 
-function RemovePerson({ person: { personId, name, fromGroup }, at, onDone }: { person: Person; at: string; onDone(): void }) {
-  return (
-    <DeedButton
-      unseen={name}
-      title={`Remove ${name}?`}
-      verb="Remove"
-      danger
-      words="Person removed."
-      onDone={onDone}
-      change={() => ask('DELETE', at + path`/${personId}`)}
-    >
-      <p>{name} is signed out at once, and cannot sign in again.</p>
-      {fromGroup && (
-        <p>
-          Also remove {name} from the group. Otherwise the next sign-in adds {name} again.
-        </p>
-      )}
-    </DeedButton>
-  );
+function removing({ name, fromGroup }: Person) {
+  const ofGroup = fromGroup ? ` Also remove ${name} from the group. Otherwise the next sign-in adds ${name} again.` : '';
+  const about = `${name} is signed out at once, and cannot sign in again.${ofGroup}`;
+  return { unseen: name, title: `Remove ${name}?`, verb: 'Remove', danger: true, words: 'Person removed.', about };
 }
 
 const expiries = { 0: 'never', 7: 'in 7 days', 90: 'in 90 days', 365: 'in 1 year' };
-const keyFields = {
+const fields = {
   name: { label: 'Name', hint: 'The program that uses the key. The audit log shows this name.', required: true, maxLength: 200 },
   role: roleField('steer'),
   days: { label: 'Expires', options: Object.entries(expiries), first: '0' },
@@ -157,7 +142,7 @@ export function Keys() {
   const at = path`/admin/companies/${useCompany().companyId}/keys`;
   const keys = useResource<z.infer<typeof keysResponse>>(at, seldom);
   const made = useSignal<z.infer<typeof createdKeyResponse> | undefined>(undefined);
-  const make = async ({ name, role, days }: Record<string, string>) => {
+  const change = async ({ name, role, days }: Record<string, string>) => {
     made.value = await ask('POST', at, { name, role, expiresAt: timeIn(Number(days) * 86_400) });
   };
   const close = () => {
@@ -167,14 +152,7 @@ export function Keys() {
   return (
     <Section title="Keys" look="">
       <p>
-        <DeedButton
-          title="Create a key"
-          opens="Create a key"
-          verb="Create"
-          fields={keyFields}
-          change={make}
-          words="Key created."
-        />
+        <DeedButton title="Create a key" {...{ opens: 'Create a key', verb: 'Create', words: 'Key created.', fields, change }} />
       </p>
       <Known of={keys}>
         {(known) => (
@@ -187,16 +165,12 @@ export function Keys() {
                 </p>
                 <Lifetime of={key} />
                 <DeedButton
-                  unseen={`the key ${key.name}`}
-                  title={`Delete the key ${key.name}?`}
-                  verb="Delete"
-                  danger
-                  change={() => ask('DELETE', at + path`/${key.keyId}`)}
+                  {...{ unseen: `the key ${key.name}`, title: `Delete the key ${key.name}?`, verb: 'Delete', danger: true }}
+                  about="The key stops working, and everybody who signed in with it is signed out."
                   words="Key deleted."
+                  change={() => ask('DELETE', at + path`/${key.keyId}`)}
                   onDone={keys.refresh}
-                >
-                  <p>The key stops working, and everybody who signed in with it is signed out.</p>
-                </DeedButton>
+                />
               </>
             )}
           </Cards>

@@ -1,24 +1,35 @@
 /** The rules of a company: what happened in the last week, beside the week before. And the page that creates a rule. */
 
 import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
 import { ask, may, pageOf, path, seldom, useCompany, useResource } from '../base.js';
 import { Page } from '../frame.js';
 import { share } from '../rule/health.js';
 import type { CompanyHealth, createdRuleResponse, z } from '../types.js';
-import { Entry, Known, Submit, Table, Time, useDeed } from '../ui/index.js';
+import { Badge, Entry, Known, Submit, Table, Time, useDeed } from '../ui/index.js';
 import { durationText } from '../words.js';
 
 type Row = CompanyHealth['rules'][number];
 
-const columns: Record<string, (rule: Row) => string | number | undefined> = {
+const columns: Record<string, (rule: Row) => ComponentChildren> = {
   Events: ({ events }) => events,
   Failed: ({ failed, chains }) => share(failed, chains),
   'Failed the week before': ({ before }) => share(before.failed, before.chains),
   'Held now': ({ held }) => held,
   'No worker found': ({ nobody }) => nobody,
   '95 % ended within': ({ p95 }) => p95 && durationText(p95),
+  Quiet: ({ quietSince }) => quietSince && <Time at={quietSince} before="no event since " look="error" />,
 };
+
+function Name({ of: { relayId, name, enabled } }: { of: Row }) {
+  return (
+    <>
+      <a href={pageOf.rule(useCompany().companyId, relayId)}>{name}</a> <code class="soft">{relayId}</code>
+      {!enabled && <Badge tone="bad">disabled</Badge>}
+    </>
+  );
+}
 
 export function RulesPage() {
   const { companyId } = useCompany();
@@ -39,24 +50,15 @@ export function RulesPage() {
           ) : (
             <>
               <h2>The last 7 days</h2>
-              <Table caption="The last 7 days of all rules" columns={['Rule', ...Object.keys(columns), 'Quiet']}>
-                {rules.map((rule) => (
-                  <tr key={rule.relayId}>
-                    <td>
-                      <a href={pageOf.rule(companyId, rule.relayId)}>{rule.name}</a> <code class="soft">{rule.relayId}</code>
-                      {!rule.enabled && <span class="badge bad">disabled</span>}
-                    </td>
-                    {Object.entries(columns).map(([name, read]) => (
-                      <td key={name} data-label={name}>
-                        {read(rule)}
-                      </td>
-                    ))}
-                    <td>
-                      <Time at={rule.quietSince} before="no event since " look="error" />
-                    </td>
-                  </tr>
-                ))}
-              </Table>
+              <Table
+                caption="The last 7 days of all rules"
+                columns={['Rule', ...Object.keys(columns)]}
+                named={1}
+                rows={rules.map((rule) => [
+                  rule.relayId,
+                  [<Name of={rule} />, ...Object.values(columns).map((read) => read(rule))],
+                ])}
+              />
             </>
           )
         }

@@ -1,10 +1,16 @@
 /** How events come to a rule: the address for the sender, the settings of the door, and the tokens. */
 
 import { useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
 import { ask, path, seldom, useCompany, useResource } from '../base.js';
 import type { doorRequest, EventDoor, Token, z } from '../types.js';
-import { Choice, DeedButton, Entry, fieldsOf, Known, Lifetime, Select, ShownOnce, Submit, useDeed } from '../ui/index.js';
+import { Choice, type FieldTable, FormFields, fieldsOf, Select } from '../ui/fields.js';
+import { Badge, Cards, DeedButton, Known, Lifetime, Section, ShownOnce, Submit, useDeed } from '../ui/index.js';
+
+const addresses = {
+  ...{ opens: 'Make the address', verb: 'Make', noun: 'addresses', users: 'Your platform', field: 'url' },
+  title: 'The address for your platform',
+  help: 'In the webhook settings of your platform, choose the method POST and this address:',
+};
 
 /** @param at - the path of the rule in the API. */
 export function Door({ at, relayId, onToken }: { at: string; relayId: string; onToken(): void }) {
@@ -12,25 +18,16 @@ export function Door({ at, relayId, onToken }: { at: string; relayId: string; on
   const door = useResource<EventDoor>(`${at}/door`, seldom);
   return (
     <>
-      <section class="card" aria-labelledby="address">
-        <h2 id="address">Address for your platform</h2>
+      <Section id="address" title="Address for your platform">
         <p>Your platform can send its events unchanged to this address. The address works only for the events of this rule:</p>
         <p class="row">
-          <MakeSecret
-            {...{ opens: 'Make the address', verb: 'Make', noun: 'addresses', users: 'Your platform' }}
-            title="The address for your platform"
-            path={`${at}/event-tokens`}
-            field="url"
-            onMade={onToken}
-          >
-            <p>In the webhook settings of your platform, choose the method POST and this address:</p>
-          </MakeSecret>
+          <MakeSecret {...addresses} path={`${at}/event-tokens`} onMade={onToken} />
         </p>
         <p class="soft small">
           A sender that can set a header uses <code>{location.origin + path`/co/${companyId}/events/${relayId}`}</code> with{' '}
           <code>Authorization: Bearer</code> and a token of this rule.
         </p>
-      </section>
+      </Section>
       <Known of={door}>
         {(known) => (
           <details class="card">
@@ -63,9 +60,24 @@ const senders = {
 } as const;
 type Sender = keyof typeof senders;
 
+const keyField = {
+  ...{ label: 'Key of the sender', hint: 'Your platform shows the key beside the webhook.' },
+  ...({ type: 'password', autocomplete: 'new-password', required: true } as const),
+};
+const inNumber = 'For example event.id. If a second event has the same number, the relay does not run it.';
+const listWays = Object.entries({ no: 'run the steps', yes: 'refuse the list' });
+const inDays = '0: the relay keeps no events. Without events, you cannot try changes.';
+const days = { type: 'number', min: '0', max: '400', required: true } as const;
+
+const fieldsOfDoor = ({ dedupeBy, refuseLists, eventDays }: EventDoor): FieldTable => ({
+  dedupeBy: { label: "Place of the event's own number", hint: inNumber, first: dedupeBy, autocomplete: 'off', spellcheck: false },
+  refuseLists: { label: 'Lists of steps from webhooks', options: listWays, first: refuseLists ? 'yes' : 'no' },
+  eventDays: { label: 'Days to keep events', hint: inDays, first: String(eventDays), ...days },
+});
+
 function DoorSettings({ door, at, onSaved }: { door: EventDoor; at: string; onSaved(door: EventDoor): void }) {
   const deed = useDeed();
-  const { signature: stored, dedupeBy = '', refuseLists, eventDays } = door;
+  const { signature: stored } = door;
   const signer = useSignal<'none' | 'stored' | Sender>(stored ? 'stored' : 'none');
   const { value: signed } = signer;
   const save = (event: Event) => {
@@ -96,71 +108,27 @@ function DoorSettings({ door, at, onSaved }: { door: EventDoor; at: string; onSa
           ...Object.keys(senders).map((name) => [name, name] as const),
         ]}
       />
-      {signed in senders && (
-        <Entry
-          label="Key of the sender"
-          hint="Your platform shows the key beside the webhook."
-          name="key"
-          type="password"
-          autocomplete="new-password"
-          required
-        />
-      )}
-      <Entry
-        label="Place of the event's own number"
-        hint="For example event.id. A second event with the same number runs nothing."
-        name="dedupeBy"
-        defaultValue={dedupeBy}
-        autocomplete="off"
-        spellcheck={false}
-      />
-      <Select
-        label="Lists of steps from webhooks"
-        name="refuseLists"
-        options={Object.entries({ no: 'run them, too', yes: 'refuse them' })}
-        first={refuseLists ? 'yes' : 'no'}
-      />
-      <Entry
-        label="Days to keep events"
-        hint="0 keeps none. Without events, you cannot try changes."
-        name="eventDays"
-        type="number"
-        min={0}
-        max={400}
-        required
-        defaultValue={String(eventDays)}
-      />
+      {signed in senders && <FormFields of={{ key: keyField }} />}
+      <FormFields of={fieldsOfDoor(door)} />
       <Submit {...deed} words={['Save', <span class="unseen"> how events come in</span>]} />
     </form>
   );
 }
 
 const graces = {
-  null: 'when you revoke them',
-  0: 'immediately',
-  3600: 'after 1 hour',
-  86400: 'after 1 day',
-  604800: 'after 7 days',
+  ...{ null: 'when you revoke them', 0: 'immediately', 3600: 'after 1 hour', 86400: 'after 1 day', 604800: 'after 7 days' },
 };
 
-interface MakeSecretProps {
-  opens: string;
-  verb: string;
-  /** For example `tokens`, in the labels. */
-  noun: string;
-  /** Who uses the older secrets. */
-  users: string;
-  path: string;
-  /** The field of the answer with the secret. */
-  field: string;
-  title: string;
-  /** What to do with the secret. */
-  children: ComponentChildren;
+/**
+ * `noun`: for example `tokens`, in the labels. `users`: who uses the older secrets. `help`: what to do with the secret.
+ * `field`: the field of the answer that has the secret.
+ */
+type MakeSecretProps = Record<'opens' | 'verb' | 'noun' | 'users' | 'path' | 'field' | 'title' | 'help', string> & {
   onMade(): void;
-}
+};
 
-/** Makes a secret beside older ones, which expire, and shows it once. */
-export function MakeSecret({ opens, verb, noun, users, path, field, title, children, onMade }: MakeSecretProps) {
+/** Makes a secret, shows it once, and sets when the older secrets expire. */
+function MakeSecret({ opens, verb, noun, users, path, field, title, help, onMade }: MakeSecretProps) {
   const [made, grace] = [useSignal<string | undefined>(undefined), useSignal('null')];
   const make = async () => {
     const answer = await ask<Record<string, string>>('POST', path, { graceSeconds: JSON.parse(grace.value) });
@@ -182,50 +150,50 @@ export function MakeSecret({ opens, verb, noun, users, path, field, title, child
       </DeedButton>
       {made.value && (
         <ShownOnce title={title} secret={made.value} onClose={close}>
-          {children}
+          <p>{help}</p>
         </ShownOnce>
       )}
     </>
   );
 }
 
+const newTokens = {
+  ...{
+    opens: 'Create a token',
+    verb: 'Create',
+    noun: 'tokens',
+    users: 'Webhooks',
+    title: 'New token',
+    field: 'relayAccessToken',
+  },
+  help: 'Copy this token into the webhooks of this rule, as the value of relayAccessToken:',
+};
+const revoking = {
+  ...{ title: 'Revoke the token?', verb: 'Revoke', danger: true, words: 'Token revoked.' },
+  about: 'The relay will refuse requests with this token. It keeps these requests, and you can send them later.',
+};
+
 export function Tokens({ tokens, at, onChanged }: { tokens: readonly Token[]; at: string; onChanged(): void }) {
   return (
     <>
       <p>
-        <MakeSecret
-          {...{ opens: 'Create a token', verb: 'Create', noun: 'tokens', users: 'Webhooks', title: 'New token' }}
-          path={`${at}/tokens`}
-          field="relayAccessToken"
-          onMade={onChanged}
-        >
-          <p>
-            Copy this token into the webhooks of this rule, as the value of <code>relayAccessToken</code>:
-          </p>
-        </MakeSecret>
+        <MakeSecret {...newTokens} path={`${at}/tokens`} onMade={onChanged} />
       </p>
-      <ul class="plain cards">
-        {tokens.map((token) => (
-          <li key={token.tokenId} class="card">
-            <code>{token.tokenId}</code> <span class={`badge ${token.state === 'active' ? 'good' : 'quiet'}`}>{token.state}</span>
-            {token.purpose === 'event' && <span class="badge quiet">address for events</span>}
+      <Cards of={tokens} id={({ tokenId }) => tokenId} empty="There are no tokens yet.">
+        {(token) => (
+          <>
+            <code>{token.tokenId}</code> <Badge tone={token.state === 'active' ? 'good' : 'quiet'}>{token.state}</Badge>
+            {token.purpose === 'event' && <Badge tone="quiet">address for events</Badge>}
             <Lifetime of={token} />
             {token.state === 'active' && (
               <DeedButton
-                unseen={token.tokenId}
-                title="Revoke the token?"
-                verb="Revoke"
-                danger
+                {...{ ...revoking, unseen: token.tokenId, onDone: onChanged }}
                 change={() => ask('DELETE', at + path`/tokens/${token.tokenId}`)}
-                words="Token revoked."
-                onDone={onChanged}
-              >
-                <p>The relay will refuse requests with this token. It keeps these requests, and you can send them later.</p>
-              </DeedButton>
+              />
             )}
-          </li>
-        ))}
-      </ul>
+          </>
+        )}
+      </Cards>
     </>
   );
 }

@@ -9,6 +9,8 @@ import { ProblemNote } from './known.js';
 
 export interface DialogProps {
   title: string;
+  /** The words of a button that closes the dialog. */
+  back?: string;
   onClose(): void;
   children?: ComponentChildren;
 }
@@ -17,7 +19,7 @@ export interface DialogProps {
 let opener: HTMLElement | undefined;
 
 /** A modal dialog. Escape closes the dialog. Then the element that opened the dialog gets the focus again. */
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, back, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
@@ -32,6 +34,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     <dialog ref={element} aria-labelledby={heading} onClose={onClose}>
       <h2 id={heading}>{title}</h2>
       {children}
+      {back && <Button onClick={onClose}>{back}</Button>}
     </dialog>
   );
 }
@@ -41,15 +44,18 @@ export interface ConfirmProps extends DialogProps {
   danger?: boolean;
   busy?: boolean;
   refused?: Refused | undefined;
+  /** A paragraph above the other content. */
+  about?: ComponentChildren;
   fields?: FieldTable;
   /** @param given - the values of the fields by name. */
   onConfirm(given: Record<string, string>): void;
 }
 
-export function Confirm({ children, verb, danger, busy = false, refused, fields, onConfirm, ...dialog }: ConfirmProps) {
+export function Confirm({ about, children, verb, danger, busy = false, refused, fields, onConfirm, ...dialog }: ConfirmProps) {
   return (
     <Dialog {...dialog}>
       <form onSubmit={(event) => onConfirm(fieldsOf(event))}>
+        {about && <p>{about}</p>}
         {children}
         {fields && <FormFields of={fields} />}
         <Submit busy={busy} refused={refused} words={busy ? 'One moment…' : verb} danger={danger}>
@@ -115,12 +121,9 @@ export function DeedButton({ opens, unseen, look, ...deed }: DeedButtonProps) {
 /** Replaces a `Confirm` while its data loads, or if there is nothing to confirm. */
 export function NotReady({ refused, children, ...dialog }: DialogProps & Pick<ConfirmProps, 'refused'>) {
   return (
-    <Dialog {...dialog}>
+    <Dialog back="Back" {...dialog}>
       {!refused && <p>{children}</p>}
       <ProblemNote refused={refused} />
-      <p class="row">
-        <Button onClick={dialog.onClose}>Back</Button>
-      </p>
     </Dialog>
   );
 }

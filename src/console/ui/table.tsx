@@ -7,17 +7,19 @@ import { path, query, useCompany } from '../base.js';
 import { Button } from './dialog.js';
 
 interface TableProps {
-  /** Only screen readers read the caption. */
   caption: string;
   columns: readonly ComponentChildren[];
   look?: string;
-  /** The cells of each row, by the key of the row. */
+  /** The columns from this place on have their names on phones, too. */
+  named?: number;
+  /** The key and the cells of each row. */
   rows?: readonly (readonly [key: string, cells: readonly ComponentChildren[]])[];
   /** Other rows. */
   children?: ComponentChildren;
 }
 
-export function Table({ caption, columns, look, rows = [], children }: TableProps) {
+/** A table. Only screen readers read its caption. */
+export function Table({ caption, columns, look, named = 99, rows = [], children }: TableProps) {
   return (
     <table class={look}>
       <caption class="unseen">{caption}</caption>
@@ -34,7 +36,9 @@ export function Table({ caption, columns, look, rows = [], children }: TableProp
         {rows.map(([key, cells]) => (
           <tr key={key}>
             {cells.map((cell, place) => (
-              <td key={columns[place]}>{cell}</td>
+              <td key={columns[place]} data-label={place >= named ? columns[place] : undefined}>
+                {cell}
+              </td>
             ))}
           </tr>
         ))}
@@ -44,16 +48,10 @@ export function Table({ caption, columns, look, rows = [], children }: TableProp
   );
 }
 
-interface SectionProps {
-  title: string;
-  /** By default a card. */
-  look?: string;
-  children: ComponentChildren;
-}
+type SectionProps = { title: ComponentChildren; look?: string; id?: string; children: ComponentChildren };
 
-/** A part of a page with a heading. */
-export function Section({ title, look = 'card', children }: SectionProps) {
-  const id = useId();
+/** A part of a page with a heading. By default a card. */
+export function Section({ title, look = 'card', id = useId(), children }: SectionProps) {
   return (
     <section class={look} aria-labelledby={id}>
       <h2 id={id}>{title}</h2>
@@ -97,10 +95,7 @@ export function Pager({ cursors, next }: { cursors: Signal<string[]> | undefined
   );
 }
 
-interface ExportProps {
-  what: 'chains' | 'events' | 'audit';
-  filter?: Record<string, string | undefined>;
-}
+type ExportProps = { what: 'chains' | 'events' | 'audit'; filter?: Record<string, string | undefined> };
 
 /** Links that download all rows of a list. */
 export function ExportLinks({ what, filter = {} }: ExportProps) {

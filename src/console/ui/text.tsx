@@ -63,14 +63,11 @@ export function Said({ text, look }: { text: string; look?: string }) {
   return look === undefined ? said : <p class={look}>{said}</p>;
 }
 
-interface FailureProps {
-  of: Omit<FailureOf, 'type'> & { type?: string };
-  /** The heading above. If it is the same as the title, the title is not shown again. */
-  under?: string;
-}
-
-/** Shows what happened and what to do. The line of the call is under "Details". */
-export function Failure({ of, under }: FailureProps) {
+/**
+ * Shows what happened and what to do. The line of the call is under "Details".
+ * @param under - the heading above. If the title is the same, the title is not shown again.
+ */
+export function Failure({ of, under }: { of: Omit<FailureOf, 'type'> & { type?: string }; under?: string }) {
   const failure = { type: '', ...of };
   const [title, remedy, details] = [failureTitle(failure), failureRemedy(failure), failureDetails(failure)];
   return (
@@ -147,4 +144,9 @@ export function FieldList({ fields }: { fields: readonly [name: string, value: u
       ))}
     </dl>
   );
+}
+
+/** A link to Temporal's own pages. Shows nothing if these pages have no address. */
+export function InTemporal({ at, words = 'Open in Temporal' }: { at: string | undefined; words?: string }) {
+  return at ? <a {...{ href: at, target: '_blank', rel: 'noreferrer' }}>{words}</a> : null;
 }
