@@ -1,6 +1,6 @@
 /** The card of one action: a sentence that unfolds to its fields. */
 
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { propertyOf } from '../../chain/condition.js';
 import { type Fields, fieldText } from '../../chain/fields.js';
 import { sentenceOf } from '../../chain/sentences.js';
@@ -15,8 +15,8 @@ import { StepFields } from './step-fields.js';
 interface CardProps {
   card: Card;
   place: number;
-  isOpen: boolean;
-  onToggle(isOpen: boolean): void;
+  /** The key of the card that is unfolded. */
+  open: Signal<number | undefined>;
   /** @param about - the field that has changed. */
   onChange(fields: Fields, about: string): void;
   onAdd(fields: Fields): void;
@@ -32,9 +32,11 @@ type TextBox = HTMLInputElement | HTMLTextAreaElement;
 /** Fields that the relay needs before the action runs, so that they cannot have values of the assignment. */
 const earlyFields = ['platformAssignmentId', 'delayInSeconds', 'incomingValue', 'comment'];
 
-export function ActionCard({ card, place, isOpen, onToggle, onChange, onAdd, onMove, onDuplicate, onRemove }: CardProps) {
+export function ActionCard({ card, place, open, onChange, onAdd, onMove, onDuplicate, onRemove }: CardProps) {
   const { draft, isOutdated, ...known } = useKnowledge();
-  const { fields } = card;
+  const { key, fields } = card;
+  const isOpen = open.value === key;
+  const toggle = (opens: boolean) => (open.value = opens ? key : open.value === key ? undefined : open.value);
   /** Whether the card shows missing fields as mistakes. A new card shows these mistakes only after the user leaves the card. */
   const isLeft = useSignal(Object.keys(fields).length > 2);
   /** The last text in which the user typed or clicked. Tab does not count, because Tab also moves through other fields. */
@@ -76,18 +78,13 @@ export function ActionCard({ card, place, isOpen, onToggle, onChange, onAdd, onM
   ];
   return (
     <article
-      id={cardId(card)}
-      tabIndex={-1}
-      class="card step"
-      aria-label={`Step ${place + 1}: ${sentence}`}
-      onKeyDown={keys}
+      {...{ id: cardId(card), tabIndex: -1, class: 'card step', 'aria-label': `Step ${place + 1}: ${sentence}` }}
+      {...{ onKeyDown: keys, onInput: noteBox, onClick: noteBox }}
       onFocusOut={({ currentTarget, relatedTarget }) => {
-        if (!(relatedTarget instanceof Node && currentTarget.contains(relatedTarget))) isLeft.value = true;
+        isLeft.value ||= !(relatedTarget instanceof Node && currentTarget.contains(relatedTarget));
       }}
-      onInput={noteBox}
-      onClick={noteBox}
     >
-      <details open={isOpen} onToggle={({ currentTarget }) => onToggle(currentTarget.open)}>
+      <details open={isOpen} onToggle={({ currentTarget }) => toggle(currentTarget.open)}>
         <summary>{sentence}</summary>
         {isOpen && (
           <>
@@ -147,15 +144,10 @@ export function Picker({ offers, onPick, ...field }: PickerProps) {
   return <Suggested {...field} offers={offers} value={typed.value} onText={take} />;
 }
 
-interface InsertProps {
-  /** The label of the field that gets the value. */
-  into: string | undefined;
-  /** Whether the field can have values of the assignment. */
-  isLate: boolean;
-  onInsert(name: string): void;
-}
+type InsertProps = { into: string | undefined; isLate: boolean; onInsert(name: string): void };
 
-export function InsertValue({ into, isLate, onInsert }: InsertProps) {
+/** @param into - the label of the field that gets the value. @param isLate - whether it can have values of the assignment. */
+function InsertValue({ into, isLate, onInsert }: InsertProps) {
   const { way, seen, composer, draft } = useKnowledge();
   const [event = {}] = seen.event;
   const [assignment = {}] = seen.assignment;
@@ -168,11 +160,9 @@ export function InsertValue({ into, isLate, onInsert }: InsertProps) {
   if (!into) return <p class="soft small">To insert a value, click the text that needs it.</p>;
   return (
     <Picker
-      label="Insert a value"
-      hint={`It goes into “${into}”, at the cursor.${isBlind ? ' To see values of an event, paste an example above.' : ''}`}
-      name="insert"
+      {...{ label: 'Insert a value', name: 'insert', onPick: onInsert }}
+      hint={`The value goes into “${into}”, at the cursor.${isBlind ? ' To see values of an event, paste an example above.' : ''}`}
       offers={way === 'list' ? ofList : [...variables, ...places]}
-      onPick={onInsert}
     />
   );
 }

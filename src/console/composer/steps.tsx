@@ -5,7 +5,7 @@ import { delaySeconds } from '../../chain/durations.js';
 import type { Fields } from '../../chain/fields.js';
 import { capital } from '../../chain/text.js';
 import { announce } from '../base.js';
-import { Area, Button } from '../ui/index.js';
+import { Button, JsonArea } from '../ui/index.js';
 import { actionWords } from '../words.js';
 import { ActionCard, cardId } from './card.js';
 import { type Card, contentsText, type Draft, draftOf, newCard, readContents, withoutTokens } from './draft.js';
@@ -66,16 +66,9 @@ export function Steps() {
       )}
       {cards.map((card, place) => (
         <ActionCard
+          {...{ card, place, open, onAdd: add }}
           key={card.key}
-          card={card}
-          place={place}
-          isOpen={open.value === card.key}
-          onToggle={(isOpen) => {
-            if (isOpen) open.value = card.key;
-            else if (open.value === card.key) open.value = undefined;
-          }}
           onChange={(fields, about) => put(cards.with(place, { ...card, fields }), about && `${card.key} ${about}`)}
-          onAdd={add}
           onMove={(by) => move(card, place, by)}
           onDuplicate={() => insert(place + 1, { ...card.fields }, `Duplicated as step ${place + 2}`)}
           onRemove={() => remove(place)}
@@ -125,15 +118,11 @@ export function JsonView({ onList }: { onList(): void }) {
   };
   return (
     <>
-      <Area
+      <JsonArea
         label="Rule as JSON"
         hint="You can also paste the list of a webhook here. Your changes also appear on the cards."
         problem={error && `This ${error}. The last valid text stays saved`}
-        class="json"
-        spellcheck={false}
-        rows={24}
-        value={isStale ? stored : typed.value}
-        onText={take}
+        {...{ rows: 24, value: isStale ? stored : typed.value, onText: take }}
       />
       {hadTokens.value && <p class="note">The page removed the tokens. A rule needs none.</p>}
       {problems.length > 0 && !error && (

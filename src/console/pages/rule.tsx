@@ -9,7 +9,7 @@ import { Health } from '../rule/health.js';
 import { Enabling, type Rule, RuleSettings } from '../rule/settings.js';
 import { Week } from '../rule/week.js';
 import type { DraftResponse, eventsResponse, tokensResponse, versionsResponse, WholeVersion, z } from '../types.js';
-import { Known, Time } from '../ui/index.js';
+import { Known, Section, Time } from '../ui/index.js';
 import { EventTable } from './rule-events.js';
 
 export function RulePage({ relayId }: { relayId: string }) {
@@ -81,8 +81,7 @@ export function RuleContents({ at, relayId }: { at: string; relayId: string }) {
     ? 'The draft is not published yet, so events start nothing.'
     : 'This rule has no steps of its own. It runs the lists that webhooks send, if they name this rule.';
   return (
-    <section class="card" aria-labelledby="does">
-      <h2 id="does">What it does</h2>
+    <Section title="What the rule does">
       {published === undefined ? (
         <Known of={versions}>{() => <p>{unpublished}</p>}</Known>
       ) : (
@@ -107,6 +106,6 @@ export function RuleContents({ at, relayId }: { at: string; relayId: string }) {
         )}
         {published !== undefined && <a href={pageOf.versions(companyId, relayId)}>Versions and differences</a>}
       </p>
-    </section>
+    </Section>
   );
 }

@@ -5,9 +5,9 @@ import { ask, may, pageOf, path, query, ruleName, seldom, useCompany, usePages }
 import { Differences, Sentences } from '../composer/differences.js';
 import { draftOf } from '../composer/draft.js';
 import { PublishDialog } from '../composer/tried.js';
-import { Page } from '../frame.js';
+import { PageOf } from '../frame.js';
 import type { ContentsDiff, Version, versionsResponse, WholeVersion, z } from '../types.js';
-import { Asked, Choice, DeedButton, Known, Opener, Pager, Time } from '../ui/index.js';
+import { Asked, Badge, Choice, DeedButton, Opener, Section, Time } from '../ui/index.js';
 
 type Versions = z.infer<typeof versionsResponse>;
 
@@ -15,50 +15,35 @@ export function VersionsPage({ relayId }: { relayId: string }) {
   const company = useCompany();
   const { companyId } = company;
   const at = path`/admin/companies/${companyId}/rules/${relayId}`;
-  const [listed, cursors] = usePages<Versions>(`${at}/versions`, seldom);
+  const [listed] = usePages<Versions>(`${at}/versions`, seldom);
+  const about = (
+    <p class="row">
+      <a href={pageOf.rule(companyId, relayId)}>The rule</a>
+      {may('author') && <a href={pageOf.draft(companyId, relayId)}>Edit the draft</a>}
+    </p>
+  );
   return (
-    <Page
-      title={`Versions of ${ruleName(company, relayId)}`}
-      about={
+    <PageOf title={`Versions of ${ruleName(company, relayId)}`} about={about} of={listed}>
+      {(known) => (
         <>
-          <a href={pageOf.rule(companyId, relayId)}>The rule</a>
-          {may('author') && (
-            <>
-              {' '}
-              · <a href={pageOf.draft(companyId, relayId)}>Edit the draft</a>
-            </>
-          )}
+          {known.versions.length === 0 && <p class="card">Nothing is published yet. Write the draft, then publish it.</p>}
+          {known.versions.map((version) => (
+            <OneVersion key={version.version} {...{ at, relayId, version, known }} onChanged={listed.refresh} />
+          ))}
         </>
-      }
-    >
-      <Known of={listed}>
-        {(known) => (
-          <>
-            {known.versions.length === 0 && <p class="card">Nothing is published yet. Write the draft, then publish it.</p>}
-            {known.versions.map((version) => (
-              <OneVersion key={version.version} {...{ at, relayId, version, known }} onChanged={listed.refresh} />
-            ))}
-            <Pager cursors={cursors} next={known.nextCursor} />
-          </>
-        )}
-      </Known>
-    </Page>
+      )}
+    </PageOf>
   );
 }
 
 /** The buttons that begin and end the trial of a version beside the published one. */
 const start = {
-  opens: 'Try beside the published version',
-  title: 'Try this version on new events?',
-  verb: 'Try it',
+  ...{ opens: 'Try beside the published version', title: 'Try this version on new events?', verb: 'Try it' },
   words: 'The relay tries this version on each new event.',
-  about: 'The relay tries this version on each new event, without effect. The list of events counts what the version would do.',
+  about: 'The relay tries this version on each new event, without effect. The list of events counts the results.',
 };
 const stop = {
-  opens: 'Stop trying it',
-  title: 'Stop trying this version?',
-  verb: 'Stop',
-  words: 'Stopped',
+  ...{ opens: 'Stop trying it', title: 'Stop trying this version?', verb: 'Stop', words: 'Stopped' },
   about: 'The published version runs as before.',
 };
 
@@ -76,12 +61,10 @@ function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersio
   const others = known.versions.map(({ version }) => version).filter((other) => other !== version);
   const [isPublished, isShadow] = [version === known.published, version === known.shadow];
   const own = `${at}/versions/${version}`;
+  const badges = [isPublished && <Badge tone="good">published</Badge>, ' ', isShadow && <Badge tone="busy">shadow</Badge>];
+  const title = [`Version ${version} `, ...badges];
   return (
-    <section class="card" aria-labelledby={`v${version}`}>
-      <h2 id={`v${version}`}>
-        Version {version} {isPublished && <span class="badge good">published</span>}{' '}
-        {isShadow && <span class="badge busy">shadow</span>}
-      </h2>
+    <Section title={title}>
       <p class="soft small">
         <Time at={publishedAt} distance />, by {publishedBy}
         {fromVersion !== undefined && `, the same as version ${fromVersion}`}
@@ -97,13 +80,9 @@ function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersio
             <Opener opens={`Go back to version ${version}`}>
               {(onClose) => (
                 <PublishDialog
-                  title={`Go back to version ${version}?`}
-                  verb="Go back"
+                  {...{ relayId, version, onClose, title: `Go back to version ${version}?`, verb: 'Go back' }}
                   about={`The relay publishes version ${version} again, as a new version. Chains that run now keep their version.`}
-                  relayId={relayId}
-                  version={version}
                   publish={(note) => ask('POST', `${own}/publish`, note)}
-                  onClose={onClose}
                   onPublished={onChanged}
                 />
               )}
@@ -111,17 +90,13 @@ function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersio
           )}
           {!isPublished && (
             <DeedButton
-              {...(isShadow ? stop : start)}
-              unseen={`, version ${version}`}
+              {...{ ...(isShadow ? stop : start), unseen: `, version ${version}`, onDone: onChanged }}
               change={() => ask('PUT', `${at}/shadow`, { version: isShadow ? null : version })}
-              onDone={onChanged}
-            >
-              <p>{(isShadow ? stop : start).about}</p>
-            </DeedButton>
+            />
           )}
         </p>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -129,19 +104,11 @@ function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersio
 function Compared({ rule, version, others }: { rule: string; version: number; others: readonly number[] }) {
   const other = useSignal(String(others.find((one) => one < version) ?? 'draft'));
   const isNewer = other.value !== 'draft' && Number(other.value) < version;
+  const options = [['draft', 'the draft'] as const, ...others.map((one) => [String(one), `version ${one}`] as const)];
+  const choice = <Choice label={`Version ${version} compared with`} of={other} options={options} />;
   const [before, after] = isNewer ? [other.value, String(version)] : [String(version), other.value];
   return (
-    <Asked
-      summary="Differences"
-      path={`${rule}/versions/${before}/diff${query({ with: after })}`}
-      above={
-        <Choice
-          label={`Version ${version} compared with`}
-          of={other}
-          options={[['draft', 'the draft'], ...others.map((version) => [String(version), `version ${version}`] as const)]}
-        />
-      }
-    >
+    <Asked summary="Differences" path={`${rule}/versions/${before}/diff${query({ with: after })}`} above={choice}>
       {(diff: ContentsDiff) => (
         <>
           <p class="soft small">

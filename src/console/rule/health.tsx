@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import { path, query, seldom, useCompany, useResource } from '../base.js';
 import type { RuleHealth } from '../types.js';
-import { Choice, Fact, Known, Time } from '../ui/index.js';
+import { Choice, FieldList, Known, Section, Time } from '../ui/index.js';
 import { counted, durationText, failureWords, timeText } from '../words.js';
 
 const periods = { 'day-90': '90 days, by day', 'day-28': '28 days, by day', 'hour-7': '7 days, by hour', 'hour-1': '24 hours' };
@@ -14,29 +14,21 @@ export function Health({ relayId }: { relayId: string }) {
   const [by, days] = period.value.split('-');
   const health = useResource<RuleHealth>(path`/co/${companyId}/rules/${relayId}/health` + query({ by, days }), seldom);
   return (
-    <section class="card" aria-labelledby="health">
-      <h2 id="health">Events over time</h2>
+    <Section title="Events over time">
       <Choice label="Period" of={period} options={Object.entries(periods)} />
       <Known of={health}>
         {({ buckets, causes, held, quietSince, expectEvery = 0 }) => {
           const sum = (field: 'events' | 'chains' | 'failed' | 'nobody') =>
             buckets.reduce((sum, bucket) => sum + bucket[field], 0);
-          const facts = {
-            Events: sum('events'),
-            Chains: sum('chains'),
-            Failed: share(sum('failed'), sum('chains')),
-            'No worker found': sum('nobody'),
-            'Held now': held,
-          };
-          const timed = (bucket: Bucket, words: string) => `${timeText(bucket.at, timeZone, 0)}: ${words}`;
-          const counts = buckets.map((bucket) => {
-            const words = `${counted(bucket.events, 'event')}, ${bucket.failed} failed`;
-            return { at: bucket.at, size: bucket.events, bad: bucket.failed, words: timed(bucket, words) };
+          const results = { Failed: share(sum('failed'), sum('chains')), 'No worker found': sum('nobody') };
+          const facts = { Events: sum('events'), Chains: sum('chains'), ...results, 'Held now': held };
+          const timed = (at: string, words: string) => `${timeText(at, timeZone, 0)}: ${words}`;
+          const counts = buckets.map(({ at, events: size, failed: bad }) => {
+            return { at, size, bad, words: timed(at, `${counted(size, 'event')}, ${bad} failed`) };
           });
-          const times = buckets.map((bucket) => {
-            const { p50 = 0, p95 = 0 } = bucket;
+          const times = buckets.map(({ at, p50 = 0, p95 = 0 }) => {
             const words = `half of the chains ended within ${durationText(p50)}, 95 % within ${durationText(p95)}`;
-            return { at: bucket.at, size: p95, bad: 0, words: timed(bucket, words) };
+            return { at, size: p95, bad: 0, words: timed(at, words) };
           });
           return (
             <>
@@ -46,13 +38,7 @@ export function Health({ relayId }: { relayId: string }) {
                   {durationText(expectEvery)}.
                 </p>
               )}
-              <dl class="facts">
-                {Object.entries(facts).map(([name, value]) => (
-                  <Fact key={name} name={name}>
-                    {value}
-                  </Fact>
-                ))}
-              </dl>
+              <FieldList fields={Object.entries(facts)} />
               <Bars name="Events, with failed chains in red" bars={counts} />
               <Bars name="Time from event to end: 95 % of the chains were faster" bars={times} />
               {causes.length > 0 && (
@@ -64,25 +50,17 @@ export function Health({ relayId }: { relayId: string }) {
           );
         }}
       </Known>
-    </section>
+    </Section>
   );
 }
-
-type Bucket = RuleHealth['buckets'][number];
 
 /** For example `3 (1.2 %)`, without a line break. */
 export function share(part: number, whole: number): string {
   return whole === 0 ? String(part) : `${part}\u00a0(${Number(((100 * part) / whole).toFixed(1))}\u00a0%)`;
 }
 
-interface Bar {
-  at: string;
-  size: number;
-  bad: number;
-  /** Drawn above `bad`. */
-  wait?: number;
-  words: string;
-}
+/** `wait` is drawn above `bad`. */
+type Bar = { at: string; size: number; bad: number; wait?: number; words: string };
 
 /** A bar for each hour or day with events. */
 export function Bars({ name, bars }: { name: string; bars: readonly Bar[] }) {

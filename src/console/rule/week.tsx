@@ -3,7 +3,7 @@
 import { chainStatuses } from '../../chain/outcome.js';
 import { often, pageOf, path, query, seldom, useCompany, useResource } from '../base.js';
 import type { ChainCounts, ChainList, rejectedListSchema, z } from '../types.js';
-import { Known, State, Time } from '../ui/index.js';
+import { Known, Section, State, Time } from '../ui/index.js';
 import { aboutChain, newestOf, refusalWords, sinceTime } from '../words.js';
 
 /** @param isWatched - whether somebody waits for the next chain. */
@@ -24,8 +24,7 @@ export function Week({ relayId, isWatched }: { relayId: string; isWatched?: true
   const [assignmentId] = newest?.assignmentIds ?? [];
   const refusal = refused.data.value?.items.find(({ relayIds }) => relayIds.includes(relayId));
   return (
-    <section class="card" aria-labelledby="week">
-      <h2 id="week">The last 7 days</h2>
+    <Section title="The last 7 days">
       <Known of={counts}>
         {(known) => {
           const shown = chainStatuses.filter((status) => known[status] > 0);
@@ -50,6 +49,6 @@ export function Week({ relayId, isWatched }: { relayId: string; isWatched?: true
           <Time at={refusal.receivedAt} distance />
         </p>
       )}
-    </section>
+    </Section>
   );
 }

@@ -78,6 +78,11 @@ export function Area(area: EntryProps & Omit<ComponentProps<'textarea'>, 'label'
   return <Field as="textarea" {...area} />;
 }
 
+/** A text area for code or JSON. */
+export function JsonArea(area: Parameters<typeof Area>[0]) {
+  return <Area class="json" spellcheck={false} {...area} />;
+}
+
 interface SelectProps extends EntryProps, Omit<ComponentProps<'select'>, 'label' | 'role' | 'onChange'> {
   options: readonly (readonly [value: string, words: string])[];
   /** The value that is selected at first. A Preact select has no `defaultValue`, so `Select` marks the option as the default. */
@@ -101,11 +106,7 @@ export function Choice({ of, ...field }: EntryProps & Pick<SelectProps, 'options
   return <Select key={name} {...field} value={of.value} onPick={(value) => (of.value = value)} />;
 }
 
-interface CheckProps {
-  name?: string;
-  defaultChecked?: boolean;
-  checked?: boolean;
-  required?: boolean;
+interface CheckProps extends Pick<ComponentProps<'input'>, 'name' | 'defaultChecked' | 'checked' | 'required'> {
   onCheck?(isChecked: boolean): void;
   children: ComponentChildren;
 }
