@@ -44,14 +44,9 @@ function spanOf({ receivedAt, closedAt, actions }: ChainResource) {
   return { from: ms(receivedAt), to: Math.max(ms(receivedAt), ...ends, ...(closedAt ? [] : [now.value])) };
 }
 
-interface TimelineProps {
-  steps: readonly Step[];
-  /** A line below each heading. */
-  about?(step: Step): ComponentChildren;
-  /** Called after a decision about a step. */
-  onDone(step: Step): void;
-}
+type TimelineProps = { steps: readonly Step[]; about?(step: Step): ComponentChildren; onDone(step: Step): void };
 
+/** @param about - a line below each heading. @param onDone - called after a decision about a step. */
 export function Timeline({ steps, about, onDone }: TimelineProps) {
   if (steps.length === 0) return null;
   const spans = [...new Set(steps.map(({ chain }) => chain))].map(spanOf);
@@ -142,9 +137,7 @@ export function StepBody({ chain, action, onDone }: { chain: ChainResource; acti
       {deliveries.length > 0 && (
         <details open={deliveries.some(({ sent }) => !sent)}>
           <summary>{counted(deliveries.length, 'recipient')}</summary>
-          <FieldList
-            fields={deliveries.map(({ recipient, sent, error }) => [recipient, sent ? 'sent' : `not sent: ${error ?? ''}`])}
-          />
+          <FieldList fields={deliveries.map((one) => [one.recipient, one.sent ? 'sent' : `not sent: ${one.error ?? ''}`])} />
         </details>
       )}
       {noticeKindOf(state) && (

@@ -34,8 +34,10 @@ const wayWords: Record<Way, string> = {
 export function Composer({ relayId, editing, actions, onPublished }: ComposerProps) {
   const { companyId } = useCompany();
   const { draft, change, stored } = editing;
+  const at = path`/admin/companies/${companyId}/rules/${relayId}/publish`;
   const hasSteps = draft.cards.length > 0;
-  const names = useResource<SystemNames>(path`/co/${companyId}/chains/compose/names`, seldom).data.value;
+  const asked = useResource<SystemNames>(path`/co/${companyId}/chains/compose/names`, seldom);
+  const names = asked.data.value ?? { groups: [], fields: [] };
   const way = useSignal<Way>(localStorage.getItem(`relay-way-${relayId}`) === 'list' ? 'list' : 'event');
   useEffect(() => localStorage.setItem(`relay-way-${relayId}`, way.value), [way.value]);
   const isList = way.value === 'list';
@@ -74,25 +76,18 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
     else if (problems.length > 0) announce('Correct the mistakes first');
     else void openSaved('publish');
   };
-  const known = { relayId, draft, change, problems, hints, way: way.value, composer: actions };
+  const { isOutdated } = rehearsal;
+  const known = { relayId, draft, change, problems, hints, way: way.value, composer: actions, isOutdated };
   const read = composed?.assignment ? [composed.assignment] : [];
   const seen = { event: events, assignment: [...read, ...usualAssignments], incomingValue: [] };
   return (
-    <KnowledgeContext.Provider
-      value={{ ...known, seen, names: names ?? { groups: [], fields: [] }, isOutdated: rehearsal.isOutdated }}
-    >
+    <KnowledgeContext.Provider value={{ ...known, seen, names }}>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: only a shortcut for the buttons below */}
       <div onKeyDown={keys}>
         <p class="row bar">
-          <Button aria-disabled={!editing.canUndo} onClick={editing.undo}>
-            Undo
-          </Button>
-          <Button aria-disabled={!editing.canRedo} onClick={editing.redo}>
-            Redo
-          </Button>
-          <Button aria-pressed={isJson.value} onClick={() => (isJson.value = !isJson.value)}>
-            JSON
-          </Button>
+          <Button {...{ 'aria-disabled': !editing.canUndo, onClick: editing.undo }}>Undo</Button>
+          <Button {...{ 'aria-disabled': !editing.canRedo, onClick: editing.redo }}>Redo</Button>
+          <Button {...{ 'aria-pressed': isJson.value, onClick: () => (isJson.value = !isJson.value) }}>JSON</Button>
           <SaveState editing={editing} onCompare={() => (dialog.value = 'conflict')} />
           {!isList && (
             <>
@@ -129,15 +124,9 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
         {dialog.value === 'try' && <TryDialog relayId={relayId} onClose={close} />}
         {dialog.value === 'publish' && (
           <PublishDialog
-            {...{ relayId, onPublished }}
-            title="Publish the draft?"
-            verb="Publish"
-            about="New events run the new version within two seconds. Chains that run now keep their version."
-            version="draft"
-            publish={(note) =>
-              ask('POST', path`/admin/companies/${companyId}/rules/${relayId}/publish`, { revision: stored.revision, ...note })
-            }
-            onClose={close}
+            {...{ relayId, onPublished, onClose: close, title: 'Publish the draft?', verb: 'Publish', version: 'draft' }}
+            about="Within two seconds, new events run the new version. Chains that run now keep their version."
+            publish={(note) => ask('POST', at, { revision: stored.revision, ...note })}
           />
         )}
         {dialog.value === 'conflict' && <ConflictDialog editing={editing} onClose={close} />}
@@ -149,12 +138,9 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
 function TryDialog({ relayId, onClose }: { relayId: string; onClose(): void }) {
   const [, shown] = useTrial(relayId, 'draft');
   return (
-    <Dialog title="Try on the last events" onClose={onClose}>
+    <Dialog title="Try on the last events" back="Back" onClose={onClose}>
       <p>Compares the draft with the published version. Nothing is sent.</p>
       {shown}
-      <p class="row">
-        <Button onClick={onClose}>Back</Button>
-      </p>
     </Dialog>
   );
 }
@@ -181,10 +167,10 @@ export function DraftPage({ relayId }: { relayId: string }) {
     <Page
       title={`Write “${ruleOf(company, relayId)?.name ?? relayId}”`}
       about={
-        <>
-          <a href={rule}>The rule</a> · <a href={pageOf.versions(companyId, relayId)}>Versions</a> ·{' '}
+        <p class="row">
+          <a href={rule}>The rule</a> <a href={pageOf.versions(companyId, relayId)}>Versions</a>
           <a href={pageOf.events(companyId, relayId)}>Events</a>
-        </>
+        </p>
       }
     >
       <Known of={stored}>

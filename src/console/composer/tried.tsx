@@ -5,7 +5,7 @@ import { capital } from '../../chain/text.js';
 import { triedText } from '../../chain/tried-text.js';
 import { pageOf, path, useCompany } from '../base.js';
 import type { Tried, TriedOutcome, tryRequest, z } from '../types.js';
-import { Area, Choice, Confirm, ProblemNote, Said, Time, useDeed } from '../ui/index.js';
+import { Choice, type ConfirmProps, Deed, ProblemNote, Said, Time } from '../ui/index.js';
 import { counted, type Tone } from '../words.js';
 import { Changes } from './differences.js';
 import { fieldName, inSteps, placeText } from './plain-words.js';
@@ -79,11 +79,7 @@ function TriedResult({ tried, relayId }: { tried: Tried; relayId: string }) {
                 {reason && <Said look="reason small" text={capital(inSteps(reason))} />}
                 <ul class="changes small">
                   {differences.map((change) => (
-                    <Changes
-                      key={`${change.action} ${change.field}`}
-                      of={[change]}
-                      nameOf={(field) => `Step ${change.action + 1}, ${fieldName(field)}`}
-                    />
+                    <Changes of={[change]} nameOf={(field) => `Step ${change.action + 1}, ${fieldName(field)}`} />
                   ))}
                 </ul>
               </li>
@@ -95,40 +91,24 @@ function TriedResult({ tried, relayId }: { tried: Tried; relayId: string }) {
   );
 }
 
-interface PublishProps {
-  title: string;
-  verb: string;
-  about: string;
+interface PublishProps extends Pick<ConfirmProps, 'title' | 'verb' | 'about' | 'onClose'> {
   relayId: string;
   version: 'draft' | number;
   publish(note: { note?: string }): Promise<unknown>;
-  onClose(): void;
   onPublished(): void;
 }
 
+const fields = { note: { label: 'Why? (optional)', hint: 'The list of versions shows this note.', rows: 2, maxLength: 1000 } };
+
 /** Publishes the draft, or an old version again. */
-export function PublishDialog({ verb, about, relayId, version, publish, onPublished, ...dialog }: PublishProps) {
+export function PublishDialog({ verb, relayId, version, publish, onPublished, ...dialog }: PublishProps) {
   const [tried, shown] = useTrial(relayId, version);
-  const note = useSignal('');
-  const deed = useDeed();
-  const confirmed = async () => {
-    const why = note.value.trim();
-    if (!(await deed.run(() => publish(why ? { note: why } : {}), 'Published'))) return;
-    dialog.onClose();
-    onPublished();
-  };
   return (
-    <Confirm {...dialog} {...deed} verb={tried ? verb : `${verb} without the trial`} onConfirm={() => void confirmed()}>
-      <p>{about}</p>
+    <Deed
+      {...{ ...dialog, fields, verb: tried ? verb : `${verb} without the trial`, words: 'Published', onDone: onPublished }}
+      change={({ note }) => publish(note ? { note } : {})}
+    >
       {shown}
-      <Area
-        label="Why? (optional)"
-        hint="The list of versions shows this note."
-        rows={2}
-        maxLength={1000}
-        value={note.value}
-        onText={(text) => (note.value = text)}
-      />
-    </Confirm>
+    </Deed>
   );
 }

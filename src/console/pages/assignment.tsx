@@ -1,6 +1,6 @@
 /** What became of an assignment: one sentence, and all steps of all its chains on one timeline. */
 
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { pageOf, path, query, ruleOf, seldom, useCompany, useResource } from '../base.js';
 import { PageOf } from '../frame.js';
@@ -12,17 +12,16 @@ import { now, Said, Time } from '../ui/index.js';
 /** Loads at most this many chains, because more requests would reach the rate limit of the key. */
 const most = 20;
 
-interface Loaded {
-  chain: ChainResource;
-  refresh(): void;
-}
+const noChain = 'No chain for this assignment was found. Check the number. Closed chains are deleted after some time.';
+
+type Loaded = Record<string, { chain: ChainResource; refresh(): void }>;
 
 export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
   const company = useCompany();
   const { companyId, timeZone } = company;
   const list = useResource<ChainList>(path`/co/${companyId}/chains` + query({ assignmentId, limit: String(most) }));
   const current = useResource<AssignmentNow>(path`/co/${companyId}/assignments/${assignmentId}`, seldom).data.value;
-  const loaded = useSignal<Record<string, Loaded>>({});
+  const loaded = useSignal<Loaded>({});
   return (
     <PageOf title={`Assignment ${assignmentId}`} of={list}>
       {({ items, nextCursor }) => {
@@ -37,18 +36,9 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
             <p class="story" role="status">
               {known.length === items.length && <Said text={storyOf(current, actions, timeZone, now.value)} />}
             </p>
-            {items.length === 0 && (
-              <p class="card">
-                No chain for this assignment was found. Check the number. Closed chains are deleted after some time.
-              </p>
-            )}
+            {items.length === 0 && <p class="card">{noChain}</p>}
             {items.map(({ chainId, closedAt }) => (
-              <Load
-                key={`${chainId} ${closedAt}`}
-                chainId={chainId}
-                isOpen={closedAt === undefined}
-                onLoaded={(chain) => (loaded.value = { ...loaded.value, [chainId]: chain })}
-              />
+              <Load key={`${chainId} ${closedAt}`} {...{ chainId, isOpen: closedAt === undefined, loaded }} />
             ))}
             <Timeline
               steps={steps}
@@ -72,11 +62,11 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
 }
 
 /** Loads one chain. A closed chain rarely changes, so it is polled less often. */
-function Load({ chainId, isOpen, onLoaded }: { chainId: string; isOpen: boolean; onLoaded(loaded: Loaded): void }) {
+function Load({ chainId, isOpen, loaded }: { chainId: string; isOpen: boolean; loaded: Signal<Loaded> }) {
   const { companyId } = useCompany();
   const { data, refresh } = useResource<ChainResource>(path`/co/${companyId}/chains/${chainId}`, isOpen ? undefined : seldom);
   useEffect(() => {
-    if (data.value) onLoaded({ chain: data.value, refresh });
+    if (data.value) loaded.value = { ...loaded.peek(), [chainId]: { chain: data.value, refresh } };
   }, [data.value]);
   return null;
 }

@@ -23,17 +23,12 @@ export function CausePage({ causeId }: { causeId: string }) {
           <Table
             caption="The actions with this problem"
             columns={['Action', 'Assignment', 'Since', 'Fails or was solved at']}
-            rows={known.items.map(({ chainId, index, assignmentId, since, heldUntil, endedAt }) => [
-              `${chainId} ${index}`,
-              [
-                <a href={pageOf.chain(companyId, chainId)}>{`Action ${index} of chain ${chainId.slice(0, 8)}`}</a>,
-                assignmentId && <a href={pageOf.assignment(companyId, assignmentId)}>{assignmentId}</a>,
-                <Time at={since} />,
-                <>
-                  {endedAt && <Badge tone="quiet">solved</Badge>} <Time at={endedAt ?? heldUntil} />
-                </>,
-              ],
-            ])}
+            rows={known.items.map(({ chainId, index, assignmentId, since, heldUntil, endedAt }) => {
+              const action = <a href={pageOf.chain(companyId, chainId)}>{`Action ${index} of chain ${chainId.slice(0, 8)}`}</a>;
+              const about = assignmentId && <a href={pageOf.assignment(companyId, assignmentId)}>{assignmentId}</a>;
+              const end = [endedAt && <Badge tone="quiet">solved</Badge>, ' ', <Time at={endedAt ?? heldUntil} />];
+              return [`${chainId} ${index}`, [action, about, <Time at={since} />, end]];
+            })}
           />
           {dialog}
         </>
@@ -97,6 +92,7 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
   const { companyId } = useCompany();
   const { chains, chainId } = cause;
   const title = causeTitle(cause);
+  const failure = { ...cause, type: cause.reason };
   const isLookedInto = useSignal(isOpen);
   const begun = useSignal<{ chainId: string; index: number; isTried: boolean } | undefined>(undefined);
   const shown = begun.value?.chainId ?? chainId;
@@ -104,7 +100,7 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
   if (!shown || !isLookedInto.value)
     return (
       <>
-        <Failure of={{ ...cause, type: cause.reason }} under={title} />
+        <Failure of={failure} under={title} />
         {chainId && (
           <Button onClick={() => (isLookedInto.value = true)}>
             Show an example<span class="unseen">: {title}</span>
@@ -134,16 +130,11 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
                 {attempts ? ` after ${counted(attempts, 'attempt')}` : ''}.
               </p>
             )}
-            {!(state && hasEnded(state)) && (
-              <Failure of={error ? { ...error, assignmentId } : { ...cause, type: cause.reason }} under={title} />
-            )}
+            {!(state && hasEnded(state)) && <Failure of={error ? { ...error, assignmentId } : failure} under={title} />}
             {!action && <p class="soft">No action of this chain is held for this reason any more.</p>}
             {action && (
               <Verbs
-                chain={chain}
-                action={action}
-                only={causeVerbs}
-                which={chains > 1 ? ' this one' : ''}
+                {...{ chain, action, only: causeVerbs, which: chains > 1 ? ' this one' : '' }}
                 onBegin={() => {
                   begun.value = { chainId: shown, index, isTried };
                   onBegin?.();

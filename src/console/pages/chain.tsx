@@ -94,20 +94,15 @@ function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
         <Links name="Assignment" of={assignmentsOf(chain).map((id) => [pageOf.assignment(companyId, id), id])} />
         <Links name="Rule" of={relayIds.map((id) => [pageOf.rule(companyId, id), ruleName(company, id)])} />
         {rule && (
-          <Fact name="From">
+          <Fact name="Started by">
             <a href={pageOf.event(companyId, rule.relayId, rule.eventId)}>an event</a>
             <a href={pageOf.versions(companyId, rule.relayId)}>version {rule.version}</a>
           </Fact>
         )}
       </dl>
-      {notes.map(
-        (note, place) =>
-          note && (
-            <p key={place} class="note wait">
-              {note}
-            </p>
-          ),
-      )}
+      {notes.filter(Boolean).map((note) => (
+        <p class="note wait">{note}</p>
+      ))}
       <Timeline steps={stepsOf(chain)} onDone={onDone} />
       <p class="row">
         {may('steer') && !cancelRefusal(chain) && (

@@ -1,6 +1,6 @@
 /** A filtered list of chains. People decide about the selected chains, or about all that match the filter in the address. */
 
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
 import { type BulkVerb, bulkVerbsFor } from '../../chain/allowed-verbs.js';
 import { announce, may, pageOf, path, query, ruleOf, useCompany, useResource } from '../base.js';
@@ -37,14 +37,8 @@ export function ChainsPage() {
   );
 }
 
-interface ChainsProps {
-  filter: Filter;
-  /** The filter with times in place of words such as `24h`. */
-  asked: Filter;
-  at: string | undefined;
-}
-
-function Chains({ filter, asked, at }: ChainsProps) {
+/** @param asked - the filter with times in place of words such as `24h`. */
+function Chains({ filter, asked, at }: { filter: Filter; asked: Filter; at: string | undefined }) {
   const { companyId } = useCompany();
   const { cursor, open } = useLocation().query;
   const chosen = useSignal<readonly string[]>([]);
@@ -58,12 +52,8 @@ function Chains({ filter, asked, at }: ChainsProps) {
   const isFiltered = Object.keys(filter).length > 0 || cursor !== undefined;
   const isWide = matchMedia(besideWidth).matches;
   const isBeside = open !== undefined && isWide;
-  const choose = (chainId: string, isChosen: boolean) => {
-    const others = chosen.value.filter((other) => other !== chainId);
-    chosen.value = isChosen ? [...others, chainId] : others;
-    announce(`${counted(chosen.value.length, 'chain')} selected`);
-  };
-  const columns = ['Assignment', 'Rule', 'Status', 'Next step', 'Due'];
+  const selected = may('steer') ? [<span class="unseen">Selected</span>] : [];
+  const columns = [...selected, 'Assignment', 'Rule', 'Status', 'Next step', 'Due'];
   return (
     <div class={isBeside ? 'beside' : ''}>
       <div>
@@ -72,19 +62,12 @@ function Chains({ filter, asked, at }: ChainsProps) {
             <>
               {items.length === 0 && <p class="card">{isFiltered ? 'No chain matches this filter.' : <NoChains />}</p>}
               {items.length > 0 && (
-                <Table
-                  caption="Chains"
-                  look="chains"
-                  columns={may('steer') ? [<span class="unseen">Selected</span>, ...columns] : columns}
-                >
+                <Table caption="Chains" look="chains" columns={columns}>
                   {items.map((chain) => (
                     <ChainRow
-                      chain={chain}
-                      isOpen={open === chain.chainId}
-                      isChosen={chosen.value.includes(chain.chainId)}
+                      {...{ chain, chosen, isOpen: open === chain.chainId }}
                       key={chain.chainId}
                       href={isWide ? pageOf.chains(companyId, { ...here, open: chain.chainId }) : undefined}
-                      onChoose={(isChosen) => choose(chain.chainId, isChosen)}
                     />
                   ))}
                 </Table>
@@ -128,16 +111,21 @@ function namesOf(chain: ListedChain): string {
 interface RowProps {
   chain: ListedChain;
   isOpen: boolean;
-  isChosen: boolean;
+  /** The ids of the selected chains. */
+  chosen: Signal<readonly string[]>;
   /** The address of the list with this chain beside it. Undefined if there is no room. */
   href: string | undefined;
-  onChoose(isChosen: boolean): void;
 }
 
-function ChainRow({ chain, isOpen, isChosen, href, onChoose }: RowProps) {
+function ChainRow({ chain, isOpen, chosen, href }: RowProps) {
   const company = useCompany();
   const { chainId, status, relayIds, receivedAt, failureTypes = [], paused, next, nobodyFound } = chain;
   const about = namesOf(chain);
+  const choose = (isChosen: boolean) => {
+    const others = chosen.value.filter((other) => other !== chainId);
+    chosen.value = isChosen ? [...others, chainId] : others;
+    announce(`${counted(chosen.value.length, 'chain')} selected`);
+  };
   return (
     <tr aria-current={isOpen ? 'true' : undefined}>
       {may('steer') && (
@@ -145,8 +133,8 @@ function ChainRow({ chain, isOpen, isChosen, href, onChoose }: RowProps) {
           <input
             type="checkbox"
             aria-label={`Select ${about}, received ${timeText(receivedAt, company.timeZone, Date.now())}`}
-            checked={isChosen}
-            onChange={(event) => onChoose(event.currentTarget.checked)}
+            checked={chosen.value.includes(chainId)}
+            onChange={({ currentTarget }) => choose(currentTarget.checked)}
           />
         </td>
       )}
@@ -169,12 +157,7 @@ function ChainRow({ chain, isOpen, isChosen, href, onChoose }: RowProps) {
   );
 }
 
-interface DecisionsProps {
-  chosen: readonly string[];
-  isAny: boolean;
-  filter: Filter;
-  onAsk(asked: AskedOfChains): void;
-}
+type DecisionsProps = { chosen: readonly string[]; isAny: boolean; filter: Filter; onAsk(asked: AskedOfChains): void };
 
 function Decisions({ chosen, isAny, filter: { paused, ticketId, ...filter }, onAsk }: DecisionsProps) {
   const isSteerable = ['running', 'needs-attention', 'failed', undefined].includes(filter.status);

@@ -22,6 +22,7 @@ export function NowPage() {
   const health = useResource<CompanyHealth>(path`/co/${companyId}/health`, seldom).data.value;
   const quiet = health?.rules.filter(({ quietSince }) => quietSince !== undefined) ?? [];
   const [askAll, dialog] = useBulk(causes.refresh);
+  const all = pageOf.chains(companyId, { status: 'needs-attention' });
   return (
     <Page title="Now">
       <FirstRun />
@@ -42,12 +43,9 @@ export function NowPage() {
                     .filter((cause) => held.includes(cause) || begun.value.includes(cause.causeId))
                     .map((cause, place) => (
                       <CauseCard
+                        {...{ cause, isOpen: place < mostOpen, onAsk: askAll, onDone: causes.refresh }}
                         key={cause.causeId}
-                        cause={cause}
-                        isOpen={place < mostOpen}
                         onBegin={() => (begun.value = [...begun.value, cause.causeId])}
-                        onAsk={askAll}
-                        onDone={causes.refresh}
                       />
                     ))}
                   {refused.map((kind) => (
@@ -62,9 +60,7 @@ export function NowPage() {
                     </Section>
                   ))}
                   <Pager cursors={cursors} next={hasMore ? nextCursor : undefined} />
-                  {hasMore && (
-                    <a href={pageOf.chains(companyId, { status: 'needs-attention' })}>All chains that need attention</a>
-                  )}
+                  {hasMore && <a href={all}>All chains that need attention</a>}
                 </>
               );
             }}
@@ -142,22 +138,14 @@ export function Figures({ health, refused }: { health: CompanyHealth | undefined
 
 export function DayChart({ health: { hours } }: { health: CompanyHealth }) {
   const { timeZone } = useCompany();
-  const wordsOf = ({ at, events, failed, nobody, usual }: CompanyHealth['hours'][number]) =>
-    `${timeText(at, timeZone, Date.now()).slice(0, -3)}: ${counted(events, 'event')}, ${failed} failed, ${nobody} found nobody` +
-    (usual === undefined ? '' : `, usual: ${usual}`);
+  const bars = hours.map(({ at, events: size, failed: bad, nobody: wait, usual }) => {
+    const words = `${counted(size, 'event')}, ${bad} failed, ${wait} found nobody${usual === undefined ? '' : `, usual: ${usual}`}`;
+    return { at, size, bad, wait, words: `${timeText(at, timeZone, Date.now()).slice(0, -3)}: ${words}` };
+  });
   return (
     <Section title="The last 24 hours">
       {hours.every(({ events }) => events === 0) && <p class="soft">No event has arrived.</p>}
-      <Bars
-        name="Events by hour. Red: failed. Amber: nobody found."
-        bars={hours.map((hour) => ({
-          at: hour.at,
-          size: hour.events,
-          bad: hour.failed,
-          wait: hour.nobody,
-          words: wordsOf(hour),
-        }))}
-      />
+      <Bars name="Events by hour. Red: failed. Amber: nobody found." bars={bars} />
     </Section>
   );
 }
@@ -172,19 +160,13 @@ export function DueNext() {
           const due = items.flatMap(({ next, ...chain }) => (next ? [{ ...chain, next }] : []));
           due.sort((one, other) => (one.next.at < other.next.at ? -1 : 1));
           if (due.length === 0) return <p class="soft">No step is planned.</p>;
-          return (
-            <ul class="plain">
-              {due.slice(0, 5).map(({ chainId, assignmentIds: [assignmentId], next }) => (
-                <li key={chainId}>
-                  <Time at={next.at} />{' '}
-                  <a href={pageOf.chain(companyId, chainId)}>
-                    {deedOf(next)}
-                    {assignmentId && `, assignment ${assignmentId}`}
-                  </a>
-                </li>
-              ))}
-            </ul>
-          );
+          const lines = due.slice(0, 5).map(({ chainId, assignmentIds: [assignmentId], next }) => (
+            <li key={chainId}>
+              <Time at={next.at} />{' '}
+              <a href={pageOf.chain(companyId, chainId)}>{deedOf(next) + (assignmentId ? `, assignment ${assignmentId}` : '')}</a>
+            </li>
+          ));
+          return <ul class="plain">{lines}</ul>;
         }}
       </Known>
     </Section>
@@ -223,5 +205,4 @@ export function FirstRun() {
 }
 
 const platformHelp = 'The relay sends assignments there, and asks for their status.';
-const testHelp =
-  'The page of the rule has the address and an example with curl. Or use a button of the pretend platform of npm start.';
+const testHelp = 'The page of the rule has the address for events. Or use a button of the pretend platform of npm start.';

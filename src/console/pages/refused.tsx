@@ -10,7 +10,7 @@ import { PageOf } from '../frame.js';
 import { Decide } from '../refusal.js';
 import type { KeptBody, ListedRejectedRequest, ProposedAction, RejectedRequest, rejectedListSchema, z } from '../types.js';
 import { Badge, Cards, Check, Said, Section, Time } from '../ui/index.js';
-import { counted, refusalWords } from '../words.js';
+import { counted, refusalWords, type Tone } from '../words.js';
 
 export function RefusedPage() {
   const { companyId } = useCompany();
@@ -121,14 +121,7 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
   );
 }
 
-interface ElementProps {
-  index: number;
-  element: Fields;
-  tone: 'good' | 'bad' | 'quiet';
-  /** A badge beside the heading. */
-  badge?: string;
-  children: ComponentChildren;
-}
+type ElementProps = { index: number; element: Fields; tone: Tone; badge?: string; children: ComponentChildren };
 
 function Element({ index, element, tone, badge, children }: ElementProps) {
   return (
@@ -152,11 +145,7 @@ function Body({ body: { text, bytes, cut, place } }: { body: KeptBody }) {
   const { before, marked, after } = partsAt(text, place?.offset);
   return (
     <Section title="Received body" look="">
-      {place && (
-        <p>
-          The mark is at line {place.line}, column {place.column}.
-        </p>
-      )}
+      {place && <p>{`The mark is at line ${place.line}, column ${place.column}.`}</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll this box */}
       <pre ref={box} class="body" tabIndex={0}>
         {before}
@@ -169,6 +158,9 @@ function Body({ body: { text, bytes, cut, place } }: { body: KeptBody }) {
     </Section>
   );
 }
+
+const noToken = { tone: 'bad', badge: 'no valid token' } as const;
+const tokenless = 'This action cannot be sent, because the token of its rule is missing or wrong.';
 
 /** @param leftOut - the indexes of the omitted actions. If undefined, the user cannot choose actions. */
 function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; leftOut: Signal<number[]> | undefined }) {
@@ -185,16 +177,8 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
       </p>
       <ol class="rail">
         {actions.map(({ element, authenticated }, index) => (
-          <Element
-            key={index}
-            index={index}
-            element={element}
-            tone={authenticated ? 'good' : 'bad'}
-            badge={authenticated ? 'valid token' : 'no valid token'}
-          >
-            {!authenticated && (
-              <p class="error">This action cannot be sent, because the token of its rule is missing or wrong.</p>
-            )}
+          <Element {...{ index, element, ...(authenticated ? { tone: 'good', badge: 'valid token' } : noToken) }} key={index}>
+            {!authenticated && <p class="error">{tokenless}</p>}
             {authenticated && leftOut && actions.length > 1 && (
               <Check checked={!leftOut.value.includes(index)} onCheck={(isSent) => choose(index, isSent)}>
                 Send action {index}

@@ -145,7 +145,7 @@ export function FormFields({ of }: { of: FieldTable }) {
   return Object.entries(of).map(([name, { label, hint, problem, options, rows, checked, first, type, ...input }]) => {
     const field = { name, label, hint, problem };
     if (options) return <Select key={name} {...field} options={options} first={first} />;
-    if (rows) return <Area key={name} {...field} rows={rows} defaultValue={first} />;
+    if (rows) return <Area key={name} {...field} rows={rows} maxLength={input.maxLength} defaultValue={first} />;
     // Preact's types tell the types of inputs apart.
     if (checked === undefined) return <Entry key={name} {...field} {...input} type={type as 'text'} defaultValue={first} />;
     return (
