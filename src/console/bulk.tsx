@@ -17,11 +17,8 @@ export interface AskedOfChains {
 
 type Preview = z.infer<typeof bulkPreviewSchema>;
 
-interface BulkProps extends AskedOfChains {
-  /** Called after the confirmation. */
-  onDecided?(): void;
-  onClose(): void;
-}
+/** `onDecided` is called after the confirmation. */
+type BulkProps = AskedOfChains & { onDecided(): void; onClose(): void };
 
 /** @returns a function that asks about many chains, and the dialog. @param onClose - called with whether the user has confirmed. */
 export function useBulk(onClose: (isDecided: boolean) => void) {
@@ -73,7 +70,7 @@ function CountedDialog({ verb, filter, correction, onDecided, onClose }: BulkPro
     deed.run(async () => {
       try {
         bulk.value = await order<Bulk>(preview.value?.count ?? 0);
-        onDecided?.();
+        onDecided();
       } catch (error) {
         if (error instanceof Refused && error.is('count-changed')) await count();
         throw error;
@@ -143,9 +140,7 @@ function BulkProgress({ bulk: begun, onClose }: { bulk: Bulk; onClose(): void })
       <ProblemNote refused={asking.refused.value} />
       {!isOver && <p class="soft">The relay continues if you close this dialog or leave the page.</p>}
       <p class="row">
-        <Button class="main" onClick={onClose}>
-          {isOver ? 'Done' : 'Close'}
-        </Button>
+        <Button {...{ class: 'main', onClick: onClose }}>{isOver ? 'Done' : 'Close'}</Button>
         <InTemporal at={links.webUi} />
       </p>
     </Dialog>

@@ -1,7 +1,6 @@
 /** The buttons to decide about one action, and the dialog that edits its fields. */
 
 import { type Signal, useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { type SteeringVerb, steeringVerbs, verbsFor } from '../chain/allowed-verbs.js';
 import { type Fields, fixedFields } from '../chain/fields.js';
@@ -19,37 +18,24 @@ interface VerbsProps {
   action: ActionResource;
   /** The verbs that can have a button here. By default, all verbs. */
   only?: readonly SteeringVerb[];
-  /** A text at the end of each button, such as ` this one`, if other buttons beside it steer several chains. */
+  /** The end of each button's text, such as ` this one`, if buttons beside it steer several chains. */
   which?: string;
-  /** Called when a button is pressed. */
+  /** Called when the user presses a button. */
   onBegin?(): void;
   /** Called after a decision. */
   onDone(): void;
 }
 
+const cancelling = 'You cannot undo this. If the action is running now, the relay finishes it first.';
+const minutes = {
+  ...{ hint: 'Other actions keep their times.', first: '30', required: true },
+  ...({ type: 'number', min: '0', max: '527040', step: 'any' } as const),
+};
 /** What a dialog asks before a decision. Retry and Run now act immediately. */
-const questions: Partial<Record<SteeringVerb, Pick<ConfirmProps, 'verb' | 'danger' | 'fields'> & { words?: string }>> = {
-  skip: { verb: 'Skip', words: 'This action will not run. The chain continues with the next action.' },
-  cancel: {
-    verb: 'Cancel the action',
-    danger: true,
-    words: 'You cannot undo this. If the action is running now, the relay finishes it first.',
-  },
-  reschedule: {
-    verb: 'Reschedule',
-    fields: {
-      minutes: {
-        label: 'Minutes from now',
-        hint: 'Other actions keep their times.',
-        first: '30',
-        type: 'number',
-        min: '0',
-        max: '527040',
-        step: 'any',
-        required: true,
-      },
-    },
-  },
+const questions: Partial<Record<SteeringVerb, Pick<ConfirmProps, 'verb' | 'danger' | 'fields' | 'about'>>> = {
+  skip: { verb: 'Skip', about: 'This action will not run. The chain continues with the next action.' },
+  cancel: { verb: 'Cancel the action', danger: true, about: cancelling },
+  reschedule: { verb: 'Reschedule', fields: { minutes: { label: 'Minutes from now', ...minutes } } },
 };
 
 export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin, onDone }: VerbsProps) {
@@ -87,7 +73,7 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
       {by && `, after a decision of ${by}`}. Your input stays here until you choose Back.
     </p>
   );
-  const { words, ...question } = (asked.value && questions[asked.value]) ?? { verb: '' };
+  const question = asked.value && questions[asked.value];
   return (
     <fieldset ref={group} class="row verbs" tabIndex={-1} aria-label={`Decisions about action ${title}`}>
       {help?.by === 'settings' && may('manage') && action.state === 'needs-attention' && (
@@ -106,24 +92,15 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
           </Button>
         ))}
       {!asked.value && <ProblemNote refused={deed.refused} />}
-      {asked.value === 'mend' && (
-        <MendDialog chain={chain} action={action} onClose={close} onDone={decided}>
-          {meanwhile}
-        </MendDialog>
-      )}
-      {asked.value && question.verb && (
+      {asked.value === 'mend' && <MendDialog {...{ chain, action, onClose: close, onDone: decided, children: meanwhile }} />}
+      {asked.value && question && (
         <Confirm
-          {...deed}
-          {...question}
-          title={`${verbWords[asked.value]} ${title}${words ? '?' : ''}`}
-          onClose={close}
+          {...{ ...deed, ...question, onClose: close, children: meanwhile }}
+          title={`${verbWords[asked.value]} ${title}${question.about ? '?' : ''}`}
           onConfirm={({ minutes }) =>
             asked.value && void decide(asked.value, minutes ? { seconds: Math.round(60 * +minutes) } : undefined)
           }
-        >
-          {meanwhile}
-          {words && <p>{words}</p>}
-        </Confirm>
+        />
       )}
     </fieldset>
   );
@@ -146,28 +123,19 @@ export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {
     const value = fields[name];
     const wrong = issues.filter((issue) => fieldAt(issue, at) === name);
     const field = {
-      label: <code>{name}</code>,
-      hint: Array.isArray(value) ? 'Write one entry per line.' : undefined,
-      problem: wrong.map(({ detail }) => detail).join('; '),
-      value: texts.value[name] ?? editText(value),
-      autocomplete: 'off',
-      spellcheck: false,
+      ...{ label: <code>{name}</code>, hint: Array.isArray(value) ? 'Write one entry per line.' : undefined },
+      ...{ problem: wrong.map(({ detail }) => detail).join('; '), value: texts.value[name] ?? editText(value) },
+      ...({ autocomplete: 'off', spellcheck: false } as const),
       onText: (text: string) => (texts.value = { ...texts.value, [name]: text }),
-    } as const;
+    };
     return isLong(value) ? <Area key={name} {...field} rows={4} /> : <Entry key={name} {...field} />;
   };
   return <>{names.filter((name) => !fixedFields.includes(name)).map(editor)}</>;
 }
 
-interface MendProps {
-  chain: ChainResource;
-  action: ActionResource;
-  children?: ComponentChildren;
-  onClose(): void;
-  onDone(): void;
-}
+type MendProps = Pick<VerbsProps, 'chain' | 'action' | 'onDone'> & Pick<ConfirmProps, 'children' | 'onClose'>;
 
-export function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: MendProps) {
+function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: MendProps) {
   const { companyId } = useCompany();
   const at = path`/co/${companyId}/chains/${chainId}/actions/${String(action.index)}`;
   const read = useSignal<{ fields: Fields; sameAssignment: number[] } | undefined>(undefined);
@@ -205,8 +173,7 @@ export function MendDialog({ chain: { chainId }, action, children, onClose, onDo
       )}
       {others.length > 0 && count > 1 && (
         <p class="note wait">
-          The assignment of {actionsText(others)} stays the same. To change the assignment in these actions too, edit only the
-          assignment and no other field.
+          The assignment of {actionsText(others)} stays the same. To change it in these actions too, edit only the assignment.
         </p>
       )}
       {isUnknown(action) && (

@@ -1,10 +1,10 @@
 /** The last part of the composer: the address for the sender, or the body to paste, and the last chain of the rule. */
 
 import { useSignal } from '@preact/signals';
-import { announce, ask, pageOf, path, type Refused, useCompany } from '../base.js';
+import { ask, pageOf, path, type Refused, useCompany } from '../base.js';
 import { Week } from '../rule/week.js';
 import type { rotatedTokenResponse, z } from '../types.js';
-import { Area, Button, Entry, ProblemNote, useDeed } from '../ui/index.js';
+import { Button, Copy, Entry, JsonArea, ProblemNote, useDeed } from '../ui/index.js';
 import { counted } from '../words.js';
 import { listOf } from './draft.js';
 import { useKnowledge } from './knowledge.js';
@@ -52,10 +52,6 @@ function AsList({ refused }: { refused: Refused | undefined }) {
       const made = await ask<z.infer<typeof rotatedTokenResponse>>('POST', at, { graceSeconds: null });
       [token.value, isNew.value] = [made.relayAccessToken, true];
     }, 'Token created');
-  const copy = async () => {
-    await navigator.clipboard.writeText(body);
-    announce('Copied');
-  };
   return (
     <>
       <ol>
@@ -67,38 +63,26 @@ function AsList({ refused }: { refused: Refused | undefined }) {
         <li>
           The text needs a token of this rule.
           {isNew.value ? (
-            <p class="note wait">
-              The new token is in the text. Copy the text below now. The page cannot show this token again. Older tokens stay
-              valid.
-            </p>
+            <p class="note wait">The new token is in the text. Copy the text now: the page cannot show this token again.</p>
           ) : (
             <>
-              <p class="row">
+              <p>
                 <Button class={given ? '' : 'main'} aria-disabled={making.busy} onClick={() => void make()}>
                   Create a token
                 </Button>
               </p>
               <ProblemNote refused={making.refused} />
               <Entry
-                label="Or enter a token that you have kept"
-                of={token}
-                maxLength={512}
-                autocomplete="off"
-                spellcheck={false}
+                {...{ label: 'Or enter a token that you have kept', of: token, maxLength: 512 }}
+                {...{ autocomplete: 'off', spellcheck: false }}
               />
             </>
           )}
         </li>
         <li>
-          <Area label="Paste this as the body of the webhook" class="json" rows={12} readOnly spellcheck={false} value={body} />
+          <JsonArea label="Paste this as the body of the webhook" rows={12} readOnly value={body} />
           {!given && <p class="note wait">This text is not complete: the token is missing.</p>}
-          {given && 'clipboard' in navigator && (
-            <p>
-              <Button class="main" onClick={() => void copy()}>
-                Copy the body
-              </Button>
-            </p>
-          )}
+          <p class="row">{given && <Copy text={body} words="Copy the body" />}</p>
         </li>
         <li>Let your platform send an event. Its chain is shown here a few seconds later.</li>
       </ol>

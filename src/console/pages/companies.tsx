@@ -5,12 +5,8 @@ import { PageOf } from '../frame.js';
 import type { companiesResponse, z } from '../types.js';
 import { Cards } from '../ui/index.js';
 
-const empty = (
-  <>
-    There are no companies yet. Create a company:{' '}
-    <code>npx relay companies set acme --name Acme --notify-email ops@acme.example</code>
-  </>
-);
+const command = <code>npx relay companies set acme --name Acme --notify-email ops@acme.example</code>;
+const empty = ['There are no companies yet. Create a company: ', command];
 
 export function CompaniesPage() {
   const [companies] = usePages<z.infer<typeof companiesResponse>>('/admin/companies', seldom, '200');

@@ -24,16 +24,14 @@ export function RulePage({ relayId }: { relayId: string }) {
     company.refresh();
   };
   const events = pageOf.events(companyId, relayId);
+  const about = (
+    <p class="row">
+      <a href={pageOf.rules(companyId)}>All rules</a> <a href={pageOf.chains(companyId, { relayId })}>Chains of this rule</a>
+      <a href={events}>Events of this rule</a>
+    </p>
+  );
   return (
-    <Page
-      title={`Rule ${ruleName(company, relayId)}`}
-      about={
-        <>
-          <a href={pageOf.rules(companyId)}>All rules</a> ·{' '}
-          <a href={pageOf.chains(companyId, { relayId })}>Chains of this rule</a> · <a href={events}>Events of this rule</a>
-        </>
-      }
-    >
+    <Page title={`Rule ${ruleName(company, relayId)}`} about={about}>
       <RuleContents at={at} relayId={relayId} />
       {last.length > 0 && (
         <>

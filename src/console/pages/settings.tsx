@@ -46,6 +46,7 @@ function OwnSettings({ company, at, onSaved }: SettingsProps) {
   const [deed, form] = [useDeed(), useForm()];
   const { name, timeZone, notify, noticeLinks = true, noticeEdits = false, weeklyDigest = false } = company;
   const areOn = Object.entries({ noticeLinks, noticeEdits, weeklyDigest });
+  const checks = areOn.map(([name, checked]) => [name, { label: switches[name as keyof typeof switches], checked }]);
   const save = async (event: Event) => {
     const changed = changedIn(event.currentTarget);
     const { name, timeZone, ...given } = fieldsOf(event);
@@ -62,30 +63,19 @@ function OwnSettings({ company, at, onSaved }: SettingsProps) {
       <h2 id="own">Settings</h2>
       <FormFields of={words} />
       <NotifyFields notify={notify} of="company" />
-      <FormFields
-        of={Object.fromEntries(
-          areOn.map(([name, checked]) => [name, { label: switches[name as keyof typeof switches], checked }]),
-        )}
-      />
+      <FormFields of={Object.fromEntries(checks)} />
       <Submit {...deed} words="Save" />
     </form>
   );
 }
 
+const typed = { autocomplete: 'off' } as const;
 const checkFields = {
-  assignmentId: { label: 'Assignment', hint: 'The number of an existing assignment, if you know one.', autocomplete: 'off' },
-  groups: { label: 'Groups', hint: 'Groups of workers that must exist, separated by commas.', autocomplete: 'off' },
-  ticketId: {
-    label: 'Ticket',
-    hint: 'The number of an existing ticket, if you know one. The relay reads the ticket.',
-    autocomplete: 'off',
-  },
-  fields: {
-    label: 'Ticket fields',
-    hint: 'Fields that must exist and must not be read only, separated by commas.',
-    autocomplete: 'off',
-  },
-} as const;
+  assignmentId: { label: 'Assignment', hint: 'The number of an existing assignment, if you know one.', ...typed },
+  groups: { label: 'Groups', hint: 'Groups of workers that must exist, separated by commas.', ...typed },
+  ticketId: { label: 'Ticket', hint: 'The number of an existing ticket, if you know one. The relay reads the ticket.', ...typed },
+  fields: { label: 'Ticket fields', hint: 'Fields that the relay must be able to change, separated by commas.', ...typed },
+};
 
 function SettingsCheck({ at }: { at: string }) {
   const checked = useSignal<Checked[]>([]);

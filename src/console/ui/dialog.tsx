@@ -128,24 +128,25 @@ export function NotReady({ refused, children, ...dialog }: DialogProps & Pick<Co
   );
 }
 
-export function ShownOnce({ secret, children, ...dialog }: DialogProps & { secret: string }) {
-  const copied = useSignal(false);
+/** A button that copies the text. Some browsers cannot copy on pages without TLS. */
+export function Copy({ text, words = 'Copy' }: { text: string; words?: string }) {
+  const copied = useSignal(words);
   const copy = async () => {
-    await navigator.clipboard.writeText(secret);
-    copied.value = true;
+    await navigator.clipboard.writeText(text);
+    copied.value = 'Copied';
     announce('Copied');
   };
+  return 'clipboard' in navigator ? <Button {...{ class: 'main', onClick: () => void copy() }}>{copied}</Button> : null;
+}
+
+export function ShownOnce({ secret, children, ...dialog }: DialogProps & { secret: string }) {
   return (
     <Dialog {...dialog}>
       {children}
       <code class="secret">{secret}</code>
       <p class="note wait">Copy this text now. You cannot see it again later.</p>
       <p class="row">
-        {'clipboard' in navigator && (
-          <Button class="main" onClick={() => void copy()}>
-            {copied.value ? 'Copied' : 'Copy'}
-          </Button>
-        )}
+        <Copy text={secret} />
         <Button onClick={dialog.onClose}>Done</Button>
       </p>
     </Dialog>

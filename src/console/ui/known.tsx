@@ -55,14 +55,9 @@ export function Known<Body>({ of, children }: { of: Resource<Body>; children: (b
   );
 }
 
-interface FoldProps {
-  summary: ComponentChildren;
-  look?: string;
-  /** Opens the section, for example because it has a mistake. The section stays open after that. */
-  isNeeded: boolean;
-  children: ComponentChildren;
-}
+type FoldProps = { summary: ComponentChildren; look?: string; isNeeded: boolean; children: ComponentChildren };
 
+/** @param isNeeded - opens the section, for example because it has a mistake. The section stays open after that. */
 export function Fold({ summary, look, isNeeded, children }: FoldProps) {
   const isOpen = useSignal(isNeeded);
   useEffect(() => {
@@ -76,15 +71,9 @@ export function Fold({ summary, look, isNeeded, children }: FoldProps) {
   );
 }
 
-interface AskedProps<Body> {
-  summary: string;
-  path: string;
-  /** The content above the answer. */
-  above?: ComponentChildren;
-  children(body: Body): ComponentChildren;
-}
+type AskedProps<Body> = { summary: string; path: string; above?: ComponentChildren; children(body: Body): ComponentChildren };
 
-/** A section that loads its content when the user opens the section. */
+/** A section that loads its content when the user opens the section. @param above - the content above the answer. */
 export function Asked<Body>({ summary, path, above, children }: AskedProps<Body>) {
   const isOpen = useSignal(false);
   const known = useResource<Body>(isOpen.value ? path : undefined, seldom);
