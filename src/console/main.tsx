@@ -33,9 +33,9 @@ import { ProblemNote } from './ui/index.js';
 interface PageOfCompany {
   /** The name of a list. Only lists are in the navigation and in search. */
   name?: string;
-  /** The page of the navigation to which this page belongs. By default, the page is in the navigation. */
+  /** The page of the navigation above this page. By default, the page is in the navigation. */
   under?: string;
-  /** The name among the pages of its place. */
+  /** The name in the second row of the navigation. */
   tab?: string;
   /** After the key `g`, this key opens the page. */
   key?: string;
@@ -51,6 +51,11 @@ const ofRule = (load: (eventId: string) => Promise<OfRule>) => (relayId: string,
   <Later load={load} relayId={relayId} eventId={eventId ?? ''} />
 );
 
+const rulePage = async () => (await import('./pages/rule.js')).RulePage;
+const draftPage = async () => (await import('./composer/composer.js')).DraftPage;
+const versionsPage = async () => (await import('./pages/versions.js')).VersionsPage;
+const eventsPage = async (eventId: string) => (await import('./pages/rule-events.js'))[eventId ? 'EventPage' : 'EventsPage'];
+
 /** By the address below the company. `rules/draft` is the address `rules/<id>/draft`. */
 const pages: Record<string, PageOfCompany> = {
   '': { name: 'Now', key: 'n', list: NowPage },
@@ -58,26 +63,10 @@ const pages: Record<string, PageOfCompany> = {
   chains: { name: 'Chains', key: 'c', list: ChainsPage, item: (chainId) => <ChainPage chainId={chainId} /> },
   assignments: { under: 'chains', item: (assignmentId) => <AssignmentPage assignmentId={assignmentId} /> },
   refused: { name: 'Refused', key: 'f', list: RefusedPage, item: (id) => <RefusalPage rejectedId={id} /> },
-  rules: {
-    name: 'Rules',
-    tab: 'All rules',
-    key: 'r',
-    list: RulesPage,
-    item: ofRule(async () => (await import('./pages/rule.js')).RulePage),
-  },
-  'rules/draft': {
-    under: 'rules',
-    needs: 'author',
-    item: ofRule(async () => (await import('./composer/composer.js')).DraftPage),
-  },
-  'rules/versions': { under: 'rules', item: ofRule(async () => (await import('./pages/versions.js')).VersionsPage) },
-  'rules/events': {
-    under: 'rules',
-    item: ofRule(async (eventId) => {
-      const { EventPage, EventsPage } = await import('./pages/rule-events.js');
-      return eventId ? EventPage : EventsPage;
-    }),
-  },
+  rules: { name: 'Rules', tab: 'All rules', key: 'r', list: RulesPage, item: ofRule(rulePage) },
+  'rules/draft': { under: 'rules', needs: 'author', item: ofRule(draftPage) },
+  'rules/versions': { under: 'rules', item: ofRule(versionsPage) },
+  'rules/events': { under: 'rules', item: ofRule(eventsPage) },
   compose: { under: 'rules', name: 'Write a rule', list: ComposePage, needs: 'author' },
   settings: { name: 'Company', tab: 'Settings', key: 's', list: SettingsPage, needs: 'manage' },
   people: { under: 'settings', name: 'People and audit', key: 'p', list: PeoplePage, needs: 'manage' },

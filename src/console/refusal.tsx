@@ -106,13 +106,9 @@ function Resend({ request: { rejectedId, reason, problem, body }, count, sent, o
         >
           {sent.map(({ index, fields }) => (
             <fieldset key={index}>
-              <legend>
-                {index} {String(fields.action ?? '')}
-              </legend>
+              <legend>{`${index} ${fields.action ?? ''}`}</legend>
               <FieldInputs
-                fields={fields}
-                at={`/${index}`}
-                issues={deed.refused?.problem.errors ?? problem.errors ?? []}
+                {...{ fields, at: `/${index}`, issues: deed.refused?.problem.errors ?? problem.errors ?? [] }}
                 texts={texts[index] as Signal<Record<string, string>>}
               />
             </fieldset>

@@ -31,18 +31,11 @@ export interface Company extends CompanyFacts {
 
 export const CompanyContext = createContext<Company | undefined>(undefined);
 
-export function useCompany(): Company {
+export function useCompany() {
   const company = useContext(CompanyContext);
   if (!company) throw new Error('this page has no company');
-  return company;
-}
-
-export function ruleOf({ rules }: Pick<CompanyFacts, 'rules'>, relayId: string | undefined) {
-  return rules.find((rule) => rule.relayId === relayId);
-}
-
-/** For example `Night shift (4711)`. Returns only the id if the rule was deleted. */
-export function ruleName({ rules }: Pick<CompanyFacts, 'rules'>, relayId: string): string {
-  const rule = ruleOf({ rules }, relayId);
-  return rule ? `${rule.name} (${relayId})` : relayId;
+  const ruleOf = (relayId: string) => company.rules.find((rule) => rule.relayId === relayId)?.name;
+  /** For example `Night shift (4711)`. Returns only the id if the rule was deleted. */
+  const ruleName = (relayId: string) => (ruleOf(relayId) ? `${ruleOf(relayId)} (${relayId})` : relayId);
+  return { ...company, ruleOf, ruleName };
 }

@@ -107,9 +107,7 @@ export function ActionCard({ card, place, open, onChange, onAdd, onMove, onDupli
         )}
       </details>
       {!isOpen && fieldText(fields.comment) && <p class="soft small">{fieldText(fields.comment)}</p>}
-      {!isOpen && problems.length > 0 && (
-        <p class="error small">{counted(problems.length, 'mistake')}: open the step to correct it.</p>
-      )}
+      {!isOpen && problems.length > 0 && <p class="error small">{counted(problems.length, 'mistake')}. Open the step.</p>}
       {hints
         .filter((hint) => isShownHere(hint) && (isOpen || hint.add))
         .map(({ pointer, detail, add }) => (
@@ -152,9 +150,8 @@ function InsertValue({ into, isLate, onInsert }: InsertProps) {
   const [event = {}] = seen.event;
   const [assignment = {}] = seen.assignment;
   const ofList = composer.variables.map(({ name, description, sample }) => [name, `${description}: ${sample}`] as const);
-  const variables = Object.entries(draft.variables).map(
-    ([name, { path }]) => [name, valueWords(propertyOf(event, path) ?? path)] as const,
-  );
+  const wordsOf = ({ path }: { path: string }) => valueWords(propertyOf(event, path) ?? path);
+  const variables = Object.entries(draft.variables).map(([name, one]) => [name, wordsOf(one)] as const);
   const places = [...offersOf(event, 'event.'), ...(isLate ? offersOf(assignment, 'assignment.') : [])];
   const isBlind = way === 'event' && seen.event.length === 0;
   if (!into) return <p class="soft small">To insert a value, click the text that needs it.</p>;

@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { announce, ask, pageOf, path, ruleOf, seldom, useCompany, useResource } from '../base.js';
+import { announce, ask, pageOf, path, seldom, useCompany, useResource } from '../base.js';
 import { Page } from '../frame.js';
 import type { Composer as Actions, SystemNames } from '../types.js';
 import { Button, Dialog, Known, ProblemNote, Time } from '../ui/index.js';
@@ -157,15 +157,14 @@ function SaveState({ editing: { isSaved, conflict, refused, stored }, onCompare 
 }
 
 export function DraftPage({ relayId }: { relayId: string }) {
-  const company = useCompany();
-  const { companyId } = company;
+  const { companyId, ruleOf } = useCompany();
   const { route } = useLocation();
   const actions = useResource<Actions>(path`/co/${companyId}/chains/compose`, seldom);
   const { stored, editing } = useDraft(relayId);
   const rule = pageOf.rule(companyId, relayId);
   return (
     <Page
-      title={`Write “${ruleOf(company, relayId)?.name ?? relayId}”`}
+      title={`Write “${ruleOf(relayId) ?? relayId}”`}
       about={
         <p class="row">
           <a href={rule}>The rule</a> <a href={pageOf.versions(companyId, relayId)}>Versions</a>

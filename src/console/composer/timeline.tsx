@@ -53,9 +53,7 @@ export function Timeline({ rehearsal }: { rehearsal: Rehearsal }) {
         </ol>
       )}
       {played?.remark && <p class="note wait">{inSteps(played.remark)}</p>}
-      {!played && composed && composed.applies !== false && (
-        <p class="note wait">The rehearsal starts when the mistakes are corrected.</p>
-      )}
+      {!played && composed && composed.applies !== false && <p class="note wait">Correct the mistakes to see the rehearsal.</p>}
     </Section>
   );
 }

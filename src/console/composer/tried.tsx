@@ -54,18 +54,14 @@ function TriedResult({ tried, relayId }: { tried: Tried; relayId: string }) {
         Correct the mistakes first:
         <ul>
           {problems.map(({ pointer, detail }) => (
-            <li key={pointer + detail}>
-              {placeText(pointer)} {inSteps(detail)}.
-            </li>
+            <li key={pointer + detail}>{`${placeText(pointer)} ${inSteps(detail)}.`}</li>
           ))}
         </ul>
       </div>
     );
   return (
     <>
-      <p class="note">
-        <strong>{triedText(tried, 'the last ')}</strong>
-      </p>
+      <p class="note">{triedText(tried, 'the last ')}</p>
       {events.length > 0 && (
         <details>
           <summary>{counted(events.length, 'event')} with a difference</summary>

@@ -2,7 +2,7 @@
 
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { pageOf, path, query, ruleOf, seldom, useCompany, useResource } from '../base.js';
+import { pageOf, path, query, seldom, useCompany, useResource } from '../base.js';
 import { PageOf } from '../frame.js';
 import { storyOf } from '../story.js';
 import { stepsOf, Timeline } from '../timeline.js';
@@ -17,8 +17,7 @@ const noChain = 'No chain for this assignment was found. Check the number. Close
 type Loaded = Record<string, { chain: ChainResource; refresh(): void }>;
 
 export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
-  const company = useCompany();
-  const { companyId, timeZone } = company;
+  const { companyId, timeZone, ruleOf } = useCompany();
   const list = useResource<ChainList>(path`/co/${companyId}/chains` + query({ assignmentId, limit: String(most) }));
   const current = useResource<AssignmentNow>(path`/co/${companyId}/assignments/${assignmentId}`, seldom).data.value;
   const loaded = useSignal<Loaded>({});
@@ -44,7 +43,7 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
               steps={steps}
               about={({ chain, action }) => (
                 <a href={pageOf.chain(companyId, chain.chainId)}>
-                  Chain of {ruleOf(company, action.relayId)?.name ?? action.relayId}, received <Time at={chain.receivedAt} />
+                  Chain of {ruleOf(action.relayId) ?? action.relayId}, received <Time at={chain.receivedAt} />
                 </a>
               )}
               onDone={({ chain }) => loaded.value[chain.chainId]?.refresh()}

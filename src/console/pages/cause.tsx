@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { hasEnded } from '../../chain/outcome.js';
-import { ask, may, pageOf, path, ruleName, useCompany, usePages, useResource } from '../base.js';
+import { ask, may, pageOf, path, useCompany, usePages, useResource } from '../base.js';
 import { type AskedOfChains, useBulk } from '../bulk.js';
 import { PageOf } from '../frame.js';
 import { deedOf } from '../story.js';
@@ -54,8 +54,7 @@ interface CauseProps extends SampleProps {
 }
 
 export function CauseCard({ onAsk, ...sample }: CauseProps) {
-  const company = useCompany();
-  const { companyId } = company;
+  const { companyId, ruleName } = useCompany();
   const { causeId, chains, assignments, relayIds, since, lastAt, endedAt } = sample.cause;
   const [title, isMany] = [causeTitle(sample.cause), chains > 1];
   const count = assignments > 0 ? counted(assignments, 'assignment') : counted(chains, 'chain');
@@ -63,8 +62,7 @@ export function CauseCard({ onAsk, ...sample }: CauseProps) {
     <Section look={endedAt ? 'card' : 'card wait'} title={title}>
       <p class="soft small">
         {endedAt ? <Time before="Solved " at={endedAt} distance /> : count} of {relayIds.length > 1 ? 'rules' : 'rule'}{' '}
-        {relayIds.map((id) => ruleName(company, id)).join(', ')},{' '}
-        <Time before={endedAt ? 'first seen ' : 'since '} at={since} distance />
+        {relayIds.map((id) => ruleName(id)).join(', ')}, <Time before={endedAt ? 'first seen ' : 'since '} at={since} distance />
         {isMany && <Time before=", most recently at " at={lastAt} distance />}
         {isMany && ' · '}
         {isMany && <a href={pageOf.cause(companyId, causeId)}>Show all actions</a>}

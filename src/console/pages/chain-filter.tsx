@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { chainStatuses } from '../../chain/outcome.js';
-import { pageOf, path, query, ruleName, useCompany, useResource } from '../base.js';
+import { pageOf, path, query, useCompany, useResource } from '../base.js';
 import type { ChainCounts } from '../types.js';
 import { Button, DeedButton, Entry, Select } from '../ui/index.js';
 import { failureTypes, failureWords, sinceTime, stateWords, timeText } from '../words.js';
@@ -48,11 +48,11 @@ function options(any: string, values: readonly string[], current: string, words:
 }
 
 export function FilterFields({ filter }: { filter: Filter }) {
-  const company = useCompany();
+  const { companyId, timeZone, rules: known, ruleName } = useCompany();
   const { route } = useLocation();
   const { assignmentId = '', relayId = '', reason = '', since = '', until, ticketId } = filter;
   const typed = useSignal(assignmentId);
-  const show = (change: Filter) => route(pageOf.chains(company.companyId, { ...filter, ...change }));
+  const show = (change: Filter) => route(pageOf.chains(companyId, { ...filter, ...change }));
   useEffect(() => {
     typed.value = assignmentId;
   }, [assignmentId]);
@@ -61,10 +61,10 @@ export function FilterFields({ filter }: { filter: Filter }) {
     const timer = setTimeout(() => show({ assignmentId: typed.value.trim() }), typingMs);
     return () => clearTimeout(timer);
   }, [typed.value]);
-  const written = (time: string) => (sinceTime(time, 0) ? timeText(time, company.timeZone, Date.now()) : time);
-  const rules = company.rules.map(({ relayId }) => relayId);
+  const written = (time: string) => (sinceTime(time, 0) ? timeText(time, timeZone, Date.now()) : time);
+  const rules = known.map(({ relayId }) => relayId);
   const lists = [
-    ['relayId', 'Rule', options('any', rules, relayId, (id) => ruleName(company, id))],
+    ['relayId', 'Rule', options('any', rules, relayId, (id) => ruleName(id))],
     ['reason', 'Error', options('any', failureTypes, reason, failureWords)],
     ['since', 'Received', options('any time', Object.keys(sinces), since, (time) => sinces[time] ?? `since ${written(time)}`)],
   ] as const;
@@ -86,7 +86,7 @@ export function FilterFields({ filter }: { filter: Filter }) {
             {words} ✕
           </Button>
         ))}
-        {Object.keys(filter).length > 0 && <a href={pageOf.chains(company.companyId)}>Clear filter</a>}
+        {Object.keys(filter).length > 0 && <a href={pageOf.chains(companyId)}>Clear filter</a>}
       </p>
     </div>
   );

@@ -4,23 +4,31 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { cancelRefusal } from '../../chain/allowed-verbs.js';
 import { foundNobody, hasEnded } from '../../chain/outcome.js';
-import { announce, ask, type Company, may, often, pageOf, path, ruleName, ruleOf, useCompany, useResource } from '../base.js';
+import { announce, ask, may, often, pageOf, path, useCompany, useResource } from '../base.js';
 import { PageOf } from '../frame.js';
 import { MakeRule } from '../rule/make-rule.js';
 import { deedOf } from '../story.js';
 import { stepsOf, Timeline } from '../timeline.js';
-import type { ChainResource } from '../types.js';
+import type { ActionResource, ChainResource } from '../types.js';
 import { Badge, DeedButton, Fact, InTemporal, Known, Moment, Said, State } from '../ui/index.js';
 import { counted, timeText } from '../words.js';
 
-const useChain = (chainId: string) => useResource<ChainResource>(path`/co/${useCompany().companyId}/chains/${chainId}`, often);
+/** @returns the chain, and its title. For example `Assignment 1003, Night shift, 14:03:22`. */
+function useChain(chainId: string) {
+  const { companyId, timeZone, ruleOf } = useCompany();
+  const chain = useResource<ChainResource>(path`/co/${companyId}/chains/${chainId}`, often);
+  const { actions = [], receivedAt } = chain.data.value ?? {};
+  const assignments = assignmentsOf(actions);
+  const about = assignments.length > 0 && `Assignment${assignments.length > 1 ? 's' : ''} ${assignments.join(', ')}`;
+  const rules = actions.slice(0, 1).map(({ relayId }) => ruleOf(relayId) ?? `rule ${relayId}`);
+  const title = [about, ...rules, receivedAt && timeText(receivedAt, timeZone, Date.now())].filter(Boolean).join(', ');
+  return [chain, title || 'Chain'] as const;
+}
 
 export function ChainPage({ chainId }: { chainId: string }) {
-  const company = useCompany();
-  const chain = useChain(chainId);
-  const known = chain.data.value;
+  const [chain, title] = useChain(chainId);
   return (
-    <PageOf title={known ? chainTitle(company, known) : 'Chain'} of={chain}>
+    <PageOf title={title} of={chain}>
       {(known) => <Chain chain={known} onDone={chain.refresh} />}
     </PageOf>
   );
@@ -28,18 +36,18 @@ export function ChainPage({ chainId }: { chainId: string }) {
 
 /** The chain beside a list. */
 export function ChainBeside({ chainId, close }: { chainId: string; close: string }) {
-  const company = useCompany();
-  const chain = useChain(chainId);
+  const { companyId } = useCompany();
+  const [chain, title] = useChain(chainId);
   return (
     <aside aria-label="The chosen chain">
       <p class="row spread">
-        <a href={pageOf.chain(company.companyId, chainId)}>Open as a page</a>
+        <a href={pageOf.chain(companyId, chainId)}>Open as a page</a>
         <a href={close}>Close</a>
       </p>
       <Known of={chain}>
         {(known) => (
           <>
-            <h2>{chainTitle(company, known)}</h2>
+            <h2>{title}</h2>
             <Chain chain={known} onDone={chain.refresh} />
           </>
         )}
@@ -48,16 +56,7 @@ export function ChainBeside({ chainId, close }: { chainId: string; close: string
   );
 }
 
-const assignmentsOf = ({ actions }: ChainResource) => [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))];
-
-/** For example `Assignment 1003, Night shift, 14:03:22`. */
-function chainTitle(company: Company, chain: ChainResource): string {
-  const assignments = assignmentsOf(chain);
-  const { relayId } = chain.actions[0] ?? {};
-  const about = assignments.length > 0 && `Assignment${assignments.length > 1 ? 's' : ''} ${assignments.join(', ')}`;
-  const rule = relayId !== undefined && (ruleOf(company, relayId)?.name ?? `rule ${relayId}`);
-  return [about, rule, timeText(chain.receivedAt, company.timeZone, Date.now())].filter(Boolean).join(', ');
-}
+const assignmentsOf = (actions: readonly ActionResource[]) => [...new Set(actions.flatMap((one) => one.assignmentId ?? []))];
 
 const full =
   'The history of this chain in Temporal is full, so no more retries are possible. Skip or cancel the actions that need ' +
@@ -68,8 +67,7 @@ const lost =
   'the platform send the event again.';
 
 function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
-  const company = useCompany();
-  const { companyId } = company;
+  const { companyId, ruleName } = useCompany();
   const { chainId, status, actions, ignored = [], partial, historyFull, forgotten, links, tokenIds, rule } = chain;
   const relayIds = [...new Set(actions.map(({ relayId }) => relayId))];
   const [relayId, another] = relayIds;
@@ -91,8 +89,8 @@ function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
         </Fact>
         <Moment name="Received" at={chain.receivedAt} distance />
         <Moment name="Closed" at={chain.closedAt} distance />
-        <Links name="Assignment" of={assignmentsOf(chain).map((id) => [pageOf.assignment(companyId, id), id])} />
-        <Links name="Rule" of={relayIds.map((id) => [pageOf.rule(companyId, id), ruleName(company, id)])} />
+        <Links name="Assignment" of={assignmentsOf(actions).map((id) => [pageOf.assignment(companyId, id), id])} />
+        <Links name="Rule" of={relayIds.map((id) => [pageOf.rule(companyId, id), ruleName(id)])} />
         {rule && (
           <Fact name="Started by">
             <a href={pageOf.event(companyId, rule.relayId, rule.eventId)}>an event</a>

@@ -3,7 +3,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
 import { type BulkVerb, bulkVerbsFor } from '../../chain/allowed-verbs.js';
-import { announce, may, pageOf, path, query, ruleOf, useCompany, useResource } from '../base.js';
+import { announce, may, pageOf, path, query, useCompany, useResource } from '../base.js';
 import { type AskedOfChains, useBulk } from '../bulk.js';
 import { Page } from '../frame.js';
 import { deedOf } from '../story.js';
@@ -118,7 +118,7 @@ interface RowProps {
 }
 
 function ChainRow({ chain, isOpen, chosen, href }: RowProps) {
-  const company = useCompany();
+  const { companyId, timeZone, pauses, ruleOf } = useCompany();
   const { chainId, status, relayIds, receivedAt, failureTypes = [], paused, next, nobodyFound } = chain;
   const about = namesOf(chain);
   const choose = (isChosen: boolean) => {
@@ -132,22 +132,22 @@ function ChainRow({ chain, isOpen, chosen, href }: RowProps) {
         <td class="choice">
           <input
             type="checkbox"
-            aria-label={`Select ${about}, received ${timeText(receivedAt, company.timeZone, Date.now())}`}
+            aria-label={`Select ${about}, received ${timeText(receivedAt, timeZone, Date.now())}`}
             checked={chosen.value.includes(chainId)}
             onChange={({ currentTarget }) => choose(currentTarget.checked)}
           />
         </td>
       )}
       <td>
-        <a href={href ?? pageOf.chain(company.companyId, chainId)}>{about}</a>
+        <a href={href ?? pageOf.chain(companyId, chainId)}>{about}</a>
         <div class="soft small">
           <Time at={receivedAt} />
         </div>
       </td>
-      <td>{relayIds.map((relayId) => ruleOf(company, relayId)?.name ?? relayId).join(', ')}</td>
+      <td>{relayIds.map((relayId) => ruleOf(relayId) ?? relayId).join(', ')}</td>
       <td>
         <State of={status} /> {nobodyFound && <Badge tone="wait">nobody found</Badge>}
-        {paused && <div class="soft small">{pauseWords(company.pauses, company.timeZone, Date.now())}</div>}
+        {paused && <div class="soft small">{pauseWords(pauses, timeZone, Date.now())}</div>}
       </td>
       <td>{[...failureTypes.map(failureWords), next && deedOf(next)].filter(Boolean).join('. ')}</td>
       <td>

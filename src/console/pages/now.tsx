@@ -1,7 +1,7 @@
 /** A board: the figures of today, the problems that wait for a decision, and what is due next. */
 
 import { useSignal } from '@preact/signals';
-import { may, pageOf, path, query, ruleName, seldom, useCompany, usePages, useResource } from '../base.js';
+import { may, pageOf, path, query, seldom, useCompany, usePages, useResource } from '../base.js';
 import { useBulk } from '../bulk.js';
 import { Page } from '../frame.js';
 import { Bars } from '../rule/health.js';
@@ -79,14 +79,13 @@ export function NowPage() {
 
 /** A group of refused requests without a decision. The page of each request has the buttons. */
 function RefusedCard({ kind }: { kind: RefusedCause }) {
-  const company = useCompany();
-  const { companyId } = company;
+  const { companyId, ruleName } = useCompany();
   const { relayId, reason, message, rejectedId, requests, repeats, notKept, since, lastAt } = kind;
   const isMany = requests > 1;
   return (
     <Section look="card wait" title={refusalWords[reason]}>
       <p class="soft small">
-        {counted(requests, 'refused request')} of rule {ruleName(company, relayId)}, since <Time at={since} distance />
+        {counted(requests, 'refused request')} of rule {ruleName(relayId)}, since <Time at={since} distance />
         {isMany && <Time before=", most recently at " at={lastAt} distance />}
         {repeats > 0 && `; repeated ${counted(repeats, 'time')}`}
         {notKept > 0 && `; ${notKept} more requests were not kept, because the storage was full`}

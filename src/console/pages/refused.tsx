@@ -4,7 +4,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Fields } from '../../chain/fields.js';
-import { may, pageOf, path, ruleName, useCompany, usePages, useResource } from '../base.js';
+import { may, pageOf, path, useCompany, usePages, useResource } from '../base.js';
 import { partsAt } from '../fields.js';
 import { PageOf } from '../frame.js';
 import { Decide } from '../refusal.js';
@@ -38,11 +38,11 @@ export function RefusedPage() {
 
 /** When the request came, and for which rules. */
 function Origin({ request, children }: { request: ListedRejectedRequest; children?: ComponentChildren }) {
-  const company = useCompany();
+  const { ruleName } = useCompany();
   const { receivedAt, relayIds, repeats = 0, notKept = 0 } = request;
   return (
     <p class="soft small">
-      Received <Time at={receivedAt} distance />, rule {relayIds.map((relayId) => ruleName(company, relayId)).join(', ')}
+      Received <Time at={receivedAt} distance />, rule {relayIds.map((relayId) => ruleName(relayId)).join(', ')}
       {children}.{repeats > 0 && ` The same request came ${counted(repeats, 'more time')} within 10 minutes.`}
       {notKept > 0 && ` The relay could not keep ${counted(notKept, 'later request')} like this, because the storage was full.`}
     </p>

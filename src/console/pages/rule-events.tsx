@@ -10,7 +10,7 @@ import type {
   RuleEvent,
   wholeEventSchema,
 } from '../../contract/rule-event.js';
-import { ask, may, pageOf, path, query, ruleName, useCompany, usePages, useResource } from '../base.js';
+import { ask, may, pageOf, path, query, useCompany, usePages, useResource } from '../base.js';
 import { inSteps, variableWords } from '../composer/plain-words.js';
 import { triedWords } from '../composer/tried.js';
 import { PageOf } from '../frame.js';
@@ -29,8 +29,7 @@ const outcomes = [['', 'all'] as const, ...Object.entries(outcomeWords).map(([na
 type Events = z.infer<typeof eventsResponse>;
 
 export function EventsPage({ relayId }: { relayId: string }) {
-  const company = useCompany();
-  const { companyId } = company;
+  const { companyId, ruleName } = useCompany();
   const outcome = useSignal('');
   const at = path`/admin/companies/${companyId}/rules/${relayId}/events`;
   const [listed] = usePages<Events>(at + query({ outcome: outcome.value }));
@@ -41,14 +40,14 @@ export function EventsPage({ relayId }: { relayId: string }) {
     </div>
   );
   return (
-    <PageOf title={`Events of ${ruleName(company, relayId)}`} about={about} of={listed}>
+    <PageOf title={`Events of ${ruleName(relayId)}`} about={about} of={listed}>
       {({ events, shadowCounts }) => (
         <>
           {shadowCounts && <Shadow counts={shadowCounts} />}
           {events.length === 0 && (
             <p class="card">No event has arrived. The page of the rule has the address for your platform.</p>
           )}
-          {events.length > 0 && <EventTable relayId={relayId} events={events} />}
+          {events.length > 0 && <EventTable {...{ relayId, events }} />}
           <ExportLinks what="events" filter={{ relayId, outcome: outcome.value }} />
         </>
       )}
@@ -85,21 +84,16 @@ function Became({ of: { outcome, chainId, rejectedId, reason, shadow } }: { of: 
     <>
       <Badge tone={tone}>{words}</Badge> {to && <a href={to}>{chainId ? 'Open the chain' : 'Show why'}</a>}{' '}
       {reason && <Said look="soft small" text={inSteps(reason)} />}
-      {shadow && (
-        <span class="soft small">
-          Shadow version {shadow.version}: {triedWords(shadow.outcome)}
-        </span>
-      )}
+      {shadow && <span class="soft small">{`Shadow version ${shadow.version}: ${triedWords(shadow.outcome)}`}</span>}
     </>
   );
 }
 
 export function EventPage({ relayId, eventId }: { relayId: string; eventId: string }) {
-  const company = useCompany();
-  const { companyId } = company;
+  const { companyId, ruleName } = useCompany();
   const at = path`/admin/companies/${companyId}/rules/${relayId}/events/${eventId}`;
   const known = useResource<z.infer<typeof wholeEventSchema>>(at);
-  const all = <a href={pageOf.events(companyId, relayId)}>All events of {ruleName(company, relayId)}</a>;
+  const all = <a href={pageOf.events(companyId, relayId)}>All events of {ruleName(relayId)}</a>;
   return (
     <PageOf title="Event" about={all} of={known}>
       {(event) => (

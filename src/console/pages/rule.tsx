@@ -1,6 +1,6 @@
 /** One rule: what it does, its address, its last events and chains, and its settings. */
 
-import { may, pageOf, path, ruleName, seldom, useCompany, useResource } from '../base.js';
+import { may, pageOf, path, seldom, useCompany, useResource } from '../base.js';
 import { Sentences } from '../composer/differences.js';
 import { contentsText, draftOf } from '../composer/draft.js';
 import { Page } from '../frame.js';
@@ -13,15 +13,14 @@ import { Known, Section, Time } from '../ui/index.js';
 import { EventTable } from './rule-events.js';
 
 export function RulePage({ relayId }: { relayId: string }) {
-  const company = useCompany();
-  const { companyId } = company;
+  const { companyId, refresh, ruleName } = useCompany();
   const at = path`/admin/companies/${companyId}/rules/${relayId}`;
   const last = useResource<z.infer<typeof eventsResponse>>(`${at}/events?limit=5`).data.value?.events ?? [];
   const rule = useResource<Rule>(may('manage') ? at : undefined, seldom);
   const tokens = useResource<z.infer<typeof tokensResponse>>(may('author') ? `${at}/tokens` : undefined, seldom);
   const onSaved = (stored: Rule) => {
     rule.data.value = stored;
-    company.refresh();
+    refresh();
   };
   const events = pageOf.events(companyId, relayId);
   const about = (
@@ -31,7 +30,7 @@ export function RulePage({ relayId }: { relayId: string }) {
     </p>
   );
   return (
-    <Page title={`Rule ${ruleName(company, relayId)}`} about={about}>
+    <Page title={`Rule ${ruleName(relayId)}`} about={about}>
       <RuleContents at={at} relayId={relayId} />
       {last.length > 0 && (
         <>

@@ -1,7 +1,7 @@
 /** The versions of a rule: who published them and why, their differences, going back, and the shadow version. */
 
 import { useSignal } from '@preact/signals';
-import { ask, may, pageOf, path, query, ruleName, seldom, useCompany, usePages } from '../base.js';
+import { ask, may, pageOf, path, query, seldom, useCompany, usePages } from '../base.js';
 import { Differences, Sentences } from '../composer/differences.js';
 import { draftOf } from '../composer/draft.js';
 import { PublishDialog } from '../composer/tried.js';
@@ -12,8 +12,7 @@ import { Asked, Badge, Choice, DeedButton, Opener, Section, Time } from '../ui/i
 type Versions = z.infer<typeof versionsResponse>;
 
 export function VersionsPage({ relayId }: { relayId: string }) {
-  const company = useCompany();
-  const { companyId } = company;
+  const { companyId, ruleName } = useCompany();
   const at = path`/admin/companies/${companyId}/rules/${relayId}`;
   const [listed] = usePages<Versions>(`${at}/versions`, seldom);
   const about = (
@@ -23,7 +22,7 @@ export function VersionsPage({ relayId }: { relayId: string }) {
     </p>
   );
   return (
-    <PageOf title={`Versions of ${ruleName(company, relayId)}`} about={about} of={listed}>
+    <PageOf title={`Versions of ${ruleName(relayId)}`} about={about} of={listed}>
       {(known) => (
         <>
           {known.versions.length === 0 && <p class="card">Nothing is published yet. Write the draft, then publish it.</p>}
@@ -111,9 +110,7 @@ function Compared({ rule, version, others }: { rule: string; version: number; ot
     <Asked summary="Differences" path={`${rule}/versions/${before}/diff${query({ with: after })}`} above={choice}>
       {(diff: ContentsDiff) => (
         <>
-          <p class="soft small">
-            From version {before} to {after === 'draft' ? 'the draft' : `version ${after}`}:
-          </p>
+          <p class="soft small">{`From version ${before} to ${after === 'draft' ? 'the draft' : `version ${after}`}:`}</p>
           <Differences of={diff} />
         </>
       )}

@@ -37,12 +37,7 @@ function MakeRuleDialog({ relayId, chainId, onClose }: MakeRuleProps & { onClose
       made.value = { ...read, draft: await ask<DraftResponse>('GET', at) };
     });
   }, []);
-  if (!made.value)
-    return (
-      <NotReady title={title} refused={deed.refused} onClose={onClose}>
-        Reading the last requests…
-      </NotReady>
-    );
+  if (!made.value) return <NotReady {...{ title, onClose, ...deed }}>Reading the last requests…</NotReady>;
   const { contents, values, draft } = made.value;
   const varying = Object.entries(values).map(([name, all]): [string, unknown] => [variableWords(name), all.slice(0, 3)]);
   const save = () =>

@@ -93,6 +93,7 @@ export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
   );
 }
 
+const disabled = 'Disabled. The relay refuses new requests, and skips actions that become due.';
 const disabling = {
   ...{ verb: 'Disable', danger: true, words: 'Rule disabled.' },
   about:
@@ -113,9 +114,7 @@ export function Enabling({ rule: { name, enabled }, at, onSaved }: RuleSettingsP
         </Button>
       )}
       <ProblemNote refused={deed.refused} />
-      <span class="soft small">
-        {enabled ? 'Enabled.' : 'Disabled. The relay refuses new requests, and skips actions that become due.'}
-      </span>
+      <span class="soft small">{enabled ? 'Enabled.' : disabled}</span>
     </p>
   );
 }
