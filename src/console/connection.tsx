@@ -49,11 +49,7 @@ const removal = 'The relay will delete the settings and the credentials. Actions
 const addressHelp = "The relay uses this address in place of the vendor's address, for example for a test system.";
 const otherAddress: Setting = { label: 'Other address', help: addressHelp, optional: true };
 
-export interface SettingsProps {
-  company: StoredCompany;
-  at: string;
-  onSaved(company: StoredCompany): void;
-}
+export type SettingsProps = { company: StoredCompany; at: string; onSaved(company: StoredCompany): void };
 
 /** The field of a setting. A stored secret is not shown, and stays if its field stays empty. */
 function fieldOf(setting: Setting, before: unknown, problem: string | undefined) {
@@ -143,7 +139,7 @@ export function MoreSettings({ company, ...form }: SettingsProps) {
   return (
     <Section title="More settings">
       <p class="soft">
-        {!isOperator() && 'Only the operator of the relay can change these settings. '}This page never shows secrets.
+        {!isOperator() && 'Only the operator of the relay can change these settings. '}The page shows no secrets.
       </p>
       {own.map((name) => (
         <section key={name}>

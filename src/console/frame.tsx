@@ -7,7 +7,7 @@ import { isOperator, pageOf, query, type Resource, said, session } from './base.
 import { PauseBanner, PauseButton } from './pauses.js';
 import { type PageLink, Search } from './search.js';
 import type { CompanyFacts } from './types.js';
-import { InTemporal, Known, Pager, SessionIsOver, UpToDate } from './ui/index.js';
+import { Button, InTemporal, Known, Pager, SessionIsOver, UpToDate } from './ui/index.js';
 
 /** The path of the last page, and whether the user has gone from one page to another since the console was loaded. */
 let [shownAt, hasGone]: [string | undefined, boolean] = [undefined, false];
@@ -56,19 +56,9 @@ export function PageOf<Body>({ of, children, ...page }: PageOfProps<Body>) {
   );
 }
 
-interface Place extends PageLink {
-  /** One of the places of the navigation. All other pages are tabs of a place. */
-  isPlace: boolean;
-  /** Belongs to the current place. */
-  isTab: boolean;
-  current?: 'page' | 'true' | undefined;
-}
-
-interface FramedProps {
-  company?: CompanyFacts;
-  places?: readonly Place[];
-  children: ComponentChildren;
-}
+/** `isPlace`: the page is in the first row of the navigation. `isTab`: the page is in the second row. */
+type Place = PageLink & { isPlace: boolean; isTab: boolean; current?: 'page' | 'true' | undefined };
+type FramedProps = { company?: CompanyFacts; places?: readonly Place[]; children: ComponentChildren };
 
 export function Framed({ company, places = [], children }: FramedProps) {
   const { name: who, kind, role } = session.value ?? {};
@@ -90,9 +80,7 @@ export function Framed({ company, places = [], children }: FramedProps) {
               {company && <PauseButton />}
               <form method="post" action="/sign-out" class="row">
                 <span class="soft small">{[who ?? kind, role && `(${role})`].filter(Boolean).join(' ')}</span>
-                <button type="submit" class="quiet">
-                  Sign out
-                </button>
+                <Button {...{ type: 'submit', class: 'quiet' }}>Sign out</Button>
               </form>
             </div>
           )}
@@ -107,9 +95,7 @@ export function Framed({ company, places = [], children }: FramedProps) {
         <a href={`/docs${query({ companyId })}`}>API</a>
         <InTemporal at={company?.webUi} words="Open Temporal" />
       </footer>
-      <p role="status" class={said.value ? 'note said' : 'unseen'}>
-        {said}
-      </p>
+      <p {...{ role: 'status', class: said.value ? 'note said' : 'unseen' }}>{said}</p>
     </>
   );
 }

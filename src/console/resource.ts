@@ -44,6 +44,32 @@ export function usePages<Body>(path: string, rhythm?: Rhythm, limit?: string): [
   return [{ ...page, cursors }, cursors];
 }
 
+/**
+ * Asks the API once, and again a moment after each change of the path or of the body.
+ * @param path - if undefined, nothing is asked. @returns `isOutdated`: the answer is about an earlier path or body.
+ */
+export function useAnswer<Body>(method: 'GET' | 'POST', path: string | undefined, body?: object, pauseMs = 0) {
+  const answer = useSignal<{ text: string; body?: Body; refused?: Refused }>({ text: '' });
+  const text = path === undefined ? '' : path + JSON.stringify(body);
+  useEffect(() => {
+    if (path === undefined) return;
+    let isOld = false;
+    const take = (heard: { body?: Body; refused?: Refused }) => {
+      if (!isOld) answer.value = { ...heard, text };
+    };
+    const refuse = (refused: unknown) => {
+      if (!(refused instanceof Refused)) throw refused;
+      take({ ...answer.peek(), refused });
+    };
+    const timer = setTimeout(() => void ask<Body>(method, path, body).then((body) => take({ body }), refuse), pauseMs);
+    return () => {
+      isOld = true;
+      clearTimeout(timer);
+    };
+  }, [text]);
+  return { body: answer.value.body, refused: answer.value.refused, isOutdated: answer.value.text !== text };
+}
+
 function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
   const [data, refused, at] = [signal<Body>(), signal<Refused>(), signal<number>()];
   let [text, pauseMs, stopped] = ['', rhythm.shortestMs, false];

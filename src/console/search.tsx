@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { ask, pageOf, path, query, Refused, useCompany } from './base.js';
+import { pageOf, path, query, useAnswer, useCompany } from './base.js';
 import type { SearchResult } from './types.js';
 import { Button, Dialog, FieldList } from './ui/index.js';
 
@@ -50,29 +50,6 @@ export function Search({ pages }: { pages: readonly PageLink[] }) {
   );
 }
 
-/** The ids that begin with the text, and why the API refused the search. */
-function useIds(wanted: string) {
-  const { companyId } = useCompany();
-  const found = useSignal<{ ids: readonly SearchResult[]; problem?: string }>({ ids: [] });
-  useEffect(() => {
-    let isOld = false;
-    const look = () =>
-      ask<{ items: SearchResult[] }>('GET', path`/co/${companyId}/search` + query({ q: wanted })).then(
-        ({ items }) => ({ ids: items }),
-        (error) => ({ ids: [], problem: error instanceof Refused ? error.problem.detail : String(error) }),
-      );
-    const timer = setTimeout(async () => {
-      const answer = wanted === '' ? { ids: [] } : await look();
-      if (!isOld) found.value = answer;
-    }, typingPauseMs);
-    return () => {
-      isOld = true;
-      clearTimeout(timer);
-    };
-  }, [wanted]);
-  return found.value;
-}
-
 const prompt = 'Assignment, ticket, chain, rule or page';
 
 /** The arrow keys move between the text field and the results. Enter in the text field opens the first result. */
@@ -81,7 +58,9 @@ function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): 
   const form = useRef<HTMLFormElement>(null);
   const typed = useSignal('');
   const wanted = typed.value.trim();
-  const { ids, problem } = useIds(wanted);
+  const asked = wanted ? path`/co/${companyId}/search` + query({ q: wanted }) : undefined;
+  const { body, refused } = useAnswer<{ items: SearchResult[] }>('GET', asked, undefined, typingPauseMs);
+  const ids = (asked && body?.items) || [];
   const matches = ({ words }: { words: string }) => words.toLowerCase().includes(wanted.toLowerCase());
   const found: Found[] = [
     ...ids.map(({ kind, id, name }) => ({ kind, words: name ? `${name} (${id})` : id, href: addresses[kind](companyId, id) })),
@@ -119,7 +98,7 @@ function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): 
           })}
         </ul>
       </form>
-      {problem && <p class="error">{problem}</p>}
+      {asked && refused && <p class="error">{refused.problem.detail}</p>}
       {found.length === 0 && <p class="soft">Nothing begins with “{wanted}”.</p>}
     </Dialog>
   );

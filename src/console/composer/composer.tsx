@@ -1,12 +1,12 @@
 /** The composer writes the draft of a rule: its steps as cards or as JSON, a rehearsal, and the way to publish or to copy it. */
 
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { announce, ask, pageOf, path, seldom, useCompany, useResource } from '../base.js';
 import { Page } from '../frame.js';
 import type { Composer as Actions, SystemNames } from '../types.js';
-import { Button, Dialog, Known, ProblemNote, Time } from '../ui/index.js';
+import { Button, Choice, Dialog, Known, ProblemNote, Time } from '../ui/index.js';
 import { Differences, Sentences } from './differences.js';
 import { draftOf } from './draft.js';
 import { EventSide } from './event-side.js';
@@ -89,25 +89,11 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
           <Button {...{ 'aria-disabled': !editing.canRedo, onClick: editing.redo }}>Redo</Button>
           <Button {...{ 'aria-pressed': isJson.value, onClick: () => (isJson.value = !isJson.value) }}>JSON</Button>
           <SaveState editing={editing} onCompare={() => (dialog.value = 'conflict')} />
-          {!isList && (
-            <>
-              <Button onClick={() => void openSaved('try')}>Try on the last events…</Button>
-              <Button class="main" aria-disabled={problems.length > 0} onClick={publish}>
-                Publish…
-              </Button>
-            </>
-          )}
+          {!isList && <Button onClick={() => void openSaved('try')}>Try on the last events…</Button>}
+          {!isList && <Button {...{ class: 'main', 'aria-disabled': problems.length > 0, onClick: publish }}>Publish…</Button>}
         </p>
         <ProblemNote refused={editing.refused} />
-        <fieldset class="row ways">
-          <legend>What does your platform send?</legend>
-          {Object.entries(wayWords).map(([value, words]) => (
-            <label key={value} class="row">
-              <input type="radio" name="way" checked={way.value === value} onChange={() => (way.value = value as Way)} />
-              {words}
-            </label>
-          ))}
-        </fieldset>
+        <Choice label="What does your platform send?" of={way as Signal<string>} options={Object.entries(wayWords)} />
         <div class="composer">
           <div>
             {!isList && !isJson.value && <EventSide example={chosen ? undefined : example} />}
@@ -146,12 +132,8 @@ function TryDialog({ relayId, onClose }: { relayId: string; onClose(): void }) {
 }
 
 function SaveState({ editing: { isSaved, conflict, refused, stored }, onCompare }: { editing: Editing; onCompare(): void }) {
-  if (conflict)
-    return (
-      <span class="error">
-        Not saved: somebody else has changed this draft. <Button onClick={onCompare}>Compare…</Button>
-      </span>
-    );
+  const compare = <Button onClick={onCompare}>Compare…</Button>;
+  if (conflict) return <span class="error">Not saved: somebody else has changed this draft. {compare}</span>;
   const words = !isSaved ? (refused ? 'Not saved yet' : 'Saving…') : stored.revision > 0 ? 'Draft saved' : '';
   return <span class={refused && !isSaved ? 'error grows' : 'soft grows'}>{words}</span>;
 }
@@ -209,9 +191,7 @@ export function ConflictDialog({ editing, onClose }: { editing: Editing; onClose
         ))}
       </div>
       <p class="row">
-        <Button class="main" onClick={() => choose('mine')}>
-          Keep mine
-        </Button>
+        <Button {...{ class: 'main', onClick: () => choose('mine') }}>Keep mine</Button>
         <Button onClick={() => choose('theirs')}>Use the other</Button>
       </p>
       <p class="soft small">You can undo this choice.</p>

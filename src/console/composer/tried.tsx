@@ -3,13 +3,12 @@
 import { useSignal } from '@preact/signals';
 import { capital } from '../../chain/text.js';
 import { triedText } from '../../chain/tried-text.js';
-import { pageOf, path, useCompany } from '../base.js';
+import { pageOf, path, useAnswer, useCompany } from '../base.js';
 import type { Tried, TriedOutcome, tryRequest, z } from '../types.js';
 import { Choice, type ConfirmProps, Deed, ProblemNote, Said, Time } from '../ui/index.js';
 import { counted, type Tone } from '../words.js';
 import { Changes } from './differences.js';
 import { fieldName, inSteps, placeText } from './plain-words.js';
-import { useAnswer } from './use-rehearsal.js';
 
 const outcomes: Record<TriedOutcome, [words: string, tone: Tone]> = {
   same: ['the same', 'quiet'],
@@ -32,7 +31,7 @@ export function useTrial(relayId: string, version: Version) {
   const last = useSignal('200');
   const request: z.input<typeof tryRequest> = { version, events: { last: Number(last.value) } };
   const at = path`/admin/companies/${companyId}/rules/${relayId}/try`;
-  const { body, isOutdated, refused } = useAnswer<Tried>(at, request);
+  const { body, isOutdated, refused } = useAnswer<Tried>('POST', at, request);
   const tried = isOutdated ? undefined : body;
   const shown = (
     <>

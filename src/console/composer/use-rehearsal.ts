@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Fields } from '../../chain/fields.js';
 import type { Scenario } from '../../chain/scenario.js';
-import { ask, path, Refused, seldom, useCompany, useResource } from '../base.js';
+import { ask, path, seldom, useAnswer, useCompany, useResource } from '../base.js';
 import { readObject } from '../fields.js';
 import type { Composed, composeRequest, eventsResponse, wholeEventSchema, z } from '../types.js';
 import { actionsOf, contentsOf, type Draft } from './draft.js';
@@ -25,42 +25,14 @@ export function useRehearsal(relayId: string, draft: Draft, way: Way) {
   const known = useLastEvents(relayId, eventId.value);
   const { chosen, events } = known;
   const event = chosen ? { eventId: chosen.eventId } : { event: events[0] ?? inventedEvent(draft) };
-  const asked =
-    way === 'list'
-      ? { elements: actionsOf(draft.cards).map((element) => ({ ...element, relayId })) }
-      : { contents: contentsOf(draft), relayId, ...event };
+  const list = { elements: actionsOf(draft.cards).map((element) => ({ ...element, relayId })) };
+  const asked = way === 'list' ? list : { contents: contentsOf(draft), relayId, ...event };
   const assignment = assignmentId.value ? { id: assignmentId.value } : { facts: { status: 'draft' } };
   const request: z.input<typeof composeRequest> = { ...asked, scenarios: [play.value], assignment };
   const at = path`/co/${companyId}/chains/compose`;
-  const { body: composed, ...answer } = useAnswer<Composed>(at, draft.cards.length > 0 ? request : undefined, pauseMs);
+  const { body: composed, ...answer } = useAnswer<Composed>('POST', draft.cards.length > 0 ? at : undefined, request, pauseMs);
   const played = composed?.rehearsals?.find(({ scenario }) => scenario === play.value);
   return { ...{ play, assignmentId, eventId, composed, played }, ...known, ...answer };
-}
-
-/** @param request - if undefined, nothing is asked. @returns `isOutdated`: the answer is about an earlier body. */
-export function useAnswer<Body>(path: string, request: object | undefined, pauseMs = 0) {
-  const answer = useSignal<{ text: string; body?: Body; refused?: Refused }>({ text: '' });
-  const text = JSON.stringify(request) ?? '';
-  useEffect(() => {
-    if (!request) return;
-    let isOld = false;
-    const hear = async () => {
-      try {
-        const body = await ask<Body>('POST', path, request);
-        if (!isOld) answer.value = { text, body };
-      } catch (refused) {
-        if (!(refused instanceof Refused)) throw refused;
-        if (!isOld) answer.value = { ...answer.value, refused };
-      }
-    };
-    const timer = setTimeout(() => void hear(), pauseMs);
-    return () => {
-      isOld = true;
-      clearTimeout(timer);
-    };
-  }, [text]);
-  const { body, refused } = answer.value;
-  return { body, refused, isOutdated: answer.value.text !== text };
 }
 
 type WholeEvent = z.infer<typeof wholeEventSchema>;
@@ -69,16 +41,15 @@ type WholeEvent = z.infer<typeof wholeEventSchema>;
 const mostRead = 5;
 
 /** @param eventId - the event that a person has chosen. '' for the last event. */
-export function useLastEvents(relayId: string, eventId: string) {
+function useLastEvents(relayId: string, eventId: string) {
   const { companyId } = useCompany();
   const at = path`/admin/companies/${companyId}/rules/${relayId}/events`;
   const listed = useResource<z.infer<typeof eventsResponse>>(`${at}?limit=20`, seldom).data.value?.events ?? [];
   const read = useSignal<readonly WholeEvent[]>([]);
   const wanted = [...new Set([eventId, ...listed.slice(0, mostRead).map((event) => event.eventId)])].filter(Boolean);
   useEffect(() => {
-    const reading = wanted.map(
-      (id) => read.value.find((event) => event.eventId === id) ?? ask<WholeEvent>('GET', at + path`/${id}`),
-    );
+    const known = (id: string) => read.value.find((event) => event.eventId === id);
+    const reading = wanted.map((id) => known(id) ?? ask<WholeEvent>('GET', at + path`/${id}`));
     // An event may have been deleted since.
     void Promise.allSettled(reading).then((all) => {
       read.value = all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));

@@ -48,12 +48,8 @@ interface SampleProps {
   onDone(): void;
 }
 
-interface CauseProps extends SampleProps {
-  /** Called for a decision about all chains. The page shows the dialog, because the card may disappear. */
-  onAsk(asked: AskedOfChains): void;
-}
-
-export function CauseCard({ onAsk, ...sample }: CauseProps) {
+/** @param onAsk - called for a decision about all chains. The page shows the dialog, because the card may disappear. */
+export function CauseCard({ onAsk, ...sample }: SampleProps & { onAsk(asked: AskedOfChains): void }) {
   const { companyId, ruleName } = useCompany();
   const { causeId, chains, assignments, relayIds, since, lastAt, endedAt } = sample.cause;
   const [title, isMany] = [causeTitle(sample.cause), chains > 1];
@@ -64,8 +60,7 @@ export function CauseCard({ onAsk, ...sample }: CauseProps) {
         {endedAt ? <Time before="Solved " at={endedAt} distance /> : count} of {relayIds.length > 1 ? 'rules' : 'rule'}{' '}
         {relayIds.map((id) => ruleName(id)).join(', ')}, <Time before={endedAt ? 'first seen ' : 'since '} at={since} distance />
         {isMany && <Time before=", most recently at " at={lastAt} distance />}
-        {isMany && ' · '}
-        {isMany && <a href={pageOf.cause(companyId, causeId)}>Show all actions</a>}
+        {isMany && [' · ', <a href={pageOf.cause(companyId, causeId)}>Show all actions</a>]}
       </p>
       <Sample {...sample} />
       {isMany && may('steer') && (
@@ -119,8 +114,7 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
             <p>
               {isTried ? 'Tried: ' : chains > 1 && 'Waiting longest: '}
               <a href={pageOf.chain(companyId, shown)}>{action ? deedOf(action) : `chain ${shown.slice(0, 8)}`}</a>
-              {assignmentId && ', for assignment '}
-              {assignmentId && <a href={pageOf.assignment(companyId, assignmentId)}>{assignmentId}</a>}
+              {assignmentId && [', for assignment ', <a href={pageOf.assignment(companyId, assignmentId)}>{assignmentId}</a>]}
             </p>
             {isTried && state && (
               <p role="status">
@@ -176,15 +170,10 @@ function Owner({ cause, onDone }: Pick<SampleProps, 'cause' | 'onDone'>) {
       <span class="soft">
         {takenBy && `${takenBy} is working on this problem`}
         {takenBy && <Time before=", since " at={takenAt} />}
-        {isSilent && ` ${silencedBy} muted the notices until `}
-        {isSilent && <Time at={silencedUntil} />}
+        {isSilent && <Time before={` ${silencedBy} muted the notices until `} at={silencedUntil} />}
       </span>
       {may('steer') &&
-        changes.map((one) => (
-          <Button key={one.button} class="quiet" onClick={() => void change(one)}>
-            {one.button}
-          </Button>
-        ))}
+        changes.map((one) => <Button {...{ class: 'quiet', onClick: () => void change(one) }}>{one.button}</Button>)}
       <ProblemNote refused={deed.refused} />
     </div>
   );

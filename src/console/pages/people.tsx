@@ -66,11 +66,8 @@ const roleWords: Record<Role, string> = {
   author: 'can also write and publish rules, and make their tokens',
   manage: 'can also change settings, people and keys, and delete rules',
 };
-const roleField = (first: Role) => ({
-  label: 'Role',
-  options: Object.entries(roleWords).map(([role, words]) => [role, `${role}: ${words}`] as const),
-  first,
-});
+const roles = Object.entries(roleWords).map(([role, words]) => [role, `${role}: ${words}`] as const);
+const roleField = (first: Role) => ({ label: 'Role', options: roles, first });
 
 const personFields = ({ email, name, role = 'steer' }: Partial<Person> = {}) =>
   ({
@@ -104,17 +101,8 @@ export function People() {
                   {person.fromGroup && `; the role comes from the group ${person.fromGroup}`}
                 </p>
                 <p class="row">
-                  {person.email && !person.fromGroup && (
-                    <DeedButton
-                      {...{ ...form, opens: 'Change', unseen: person.name, title: `Change ${person.name}`, verb: 'Save' }}
-                      fields={personFields(person)}
-                    />
-                  )}
-                  <DeedButton
-                    {...removing(person)}
-                    onDone={people.refresh}
-                    change={() => ask('DELETE', at + path`/${person.personId}`)}
-                  />
+                  {person.email && !person.fromGroup && <DeedButton {...{ ...form, ...changing(person) }} />}
+                  <DeedButton {...{ ...form, ...removing(person, at) }} />
                 </p>
               </>
             )}
@@ -125,10 +113,16 @@ export function People() {
   );
 }
 
-function removing({ name, fromGroup }: Person) {
+function changing(person: Person) {
+  const { name } = person;
+  return { opens: 'Change', unseen: name, title: `Change ${name}`, verb: 'Save', fields: personFields(person) };
+}
+
+function removing({ personId, name, fromGroup }: Person, at: string) {
+  const change = () => ask('DELETE', at + path`/${personId}`);
   const ofGroup = fromGroup ? ` Also remove ${name} from the group. Otherwise the next sign-in adds ${name} again.` : '';
   const about = `${name} is signed out at once, and cannot sign in again.${ofGroup}`;
-  return { unseen: name, title: `Remove ${name}?`, verb: 'Remove', danger: true, words: 'Person removed.', about };
+  return { unseen: name, title: `Remove ${name}?`, verb: 'Remove', danger: true, words: 'Person removed.', about, change };
 }
 
 const expiries = { 0: 'never', 7: 'in 7 days', 90: 'in 90 days', 365: 'in 1 year' };
