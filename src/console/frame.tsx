@@ -112,13 +112,15 @@ function Links({ label, of, hasIcons }: { label: string; of: readonly Place[]; h
   );
 }
 
+const dot = { r: 4, fill: 'var(--page)', stroke: 'var(--accent)', 'stroke-width': 2.5 };
+
 /** A baton between two dots: the relay passes an assignment on. */
 function Mark() {
   return (
     <svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
       <path d="M5 17 19 7" stroke="currentColor" stroke-width="3" stroke-linecap="round" />
-      <circle cx="5" cy="17" r="4" class="mark" />
-      <circle cx="19" cy="7" r="4" class="mark" />
+      <circle {...{ ...dot, cx: 5, cy: 17 }} />
+      <circle {...{ ...dot, cx: 19, cy: 7 }} />
     </svg>
   );
 }

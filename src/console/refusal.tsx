@@ -88,9 +88,7 @@ function Resend({ request: { rejectedId, reason, problem, body }, count, sent, o
             {body ? `Send as proposed (${ofAll})` : 'Send again'}
           </Button>
         )}
-        <Button class={isInvalid ? 'main' : ''} onClick={() => (isEditing.value = true)}>
-          Edit and send…
-        </Button>
+        <Button {...{ class: isInvalid ? 'main' : '', onClick: () => (isEditing.value = true) }}>Edit and send…</Button>
         {other}
         <span class="soft small">The delays of the actions start when you send the request.</span>
       </p>

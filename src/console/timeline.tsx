@@ -100,17 +100,25 @@ function Track({ step: { chain, action }, scale }: { step: Step; scale: Scale })
   const [isOver, today] = [hasEnded(state), scale.place(now.value)];
   const begin = state === 'pending' ? today : place(startedAt ?? endedAt ?? runAt);
   const end = endedAt ? place(endedAt) : startedAt && !isOver ? today : begin;
-  const bar = (look: string, from: number, size: number, height: number) => (
-    <rect class={look} x={Math.min(from, width - size)} y={(12 - height) / 2} width={Math.max(size, 0)} height={height} />
+  const bar = (colour: string, from: number, size: number, height: number, look = '') => (
+    <rect
+      class={look}
+      fill={`var(--${colour})`}
+      x={Math.min(from, width - size)}
+      y={(12 - height) / 2}
+      width={Math.max(size, 0)}
+      height={height}
+    />
   );
   return (
     <svg class="track" viewBox={`0 0 ${width} 12`} preserveAspectRatio="none" aria-hidden="true">
       {bar('line', 0, width, 1)}
-      {scale.breaks.map(({ from, to }) => bar('break', from, to - from, 12))}
-      {bar('waits', place(chain.receivedAt), begin - place(chain.receivedAt), 2)}
-      {state !== 'pending' && bar(state === 'scheduled' ? 'due' : 'runs', begin, Math.max(8, end - begin), 10)}
-      {!isOver && nextAttemptAt && bar('due', place(nextAttemptAt), 8, 10)}
-      {chain.closedAt === undefined && bar('now', today, 2, 12)}
+      {scale.breaks.map(({ from, to }) => bar('line', from, to - from, 12))}
+      {bar('soft', place(chain.receivedAt), begin - place(chain.receivedAt), 2)}
+      {state === 'scheduled' && bar('card', begin, 8, 10, 'due')}
+      {state !== 'scheduled' && state !== 'pending' && bar('tone', begin, Math.max(8, end - begin), 10)}
+      {!isOver && nextAttemptAt && bar('card', place(nextAttemptAt), 8, 10, 'due')}
+      {chain.closedAt === undefined && bar('accent', today, 2, 12)}
     </svg>
   );
 }

@@ -75,7 +75,7 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
   );
   const question = asked.value && questions[asked.value];
   return (
-    <fieldset ref={group} class="row verbs" tabIndex={-1} aria-label={`Decisions about action ${title}`}>
+    <fieldset ref={group} class="row" tabIndex={-1} aria-label={`Decisions about action ${title}`}>
       {help?.by === 'settings' && may('manage') && action.state === 'needs-attention' && (
         <a class="button main" href={pageOf.settings(companyId)}>
           {help.words}

@@ -113,11 +113,7 @@ export function ActionCard({ card, place, open, onChange, onAdd, onMove, onDupli
         .map(({ pointer, detail, add }) => (
           <p key={pointer + detail} class="note wait small">
             {add ? reminderWords : `This step ${detail}.`}{' '}
-            {add && (
-              <Button aria-disabled={isOutdated} onClick={() => addRemedy(add)}>
-                Add the reminder e-mail
-              </Button>
-            )}
+            {add && <Button {...{ 'aria-disabled': isOutdated, onClick: () => addRemedy(add) }}>Add the reminder e-mail</Button>}
           </p>
         ))}
     </article>

@@ -58,7 +58,7 @@ export function Changes({ of, nameOf = fieldName, textOf = valueText }: ChangesP
 export function Differences({ of: { same, fields, variables, actions } }: { of: ContentsDiff }) {
   if (same) return <p>There is no difference.</p>;
   return (
-    <ul class="changes">
+    <ul>
       <Changes of={fields} nameOf={(field) => (field === 'when' ? 'Runs' : field)} />
       <Changes of={variables} nameOf={(name) => `Value ${variableWords(name)}`} textOf={variableText} />
       {actions.map(({ before, after, action, changes }) => (

@@ -72,7 +72,7 @@ function TriedResult({ tried, relayId }: { tried: Tried; relayId: string }) {
                 </a>{' '}
                 <span class={`badge ${outcomes[outcome][1]}`}>{triedWords(outcome)}</span>
                 {reason && <Said look="reason small" text={capital(inSteps(reason))} />}
-                <ul class="changes small">
+                <ul class="small">
                   {differences.map((change) => (
                     <Changes of={[change]} nameOf={(field) => `Step ${change.action + 1}, ${fieldName(field)}`} />
                   ))}

@@ -76,13 +76,13 @@ export function Bars({ name, bars }: { name: string; bars: readonly Bar[] }) {
       <svg viewBox="0 0 100 20" preserveAspectRatio="none" role="img" aria-label={bars.map(({ words }) => words).join('; ')}>
         {bars.map(({ at, size, bad, wait = 0, words }, place) => {
           const x = width * Math.round(((times[place] ?? 0) - first) / step);
-          const bar = (look: string, count: number) => (
-            <rect class={look} x={x} width={width * 0.8} y={20 - (20 * count) / most} height={(20 * count) / most} />
+          const bar = (colour: string, count: number) => (
+            <rect fill={`var(--${colour})`} x={x} width={width * 0.8} y={20 - (20 * count) / most} height={(20 * count) / most} />
           );
           return (
             <g key={at}>
               <title>{words}</title>
-              {bar('all', size)}
+              {bar('accent', size)}
               {bar('wait', bad + wait)}
               {bar('bad', bad)}
             </g>

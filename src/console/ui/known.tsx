@@ -11,11 +11,8 @@ export function SessionIsOver() {
   const to = `/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`;
   return (
     <div class="note wait" role="alert">
-      Your session has ended.{' '}
-      <a href={to} target="_blank" rel="noopener">
-        Sign in again
-      </a>{' '}
-      in a new tab, then continue here. This page keeps your input.
+      Your session has ended. <a {...{ href: to, target: '_blank', rel: 'noopener' }}>Sign in again</a> in a new tab, then
+      continue here. This page keeps your input.
     </div>
   );
 }
