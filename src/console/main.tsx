@@ -21,12 +21,11 @@ import { AssignmentPage } from './pages/assignment.js';
 import { CausePage } from './pages/cause.js';
 import { ChainPage } from './pages/chain.js';
 import { ChainsPage } from './pages/chains.js';
-import { CompaniesPage } from './pages/companies.js';
 import { NowPage } from './pages/now.js';
 import { PeoplePage } from './pages/people.js';
 import { RefusalPage, RefusedPage } from './pages/refused.js';
 import { ComposePage, RulesPage } from './pages/rules.js';
-import { SettingsPage } from './pages/settings.js';
+import { CompaniesPage, SettingsPage } from './pages/settings.js';
 import type { CompanyFacts, Role } from './types.js';
 import { ProblemNote } from './ui/index.js';
 

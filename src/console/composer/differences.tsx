@@ -8,7 +8,7 @@ import { capital } from '../../chain/text.js';
 import type { ContentsDiff } from '../types.js';
 import { actionWords } from '../words.js';
 import type { Draft } from './draft.js';
-import { fieldName, variableWords } from './plain-words.js';
+import { fieldName, variableWords } from './knowledge.js';
 
 /** The contents as sentences, in the order of the steps. */
 export function Sentences({ of: { when, cards } }: { of: Draft }) {

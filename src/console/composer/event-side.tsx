@@ -10,9 +10,8 @@ import { Button, Entry, Fold, JsonArea, Select, Suggested } from '../ui/index.js
 import { Picker } from './card.js';
 import { ConditionRows } from './condition-rows.js';
 import type { Draft, Variable } from './draft.js';
-import { saidAt, useKnowledge } from './knowledge.js';
+import { saidAt, useKnowledge, variableWords } from './knowledge.js';
 import { offersOf, undefinedVariables, valueWords, variableName } from './places.js';
-import { variableWords } from './plain-words.js';
 
 const missingWords: Record<Variable['missing'], string> = {
   hold: 'wait for a decision before the steps that use the value',

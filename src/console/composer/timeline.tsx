@@ -10,8 +10,7 @@ import { Badge, Choice, Entry, ProblemNote, Said, Section } from '../ui/index.js
 import { durationText, forecastTone, forecastWords, timeText } from '../words.js';
 import { cardId } from './card.js';
 import type { Card } from './draft.js';
-import { useKnowledge } from './knowledge.js';
-import { inSteps } from './plain-words.js';
+import { inSteps, useKnowledge } from './knowledge.js';
 import type { Play, Rehearsal } from './use-rehearsal.js';
 
 const scenarioWords: Record<'now' | Scenario, string> = {

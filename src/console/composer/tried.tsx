@@ -8,7 +8,7 @@ import type { Tried, TriedOutcome, tryRequest, z } from '../types.js';
 import { Choice, type ConfirmProps, Deed, ProblemNote, Said, Time } from '../ui/index.js';
 import { counted, type Tone } from '../words.js';
 import { Changes } from './differences.js';
-import { fieldName, inSteps, placeText } from './plain-words.js';
+import { fieldName, inSteps, placeText } from './knowledge.js';
 
 const outcomes: Record<TriedOutcome, [words: string, tone: Tone]> = {
   same: ['the same', 'quiet'],

@@ -11,7 +11,7 @@ import type {
   wholeEventSchema,
 } from '../../contract/rule-event.js';
 import { ask, may, pageOf, path, query, useCompany, usePages, useResource } from '../base.js';
-import { inSteps, variableWords } from '../composer/plain-words.js';
+import { inSteps, variableWords } from '../composer/knowledge.js';
 import { triedWords } from '../composer/tried.js';
 import { PageOf } from '../frame.js';
 import type { z } from '../types.js';

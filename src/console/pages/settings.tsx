@@ -1,12 +1,12 @@
-/** The company: settings and contacts, checks, and connections. Only operators change mail, limits and signed webhooks. */
+/** The companies, and the settings of one company. Only operators change mail, limits and signed webhooks. */
 
 import { useSignal } from '@preact/signals';
-import { announce, ask, changedIn, only, path, seldom, useCompany, useForm, useResource } from '../base.js';
+import { announce, ask, changedIn, only, pageOf, path, seldom, useCompany, useForm, usePages, useResource } from '../base.js';
 import { CheckedLine, Connection, checkSettings, MoreSettings, type SettingsProps } from '../connection.js';
 import { PageOf } from '../frame.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
-import type { Checked, noticeTestResponse, StoredCompany, z } from '../types.js';
-import { Badge, Button, FormFields, fieldsOf, ProblemNote, Section, Submit, useDeed } from '../ui/index.js';
+import type { Checked, companiesResponse, noticeTestResponse, StoredCompany, z } from '../types.js';
+import { Badge, Button, Cards, FormFields, fieldsOf, ProblemNote, Section, Submit, useDeed } from '../ui/index.js';
 import { counted } from '../words.js';
 
 export function SettingsPage() {
@@ -126,5 +126,30 @@ function NoticeTest({ at }: { at: string }) {
         </p>
       ))}
     </Section>
+  );
+}
+
+const command = <code>npx relay companies set acme --name Acme --notify-email ops@acme.example</code>;
+const empty = ['There are no companies yet. Create a company: ', command];
+
+export function CompaniesPage() {
+  const [companies] = usePages<z.infer<typeof companiesResponse>>('/admin/companies', seldom, '200');
+  return (
+    <PageOf title="Companies" of={companies}>
+      {({ companies: known }) => (
+        <Cards of={known} id={({ companyId }) => companyId} empty={empty}>
+          {({ companyId, name, timeZone }) => (
+            <>
+              <h2>
+                <a href={pageOf.now(companyId)}>{name}</a>
+              </h2>
+              <p class="soft small">
+                <code>{companyId}</code>, {timeZone}
+              </p>
+            </>
+          )}
+        </Cards>
+      )}
+    </PageOf>
   );
 }

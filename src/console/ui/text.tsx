@@ -108,9 +108,7 @@ export function UpToDate({ of }: { of: Resource<unknown> }) {
   const at = of.at.value;
   if (at === undefined || timeZone === undefined) return null;
   return (
-    <p class="soft small">
-      Updated at {timeText(new Date(at).toISOString(), timeZone, at)} ({timeZone}).
-    </p>
+    <p class="soft small">{`Updated at ${timeText(new Date(at).toISOString(), timeZone, at)} (${timeZone}).`}</p>
   );
 }
 
