@@ -25,11 +25,9 @@ export function may(role: Role): boolean {
 
 export const isOperator = () => session.value?.kind === 'admin';
 
-export interface Company extends CompanyFacts {
-  refresh: Resource<CompanyFacts>['refresh'];
-}
+export type Company = ReturnType<typeof useCompany>;
 
-export const CompanyContext = createContext<Company | undefined>(undefined);
+export const CompanyContext = createContext<(CompanyFacts & Pick<Resource<CompanyFacts>, 'refresh'>) | undefined>(undefined);
 
 export function useCompany() {
   const company = useContext(CompanyContext);

@@ -5,10 +5,10 @@ import { propertyOf } from '../../chain/condition.js';
 import { type Fields, fieldText } from '../../chain/fields.js';
 import { sentenceOf } from '../../chain/sentences.js';
 import { announce } from '../base.js';
-import { Button, Suggested } from '../ui/index.js';
+import { Button, Mistakes, Suggested } from '../ui/index.js';
 import { counted, fieldWords, reminderWords } from '../words.js';
 import type { Card } from './draft.js';
-import { type Remark, useKnowledge } from './knowledge.js';
+import { mistakeText, type Remark, useKnowledge } from './knowledge.js';
 import { offersOf, valueWords } from './places.js';
 import { StepFields } from './step-fields.js';
 
@@ -88,11 +88,7 @@ export function ActionCard({ card, place, open, onChange, onAdd, onMove, onDupli
         <summary>{sentence}</summary>
         {isOpen && (
           <>
-            {problems.filter(isShownHere).map((remark) => (
-              <p key={remark.pointer + remark.detail} class="error small">
-                {fieldOf(remark)} {remark.detail}.
-              </p>
-            ))}
+            <Mistakes of={problems.filter(isShownHere)} look="plain error small" words={mistakeText} />
             <StepFields fields={fields} at={`/actions/${place}`} problems={problems} hints={hints} onChange={onChange} />
             <InsertValue into={fieldWords[lastName]} isLate={!earlyFields.includes(lastName)} onInsert={insert} />
             <p class="row">

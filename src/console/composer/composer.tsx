@@ -6,12 +6,12 @@ import { useLocation } from 'preact-iso';
 import { announce, ask, pageOf, path, seldom, useCompany, useResource } from '../base.js';
 import { Page } from '../frame.js';
 import type { Composer as Actions, SystemNames } from '../types.js';
-import { Button, Choice, Dialog, Known, ProblemNote, Time } from '../ui/index.js';
+import { Button, Choice, Dialog, Known, Mistakes, ProblemNote, Time } from '../ui/index.js';
 import { Differences, Sentences } from './differences.js';
 import { draftOf } from './draft.js';
 import { EventSide } from './event-side.js';
 import { Finish } from './finish.js';
-import { inSteps, KnowledgeContext, placeText, type Remark, usualAssignments, type Way } from './knowledge.js';
+import { KnowledgeContext, mistakeText, type Remark, usualAssignments, type Way } from './knowledge.js';
 import { JsonView, Steps } from './steps.js';
 import { Timeline } from './timeline.js';
 import { PublishDialog, useTrial } from './tried.js';
@@ -97,11 +97,7 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
           <div>
             {!isList && !isJson.value && <EventSide example={chosen ? undefined : example} />}
             {isJson.value ? <JsonView onList={() => (way.value = 'list')} /> : <Steps />}
-            {elsewhere.map(({ pointer, detail }) => (
-              <p key={pointer + detail} class="note bad">
-                {placeText(pointer)} {inSteps(detail)}.
-              </p>
-            ))}
+            <Mistakes of={elsewhere} look="plain note bad" words={mistakeText} />
           </div>
           {hasSteps && <Timeline rehearsal={rehearsal} />}
         </div>

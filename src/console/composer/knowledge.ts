@@ -59,6 +59,9 @@ export function placeText(pointer: string): string {
   return part === 'when' ? 'The condition of the rule' : 'The rule';
 }
 
+export const mistakeText = ({ pointer, detail }: Pick<Remark, 'pointer' | 'detail'>) =>
+  `${placeText(pointer)} ${inSteps(detail)}.`;
+
 /** The API counts actions from 0 and names its fields. The cards count steps from 1. */
 export function inSteps(text: string): string {
   return text

@@ -5,7 +5,7 @@ import { delaySeconds } from '../../chain/durations.js';
 import type { Fields } from '../../chain/fields.js';
 import { capital } from '../../chain/text.js';
 import { announce } from '../base.js';
-import { Button, JsonArea } from '../ui/index.js';
+import { Button, JsonArea, Mistakes } from '../ui/index.js';
 import { actionWords } from '../words.js';
 import { ActionCard, cardId } from './card.js';
 import { type Card, contentsText, type Draft, draftOf, newCard, readContents, withoutTokens } from './draft.js';
@@ -125,15 +125,7 @@ export function JsonView({ onList }: { onList(): void }) {
         {...{ rows: 24, value: isStale ? stored : typed.value, onText: take }}
       />
       {hadTokens.value && <p class="note">The page removed the tokens. A rule needs none.</p>}
-      {problems.length > 0 && !error && (
-        <ul class="note bad">
-          {problems.map(({ pointer, detail }) => (
-            <li key={pointer + detail}>
-              <code>{pointer || '/'}</code> {detail}
-            </li>
-          ))}
-        </ul>
-      )}
+      {!error && <Mistakes of={problems} look="note bad" />}
     </>
   );
 }

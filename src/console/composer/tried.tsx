@@ -5,10 +5,10 @@ import { capital } from '../../chain/text.js';
 import { triedText } from '../../chain/tried-text.js';
 import { pageOf, path, useAnswer, useCompany } from '../base.js';
 import type { Tried, TriedOutcome, tryRequest, z } from '../types.js';
-import { Choice, type ConfirmProps, Deed, ProblemNote, Said, Time } from '../ui/index.js';
+import { Choice, type ConfirmProps, Deed, Mistakes, ProblemNote, Said, Time } from '../ui/index.js';
 import { counted, type Tone } from '../words.js';
 import { Changes } from './differences.js';
-import { fieldName, inSteps, placeText } from './knowledge.js';
+import { fieldName, inSteps, mistakeText } from './knowledge.js';
 
 const outcomes: Record<TriedOutcome, [words: string, tone: Tone]> = {
   same: ['the same', 'quiet'],
@@ -51,11 +51,7 @@ function TriedResult({ tried, relayId }: { tried: Tried; relayId: string }) {
     return (
       <div class="note bad">
         Correct the mistakes first:
-        <ul>
-          {problems.map(({ pointer, detail }) => (
-            <li key={pointer + detail}>{`${placeText(pointer)} ${inSteps(detail)}.`}</li>
-          ))}
-        </ul>
+        <Mistakes of={problems} words={mistakeText} />
       </div>
     );
   return (

@@ -3,7 +3,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
 import { type BulkVerb, bulkVerbsFor } from '../../chain/allowed-verbs.js';
-import { announce, may, pageOf, path, query, useCompany, useResource } from '../base.js';
+import { announce, type Company, may, pageOf, path, query, useCompany, useResource } from '../base.js';
 import { type AskedOfChains, useBulk } from '../bulk.js';
 import { Page } from '../frame.js';
 import { deedOf } from '../story.js';
@@ -13,7 +13,6 @@ import { aboutChain, counted, failureWords, pauseWords, sinceTime, timeText, ver
 import { ChainBeside } from './chain.js';
 import { type Filter, FilterFields, filterFields, StatusTabs, Views } from './chain-filter.js';
 
-/** Only a wide screen has room for a chain beside the list. */
 const besideWidth = '(min-width: 70rem)';
 
 export function ChainsPage() {
@@ -39,7 +38,8 @@ export function ChainsPage() {
 
 /** @param asked - the filter with times in place of words such as `24h`. */
 function Chains({ filter, asked, at }: { filter: Filter; asked: Filter; at: string | undefined }) {
-  const { companyId } = useCompany();
+  const company = useCompany();
+  const { companyId } = company;
   const { cursor, open } = useLocation().query;
   const chosen = useSignal<readonly string[]>([]);
   const chains = useResource<ChainList>(path`/co/${companyId}/chains` + query({ ...asked, steps: 'true', limit: '25', cursor }));
@@ -52,6 +52,9 @@ function Chains({ filter, asked, at }: { filter: Filter; asked: Filter; at: stri
   const isFiltered = Object.keys(filter).length > 0 || cursor !== undefined;
   const isWide = matchMedia(besideWidth).matches;
   const isBeside = open !== undefined && isWide;
+  /** Only a wide screen has room for a chain beside the list. */
+  const addressOf = (chainId: string) =>
+    isWide ? pageOf.chains(companyId, { ...here, open: chainId }) : pageOf.chain(companyId, chainId);
   const selected = may('steer') ? [<span class="unseen">Selected</span>] : [];
   const columns = [...selected, 'Assignment', 'Rule', 'Status', 'Next step', 'Due'];
   return (
@@ -62,15 +65,10 @@ function Chains({ filter, asked, at }: { filter: Filter; asked: Filter; at: stri
             <>
               {items.length === 0 && <p class="card">{isFiltered ? 'No chain matches this filter.' : <NoChains />}</p>}
               {items.length > 0 && (
-                <Table caption="Chains" look="chains" columns={columns}>
-                  {items.map((chain) => (
-                    <ChainRow
-                      {...{ chain, chosen, isOpen: open === chain.chainId }}
-                      key={chain.chainId}
-                      href={isWide ? pageOf.chains(companyId, { ...here, open: chain.chainId }) : undefined}
-                    />
-                  ))}
-                </Table>
+                <Table
+                  {...{ caption: 'Chains', look: 'chains', columns, open }}
+                  rows={items.map((chain) => [chain.chainId, cellsOf(chain, company, chosen, addressOf(chain.chainId))])}
+                />
               )}
               {may('steer') && <Decisions chosen={chosen.value} isAny={items.length > 0} filter={asked} onAsk={askAll} />}
             </>
@@ -108,53 +106,35 @@ function namesOf(chain: ListedChain): string {
   return assignmentIds.length > 0 ? assignmentIds.slice(0, 3).join(', ') + more : aboutChain(chain);
 }
 
-interface RowProps {
-  chain: ListedChain;
-  isOpen: boolean;
-  /** The ids of the selected chains. */
-  chosen: Signal<readonly string[]>;
-  /** The address of the list with this chain beside it. Undefined if there is no room. */
-  href: string | undefined;
-}
-
-function ChainRow({ chain, isOpen, chosen, href }: RowProps) {
-  const { companyId, timeZone, pauses, ruleOf } = useCompany();
+/** The cells of a chain in the list. `href` is the address of the chain, and `chosen` the ids of the selected chains. */
+function cellsOf(chain: ListedChain, company: Company, chosen: Signal<readonly string[]>, href: string) {
   const { chainId, status, relayIds, receivedAt, failureTypes = [], paused, next, nobodyFound } = chain;
+  const { timeZone, pauses, ruleOf } = company;
   const about = namesOf(chain);
   const choose = (isChosen: boolean) => {
     const others = chosen.value.filter((other) => other !== chainId);
     chosen.value = isChosen ? [...others, chainId] : others;
     announce(`${counted(chosen.value.length, 'chain')} selected`);
   };
-  return (
-    <tr aria-current={isOpen ? 'true' : undefined}>
-      {may('steer') && (
-        <td class="choice">
-          <input
-            type="checkbox"
-            aria-label={`Select ${about}, received ${timeText(receivedAt, timeZone, Date.now())}`}
-            checked={chosen.value.includes(chainId)}
-            onChange={({ currentTarget }) => choose(currentTarget.checked)}
-          />
-        </td>
-      )}
-      <td>
-        <a href={href ?? pageOf.chain(companyId, chainId)}>{about}</a>
-        <div class="soft small">
-          <Time at={receivedAt} />
-        </div>
-      </td>
-      <td>{relayIds.map((relayId) => ruleOf(relayId) ?? relayId).join(', ')}</td>
-      <td>
-        <State of={status} /> {nobodyFound && <Badge tone="wait">nobody found</Badge>}
-        {paused && <div class="soft small">{pauseWords(pauses, timeZone, Date.now())}</div>}
-      </td>
-      <td>{[...failureTypes.map(failureWords), next && deedOf(next)].filter(Boolean).join('. ')}</td>
-      <td>
-        <Time at={next?.at} />
-      </td>
-    </tr>
+  const label = `Select ${about}, received ${timeText(receivedAt, timeZone, Date.now())}`;
+  const choice = (
+    <input
+      {...{ type: 'checkbox', 'aria-label': label, checked: chosen.value.includes(chainId) }}
+      onChange={({ currentTarget }) => choose(currentTarget.checked)}
+    />
   );
+  return [
+    ...(may('steer') ? [choice] : []),
+    [<a href={href}>{about}</a>, <div class="soft small">{<Time at={receivedAt} />}</div>],
+    relayIds.map((relayId) => ruleOf(relayId) ?? relayId).join(', '),
+    [
+      <State of={status} />,
+      nobodyFound && <Badge tone="wait">nobody found</Badge>,
+      paused && <div class="soft small">{pauseWords(pauses, timeZone, Date.now())}</div>,
+    ],
+    [...failureTypes.map(failureWords), next && deedOf(next)].filter(Boolean).join('. '),
+    <Time at={next?.at} />,
+  ];
 }
 
 type DecisionsProps = { chosen: readonly string[]; isAny: boolean; filter: Filter; onAsk(asked: AskedOfChains): void };

@@ -9,7 +9,7 @@ import { partsAt } from '../fields.js';
 import { PageOf } from '../frame.js';
 import { Decide } from '../refusal.js';
 import type { KeptBody, ListedRejectedRequest, ProposedAction, RejectedRequest, rejectedListSchema, z } from '../types.js';
-import { Badge, Cards, Check, Said, Section, Time } from '../ui/index.js';
+import { Badge, Cards, Check, Mistakes, Said, Section, Time } from '../ui/index.js';
 import { counted, refusalWords, type Tone } from '../words.js';
 
 export function RefusedPage() {
@@ -66,8 +66,7 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
   const canDecide = !chainId && !droppedAt && may('steer');
   const { errors = [] } = problem;
   /** The mistakes in one action. All other mistakes concern the whole request. */
-  const ofElement = (index: number) =>
-    errors.filter(({ pointer }) => pointer === `/${index}` || pointer.startsWith(`/${index}/`));
+  const ofElement = (index: number) => errors.filter(({ pointer }) => `${pointer}/`.startsWith(`/${index}/`));
   const ofWhole = errors.filter(({ pointer, detail }) => !/^\/\d+(\/|$)/.test(pointer) && !problem.detail.includes(detail));
   return (
     <>
@@ -75,11 +74,7 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
         <p>
           <strong>{refusalWords[reason]}.</strong> <Said text={problem.detail} />
         </p>
-        {ofWhole.map(({ pointer, detail }) => (
-          <p key={pointer} class="error">
-            {detail}
-          </p>
-        ))}
+        <Mistakes of={ofWhole} look="plain error" words={({ detail }) => detail} />
         <Origin request={request}>
           {signature && `; signature: ${signature}`}. <a href={problem.type}>Help</a>
         </Origin>
@@ -90,8 +85,7 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
         )}
         {droppedAt && (
           <p>
-            Dropped <Time at={droppedAt} />
-            {droppedBy && ` by ${droppedBy}`}. The request cannot be sent again.
+            <Time before="Dropped " at={droppedAt} /> {droppedBy && `by ${droppedBy}`}. Nobody can send the request again.
           </p>
         )}
         {canDecide && <Decide request={request} leftOut={leftOut.value} onDecided={onDecided} />}
@@ -102,20 +96,15 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
           <Proposal of={proposal} leftOut={canDecide ? leftOut : undefined} />
         </div>
       ) : (
-        <section>
-          <h2>Actions</h2>
+        <Section title="Actions" look="">
           <ol class="rail">
             {elements.map((element, index) => (
               <Element key={index} index={index} element={element} tone={ofElement(index).length > 0 ? 'bad' : 'quiet'}>
-                {ofElement(index).map(({ pointer, detail }) => (
-                  <p key={pointer} class="error">
-                    <code>{pointer.split('/').slice(2).join('/')}</code> {detail}
-                  </p>
-                ))}
+                <Mistakes of={ofElement(index)} look="plain error" />
               </Element>
             ))}
           </ol>
-        </section>
+        </Section>
       )}
     </>
   );

@@ -17,6 +17,21 @@ export function SessionIsOver() {
   );
 }
 
+type Mistake = { pointer: string; detail: string };
+
+/** A list of mistakes. @param words - the words of one mistake. By default, its pointer and its detail. */
+export function Mistakes({ of, look, words }: { of: readonly Mistake[]; look?: string; words?: (mistake: Mistake) => string }) {
+  const whole = ({ pointer, detail }: Mistake) => [<code>{pointer || '/'}</code>, ' ', <Said text={detail} />];
+  if (of.length === 0) return null;
+  return (
+    <ul class={look}>
+      {of.map((mistake) => (
+        <li key={mistake.pointer + mistake.detail}>{words ? words(mistake) : whole(mistake)}</li>
+      ))}
+    </ul>
+  );
+}
+
 export function ProblemNote({ refused }: { refused: Refused | undefined }) {
   if (!refused) return null;
   if (refused.problem.status === 401) return <SessionIsOver />;
@@ -26,15 +41,7 @@ export function ProblemNote({ refused }: { refused: Refused | undefined }) {
     <div class="note bad" role="alert">
       <strong>{title}.</strong> <Said text={detail} />
       {retryAfterSeconds !== undefined && ` Try again in ${retryAfterSeconds} seconds.`}
-      {errors.some((mistake) => !detail.includes(mistake.detail)) && (
-        <ul>
-          {errors.map((mistake) => (
-            <li key={mistake.pointer}>
-              <code>{mistake.pointer || '/'}</code> <Said text={mistake.detail} />
-            </li>
-          ))}
-        </ul>
-      )}{' '}
+      {errors.some((mistake) => !detail.includes(mistake.detail)) && <Mistakes of={errors} />}{' '}
       {type.startsWith('/problems/') && <a href={type}>Help</a>}
     </div>
   );

@@ -13,13 +13,13 @@ interface TableProps {
   /** The columns from this place on have their names on phones, too. */
   named?: number;
   /** The key and the cells of each row. */
-  rows?: readonly (readonly [key: string, cells: readonly ComponentChildren[]])[];
-  /** Other rows. */
-  children?: ComponentChildren;
+  rows: readonly (readonly [key: string, cells: readonly ComponentChildren[]])[];
+  /** The key of the row that is open beside the table. */
+  open?: string | undefined;
 }
 
 /** A table. Only screen readers read its caption. */
-export function Table({ caption, columns, look, named = 99, rows = [], children }: TableProps) {
+export function Table({ caption, columns, look, named = 99, rows, open }: TableProps) {
   return (
     <table class={look}>
       <caption class="unseen">{caption}</caption>
@@ -34,7 +34,7 @@ export function Table({ caption, columns, look, named = 99, rows = [], children 
       </thead>
       <tbody>
         {rows.map(([key, cells]) => (
-          <tr key={key}>
+          <tr key={key} aria-current={key === open ? 'true' : undefined}>
             {cells.map((cell, place) => (
               <td key={columns[place]} data-label={place >= named ? columns[place] : undefined}>
                 {cell}
@@ -42,7 +42,6 @@ export function Table({ caption, columns, look, named = 99, rows = [], children 
             ))}
           </tr>
         ))}
-        {children}
       </tbody>
     </table>
   );

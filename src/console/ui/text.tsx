@@ -107,9 +107,7 @@ export function UpToDate({ of }: { of: Resource<unknown> }) {
   const { timeZone } = useContext(CompanyContext) ?? {};
   const at = of.at.value;
   if (at === undefined || timeZone === undefined) return null;
-  return (
-    <p class="soft small">{`Updated at ${timeText(new Date(at).toISOString(), timeZone, at)} (${timeZone}).`}</p>
-  );
+  return <p class="soft small">{`Updated at ${timeText(new Date(at).toISOString(), timeZone, at)} (${timeZone}).`}</p>;
 }
 
 /** A name and a value in a `<dl>`. */
