@@ -24,7 +24,7 @@ export function Sentences({ of: { when, cards } }: { of: Draft }) {
   );
 }
 
-/** The value of a field as the cards show it. */
+/** The value of a field, in the words of the cards. */
 function valueText(field: string, value: unknown): string {
   if (field === 'when') return whenWords(value);
   if (value === undefined || value === '') return 'nothing';
@@ -73,7 +73,7 @@ export function Differences({ of: { same, fields, variables, actions } }: { of: 
   );
 }
 
-/** Fields that need no line in a step that is new or removed. */
+/** Fields that are not listed for a new or removed step. */
 const obvious = ['action', 'platformAssignmentId'];
 const isChanged = (before?: number, after?: number) => before !== undefined && after !== undefined;
 

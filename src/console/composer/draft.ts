@@ -22,7 +22,7 @@ export function newCard(fields: Fields): Card {
   return { key: lastKey, fields };
 }
 
-/** Makes a draft without rules and tokens. A text that is made from another text is left out, so that it follows that text. */
+/** Makes a draft without rule ids and tokens. Leaves out the HTML of a mail if the relay has made this HTML from the text. */
 export function draftOf(contents: Fields = {}): Draft {
   const { when, variables, actions, ...others } = contents;
   const named = isObject(variables) ? Object.entries(variables) : [];

@@ -27,7 +27,9 @@ export function EventSide({ example }: { example: Signal<Fields | undefined> | u
   const { when, variables } = draft;
   const problem = saidAt(problems, '/when');
   const missing = undefinedVariables(draft);
-  const placeless = missing.length > 0 && <span class="error"> A value has no place: {missing.join(', ')}.</span>;
+  const placeless = missing.length > 0 && (
+    <span class="error"> Say where these values are in the event: {missing.join(', ')}.</span>
+  );
   const setWhen = (text: string) => {
     const { when: _, ...others } = draft;
     change(text === '' ? others : { ...others, when: text }, 'when');

@@ -36,7 +36,7 @@ export function useKnowledge(): Knowledge {
   return known;
 }
 
-/** The usual states of an assignment, for the time before one was read. */
+/** Assignments with the usual statuses. The composer offers them before it has read an assignment. */
 export const usualAssignments: readonly Fields[] = ['draft', 'sent', 'accepted'].map((status) => ({ status }));
 
 /** The remarks at a place and below it, as one text. */

@@ -22,7 +22,7 @@ interface StepFieldsProps {
   onChange(fields: Fields, name: string): void;
 }
 
-/** Fields that most steps leave as they are. */
+/** Fields that people change in few steps. */
 const seldomFields = ['platformAssignmentId', 'comment', 'cfTargetDateFormat'];
 /** Fields that have their own place on the card. */
 const shownApart = ['delayInSeconds', 'actionCondition', 'incomingValue', 'groupId', 'bodyHtml'];
@@ -47,7 +47,7 @@ export function StepFields({ fields, at, problems, hints, onChange }: StepFields
     autocomplete: 'off',
     onText: (text: string) => change(name, text),
   });
-  const delay = input('delayInSeconds', 'For example 30 minutes, 1 h or 2 days. Empty: immediately.');
+  const delay = input('delayInSeconds', 'For example 30 minutes, 1 h or 2 days. If the field is empty: immediately.');
   const { error: noDelay } = /^\d*$|\$\{/.test(delay.value) ? {} : readDuration(delay.value);
   if (noDelay) delay.problem = `This ${noDelay}`;
   const groups = [...new Set([...names.groups, ...draft.cards.flatMap((card) => groupsOf(card.fields))])];

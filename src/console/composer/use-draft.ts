@@ -31,7 +31,7 @@ export function useDraft(relayId: string) {
     change(next);
     saved.value = { ...response, text: contentsText(next) };
   };
-  /** For functions that run later, when the draft is another one. */
+  /** Reads the newest draft, because the draft may have changed before this function runs. */
   const isUnsaved = () => {
     const now = history.peek()?.present;
     return now !== undefined && contentsText(now) !== saved.peek().text;

@@ -37,7 +37,7 @@ export function useRehearsal(relayId: string, draft: Draft, way: Way) {
 
 type WholeEvent = z.infer<typeof wholeEventSchema>;
 
-/** Enough to see which values a place has had. */
+/** The composer reads the bodies of this many events, to offer their values. */
 const mostRead = 5;
 
 /** @param eventId - the event that a person has chosen. '' for the last event. */
@@ -50,7 +50,7 @@ function useLastEvents(relayId: string, eventId: string) {
   useEffect(() => {
     const known = (id: string) => read.value.find((event) => event.eventId === id);
     const reading = wanted.map((id) => known(id) ?? ask<WholeEvent>('GET', at + path`/${id}`));
-    // An event may have been deleted since.
+    // The event may have been deleted meanwhile.
     void Promise.allSettled(reading).then((all) => {
       read.value = all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     });

@@ -1,4 +1,4 @@
-/** What became of an assignment: one sentence, and all steps of all its chains on one timeline. */
+/** One assignment: its story in one sentence, and all steps of all its chains on one timeline. */
 
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';

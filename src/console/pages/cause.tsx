@@ -22,7 +22,7 @@ export function CausePage({ causeId }: { causeId: string }) {
           <CauseCard cause={known} isOpen onAsk={askAll} onDone={cause.refresh} />
           <Table
             caption="The actions with this problem"
-            columns={['Action', 'Assignment', 'Since', 'Fails or was solved at']}
+            columns={['Action', 'Assignment', 'Since', 'Deadline, or solved at']}
             rows={known.items.map(({ chainId, index, assignmentId, since, heldUntil, endedAt }) => {
               const action = <a href={pageOf.chain(companyId, chainId)}>{`Action ${index} of chain ${chainId.slice(0, 8)}`}</a>;
               const about = assignmentId && <a href={pageOf.assignment(companyId, assignmentId)}>{assignmentId}</a>;
@@ -123,7 +123,7 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
               </p>
             )}
             {!(state && hasEnded(state)) && <Failure of={error ? { ...error, assignmentId } : failure} under={title} />}
-            {!action && <p class="soft">No action of this chain is held for this reason any more.</p>}
+            {!action && <p class="soft">In this chain, no action waits for this reason now.</p>}
             {action && (
               <Verbs
                 {...{ chain, action, only: causeVerbs, which: chains > 1 ? ' this one' : '' }}

@@ -1,4 +1,4 @@
-/** The events of a rule, with what became of each; and the page of one event. */
+/** The events of a rule with their results, and the page of one event. */
 
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
@@ -20,7 +20,7 @@ import type { Tone } from '../words.js';
 
 const outcomeWords: Record<EventOutcome, [words: string, tone: Tone]> = {
   chain: ['started a chain', 'good'],
-  'not-applicable': ['the rule does not run for it', 'quiet'],
+  'not-applicable': ['the rule does not apply', 'quiet'],
   refused: ['refused', 'bad'],
 };
 

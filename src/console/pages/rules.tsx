@@ -83,7 +83,7 @@ export function ComposePage() {
     });
   };
   return (
-    <Page title="Compose" about="Write what happens when an event arrives, rehearse it safely, then publish it.">
+    <Page title="Compose" about="Write what happens when an event arrives, rehearse the rule safely, then publish it.">
       <form class="card" onSubmit={create}>
         <h2>A new rule</h2>
         <Entry label="Name" hint="For example: Find somebody for new assignments." of={name} required maxLength={200} />

@@ -1,4 +1,4 @@
-/** How a rule does: its counts over time as charts, and whether it is quiet. */
+/** The health of a rule: its counts over time as charts, and whether it is quiet. */
 
 import { useSignal } from '@preact/signals';
 import { path, query, seldom, useCompany, useResource } from '../base.js';

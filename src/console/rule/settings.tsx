@@ -61,7 +61,10 @@ export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
       <fieldset>
         <legend>If no event comes for too long, the contacts get a notice</legend>
         <Entry
-          {...{ label: 'An event is expected every', hint: 'For example: 30 minutes, 3 h or 1 day. Empty: never.' }}
+          {...{
+            label: 'An event is expected every',
+            hint: 'For example: 30 minutes, 3 h or 1 day. If the field is empty: never.',
+          }}
           {...{
             name: 'every',
             problem: problem.value,
