@@ -1,10 +1,9 @@
 /** The people and keys of a company, and its audit log. */
 
-import { useSignal } from '@preact/signals';
 import { ask, pageOf, path, seldom, useCompany, usePages, useResource } from '../base.js';
 import { Page } from '../frame.js';
 import type { auditResponse, createdKeyResponse, keysResponse, Person, peopleResponse, Role, z } from '../types.js';
-import { Badge, DeedButton, Known, Lifetime, Said, ShownOnce, Time } from '../ui/index.js';
+import { Badge, DeedButton, Known, Lifetime, Said, SecretButton, Time } from '../ui/index.js';
 import { Cards, ExportLinks, Pager, Section, Table } from '../ui/table.js';
 import { timeIn } from '../words.js';
 
@@ -132,21 +131,23 @@ const fields = {
   days: { label: 'Expires', options: Object.entries(expiries), first: '0' },
 };
 
+const newKey = {
+  ...{ opens: 'Create a key', verb: 'Create', words: 'Key created.', shown: 'New key' },
+  help: 'Send this key to its owner over a private channel.',
+};
+
+const about = 'The key stops working, and everybody who signed in with it is signed out.';
+const deleting = { verb: 'Delete', danger: true, words: 'Key deleted.', about };
+
 export function Keys() {
   const at = path`/admin/companies/${useCompany().companyId}/keys`;
   const keys = useResource<z.infer<typeof keysResponse>>(at, seldom);
-  const made = useSignal<z.infer<typeof createdKeyResponse> | undefined>(undefined);
-  const change = async ({ name, role, days }: Record<string, string>) => {
-    made.value = await ask('POST', at, { name, role, expiresAt: timeIn(Number(days) * 86_400) });
-  };
-  const close = () => {
-    made.value = undefined;
-    keys.refresh();
-  };
+  const change = async ({ name, role, days }: Record<string, string>) =>
+    (await ask<z.infer<typeof createdKeyResponse>>('POST', at, { name, role, expiresAt: timeIn(Number(days) * 86_400) })).key;
   return (
     <Section title="Keys" look="">
       <p>
-        <DeedButton title="Create a key" {...{ opens: 'Create a key', verb: 'Create', words: 'Key created.', fields, change }} />
+        <SecretButton {...{ ...newKey, fields, change, onDone: keys.refresh }} />
       </p>
       <Known of={keys}>
         {(known) => (
@@ -159,22 +160,14 @@ export function Keys() {
                 </p>
                 <Lifetime of={key} />
                 <DeedButton
-                  {...{ unseen: `the key ${key.name}`, title: `Delete the key ${key.name}?`, verb: 'Delete', danger: true }}
-                  about="The key stops working, and everybody who signed in with it is signed out."
-                  words="Key deleted."
+                  {...{ ...deleting, unseen: `the key ${key.name}`, title: `Delete the key ${key.name}?`, onDone: keys.refresh }}
                   change={() => ask('DELETE', at + path`/${key.keyId}`)}
-                  onDone={keys.refresh}
                 />
               </>
             )}
           </Cards>
         )}
       </Known>
-      {made.value && (
-        <ShownOnce title={`Key for ${made.value.name}`} secret={made.value.key} onClose={close}>
-          <p>Send this key to its owner over a private channel.</p>
-        </ShownOnce>
-      )}
     </Section>
   );
 }

@@ -2,26 +2,22 @@
 
 import { useSignal } from '@preact/signals';
 import { ask, path, seldom, useCompany, useResource } from '../base.js';
-import type { doorRequest, EventDoor, Token, z } from '../types.js';
-import { Choice, type FieldTable, FormFields, fieldsOf, Select } from '../ui/fields.js';
-import { Badge, Cards, DeedButton, Known, Lifetime, Section, ShownOnce, Submit, useDeed } from '../ui/index.js';
-
-const addresses = {
-  ...{ opens: 'Make the address', verb: 'Make', noun: 'addresses', users: 'Your platform', field: 'url' },
-  title: 'The address for your platform',
-  help: 'In the webhook settings of your platform, choose the method POST and this address:',
-};
+import type { doorRequest, EventDoor, rotatedTokenResponse, Token, z } from '../types.js';
+import { type FieldTable, FormFields, fieldsOf, Select } from '../ui/fields.js';
+import { Badge, Cards, DeedButton, Known, Lifetime, SecretButton, Section, Submit, useDeed } from '../ui/index.js';
 
 /** @param at - the path of the rule in the API. */
 export function Door({ at, relayId, onToken }: { at: string; relayId: string; onToken(): void }) {
   const { companyId } = useCompany();
   const door = useResource<EventDoor>(`${at}/door`, seldom);
+  const change = async (given: Record<string, string>) =>
+    (await ask<{ url: string }>('POST', `${at}/event-tokens`, seconds(given))).url;
   return (
     <>
       <Section id="address" title="Address for your platform">
         <p>Your platform can send its events unchanged to this address. The address works only for the events of this rule:</p>
         <p class="row">
-          <MakeSecret {...addresses} path={`${at}/event-tokens`} onMade={onToken} />
+          <SecretButton {...{ ...addresses, change, onDone: onToken }} />
         </p>
         <p class="soft small">
           A sender that can set a header uses <code>{location.origin + path`/co/${companyId}/events/${relayId}`}</code> with{' '}
@@ -119,54 +115,22 @@ const graces = {
   ...{ null: 'when you revoke them', 0: 'immediately', 3600: 'after 1 hour', 86400: 'after 1 day', 604800: 'after 7 days' },
 };
 
-/**
- * `noun`: for example `tokens`, in the labels. `users`: who uses the older secrets. `help`: what to do with the secret.
- * `field`: the field of the answer that has the secret.
- */
-type MakeSecretProps = Record<'opens' | 'verb' | 'noun' | 'users' | 'path' | 'field' | 'title' | 'help', string> & {
-  onMade(): void;
+/** @param secrets - for example `tokens`. @param users - who uses the older secrets. */
+const graceField = (secrets: string, users: string) => {
+  const hint = `${users} can use the older ${secrets} until then.`;
+  return { grace: { label: `Older ${secrets} expire`, hint, options: Object.entries(graces), first: 'null' } };
 };
+const seconds = ({ grace = 'null' }: Record<string, string>) => ({ graceSeconds: JSON.parse(grace) });
 
-/** Makes a secret, shows it once, and sets when the older secrets expire. */
-function MakeSecret({ opens, verb, noun, users, path, field, title, help, onMade }: MakeSecretProps) {
-  const [made, grace] = [useSignal<string | undefined>(undefined), useSignal('null')];
-  const make = async () => {
-    const answer = await ask<Record<string, string>>('POST', path, { graceSeconds: JSON.parse(grace.value) });
-    made.value = answer[field];
-  };
-  const close = () => {
-    made.value = undefined;
-    onMade();
-  };
-  return (
-    <>
-      <DeedButton opens={opens} title={opens} verb={verb} change={make} words={`${title}: done`}>
-        <Choice
-          label={`Older ${noun} expire`}
-          hint={`${users} can use the older ${noun} until then.`}
-          of={grace}
-          options={Object.entries(graces)}
-        />
-      </DeedButton>
-      {made.value && (
-        <ShownOnce title={title} secret={made.value} onClose={close}>
-          <p>{help}</p>
-        </ShownOnce>
-      )}
-    </>
-  );
-}
-
+const addresses = {
+  ...{ opens: 'Make the address', verb: 'Make', words: 'Address made.', shown: 'The address for your platform' },
+  help: 'In the webhook settings of your platform, choose the method POST and this address:',
+  fields: graceField('addresses', 'Your platform'),
+};
 const newTokens = {
-  ...{
-    opens: 'Create a token',
-    verb: 'Create',
-    noun: 'tokens',
-    users: 'Webhooks',
-    title: 'New token',
-    field: 'relayAccessToken',
-  },
+  ...{ opens: 'Create a token', verb: 'Create', words: 'Token created.', shown: 'New token' },
   help: 'Copy this token into the webhooks of this rule, as the value of relayAccessToken:',
+  fields: graceField('tokens', 'Webhooks'),
 };
 const revoking = {
   ...{ title: 'Revoke the token?', verb: 'Revoke', danger: true, words: 'Token revoked.' },
@@ -174,10 +138,12 @@ const revoking = {
 };
 
 export function Tokens({ tokens, at, onChanged }: { tokens: readonly Token[]; at: string; onChanged(): void }) {
+  const change = async (given: Record<string, string>) =>
+    (await ask<z.infer<typeof rotatedTokenResponse>>('POST', `${at}/tokens`, seconds(given))).relayAccessToken;
   return (
     <>
       <p>
-        <MakeSecret {...newTokens} path={`${at}/tokens`} onMade={onChanged} />
+        <SecretButton {...{ ...newTokens, change, onDone: onChanged }} />
       </p>
       <Cards of={tokens} id={({ tokenId }) => tokenId} empty="There are no tokens yet.">
         {(token) => (

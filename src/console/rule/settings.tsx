@@ -6,7 +6,7 @@ import { weekdays } from '../../chain/expectation.js';
 import { ask, changedIn, only, path, seldom, useCompany, useForm, useResource } from '../base.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
 import type { RuleHealth, ruleSchema, z } from '../types.js';
-import { Button, DeedButton, Entry, FormFields, fieldsOf, ProblemNote, Submit, useDeed } from '../ui/index.js';
+import { Button, DeedButton, FormFields, fieldsOf, ProblemNote, Submit, useDeed } from '../ui/index.js';
 import { onFailureWords, onUnknownWords } from '../words.js';
 
 export type Rule = z.infer<typeof ruleSchema>;
@@ -18,6 +18,8 @@ interface RuleSettingsProps {
   onSaved(rule: Rule): void;
 }
 
+const hint = 'For example: 30 minutes, 3 h or 1 day. If the field is empty: never.';
+const every = { label: 'An event is expected every', hint };
 const unknown = 'For example, the connection breaks before the mail server confirms a message.';
 const [failureWays, unknownWays] = [Object.entries(onFailureWords), Object.entries(onUnknownWords)];
 const fieldsOfRule = ({ name, onFailure, onUnknown }: Rule) => ({
@@ -53,24 +55,17 @@ export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
     if (await deed.run(() => change({ expectEvery, ...hours(days, from, to) }), 'Saved')) form.saved();
   };
   const { expectEvery, expectWithin = {} } = rule;
-  const labels = { from: `From (${expectWithin.timeZone ?? timeZone})`, to: 'To' };
+  const times = {
+    from: { label: `From (${expectWithin.timeZone ?? timeZone})`, type: 'time', first: expectWithin.from ?? '' },
+    to: { label: 'To', type: 'time', first: expectWithin.to ?? '' },
+  } as const;
   return (
     <form onSubmit={(event) => void save(event)} ref={form.ref}>
       <FormFields of={fieldsOfRule(rule)} />
       <NotifyFields notify={rule.notify} of="rule" />
       <fieldset>
         <legend>If no event comes for too long, the contacts get a notice</legend>
-        <Entry
-          {...{
-            label: 'An event is expected every',
-            hint: 'For example: 30 minutes, 3 h or 1 day. If the field is empty: never.',
-          }}
-          {...{
-            name: 'every',
-            problem: problem.value,
-            defaultValue: expectEvery === undefined ? '' : wholeDuration(expectEvery),
-          }}
-        />
+        <FormFields of={{ every: { ...every, problem: problem.value, first: expectEvery ? wholeDuration(expectEvery) : '' } }} />
         <p class="row">
           {weekdays.map((day) => (
             <label key={day}>
@@ -79,9 +74,7 @@ export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
           ))}
           <span class="soft small">If no day is selected: every day.</span>
         </p>
-        {(['from', 'to'] as const).map((name) => (
-          <Entry key={name} {...{ name, type: 'time', label: labels[name], defaultValue: expectWithin[name] ?? '' }} />
-        ))}
+        <FormFields of={times} />
         {proposed && (
           <p class="row">
             <Button aria-disabled={deed.busy} onClick={() => void propose(proposed)}>
@@ -107,15 +100,11 @@ const disabling = {
 export function Enabling({ rule: { name, enabled }, at, onSaved }: RuleSettingsProps) {
   const deed = useDeed();
   const set = async (enabled: boolean) => onSaved(await ask<Rule>('PATCH', at, { enabled }));
+  const enable = () => void deed.run(() => set(true), 'Rule enabled.');
   return (
     <p class="row">
-      {enabled ? (
-        <DeedButton {...disabling} title={`Disable ${name}?`} change={() => set(false)} />
-      ) : (
-        <Button aria-disabled={deed.busy} onClick={() => void deed.run(() => set(true), 'Rule enabled.')}>
-          Enable
-        </Button>
-      )}
+      {enabled && <DeedButton {...disabling} title={`Disable ${name}?`} change={() => set(false)} />}
+      {!enabled && <Button {...{ 'aria-disabled': deed.busy, onClick: enable }}>Enable</Button>}
       <ProblemNote refused={deed.refused} />
       <span class="soft small">{enabled ? 'Enabled.' : disabled}</span>
     </p>

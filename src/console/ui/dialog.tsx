@@ -139,17 +139,39 @@ export function Copy({ text, words = 'Copy' }: { text: string; words?: string })
   return 'clipboard' in navigator ? <Button {...{ class: 'main', onClick: () => void copy() }}>{copied}</Button> : null;
 }
 
-export function ShownOnce({ secret, children, ...dialog }: DialogProps & { secret: string }) {
+interface SecretProps extends Omit<DeedProps, 'change' | 'title' | 'onClose'> {
+  /** The name of the button and of its dialog. */
+  opens: string;
+  /** The title of the dialog that shows the secret. */
+  shown: string;
+  /** What to do with the secret. */
+  help: string;
+  /** @returns the new secret. */
+  change(given: Record<string, string>): Promise<string>;
+}
+
+/** A button that makes a secret. Then a dialog shows the secret once. */
+export function SecretButton({ opens, shown, help, change, onDone, ...deed }: SecretProps) {
+  const made = useSignal('');
+  const close = () => {
+    made.value = '';
+    onDone?.();
+  };
   return (
-    <Dialog {...dialog}>
-      {children}
-      <code class="secret">{secret}</code>
-      <p class="note wait">Copy this text now. You cannot see it again later.</p>
-      <p class="row">
-        <Copy text={secret} />
-        <Button onClick={dialog.onClose}>Done</Button>
-      </p>
-    </Dialog>
+    <>
+      <DeedButton {...{ ...deed, opens, title: opens }} change={async (given) => (made.value = await change(given))} />
+      {made.value && (
+        <Dialog title={shown} onClose={close}>
+          <p>{help}</p>
+          <code class="secret">{made}</code>
+          <p class="note wait">Copy this text now. You cannot see it again later.</p>
+          <p class="row">
+            <Copy text={made.value} />
+            <Button onClick={close}>Done</Button>
+          </p>
+        </Dialog>
+      )}
+    </>
   );
 }
 

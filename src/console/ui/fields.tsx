@@ -128,7 +128,7 @@ export interface FieldEntry extends EntryProps {
   options?: SelectProps['options'];
   rows?: number;
   checked?: boolean;
-  type?: 'email' | 'number' | 'password';
+  type?: 'email' | 'number' | 'password' | 'time';
   autocomplete?: 'off' | 'new-password';
   maxLength?: number;
   readOnly?: boolean;
