@@ -20,7 +20,6 @@ export const partWords: Record<CheckedPart | 'limits' | 'webhookSecret', string>
   pauses: 'Pauses',
 };
 
-/** Checks the saved settings. @throws Refused */
 export async function checkSettings(at: string, ids: object): Promise<Checked[]> {
   return (await ask<z.infer<typeof checkResponse>>('POST', `${at}/check`, ids)).checked;
 }

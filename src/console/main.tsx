@@ -111,7 +111,6 @@ function isReadable(address: string): boolean {
   }
 }
 
-/** The links of the header that the user may follow. */
 function placesOf({ companyId }: CompanyFacts, here: string) {
   const place = pages[here]?.under ?? here;
   return Object.entries(pages).flatMap(([page, { name, tab, key, under, needs }]) => {

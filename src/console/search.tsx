@@ -16,7 +16,6 @@ type Found = { kind: string; words: string; more?: string | undefined; href?: st
 const typingPauseMs = 60;
 const goMs = 1500; // the second key must follow within this time
 
-/** @param pages - the pages that the user may open. */
 export function Search({ pages }: { pages: readonly PageLink[] }) {
   const shown = useSignal<'search' | 'keys' | undefined>(undefined);
   const { route } = useLocation();

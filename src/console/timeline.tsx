@@ -71,7 +71,7 @@ export function Timeline({ steps, about, onDone }: TimelineProps) {
               <p class="small soft">
                 <When step={step} /> {about?.(step)}
               </p>
-              <StepBody chain={step.chain} action={step.action} onDone={() => onDone(step)} />
+              <StepBody {...step} onDone={() => onDone(step)} />
             </article>
           </li>
         ))}
@@ -102,12 +102,8 @@ function Track({ step: { chain, action }, scale }: { step: Step; scale: Scale })
   const end = endedAt ? place(endedAt) : startedAt && !isOver ? today : begin;
   const bar = (colour: string, from: number, size: number, height: number, look = '') => (
     <rect
-      class={look}
-      fill={`var(--${colour})`}
-      x={Math.min(from, width - size)}
-      y={(12 - height) / 2}
-      width={Math.max(size, 0)}
-      height={height}
+      {...{ class: look, fill: `var(--${colour})`, height, width: Math.max(size, 0) }}
+      {...{ x: Math.min(from, width - size), y: (12 - height) / 2 }}
     />
   );
   return (
@@ -123,7 +119,7 @@ function Track({ step: { chain, action }, scale }: { step: Step; scale: Scale })
   );
 }
 
-export function StepBody({ chain, action, onDone }: { chain: ChainResource; action: ActionResource; onDone(): void }) {
+function StepBody({ chain, action, onDone }: Pick<Step, 'chain' | 'action'> & { onDone(): void }) {
   const { companyId } = useCompany();
   const { state, reason, result, deliveries = [], steered = [], nextAttemptAt, assignmentId } = action;
   const error = action.error && { ...action.error, assignmentId };

@@ -10,7 +10,8 @@ import { actionsText } from '../chain/text.js';
 import { ask, may, pageOf, path, useCompany } from './base.js';
 import { changesOf, editText, fieldAt, isLong } from './fields.js';
 import type { ActionResource, ChainResource } from './types.js';
-import { Area, Button, Check, Confirm, type ConfirmProps, Entry, Failure, NotReady, ProblemNote, useDeed } from './ui/index.js';
+import { Button, ButtonTo, Confirm, type ConfirmProps, NotReady, useDeed } from './ui/dialog.js';
+import { Area, Check, Entry, Failure, ProblemNote } from './ui/index.js';
 import { helpFor, stateWords, titleOf, verbWords } from './words.js';
 
 interface VerbsProps {
@@ -20,9 +21,7 @@ interface VerbsProps {
   only?: readonly SteeringVerb[];
   /** The end of each button's text, such as ` this one`, if buttons beside it steer several chains. */
   which?: string;
-  /** Called when the user presses a button. */
   onBegin?(): void;
-  /** Called after a decision. */
   onDone(): void;
 }
 
@@ -77,9 +76,7 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
   return (
     <fieldset ref={group} class="row" tabIndex={-1} aria-label={`Decisions about action ${title}`}>
       {help?.by === 'settings' && may('manage') && action.state === 'needs-attention' && (
-        <a class="button main" href={pageOf.settings(companyId)}>
-          {help.words}
-        </a>
+        <ButtonTo href={pageOf.settings(companyId)}>{help.words}</ButtonTo>
       )}
       {[...verbs]
         .sort((one, other) => Number(isBest(other)) - Number(isBest(one)))
@@ -108,7 +105,6 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
 
 interface FieldInputsProps {
   fields: Fields;
-  /** The edited texts, by field name. */
   texts: Signal<Record<string, string>>;
   issues: readonly Issue[];
   /** The prefix of the JSON pointers to the fields, such as `/fields`. */

@@ -23,13 +23,13 @@ interface ConditionRowsProps {
   condition: Condition;
   /** How the condition is stored. While a person types, the rows may have more than the stored text. */
   textOf(condition: Condition): string;
-  /** The subjects that a row can have. */
   subjects: readonly Subject[];
   problem: string;
   onChange(condition: Condition): void;
 }
 
 const subjectWords = { assignment: 'the assignment', event: 'the event', incomingValue: 'the incoming value' };
+const joins = Object.entries({ and: 'all', or: 'at least one' });
 const comparisonOptions = Object.entries(comparisons).map(([name, { words }]) => [name, words] as const);
 const usualPath = (of: Subject) => (of === 'assignment' ? 'status' : '');
 
@@ -56,10 +56,8 @@ export function ConditionRows({ condition: stored, textOf, subjects, problem, on
       ))}
       {rows.length > 1 && (
         <Select
-          label="How many of these must be true?"
-          value={join}
+          {...{ label: 'How many of these must be true?', value: join, options: joins }}
           onPick={(picked) => change({ ...condition, join: picked === 'or' ? 'or' : 'and' })}
-          options={Object.entries({ and: 'all', or: 'at least one' })}
         />
       )}
       {text !== undefined && (
@@ -76,9 +74,7 @@ export function ConditionRows({ condition: stored, textOf, subjects, problem, on
         ) : (
           <>
             <Button onClick={add}>{rows.length === 0 ? 'Add a condition' : 'Add another condition'}</Button>
-            <Button class="quiet" onClick={asText}>
-              Write an expression
-            </Button>
+            <Button {...{ class: 'quiet', onClick: asText }}>Write an expression</Button>
           </>
         )}
       </p>

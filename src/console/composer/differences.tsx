@@ -10,7 +10,6 @@ import { actionWords } from '../words.js';
 import type { Draft } from './draft.js';
 import { fieldName, variableWords } from './knowledge.js';
 
-/** The contents as sentences, in the order of the steps. */
 export function Sentences({ of: { when, cards } }: { of: Draft }) {
   return (
     <>
@@ -41,11 +40,7 @@ function variableText(_: string, value: unknown): string {
   return `${path}${otherwise}`;
 }
 
-interface ChangesProps {
-  of: ContentsDiff['fields'];
-  nameOf?(field: string): string;
-  textOf?(field: string, value: unknown): string;
-}
+type ChangesProps = { of: ContentsDiff['fields']; nameOf?(field: string): string; textOf?: typeof valueText };
 
 export function Changes({ of, nameOf = fieldName, textOf = valueText }: ChangesProps) {
   return of.map(({ field, before, after }) => (

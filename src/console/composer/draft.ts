@@ -12,7 +12,6 @@ export interface Card {
 
 export type Variable = Contents['variables'][string];
 
-/** The contents, with their actions as cards. */
 export type Draft = Omit<Contents, 'actions'> & { cards: readonly Card[] };
 
 let lastKey = 0;

@@ -66,10 +66,8 @@ function AsList({ refused }: { refused: Refused | undefined }) {
             <p class="note wait">The new token is in the text. Copy the text now: the page cannot show this token again.</p>
           ) : (
             <>
-              <p>
-                <Button class={given ? '' : 'main'} aria-disabled={making.busy} onClick={() => void make()}>
-                  Create a token
-                </Button>
+              <p class="row">
+                <Button {...{ class: given ? '' : 'main', 'aria-disabled': making.busy, onClick: make }}>Create a token</Button>
               </p>
               <ProblemNote refused={making.refused} />
               <Entry

@@ -90,7 +90,6 @@ export function useDraft(relayId: string) {
     if (history.value) history.value = move(history.value);
     announce(words);
   };
-  /** Ends a conflict. */
   const choose = (which: 'mine' | 'theirs') => {
     const other = conflict.value?.stored;
     conflict.value = undefined;

@@ -148,7 +148,6 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
   );
 }
 
-/** Shows who works on the cause, and until when its notices are muted. */
 function Owner({ cause, onDone }: Pick<SampleProps, 'cause' | 'onDone'>) {
   const { companyId } = useCompany();
   const { causeId, takenBy, takenAt, silencedBy, silencedUntil } = cause;

@@ -52,7 +52,6 @@ export function ChainPage({ chainId }: { chainId: string }) {
   );
 }
 
-/** The chain beside a list. */
 export function ChainBeside({ chainId, close }: { chainId: string; close: string }) {
   const { companyId } = useCompany();
   const [chain, title] = useChain(chainId);

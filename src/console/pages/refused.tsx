@@ -36,7 +36,6 @@ export function RefusedPage() {
   );
 }
 
-/** When the request came, and for which rules. */
 function Origin({ request, children }: { request: ListedRejectedRequest; children?: ComponentChildren }) {
   const { ruleName } = useCompany();
   const { receivedAt, relayIds, repeats = 0, notKept = 0 } = request;

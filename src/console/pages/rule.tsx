@@ -9,7 +9,7 @@ import { Health } from '../rule/health.js';
 import { Enabling, type Rule, RuleSettings } from '../rule/settings.js';
 import { Week } from '../rule/week.js';
 import type { DraftResponse, eventsResponse, tokensResponse, versionsResponse, WholeVersion, z } from '../types.js';
-import { Known, Section, Time } from '../ui/index.js';
+import { ButtonTo, Known, Section, Time } from '../ui/index.js';
 import { EventTable } from './rule-events.js';
 
 export function RulePage({ relayId }: { relayId: string }) {
@@ -96,11 +96,7 @@ export function RuleContents({ at, relayId }: { at: string; relayId: string }) {
       )}
       {isChanged && <p class="note wait">The draft has changes that are not published.</p>}
       <p class="row">
-        {may('author') && (
-          <a class="button main" href={pageOf.draft(companyId, relayId)}>
-            {draft ? 'Edit' : 'Write the steps'}
-          </a>
-        )}
+        {may('author') && <ButtonTo href={pageOf.draft(companyId, relayId)}>{draft ? 'Edit' : 'Write the steps'}</ButtonTo>}
         {published !== undefined && <a href={pageOf.versions(companyId, relayId)}>Versions and differences</a>}
       </p>
     </Section>

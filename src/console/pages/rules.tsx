@@ -7,7 +7,7 @@ import { ask, may, pageOf, path, seldom, useCompany, useResource } from '../base
 import { Page } from '../frame.js';
 import { share } from '../rule/health.js';
 import type { CompanyHealth, createdRuleResponse, z } from '../types.js';
-import { Badge, Entry, Known, Submit, Table, Time, useDeed } from '../ui/index.js';
+import { Badge, ButtonTo, Entry, Known, Submit, Table, Time, useDeed } from '../ui/index.js';
 import { durationText } from '../words.js';
 
 type Row = CompanyHealth['rules'][number];
@@ -38,9 +38,7 @@ export function RulesPage() {
     <Page title="Rules" about="A rule says what happens when an event arrives, and who gets a notice if a step fails.">
       {may('author') && (
         <p class="row">
-          <a class="button main" href={pageOf.compose(companyId)}>
-            Create a rule
-          </a>
+          <ButtonTo href={pageOf.compose(companyId)}>Create a rule</ButtonTo>
         </p>
       )}
       <Known of={health}>

@@ -50,7 +50,6 @@ interface OneVersionProps {
   at: string;
   relayId: string;
   version: Version;
-  /** All versions on the page. */
   known: Versions;
   onChanged(): void;
 }

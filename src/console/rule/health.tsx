@@ -62,7 +62,6 @@ export function share(part: number, whole: number): string {
 /** `wait` is drawn above `bad`. */
 type Bar = { at: string; size: number; bad: number; wait?: number; words: string };
 
-/** A bar for each hour or day with events. */
 export function Bars({ name, bars }: { name: string; bars: readonly Bar[] }) {
   const most = Math.max(...bars.map(({ size }) => size), 0);
   if (most === 0) return null;

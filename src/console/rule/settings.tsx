@@ -11,12 +11,7 @@ import { onFailureWords, onUnknownWords } from '../words.js';
 
 export type Rule = z.infer<typeof ruleSchema>;
 
-interface RuleSettingsProps {
-  rule: Rule;
-  /** The path of the rule in the API. */
-  at: string;
-  onSaved(rule: Rule): void;
-}
+type RuleSettingsProps = { rule: Rule; at: string; onSaved(rule: Rule): void };
 
 const hint = 'For example: 30 minutes, 3 h or 1 day. If the field is empty: never.';
 const every = { label: 'An event is expected every', hint };
@@ -77,9 +72,7 @@ export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
         <FormFields of={times} />
         {proposed && (
           <p class="row">
-            <Button aria-disabled={deed.busy} onClick={() => void propose(proposed)}>
-              Use the proposal
-            </Button>
+            <Button {...{ 'aria-disabled': deed.busy, onClick: () => void propose(proposed) }}>Use the proposal</Button>
             <span class="soft small">{proposalWords(proposed)}, based on the events of the last 4 weeks.</span>
           </p>
         )}

@@ -39,6 +39,11 @@ export function Dialog({ title, back, onClose, children }: DialogProps) {
   );
 }
 
+/** A link that looks like the primary button. */
+export function ButtonTo({ href, children }: { href: string; children: ComponentChildren }) {
+  return <a {...{ class: 'button main', href }}>{children}</a>;
+}
+
 export interface ConfirmProps extends DialogProps {
   verb: string;
   danger?: boolean;
@@ -68,7 +73,6 @@ export function Confirm({ about, children, verb, danger, busy = false, refused, 
 
 interface DeedProps extends Omit<ConfirmProps, 'busy' | 'refused' | 'onConfirm'> {
   change(given: Record<string, string>): Promise<unknown>;
-  /** Announced if the change succeeds. */
   words: string;
   onDone?(): void;
 }
@@ -89,11 +93,9 @@ interface OpenerProps {
   /** The end of the button's name. Only screen readers read it. */
   unseen?: string | undefined;
   look?: 'main' | 'danger' | 'quiet' | undefined;
-  /** Makes the dialog. */
   children(onClose: () => void): ComponentChildren;
 }
 
-/** A button that opens a dialog. */
 export function Opener({ opens, unseen, look, children }: OpenerProps) {
   const isOpen = useSignal(false);
   return (

@@ -59,7 +59,6 @@ interface SuggestedProps extends EntryProps {
   onBlur?(): void;
 }
 
-/** A text field for which the browser suggests values. */
 export function Suggested({ offers, ...entry }: SuggestedProps) {
   const list = useId();
   return (
@@ -78,7 +77,6 @@ export function Area(area: EntryProps & Omit<ComponentProps<'textarea'>, 'label'
   return <Field as="textarea" {...area} />;
 }
 
-/** A text area for code or JSON. */
 export function JsonArea(area: Parameters<typeof Area>[0]) {
   return <Area class="json" spellcheck={false} {...area} />;
 }
@@ -111,7 +109,6 @@ interface CheckProps extends Pick<ComponentProps<'input'>, 'name' | 'defaultChec
   children: ComponentChildren;
 }
 
-/** A checkbox, and its text. */
 export function Check({ onCheck, children, ...input }: CheckProps) {
   return (
     <label class="row check">
@@ -138,7 +135,6 @@ export interface FieldEntry extends EntryProps {
   max?: string;
   step?: string;
 }
-/** The fields of a form by name. */
 export type FieldTable = Readonly<Record<string, FieldEntry>>;
 
 export function FormFields({ of }: { of: FieldTable }) {

@@ -12,7 +12,6 @@ interface TableProps {
   look?: string;
   /** The columns from this place on have their names on phones, too. */
   named?: number;
-  /** The key and the cells of each row. */
   rows: readonly (readonly [key: string, cells: readonly ComponentChildren[]])[];
   /** The key of the row that is open beside the table. */
   open?: string | undefined;

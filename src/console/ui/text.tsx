@@ -91,7 +91,6 @@ export function Failure({ of, under }: { of: Omit<FailureOf, 'type'> & { type?: 
   );
 }
 
-/** Shows when a key or a token was created, expires, was revoked and was last used. */
 export function Lifetime({ of }: { of: Omit<Token, 'tokenId' | 'purpose' | 'state'> }) {
   return (
     <p class="soft small">
@@ -110,7 +109,6 @@ export function UpToDate({ of }: { of: Resource<unknown> }) {
   return <p class="soft small">{`Updated at ${timeText(new Date(at).toISOString(), timeZone, at)} (${timeZone}).`}</p>;
 }
 
-/** A name and a value in a `<dl>`. */
 export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
   return (
     <div>
