@@ -12,11 +12,7 @@ import { Button, InTemporal, Known, Pager, SessionIsOver, UpToDate } from './ui/
 /** The path of the last page, and whether the user has gone from one page to another since the console was loaded. */
 let [shownAt, hasGone]: [string | undefined, boolean] = [undefined, false];
 
-interface PageProps {
-  title: string;
-  about?: ComponentChildren;
-  children?: ComponentChildren;
-}
+type PageProps = { title: string; about?: ComponentChildren; children?: ComponentChildren };
 
 export function Page({ title, about, children }: PageProps) {
   const { path } = useLocation();

@@ -12,12 +12,8 @@ import { Button, Confirm, DeedButton, ProblemNote, useDeed } from './ui/index.js
 import { FieldInputs } from './verbs.js';
 import { counted } from './words.js';
 
-interface DecideProps {
-  request: RejectedRequest;
-  /** The indexes of the proposed actions that will not be sent. */
-  leftOut: readonly number[];
-  onDecided(): void;
-}
+/** `leftOut`: the indexes of the proposed actions that the user does not send. */
+type DecideProps = { request: RejectedRequest; leftOut: readonly number[]; onDecided(): void };
 
 const dropping = {
   ...{ title: 'Drop the request?', verb: 'Drop', danger: true, words: 'Request dropped.' },

@@ -139,11 +139,8 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
   };
 }
 
-interface Listener {
-  path: string;
-  /** @param body - the new answer. Undefined if the answer has not changed. */
-  hear(body?: unknown): void;
-}
+/** `hear` gets the new answer, or undefined if the answer has not changed. */
+type Listener = { path: string; hear(body?: unknown): void };
 
 const listeners = new Set<Listener>();
 /** The stream opens this long after the last resource has started or stopped, so that the page opens only one stream. */

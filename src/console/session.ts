@@ -7,12 +7,7 @@ import type { CompanyFacts } from '../contract/company.js';
 import type { Role } from '../contract/credential.js';
 import type { Resource } from './resource.js';
 
-export interface Session {
-  kind: 'admin' | 'key' | 'person';
-  name?: string;
-  companyId?: string;
-  role?: Role;
-}
+export type Session = { kind: 'admin' | 'key' | 'person'; name?: string; companyId?: string; role?: Role };
 
 export const session = signal<Session | undefined>(undefined);
 

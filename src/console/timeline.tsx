@@ -12,12 +12,8 @@ import { Asked, Failure, FieldList, Moment, now, Said, State, Time } from './ui/
 import { Verbs } from './verbs.js';
 import { counted, durationText, failureTitle, toneOf, verbWords } from './words.js';
 
-export interface Step {
-  chain: ChainResource;
-  action: ActionResource;
-  /** When the action ran or will run. */
-  at: string;
-}
+/** `at`: when the action ran or will run. */
+export type Step = { chain: ChainResource; action: ActionResource; at: string };
 
 /** The steps of a chain in their order. An action never comes before an earlier action with the same due time. */
 export function stepsOf(chain: ChainResource): Step[] {

@@ -103,13 +103,8 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
   );
 }
 
-interface FieldInputsProps {
-  fields: Fields;
-  texts: Signal<Record<string, string>>;
-  issues: readonly Issue[];
-  /** The prefix of the JSON pointers to the fields, such as `/fields`. */
-  at: string;
-}
+/** `at`: the prefix of the JSON pointers to the fields, such as `/fields`. */
+type FieldInputsProps = { fields: Fields; texts: Signal<Record<string, string>>; issues: readonly Issue[]; at: string };
 
 /** Shows one input for each field, and one input for each missing field that an issue names. */
 export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {

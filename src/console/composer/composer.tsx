@@ -6,7 +6,7 @@ import { useLocation } from 'preact-iso';
 import { announce, ask, pageOf, path, seldom, useCompany, useResource } from '../base.js';
 import { Page } from '../frame.js';
 import type { Composer as Actions, SystemNames } from '../types.js';
-import { Button, Choice, Dialog, Known, Mistakes, ProblemNote, Time } from '../ui/index.js';
+import { Button, Choice, Dialog, Known, LinkRow, Mistakes, ProblemNote, Time } from '../ui/index.js';
 import { Differences, Sentences } from './differences.js';
 import { draftOf } from './draft.js';
 import { EventSide } from './event-side.js';
@@ -18,12 +18,7 @@ import { PublishDialog, useTrial } from './tried.js';
 import { type Editing, useDraft } from './use-draft.js';
 import { useRehearsal } from './use-rehearsal.js';
 
-interface ComposerProps {
-  relayId: string;
-  editing: Editing;
-  actions: Actions;
-  onPublished(): void;
-}
+type ComposerProps = { relayId: string; editing: Editing; actions: Actions; onPublished(): void };
 
 const wayWords: Record<Way, string> = {
   event: 'The event as it is (recommended)',
@@ -138,17 +133,14 @@ export function DraftPage({ relayId }: { relayId: string }) {
   const { route } = useLocation();
   const actions = useResource<Actions>(path`/co/${companyId}/chains/compose`, seldom);
   const { stored, editing } = useDraft(relayId);
-  const rule = pageOf.rule(companyId, relayId);
+  const [rule, versions] = [pageOf.rule(companyId, relayId), pageOf.versions(companyId, relayId)];
+  const links = [
+    [rule, 'The rule'],
+    [versions, 'Versions'],
+    [pageOf.events(companyId, relayId), 'Events'],
+  ] as const;
   return (
-    <Page
-      title={`Write “${ruleOf(relayId) ?? relayId}”`}
-      about={
-        <p class="row">
-          <a href={rule}>The rule</a> <a href={pageOf.versions(companyId, relayId)}>Versions</a>
-          <a href={pageOf.events(companyId, relayId)}>Events</a>
-        </p>
-      }
-    >
+    <Page title={`Write “${ruleOf(relayId) ?? relayId}”`} about={<LinkRow of={links} />}>
       <Known of={stored}>
         {() => (
           <Known of={actions}>

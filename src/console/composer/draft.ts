@@ -4,11 +4,8 @@ import { type Fields, fieldText, isObject } from '../../chain/fields.js';
 import { mailHtml } from '../../chain/mail-html.js';
 import type { Contents } from '../types.js';
 
-export interface Card {
-  /** The id of the card. It stays the same when the card moves. */
-  key: number;
-  fields: Fields;
-}
+/** `key` is the id of the card. This id stays the same when the card moves. */
+export type Card = { key: number; fields: Fields };
 
 export type Variable = Contents['variables'][string];
 

@@ -6,10 +6,7 @@ import { type Fields, isObject } from '../../chain/fields.js';
 import { cutShort, variablePattern } from '../../chain/text.js';
 import type { Draft } from './draft.js';
 
-export interface Place {
-  path: string;
-  value: Value | null;
-}
+export type Place = { path: string; value: Value | null };
 
 const mostPlaces = 400;
 const mostOfList = 3;

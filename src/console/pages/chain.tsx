@@ -14,21 +14,8 @@ import { PageOf } from '../frame.js';
 import { deedOf } from '../story.js';
 import { stepsOf, Timeline } from '../timeline.js';
 import type { ActionResource, ChainList, ChainResource, DraftResponse, fromListsResponse, z } from '../types.js';
-import {
-  Badge,
-  Confirm,
-  DeedButton,
-  Fact,
-  FieldList,
-  InTemporal,
-  Known,
-  Moment,
-  NotReady,
-  Opener,
-  Said,
-  State,
-  useDeed,
-} from '../ui/index.js';
+import { Confirm, DeedButton, Known, LinkRow, NotReady, Opener, useDeed } from '../ui/index.js';
+import { Badge, Fact, FieldList, InTemporal, Moment, Said, State } from '../ui/text.js';
 import { counted, timeText } from '../words.js';
 
 /** @returns the chain, and its title. For example `Assignment 1003, Night shift, 14:03:22`. */
@@ -57,10 +44,7 @@ export function ChainBeside({ chainId, close }: { chainId: string; close: string
   const [chain, title] = useChain(chainId);
   return (
     <aside aria-label="The chosen chain">
-      <p class="row spread">
-        <a href={pageOf.chain(companyId, chainId)}>Open as a page</a>
-        <a href={close}>Close</a>
-      </p>
+      <LinkRow of={[[pageOf.chain(companyId, chainId), 'Open as a page'] as const, [close, 'Close'] as const]} />
       <Known of={chain}>
         {(known) => (
           <>
@@ -145,9 +129,7 @@ function Links({ name, of }: { name: string; of: [href: string, words: string][]
   return (
     <Fact name={of.length > 1 ? `${name}s` : name}>
       {of.map(([href, words]) => (
-        <a key={href} href={href}>
-          {words}
-        </a>
+        <a href={href}>{words}</a>
       ))}
     </Fact>
   );
@@ -167,10 +149,7 @@ function useAnnounced({ status, actions }: ChainResource): void {
   }, [JSON.stringify([...states])]);
 }
 
-interface MakeRuleProps {
-  relayId: string;
-  chainId: string;
-}
+type MakeRuleProps = { relayId: string; chainId: string };
 
 const title = 'Make this a rule of ours';
 

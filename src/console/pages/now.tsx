@@ -7,7 +7,7 @@ import { Page } from '../frame.js';
 import { Bars } from '../rule/health.js';
 import { deedOf } from '../story.js';
 import type { ChainCounts, ChainList, CompanyHealth, causesResponse, RefusedCause, StoredCompany, z } from '../types.js';
-import { Known, Pager, Said, Section, Time, UpToDate } from '../ui/index.js';
+import { Known, LinkRow, Pager, Said, Section, Time, UpToDate } from '../ui/index.js';
 import { counted, refusalWords, startOfDay, timeText } from '../words.js';
 import { CauseCard } from './cause.js';
 
@@ -67,10 +67,7 @@ export function NowPage() {
           </Known>
           <UpToDate of={causes} />
         </div>
-        <div>
-          {health && <DayChart health={health} />}
-          <DueNext />
-        </div>
+        <div>{[health && <DayChart health={health} />, <DueNext />]}</div>
       </div>
       {dialog}
     </Page>
@@ -82,6 +79,7 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
   const { companyId, ruleName } = useCompany();
   const { relayId, reason, message, rejectedId, requests, repeats, notKept, since, lastAt } = kind;
   const isMany = requests > 1;
+  const [newest, all] = [pageOf.refusal(companyId, rejectedId), isMany && pageOf.refused(companyId)];
   return (
     <Section look="card wait" title={refusalWords[reason]}>
       <p class="soft small">
@@ -91,10 +89,7 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
         {notKept > 0 && `; ${notKept} more requests were not kept, because the storage was full`}
       </p>
       <Said look="error" text={message} />
-      <p class="row">
-        <a href={pageOf.refusal(companyId, rejectedId)}>{isMany ? 'Show the newest request' : 'Show the request'}</a>
-        {isMany && <a href={pageOf.refused(companyId)}>All refused requests</a>}
-      </p>
+      <LinkRow of={[[newest, isMany ? 'Show the newest request' : 'Show the request'] as const, [all, 'All refused requests']]} />
     </Section>
   );
 }

@@ -9,7 +9,7 @@ import { Health } from '../rule/health.js';
 import { Enabling, type Rule, RuleSettings } from '../rule/settings.js';
 import { Week } from '../rule/week.js';
 import type { DraftResponse, eventsResponse, tokensResponse, versionsResponse, WholeVersion, z } from '../types.js';
-import { ButtonTo, Known, Section, Time } from '../ui/index.js';
+import { ButtonTo, Known, LinkRow, Section, Time } from '../ui/index.js';
 import { EventTable } from './rule-events.js';
 
 export function RulePage({ relayId }: { relayId: string }) {
@@ -23,22 +23,20 @@ export function RulePage({ relayId }: { relayId: string }) {
     refresh();
   };
   const events = pageOf.events(companyId, relayId);
-  const about = (
-    <p class="row">
-      <a href={pageOf.rules(companyId)}>All rules</a> <a href={pageOf.chains(companyId, { relayId })}>Chains of this rule</a>
-      <a href={events}>Events of this rule</a>
-    </p>
-  );
+  const chains = pageOf.chains(companyId, { relayId });
+  const links = [
+    [pageOf.rules(companyId), 'All rules'],
+    [chains, 'Chains of this rule'],
+    [events, 'Events of this rule'],
+  ] as const;
   return (
-    <Page title={`Rule ${ruleName(relayId)}`} about={about}>
+    <Page title={`Rule ${ruleName(relayId)}`} about={<LinkRow of={links} />}>
       <RuleContents at={at} relayId={relayId} />
       {last.length > 0 && (
         <>
           <h2>Last events</h2>
           <EventTable relayId={relayId} events={last} />
-          <p>
-            <a href={events}>All events</a>
-          </p>
+          <LinkRow of={[[events, 'All events']]} />
         </>
       )}
       <Week relayId={relayId} />

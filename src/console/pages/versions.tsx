@@ -7,7 +7,7 @@ import { draftOf } from '../composer/draft.js';
 import { PublishDialog } from '../composer/tried.js';
 import { PageOf } from '../frame.js';
 import type { ContentsDiff, Version, versionsResponse, WholeVersion, z } from '../types.js';
-import { Asked, Badge, Choice, DeedButton, Opener, Section, Time } from '../ui/index.js';
+import { Asked, Badge, Choice, DeedButton, LinkRow, Opener, Section, Time } from '../ui/index.js';
 
 type Versions = z.infer<typeof versionsResponse>;
 
@@ -15,12 +15,8 @@ export function VersionsPage({ relayId }: { relayId: string }) {
   const { companyId, ruleName } = useCompany();
   const at = path`/admin/companies/${companyId}/rules/${relayId}`;
   const [listed] = usePages<Versions>(`${at}/versions`, seldom);
-  const about = (
-    <p class="row">
-      <a href={pageOf.rule(companyId, relayId)}>The rule</a>
-      {may('author') && <a href={pageOf.draft(companyId, relayId)}>Edit the draft</a>}
-    </p>
-  );
+  const draft = may('author') && pageOf.draft(companyId, relayId);
+  const about = <LinkRow of={[[pageOf.rule(companyId, relayId), 'The rule'] as const, [draft, 'Edit the draft'] as const]} />;
   return (
     <PageOf title={`Versions of ${ruleName(relayId)}`} about={about} of={listed}>
       {(known) => (
@@ -46,13 +42,7 @@ const stop = {
   about: 'The published version runs as before.',
 };
 
-interface OneVersionProps {
-  at: string;
-  relayId: string;
-  version: Version;
-  known: Versions;
-  onChanged(): void;
-}
+type OneVersionProps = { at: string; relayId: string; version: Version; known: Versions; onChanged(): void };
 
 function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersionProps) {
   const { version, publishedAt, publishedBy, note, fromVersion } = shown;

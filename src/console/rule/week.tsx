@@ -27,12 +27,13 @@ export function Week({ relayId, isWatched }: { relayId: string; isWatched?: true
     <Section title="The last 7 days">
       <Known of={counts}>
         {(known) => {
-          const shown = chainStatuses.filter((status) => known[status] > 0);
-          const links = shown.map((status) => (
-            <a key={status} href={pageOf.chains(companyId, { relayId, status, since: '7d' })}>
-              {known[status]} <State of={status} />
-            </a>
-          ));
+          const links = chainStatuses
+            .filter((status) => known[status] > 0)
+            .map((status) => (
+              <a key={status} href={pageOf.chains(companyId, { relayId, status, since: '7d' })}>
+                {known[status]} <State of={status} />
+              </a>
+            ));
           return <p class="row">{links.length > 0 || newest ? links : 'No chain was started.'}</p>;
         }}
       </Known>

@@ -7,13 +7,8 @@ import { announce, Refused } from '../base.js';
 import { type FieldTable, FormFields, fieldsOf } from './fields.js';
 import { ProblemNote } from './known.js';
 
-export interface DialogProps {
-  title: string;
-  /** The words of a button that closes the dialog. */
-  back?: string;
-  onClose(): void;
-  children?: ComponentChildren;
-}
+/** `back`: the words of a button that closes the dialog. */
+export type DialogProps = { title: string; back?: string; onClose(): void; children?: ComponentChildren };
 
 /** The element that had the focus before the first dialog opened. */
 let opener: HTMLElement | undefined;

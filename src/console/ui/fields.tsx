@@ -101,7 +101,7 @@ export function Select({ options, first, onPick, ...select }: SelectProps) {
 }
 
 export function Choice({ of, ...field }: EntryProps & Pick<SelectProps, 'options'> & { of: Signal<string> }) {
-  return <Select key={name} {...field} value={of.value} onPick={(value) => (of.value = value)} />;
+  return <Select {...field} value={of.value} onPick={(value) => (of.value = value)} />;
 }
 
 interface CheckProps extends Pick<ComponentProps<'input'>, 'name' | 'defaultChecked' | 'checked' | 'required'> {

@@ -35,7 +35,7 @@ export function Table({ caption, columns, look, named = 99, rows, open }: TableP
         {rows.map(([key, cells]) => (
           <tr key={key} aria-current={key === open ? 'true' : undefined}>
             {cells.map((cell, place) => (
-              <td key={columns[place]} data-label={place >= named ? columns[place] : undefined}>
+              <td key={place} data-label={place >= named ? columns[place] : undefined}>
                 {cell}
               </td>
             ))}
@@ -94,6 +94,11 @@ export function Pager({ cursors, next }: { cursors: Signal<string[]> | undefined
 }
 
 type ExportProps = { what: 'chains' | 'events' | 'audit'; filter?: Record<string, string | undefined> };
+
+/** A row of links. An empty address has no link. */
+export function LinkRow({ of }: { of: readonly (readonly [href: string | false, words: string])[] }) {
+  return <p class="row">{of.map(([href, words]) => href && <a href={href}>{words}</a>)}</p>;
+}
 
 /** Links that download all rows of a list. */
 export function ExportLinks({ what, filter = {} }: ExportProps) {

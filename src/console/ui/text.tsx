@@ -33,13 +33,8 @@ export function State({ of, result }: { of: ActionState | ChainStatus; result?: 
 export const now = signal(Date.now());
 setInterval(() => (now.value = Date.now()), 10_000);
 
-interface TimeProps {
-  at: string | undefined;
-  /** Adds `(5 minutes ago)`. */
-  distance?: boolean;
-  before?: string;
-  look?: string;
-}
+/** `distance`: adds `(5 minutes ago)`. */
+type TimeProps = { at: string | undefined; distance?: boolean; before?: string; look?: string };
 
 /** Shows `before` and the time in the company's zone; nothing if `at` is undefined. */
 export function Time({ at, distance, before, look }: TimeProps) {
@@ -120,12 +115,7 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
 
 /** A time with a name. Shows nothing if there is no time. */
 export function Moment({ name, ...time }: { name: string } & TimeProps) {
-  if (!time.at) return null;
-  return (
-    <Fact name={name}>
-      <Time {...time} />
-    </Fact>
-  );
+  return time.at ? <Fact name={name}>{<Time {...time} />}</Fact> : null;
 }
 
 export function FieldList({ fields }: { fields: readonly [name: string, value: unknown][] }) {
