@@ -63,7 +63,9 @@ function AsList({ refused }: { refused: Refused | undefined }) {
         <li>
           The text needs a token of this rule.
           {isNew.value ? (
-            <p class="note wait">The new token is in the text. Copy the text now: the page cannot show this token again.</p>
+            <p class="note wait">
+              The new token is in the text. Copy the text now: the page cannot show this token again. Older tokens stay valid.
+            </p>
           ) : (
             <>
               <p class="row">
