@@ -63,13 +63,11 @@ function Chains({ filter, asked, at }: { filter: Filter; asked: Filter; at: stri
         <Known of={chains}>
           {({ items }) => (
             <>
-              {items.length === 0 && <p class="card">{isFiltered ? 'No chain matches this filter.' : <NoChains />}</p>}
-              {items.length > 0 && (
-                <Table
-                  {...{ caption: 'Chains', look: 'chains', columns, open }}
-                  rows={items.map((chain) => [chain.chainId, cellsOf(chain, company, chosen, addressOf(chain.chainId))])}
-                />
-              )}
+              <Table
+                {...{ caption: 'Chains', look: 'chains', columns, open }}
+                empty={isFiltered ? 'No chain matches this filter.' : <NoChains />}
+                rows={items.map((chain) => [chain.chainId, cellsOf(chain, company, chosen, addressOf(chain.chainId))])}
+              />
               {may('steer') && <Decisions chosen={chosen.value} isAny={items.length > 0} filter={asked} onAsk={askAll} />}
             </>
           )}

@@ -3,8 +3,7 @@
 import { ask, pageOf, path, seldom, useCompany, usePages, useResource } from '../base.js';
 import { Page } from '../frame.js';
 import type { auditResponse, createdKeyResponse, keysResponse, Person, peopleResponse, Role, z } from '../types.js';
-import { Badge, DeedButton, Known, Lifetime, Said, SecretButton, Time } from '../ui/index.js';
-import { Cards, ExportLinks, Pager, Section, Table } from '../ui/table.js';
+import { DeedButton, ExportLinks, Known, Lifetime, Pager, Said, SecretButton, Section, Table, Time } from '../ui/index.js';
 import { timeIn } from '../words.js';
 
 export function PeoplePage() {
@@ -27,13 +26,13 @@ function Audit() {
           <>
             <Table
               caption="Changes, the newest first"
+              empty="There are no entries yet."
               columns={[`When (${timeZone})`, 'Who', 'What']}
               rows={entries.map(({ auditId, at, actor, action, details }) => {
                 const more = Object.entries(details).map(([name, value]) => <Detail key={name} name={name} value={value} />);
                 return [auditId, [<Time at={at} />, actorWords(actor), [`${action} `, ...more]]];
               })}
             />
-            {entries.length === 0 && <p class="card">There are no entries yet.</p>}
             <Pager cursors={cursors} next={nextCursor} />
             <ExportLinks what="audit" />
           </>
@@ -87,25 +86,21 @@ export function People() {
       </p>
       <Known of={people}>
         {(known) => (
-          <Cards of={known.people} id={({ personId }) => personId} empty="Nobody has been added yet.">
-            {(person) => (
-              <>
-                <h3>{person.name}</h3>
-                <p>
-                  <Badge>{person.role}</Badge> {person.email}
-                </p>
-                <p class="soft small">
-                  {person.lastUsedAt ? <Time before="Last signed in " at={person.lastUsedAt} distance /> : 'Never signed in'}
-                  {person.issuer && `; uses ${new URL(person.issuer).host}`}
-                  {person.fromGroup && `; the role comes from the group ${person.fromGroup}`}
-                </p>
-                <p class="row">
-                  {person.email && !person.fromGroup && <DeedButton {...{ ...form, ...changing(person) }} />}
-                  <DeedButton {...{ ...form, ...removing(person, at) }} />
-                </p>
-              </>
-            )}
-          </Cards>
+          <Table
+            {...{ caption: 'People', columns: ['Name', 'Role', 'Last sign-in', 'Change'], named: 2 }}
+            empty="Nobody has been added yet."
+            rows={known.people.map((person) => {
+              const { name, email, role, lastUsedAt, issuer, fromGroup } = person;
+              const uses = [lastUsedAt ? <Time at={lastUsedAt} distance /> : 'never', issuer && `, uses ${new URL(issuer).host}`];
+              const change = email && !fromGroup && <DeedButton {...{ ...form, ...changing(person) }} />;
+              const remove = <DeedButton {...{ ...form, ...removing(person, at) }} />;
+              const names = [<strong>{name}</strong>, ' ', email];
+              return [
+                person.personId,
+                [names, fromGroup ? `${role}, from the group ${fromGroup}` : role, uses, [change, ' ', remove]],
+              ];
+            })}
+          />
         )}
       </Known>
     </Section>
@@ -151,21 +146,15 @@ export function Keys() {
       </p>
       <Known of={keys}>
         {(known) => (
-          <Cards of={known.keys} id={({ keyId }) => keyId} empty="There are no keys yet.">
-            {(key) => (
-              <>
-                <h3>{key.name}</h3>
-                <p>
-                  <Badge>{key.role}</Badge> {roleWords[key.role]}
-                </p>
-                <Lifetime of={key} />
-                <DeedButton
-                  {...{ ...deleting, unseen: `the key ${key.name}`, title: `Delete the key ${key.name}?`, onDone: keys.refresh }}
-                  change={() => ask('DELETE', at + path`/${key.keyId}`)}
-                />
-              </>
-            )}
-          </Cards>
+          <Table
+            {...{ caption: 'Keys', columns: ['Name', 'Role', 'Use', 'Change'], named: 2, empty: 'There are no keys yet.' }}
+            rows={known.keys.map((key) => {
+              const { keyId, name, role } = key;
+              const dialog = { ...deleting, unseen: `the key ${name}`, title: `Delete the key ${name}?`, onDone: keys.refresh };
+              const remove = <DeedButton {...dialog} change={() => ask('DELETE', at + path`/${keyId}`)} />;
+              return [keyId, [name, `${role}: ${roleWords[role]}`, <Lifetime of={key} />, remove]];
+            })}
+          />
         )}
       </Known>
     </Section>

@@ -44,10 +44,7 @@ export function EventsPage({ relayId }: { relayId: string }) {
       {({ events, shadowCounts }) => (
         <>
           {shadowCounts && <Shadow counts={shadowCounts} />}
-          {events.length === 0 && (
-            <p class="card">No event has arrived. The page of the rule has the address for your platform.</p>
-          )}
-          {events.length > 0 && <EventTable {...{ relayId, events }} />}
+          <EventTable {...{ relayId, events }} />
           <ExportLinks what="events" filter={{ relayId, outcome: outcome.value }} />
         </>
       )}
@@ -67,6 +64,7 @@ export function EventTable({ relayId, events }: { relayId: string; events: reado
       caption="Events"
       columns={['Received', 'Result', 'Version']}
       named={2}
+      empty="No event has arrived. The page of the rule has the address for your platform."
       rows={events.map((event) => {
         const received = <Time at={event.receivedAt} distance />;
         const link = <a href={pageOf.event(companyId, relayId, event.eventId)}>{received}</a>;

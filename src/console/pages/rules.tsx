@@ -31,35 +31,28 @@ function Name({ of: { relayId, name, enabled } }: { of: Row }) {
   );
 }
 
+const about =
+  'A rule says what happens when an event arrives, and who gets a notice if a step fails. The table is about the last 7 days.';
+
 export function RulesPage() {
   const { companyId } = useCompany();
   const health = useResource<CompanyHealth>(path`/co/${companyId}/health`, seldom);
   return (
-    <Page title="Rules" about="A rule says what happens when an event arrives, and who gets a notice if a step fails.">
+    <Page title="Rules" about={about}>
       {may('author') && (
         <p class="row">
           <ButtonTo href={pageOf.compose(companyId)}>Create a rule</ButtonTo>
         </p>
       )}
       <Known of={health}>
-        {({ rules }) =>
-          rules.length === 0 ? (
-            <p class="card">There are no rules yet. Create a rule, then write its steps.</p>
-          ) : (
-            <>
-              <h2>The last 7 days</h2>
-              <Table
-                caption="The last 7 days of all rules"
-                columns={['Rule', ...Object.keys(columns)]}
-                named={1}
-                rows={rules.map((rule) => [
-                  rule.relayId,
-                  [<Name of={rule} />, ...Object.values(columns).map((read) => read(rule))],
-                ])}
-              />
-            </>
-          )
-        }
+        {({ rules }) => (
+          <Table
+            caption="The last 7 days of all rules"
+            {...{ columns: ['Rule', ...Object.keys(columns)], named: 1 }}
+            empty="There are no rules yet. Create a rule, then write its steps."
+            rows={rules.map((rule) => [rule.relayId, [<Name of={rule} />, ...Object.values(columns).map((read) => read(rule))]])}
+          />
+        )}
       </Known>
     </Page>
   );

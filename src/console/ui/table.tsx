@@ -15,10 +15,13 @@ interface TableProps {
   rows: readonly (readonly [key: string, cells: readonly ComponentChildren[]])[];
   /** The key of the row that is open beside the table. */
   open?: string | undefined;
+  /** The words in place of a table without rows. */
+  empty?: ComponentChildren;
 }
 
 /** A table. Only screen readers read its caption. */
-export function Table({ caption, columns, look, named = 99, rows, open }: TableProps) {
+export function Table({ caption, columns, look, named = 99, rows, open, empty }: TableProps) {
+  if (rows.length === 0 && empty) return <p class="card">{empty}</p>;
   return (
     <table class={look}>
       <caption class="unseen">{caption}</caption>
