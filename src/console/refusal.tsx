@@ -1,7 +1,6 @@
 /** Decides about a refused request: a person sends the request again, edits it first, or drops it. */
 
 import { type Signal, signal, useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { type Fields, mergeFields } from '../chain/fields.js';
@@ -20,22 +19,6 @@ const dropping = {
   about: 'The request will not run, and you cannot send it again. You can read the request for 30 days after its arrival.',
 };
 
-export function Decide({ request, leftOut, onDecided }: DecideProps) {
-  const { companyId } = useCompany();
-  const { proposal = [], body, elements } = request;
-  const actions = body ? proposal.map(({ element }) => element) : elements;
-  const sent = actions.flatMap((fields, index) => (body && leftOut.includes(index) ? [] : [{ index, fields }]));
-  const drop = (
-    <DeedButton
-      {...dropping}
-      onDone={onDecided}
-      change={() => ask('POST', path`/co/${companyId}/rejected/${request.rejectedId}/drop`)}
-    />
-  );
-  if (sent.length === 0) return <p class="row">{drop}</p>;
-  return <Resend {...{ request, sent }} count={actions.length} other={drop} />;
-}
-
 const doubtful = {
   ...{ title: 'Send these actions?', verb: 'Send these actions' },
   about:
@@ -43,39 +26,36 @@ const doubtful = {
     'Read each action before you send it.',
 };
 
-interface ResendProps extends Pick<DecideProps, 'request'> {
-  /** The number of all actions, including the omitted actions. */
-  count: number;
-  sent: readonly { index: number; fields: Fields }[];
-  /** Another button in the same row. */
-  other: ComponentChildren;
-}
-
 /** If the token is expired or revoked, or the signature is wrong, the user must first read and confirm the actions. */
-function Resend({ request: { rejectedId, reason, problem, body }, count, sent, other }: ResendProps) {
+export function Decide({ request, leftOut, onDecided }: DecideProps) {
   const { companyId } = useCompany();
   const { route } = useLocation();
+  const { rejectedId, reason, problem, proposal = [], body, elements } = request;
+  const at = path`/co/${companyId}/rejected/${rejectedId}`;
+  const all = body ? proposal.map(({ element }) => element) : elements;
+  const sent = all.flatMap((fields, index) => (body && leftOut.includes(index) ? [] : [{ index, fields }]));
   const [isEditing, isDoubtful] = [useSignal(false), useSignal(false)];
   /** The edited texts of each action. */
-  const texts = useMemo(() => Array.from({ length: count }, () => signal<Record<string, string>>({})), []);
+  const texts = useMemo(() => all.map(() => signal<Record<string, string>>({})), []);
   const deed = useDeed();
   const editsOf = (index: number, fields: Fields) => (isEditing.value ? changesOf(fields, texts[index]?.value ?? {}) : {});
   const send = (confirm: boolean) =>
     deed.run(async () => {
       const edits = sent.map(({ index, fields }) => [String(index), editsOf(index, fields)] as const);
       const actions = Object.fromEntries(edits.filter(([, changed]) => Object.keys(changed).length > 0));
-      const leaveOut = texts.flatMap((_, place) => (sent.some(({ index }) => index === place) ? [] : [place]));
-      const asked = { confirm, actions, ...(body && { proposed: true, leaveOut }) };
+      const asked = { confirm, actions, ...(body && { proposed: true, leaveOut: leftOut }) };
       try {
-        const { chainId } = await ask<Accepted>('POST', path`/co/${companyId}/rejected/${rejectedId}/resend`, asked);
+        const { chainId } = await ask<Accepted>('POST', `${at}/resend`, asked);
         route(pageOf.chain(companyId, chainId));
       } catch (error) {
         if (!(error instanceof Refused) || !error.is('not-confirmed')) throw error;
         isDoubtful.value = true;
       }
     });
-  const ofAll = `${sent.length < count ? `${sent.length} of ` : ''}${counted(count, 'action')}`;
+  const ofAll = `${sent.length < all.length ? `${sent.length} of ` : ''}${counted(all.length, 'action')}`;
+  const drop = <DeedButton {...dropping} onDone={onDecided} change={() => ask('POST', `${at}/drop`)} />;
   const isInvalid = reason === 'invalid-chain';
+  if (sent.length === 0) return <p class="row">{drop}</p>;
   return (
     <>
       <p class="row">
@@ -85,7 +65,7 @@ function Resend({ request: { rejectedId, reason, problem, body }, count, sent, o
           </Button>
         )}
         <Button {...{ class: isInvalid ? 'main' : '', onClick: () => (isEditing.value = true) }}>Edit and send…</Button>
-        {other}
+        {drop}
         <span class="soft small">The delays of the actions start when you send the request.</span>
       </p>
       {!isDoubtful.value && !isEditing.value && <ProblemNote refused={deed.refused} />}

@@ -146,7 +146,7 @@ function InsertValue({ into, isLate, onInsert }: InsertProps) {
   const variables = Object.entries(draft.variables).map(([name, one]) => [name, wordsOf(one)] as const);
   const places = [...offersOf(event, 'event.'), ...(isLate ? offersOf(assignment, 'assignment.') : [])];
   const isBlind = way === 'event' && seen.event.length === 0;
-  if (!into) return <p class="soft small">To insert a value, click the text that needs it.</p>;
+  if (!into) return <p class="soft small">To insert a value, click the field that needs the value.</p>;
   return (
     <Picker
       {...{ label: 'Insert a value', name: 'insert', onPick: onInsert }}

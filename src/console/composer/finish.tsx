@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import { ask, pageOf, path, type Refused, useCompany } from '../base.js';
 import { Week } from '../rule/week.js';
 import type { rotatedTokenResponse, z } from '../types.js';
-import { Button, Copy, Entry, JsonArea, ProblemNote, useDeed } from '../ui/index.js';
+import { Button, Copy, Entry, JsonArea, ProblemNote, Section, useDeed } from '../ui/index.js';
 import { counted } from '../words.js';
 import { listOf } from './draft.js';
 import { useKnowledge } from './knowledge.js';
@@ -13,19 +13,12 @@ import { useKnowledge } from './knowledge.js';
 export function Finish({ refused }: { refused: Refused | undefined }) {
   const { companyId } = useCompany();
   const { relayId, way } = useKnowledge();
-  return way === 'list' ? (
-    <>
-      <h2>Copy to the webhook</h2>
-      <AsList refused={refused} />
-    </>
-  ) : (
-    <>
-      <h2>Connect your platform</h2>
-      <p>
-        Publish the rule. Then <a href={`${pageOf.rule(companyId, relayId)}#address`}>make the address for your platform</a> on
-        the rule's page, if you have not done it yet.
-      </p>
-    </>
+  const make = <a href={`${pageOf.rule(companyId, relayId)}#address`}>make the address for your platform</a>;
+  const connect = <p>Publish the rule. If your platform does not have the address of the rule yet, {make} on the rule's page.</p>;
+  return (
+    <Section title={way === 'list' ? 'Copy to the webhook' : 'Connect your platform'} look="">
+      {way === 'list' ? <AsList refused={refused} /> : connect}
+    </Section>
   );
 }
 

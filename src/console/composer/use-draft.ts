@@ -100,15 +100,11 @@ export function useDraft(relayId: string) {
   };
   const editing = history.value && {
     draft: history.value.present,
-    ...{ change, save, choose },
-    undo: step(undone, 'Undone'),
-    redo: step(redone, 'Redone'),
+    ...{ change, save, choose, undo: step(undone, 'Undone'), redo: step(redone, 'Redone') },
     canUndo: history.value.past.length > 0,
     canRedo: history.value.future.length > 0,
     isSaved: text === saved.value.text,
-    stored: saved.value,
-    refused: refused.value,
-    conflict: conflict.value,
+    ...{ stored: saved.value, refused: refused.value, conflict: conflict.value },
   };
   return { stored, editing };
 }

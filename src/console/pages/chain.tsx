@@ -64,8 +64,8 @@ const full =
   'attention, or let the platform send the event again.';
 
 const lost =
-  'Temporal does not have this chain any more, and the relay could not read its actions. If it was open, it does not run: let ' +
-  'the platform send the event again.';
+  'Temporal does not have this chain any more, and the relay could not read its actions. If the chain was open, it has stopped. ' +
+  'Let the platform send the event again.';
 
 function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
   const { companyId, ruleName } = useCompany();

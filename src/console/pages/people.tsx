@@ -81,9 +81,7 @@ export function People() {
   const form = { change: put, words: 'Saved.', onDone: people.refresh };
   return (
     <Section title="People" look="">
-      <p>
-        <DeedButton {...form} look="main" opens="Add a person" title="Add a person" verb="Add" fields={personFields()} />
-      </p>
+      <DeedButton {...form} look="main" opens="Add a person" title="Add a person" verb="Add" fields={personFields()} />
       <Known of={people}>
         {(known) => (
           <Table
@@ -141,9 +139,7 @@ export function Keys() {
     (await ask<z.infer<typeof createdKeyResponse>>('POST', at, { name, role, expiresAt: timeIn(Number(days) * 86_400) })).key;
   return (
     <Section title="Keys" look="">
-      <p>
-        <SecretButton {...{ ...newKey, fields, change, onDone: keys.refresh }} />
-      </p>
+      <SecretButton {...{ ...newKey, fields, change, onDone: keys.refresh }} />
       <Known of={keys}>
         {(known) => (
           <Table

@@ -16,9 +16,7 @@ export function Door({ at, relayId, onToken }: { at: string; relayId: string; on
     <>
       <Section id="address" title="Address for your platform">
         <p>Your platform can send its events unchanged to this address. The address works only for the events of this rule:</p>
-        <p class="row">
-          <SecretButton {...{ ...addresses, change, onDone: onToken }} />
-        </p>
+        <SecretButton {...{ ...addresses, change, onDone: onToken }} />
         <p class="soft small">
           A sender that can set a header uses <code>{location.origin + path`/co/${companyId}/events/${relayId}`}</code> with{' '}
           <code>Authorization: Bearer</code> and a token of this rule.
@@ -142,9 +140,7 @@ export function Tokens({ tokens, at, onChanged }: { tokens: readonly Token[]; at
     (await ask<z.infer<typeof rotatedTokenResponse>>('POST', `${at}/tokens`, seconds(given))).relayAccessToken;
   return (
     <>
-      <p>
-        <SecretButton {...{ ...newTokens, change, onDone: onChanged }} />
-      </p>
+      <SecretButton {...{ ...newTokens, change, onDone: onChanged }} />
       <Cards of={tokens} id={({ tokenId }) => tokenId} empty="There are no tokens yet.">
         {(token) => (
           <>

@@ -40,7 +40,7 @@ export function Health({ relayId }: { relayId: string }) {
               )}
               <FieldList fields={Object.entries(facts)} />
               <Bars name="Events, with failed chains in red" bars={counts} />
-              <Bars name="Time from event to end: 95 % of the chains were faster" bars={times} />
+              <Bars name="Time from event to end. 95 % of the chains needed less time." bars={times} />
               {causes.length > 0 && (
                 <p>
                   Causes: {causes.map(({ type, chains }) => `${failureWords(type)} (${counted(chains, 'chain')})`).join(', ')}

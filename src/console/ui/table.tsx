@@ -52,10 +52,11 @@ export function Table({ caption, columns, look, named = 99, rows, open, empty }:
 type SectionProps = { title: ComponentChildren; look?: string; id?: string; children: ComponentChildren };
 
 /** A part of a page with a heading. By default a card. */
-export function Section({ title, look = 'card', id = useId(), children }: SectionProps) {
+export function Section({ title, look = 'card', id, children }: SectionProps) {
+  const made = useId();
   return (
-    <section class={look} aria-labelledby={id}>
-      <h2 id={id}>{title}</h2>
+    <section class={look} aria-labelledby={id ?? made}>
+      <h2 id={id ?? made}>{title}</h2>
       {children}
     </section>
   );
