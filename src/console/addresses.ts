@@ -21,7 +21,6 @@ export const pageOf = {
   assignment: (companyId: string, assignmentId: string) => path`/companies/${companyId}/assignments/${assignmentId}`,
   rules: (companyId: string) => path`/companies/${companyId}/rules`,
   rule: (companyId: string, relayId: string) => path`/companies/${companyId}/rules/${relayId}`,
-  /** Where a person edits the draft of the rule. */
   draft: (companyId: string, relayId: string) => path`/companies/${companyId}/rules/${relayId}/draft`,
   versions: (companyId: string, relayId: string) => path`/companies/${companyId}/rules/${relayId}/versions`,
   events: (companyId: string, relayId: string) => path`/companies/${companyId}/rules/${relayId}/events`,

@@ -2,16 +2,11 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { z } from 'zod';
 import type { BulkVerb } from '../chain/allowed-verbs.js';
 import type { Correction } from '../chain/correct.js';
-import type { Bulk, bulkPreviewSchema, ListedChain } from '../contract/chain-resource.js';
-import { pageOf, path } from './addresses.js';
-import { announce } from './announce.js';
-import { ask, Refused } from './api.js';
-import { often, useResource } from './resource.js';
-import { useCompany } from './session.js';
-import { Button, Choice, Confirm, Dialog, NotReady, ProblemNote, Said, State, Time, useDeed } from './ui/index.js';
+import { announce, ask, often, pageOf, path, Refused, useCompany, useResource } from './base.js';
+import type { Bulk, bulkPreviewSchema, ListedChain, z } from './types.js';
+import { Button, Choice, Confirm, Dialog, InTemporal, NotReady, ProblemNote, Said, State, Time, useDeed } from './ui/index.js';
 import { aboutChain, counted, progressWords, verbMeanings, verbWords } from './words.js';
 
 /** The chains of these ids, of this cause, or all chains of a list. */
@@ -22,11 +17,8 @@ export interface AskedOfChains {
 
 type Preview = z.infer<typeof bulkPreviewSchema>;
 
-interface BulkProps extends AskedOfChains {
-  /** Called after the confirmation. */
-  onDecided?(): void;
-  onClose(): void;
-}
+/** `onDecided` is called after the confirmation. */
+type BulkProps = AskedOfChains & { onDecided(): void; onClose(): void };
 
 /** @returns a function that asks about many chains, and the dialog. @param onClose - called with whether the user has confirmed. */
 export function useBulk(onClose: (isDecided: boolean) => void) {
@@ -78,7 +70,7 @@ function CountedDialog({ verb, filter, correction, onDecided, onClose }: BulkPro
     deed.run(async () => {
       try {
         bulk.value = await order<Bulk>(preview.value?.count ?? 0);
-        onDecided?.();
+        onDecided();
       } catch (error) {
         if (error instanceof Refused && error.is('count-changed')) await count();
         throw error;
@@ -148,14 +140,8 @@ function BulkProgress({ bulk: begun, onClose }: { bulk: Bulk; onClose(): void })
       <ProblemNote refused={asking.refused.value} />
       {!isOver && <p class="soft">The relay continues if you close this dialog or leave the page.</p>}
       <p class="row">
-        <Button class="main" onClick={onClose}>
-          {isOver ? 'Done' : 'Close'}
-        </Button>
-        {links.webUi && (
-          <a href={links.webUi} target="_blank" rel="noreferrer">
-            Open in Temporal
-          </a>
-        )}
+        <Button {...{ class: 'main', onClick: onClose }}>{isOver ? 'Done' : 'Close'}</Button>
+        <InTemporal at={links.webUi} />
       </p>
     </Dialog>
   );

@@ -1,30 +1,13 @@
 /** The connections to other systems: a form with the settings of the chosen kind, a check, and all connections as JSON. */
 
 import { useSignal } from '@preact/signals';
-import type { z } from 'zod';
 import type { Fields } from '../chain/fields.js';
 import { type Kind, platformKinds, type Setting, ticketingKinds } from '../chain/kinds.js';
-import type { Checked, CheckedPart, checkResponse, StoredCompany } from '../contract/company.js';
-import { announce } from './announce.js';
-import { ask } from './api.js';
+import { announce, ask, changedIn, isOperator, useForm } from './base.js';
 import { readObject } from './fields.js';
-import { changedIn, useForm } from './form.js';
-import { isOperator } from './session.js';
-import {
-  Area,
-  Badge,
-  Button,
-  Failure,
-  FieldList,
-  FormFields,
-  fieldsOf,
-  ProblemNote,
-  Said,
-  Section,
-  Select,
-  Submit,
-  useDeed,
-} from './ui/index.js';
+import type { Checked, CheckedPart, checkResponse, StoredCompany, z } from './types.js';
+import { FormFields, fieldsOf, JsonArea, Select } from './ui/fields.js';
+import { Badge, Button, Failure, FieldList, ProblemNote, Said, Section, Submit, useDeed } from './ui/index.js';
 
 export const partWords: Record<CheckedPart | 'limits' | 'webhookSecret', string> = {
   platform: 'Assignment platform',
@@ -37,7 +20,6 @@ export const partWords: Record<CheckedPart | 'limits' | 'webhookSecret', string>
   pauses: 'Pauses',
 };
 
-/** Checks the saved settings. @throws Refused */
 export async function checkSettings(at: string, ids: object): Promise<Checked[]> {
   return (await ask<z.infer<typeof checkResponse>>('POST', `${at}/check`, ids)).checked;
 }
@@ -63,17 +45,10 @@ const httpKinds: Readonly<Record<string, Kind>> = {
   'http none': http('without credentials'),
 };
 const removal = 'The relay will delete the settings and the credentials. Actions that need this system then fail.';
-const otherAddress: Setting = {
-  label: 'Other address',
-  help: "The relay uses this address in place of the vendor's address, for example for a test system.",
-  optional: true,
-};
+const addressHelp = "The relay uses this address in place of the vendor's address, for example for a test system.";
+const otherAddress: Setting = { label: 'Other address', help: addressHelp, optional: true };
 
-export interface SettingsProps {
-  company: StoredCompany;
-  at: string;
-  onSaved(company: StoredCompany): void;
-}
+export type SettingsProps = { company: StoredCompany; at: string; onSaved(company: StoredCompany): void };
 
 /** The field of a setting. A stored secret is not shown, and stays if its field stays empty. */
 function fieldOf(setting: Setting, before: unknown, problem: string | undefined) {
@@ -82,12 +57,7 @@ function fieldOf(setting: Setting, before: unknown, problem: string | undefined)
   const hints = [help, pattern && `For example ${pattern.example}.`, optional && 'Optional.', keeps];
   const readOnly = setting === otherAddress && !isOperator();
   return {
-    label,
-    problem,
-    readOnly,
-    hint: hints.filter(Boolean).join(' '),
-    required: !optional && !keeps,
-    maxLength: 4096,
+    ...{ label, problem, readOnly, hint: hints.filter(Boolean).join(' '), required: !optional && !keeps, maxLength: 4096 },
     ...(secret
       ? ({ type: 'password', autocomplete: 'new-password' } as const)
       : { first: String(before ?? ''), autocomplete: 'off', spellcheck: false }),
@@ -113,6 +83,7 @@ export function Connection({ section, company, at, onSaved }: SettingsProps & { 
   const hasOther = picked && !authType && (isOperator() || before.baseUrl !== undefined);
   const inputs = Object.entries<Setting>({ ...settings, ...(hasOther && { baseUrl: otherAddress }) });
   const name = partWords[section];
+  const options = Object.entries(kinds).map(([kind, { name }]) => [kind, name] as const);
   const problemOf = (field: string, { secret }: Setting) =>
     deed.refused?.problem.errors?.find(({ pointer }) => [field, secret && 'auth'].includes(pointer.split('/').at(-1)))?.detail;
   const fields = inputs.map(([name, setting]) => [name, fieldOf(setting, before[name], problemOf(name, setting))]);
@@ -140,13 +111,7 @@ export function Connection({ section, company, at, onSaved }: SettingsProps & { 
   return (
     <Section title={name}>
       <form ref={form.ref} onSubmit={(event) => void save(event)}>
-        <Select
-          label="System"
-          name="kind"
-          options={Object.entries(kinds).map(([kind, { name }]) => [kind, name] as const)}
-          first={first}
-          onPick={(kind) => (chosen.value = kind)}
-        />
+        <Select {...{ label: 'System', name: 'kind', options, first, onPick: (kind) => (chosen.value = kind) }} />
         <p class="soft">{credentials}</p>
         {before.templates !== undefined && <p class="soft">Only the operator can change the templates, as JSON.</p>}
         <FormFields key={picked} of={Object.fromEntries(fields)} />
@@ -154,8 +119,7 @@ export function Connection({ section, company, at, onSaved }: SettingsProps & { 
           <Submit {...deed} words={[picked ? 'Save' : 'Remove', unseen]} danger={!picked}>
             {picked && first && (
               <Button aria-disabled={checking.busy} onClick={() => void check()}>
-                {checking.busy ? 'Checking…' : 'Check'}
-                {unseen}
+                {[checking.busy ? 'Checking…' : 'Check', unseen]}
               </Button>
             )}
             {picked && first && <span class="soft small">The check uses the saved settings. It changes nothing.</span>}
@@ -174,7 +138,7 @@ export function MoreSettings({ company, ...form }: SettingsProps) {
   return (
     <Section title="More settings">
       <p class="soft">
-        {!isOperator() && 'Only the operator of the relay can change these settings. '}This page never shows secrets.
+        {!isOperator() && 'Only the operator of the relay can change these settings. '}The page shows no secrets.
       </p>
       {own.map((name) => (
         <section key={name}>
@@ -216,15 +180,10 @@ function ConnectionsForm({ company, at, onSaved }: SettingsProps) {
   };
   return (
     <form onSubmit={(event) => void save(event)}>
-      <Area
+      <JsonArea
         label="Connections as JSON"
         hint="The sections are platform, ticketing, mail, limits and webhookSecret. To remove a section, delete it here. Leave *** to keep a stored secret."
-        problem={mistake.value}
-        class="json"
-        spellcheck={false}
-        rows={14}
-        value={text}
-        onText={(text) => (typed.value = { text, before })}
+        {...{ problem: mistake.value, rows: 14, value: text, onText: (text) => (typed.value = { text, before }) }}
       />
       <Submit {...deed} words="Save connections" />
     </form>

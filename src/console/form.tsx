@@ -3,7 +3,6 @@
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
-/** The names of the fields that the user has edited. */
 export function changedIn(form: EventTarget | null): ReadonlySet<string> {
   const fields = form instanceof HTMLFormElement ? [...form.elements] : [];
   return new Set(fields.filter(isChanged).map(({ name }) => name));

@@ -1,21 +1,18 @@
-/** A page: its heading takes the focus after navigation. The content of most pages is one answer of the API. */
+/** The frame around every page: the header with the pages, search and pauses, and the footer. And the heading of a page. */
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import type { Resource } from './resource.js';
-import { Known, Pager, SessionIsOver, UpToDate } from './ui/index.js';
-
-export { announce } from './announce.js';
+import { isOperator, pageOf, query, type Resource, said, session } from './base.js';
+import { PauseBanner, PauseButton } from './pauses.js';
+import { type PageLink, Search } from './search.js';
+import type { CompanyFacts } from './types.js';
+import { Button, InTemporal, Known, Pager, SessionIsOver, UpToDate } from './ui/index.js';
 
 /** The path of the last page, and whether the user has gone from one page to another since the console was loaded. */
 let [shownAt, hasGone]: [string | undefined, boolean] = [undefined, false];
 
-interface PageProps {
-  title: string;
-  about?: ComponentChildren;
-  children?: ComponentChildren;
-}
+type PageProps = { title: string; about?: ComponentChildren; children?: ComponentChildren };
 
 export function Page({ title, about, children }: PageProps) {
   const { path } = useLocation();
@@ -52,5 +49,74 @@ export function PageOf<Body>({ of, children, ...page }: PageOfProps<Body>) {
       <Pager cursors={of.cursors} next={nextCursor} />
       <UpToDate of={of} />
     </Page>
+  );
+}
+
+/** `isPlace`: the page is in the first row of the navigation. `isTab`: the page is in the second row. */
+type Place = PageLink & { isPlace: boolean; isTab: boolean; current?: 'page' | 'true' | undefined };
+type FramedProps = { company?: CompanyFacts; places?: readonly Place[]; children: ComponentChildren };
+
+export function Framed({ company, places = [], children }: FramedProps) {
+  const { name: who, kind, role } = session.value ?? {};
+  const companyId = company?.companyId;
+  const tabs = places.filter(({ isTab }) => isTab);
+  return (
+    <>
+      <a class="unseen" href="#content">
+        Skip to content
+      </a>
+      <header>
+        <div class="row spread">
+          <a class="brand row" href={companyId ? pageOf.now(companyId) : '/'}>
+            <Mark /> {company?.name ?? 'Relay'}
+          </a>
+          {kind && (
+            <div class="row">
+              {company && <Search pages={places} />}
+              {company && <PauseButton />}
+              <form method="post" action="/sign-out" class="row">
+                <span class="soft small">{[who ?? kind, role && `(${role})`].filter(Boolean).join(' ')}</span>
+                <Button {...{ type: 'submit', class: 'quiet' }}>Sign out</Button>
+              </form>
+            </div>
+          )}
+        </div>
+        <Links label="Pages" of={places.filter(({ isPlace }) => isPlace)} hasIcons />
+        {tabs.length > 1 && <Links label="Pages of this place" of={tabs} />}
+      </header>
+      {company && <PauseBanner />}
+      {children}
+      <footer class="row soft small">
+        {isOperator() && <a href={pageOf.companies()}>All companies</a>}
+        <a href={`/docs${query({ companyId })}`}>API</a>
+        <InTemporal at={company?.webUi} words="Open Temporal" />
+      </footer>
+      <p {...{ role: 'status', class: said.value ? 'note said' : 'unseen' }}>{said}</p>
+    </>
+  );
+}
+
+function Links({ label, of, hasIcons }: { label: string; of: readonly Place[]; hasIcons?: true }) {
+  return (
+    <nav class="tabs" aria-label={label}>
+      {of.map(({ href, words, tab, key, current }) => (
+        <a key={href} href={href} data-icon={hasIcons && key} aria-current={hasIcons || current === 'page' ? current : undefined}>
+          {hasIcons ? words : (tab ?? words)}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+const dot = { r: 4, fill: 'var(--page)', stroke: 'var(--accent)', 'stroke-width': 2.5 };
+
+/** A baton between two dots: the relay passes an assignment on. */
+function Mark() {
+  return (
+    <svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
+      <path d="M5 17 19 7" stroke="currentColor" stroke-width="3" stroke-linecap="round" />
+      <circle {...{ ...dot, cx: 5, cy: 17 }} />
+      <circle {...{ ...dot, cx: 19, cy: 7 }} />
+    </svg>
   );
 }

@@ -4,33 +4,37 @@ import { useSignal } from '@preact/signals';
 import { type ComponentChildren, type ComponentType, render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
-import type { CompanyFacts } from '../contract/company.js';
-import type { Role } from '../contract/credential.js';
-import { pageOf, path } from './addresses.js';
-import { sessionIsOver } from './api.js';
-import { Page } from './frame.js';
-import { Framed } from './header.js';
+import {
+  CompanyContext,
+  isOperator,
+  may,
+  pageOf,
+  path,
+  type Session,
+  seldom,
+  session,
+  sessionIsOver,
+  useResource,
+} from './base.js';
+import { Framed, Page } from './frame.js';
 import { AssignmentPage } from './pages/assignment.js';
 import { CausePage } from './pages/cause.js';
 import { ChainPage } from './pages/chain.js';
 import { ChainsPage } from './pages/chains.js';
-import { CompaniesPage } from './pages/companies.js';
-import { ComposePage } from './pages/compose.js';
 import { NowPage } from './pages/now.js';
 import { PeoplePage } from './pages/people.js';
 import { RefusalPage, RefusedPage } from './pages/refused.js';
-import { RulesPage } from './pages/rules.js';
-import { SettingsPage } from './pages/settings.js';
-import { seldom, useResource } from './resource.js';
-import { CompanyContext, isOperator, may, type Session, session } from './session.js';
-import { ProblemNote } from './ui/known.js';
+import { ComposePage, RulesPage } from './pages/rules.js';
+import { CompaniesPage, SettingsPage } from './pages/settings.js';
+import type { CompanyFacts, Role } from './types.js';
+import { ProblemNote } from './ui/index.js';
 
 interface PageOfCompany {
   /** The name of a list. Only lists are in the navigation and in search. */
   name?: string;
-  /** The page of the navigation to which this page belongs. By default, the page is in the navigation. */
+  /** The page of the navigation above this page. By default, the page is in the navigation. */
   under?: string;
-  /** The name among the pages of its place. */
+  /** The name in the second row of the navigation. */
   tab?: string;
   /** After the key `g`, this key opens the page. */
   key?: string;
@@ -46,6 +50,11 @@ const ofRule = (load: (eventId: string) => Promise<OfRule>) => (relayId: string,
   <Later load={load} relayId={relayId} eventId={eventId ?? ''} />
 );
 
+const rulePage = async () => (await import('./pages/rule.js')).RulePage;
+const draftPage = async () => (await import('./composer/composer.js')).DraftPage;
+const versionsPage = async () => (await import('./pages/versions.js')).VersionsPage;
+const eventsPage = async (eventId: string) => (await import('./pages/rule-events.js'))[eventId ? 'EventPage' : 'EventsPage'];
+
 /** By the address below the company. `rules/draft` is the address `rules/<id>/draft`. */
 const pages: Record<string, PageOfCompany> = {
   '': { name: 'Now', key: 'n', list: NowPage },
@@ -53,22 +62,10 @@ const pages: Record<string, PageOfCompany> = {
   chains: { name: 'Chains', key: 'c', list: ChainsPage, item: (chainId) => <ChainPage chainId={chainId} /> },
   assignments: { under: 'chains', item: (assignmentId) => <AssignmentPage assignmentId={assignmentId} /> },
   refused: { name: 'Refused', key: 'f', list: RefusedPage, item: (id) => <RefusalPage rejectedId={id} /> },
-  rules: {
-    name: 'Rules',
-    tab: 'All rules',
-    key: 'r',
-    list: RulesPage,
-    item: ofRule(async () => (await import('./pages/rule.js')).RulePage),
-  },
-  'rules/draft': { under: 'rules', needs: 'author', item: ofRule(async () => (await import('./pages/draft.js')).DraftPage) },
-  'rules/versions': { under: 'rules', item: ofRule(async () => (await import('./pages/versions.js')).VersionsPage) },
-  'rules/events': {
-    under: 'rules',
-    item: ofRule(async (eventId) => {
-      const { EventPage, EventsPage } = await import('./pages/rule-events.js');
-      return eventId ? EventPage : EventsPage;
-    }),
-  },
+  rules: { name: 'Rules', tab: 'All rules', key: 'r', list: RulesPage, item: ofRule(rulePage) },
+  'rules/draft': { under: 'rules', needs: 'author', item: ofRule(draftPage) },
+  'rules/versions': { under: 'rules', item: ofRule(versionsPage) },
+  'rules/events': { under: 'rules', item: ofRule(eventsPage) },
   compose: { under: 'rules', name: 'Write a rule', list: ComposePage, needs: 'author' },
   settings: { name: 'Company', tab: 'Settings', key: 's', list: SettingsPage, needs: 'manage' },
   people: { under: 'settings', name: 'People and audit', key: 'p', list: PeoplePage, needs: 'manage' },
@@ -114,7 +111,6 @@ function isReadable(address: string): boolean {
   }
 }
 
-/** The links of the header that the user may follow. */
 function placesOf({ companyId }: CompanyFacts, here: string) {
   const place = pages[here]?.under ?? here;
   return Object.entries(pages).flatMap(([page, { name, tab, key, under, needs }]) => {

@@ -1,19 +1,14 @@
 /** Shows the contacts of a company or a rule as form fields, and converts these fields to a merge patch. */
 
-import type { Notify } from '../contract/notify.js';
-import { FormFields } from './ui/fields.js';
+import type { Notify } from './types.js';
+import { FormFields } from './ui/index.js';
 
 const linksWords =
   'Put links for decisions (retry, skip) into messages to the webhook. Everybody who reads the messages can use the links.';
 const maskWords = '*** stands for the secret part of the address. Leave *** to keep this part.';
 
-export function NotifyFields({
-  notify: { emails = [], webhookUrl, linksInWebhooks = false } = {},
-  of,
-}: {
-  notify?: Notify | undefined;
-  of: string;
-}) {
+export function NotifyFields({ notify = {}, of }: { notify?: Notify | undefined; of: string }) {
+  const { emails = [], webhookUrl, linksInWebhooks = false } = notify;
   const fields = {
     emails: { label: 'E-mail addresses', hint: 'Write one address per line.', rows: 2, first: emails.join('\n') },
     webhookUrl: { label: 'Webhook', hint: maskWords, first: webhookUrl, autocomplete: 'off' },

@@ -1,15 +1,10 @@
 /** Pauses of outside systems: the banner on every page, and the button in the header that begins a pause. */
 
 import { type Pausable, pausable } from '../chain/pause.js';
-import type { ChainList } from '../contract/chain-resource.js';
-import type { PausesNow } from '../contract/company.js';
-import { pageOf, path, query } from './addresses.js';
-import { ask } from './api.js';
-import { useResource } from './resource.js';
-import { may, useCompany } from './session.js';
+import { ask, may, pageOf, path, query, useCompany, useResource } from './base.js';
+import type { ChainList } from './types.js';
 import { Button, DeedButton, ProblemNote, Time, useDeed } from './ui/index.js';
-import { timeIn } from './when.js';
-import { counted, pausableWords } from './words.js';
+import { counted, pausableWords, timeIn } from './words.js';
 
 /** By the length in seconds. */
 const ends = { 0: 'when a person ends the pause', 1800: 'in 30 minutes', 7200: 'in 2 hours', 28800: 'in 8 hours' };
@@ -22,31 +17,19 @@ const fields = {
   reason: { label: 'Reason', hint: 'Every waiting action shows this reason.', maxLength: 500 },
 };
 
+const about =
+  'The relay still accepts events. Actions that need the paused system wait. After the pause, these actions run in order. ' +
+  'A pause does not count as an attempt.';
+
+const title = 'Pause for planned downtime';
+const pausing = { title, verb: 'Pause', words: 'Paused', look: 'quiet', fields, about } as const;
+
 export function PauseButton() {
   const { companyId, refresh } = useCompany();
   if (!may('manage')) return null;
-  const pause = ({ what, reason, seconds }: Record<string, string>) =>
-    ask<PausesNow>('PUT', path`/admin/companies/${companyId}/pause`, {
-      what,
-      reason: reason || undefined,
-      until: timeIn(Number(seconds)),
-    });
-  return (
-    <DeedButton
-      title="Pause for planned downtime"
-      verb="Pause"
-      words="Paused"
-      look="quiet"
-      fields={fields}
-      change={pause}
-      onDone={refresh}
-    >
-      <p>
-        The relay still accepts events. Actions that need the paused system wait. After the pause, these actions run in order. The
-        pause does not count as an attempt.
-      </p>
-    </DeedButton>
-  );
+  const pause = ({ what, reason, seconds = '' }: Record<string, string>) =>
+    ask('PUT', path`/admin/companies/${companyId}/pause`, { what, reason: reason || undefined, until: timeIn(+seconds) });
+  return <DeedButton {...pausing} change={pause} onDone={refresh} />;
 }
 
 export function PauseBanner() {

@@ -1,86 +1,61 @@
 /** Decides about a refused request: a person sends the request again, edits it first, or drops it. */
 
 import { type Signal, signal, useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { type Fields, mergeFields } from '../chain/fields.js';
-import type { Accepted } from '../contract/chain-resource.js';
-import type { RejectedRequest } from '../contract/problem.js';
-import { pageOf, path } from './addresses.js';
-import { ask, Refused } from './api.js';
+import { ask, pageOf, path, Refused, useCompany } from './base.js';
 import { changesOf } from './fields.js';
-import { useCompany } from './session.js';
+import type { Accepted, RejectedRequest } from './types.js';
 import { Button, Confirm, DeedButton, ProblemNote, useDeed } from './ui/index.js';
 import { FieldInputs } from './verbs.js';
 import { counted } from './words.js';
 
-interface DecideProps {
-  request: RejectedRequest;
-  /** The indexes of the proposed actions that will not be sent. */
-  leftOut: readonly number[];
-  onDecided(): void;
-}
+/** `leftOut`: the indexes of the proposed actions that the user does not send. */
+type DecideProps = { request: RejectedRequest; leftOut: readonly number[]; onDecided(): void };
 
-export function Decide({ request, leftOut, onDecided }: DecideProps) {
-  const { companyId } = useCompany();
-  const { proposal = [], body, elements } = request;
-  const actions = body ? proposal.map(({ element }) => element) : elements;
-  const sent = actions.flatMap((fields, index) => (body && leftOut.includes(index) ? [] : [{ index, fields }]));
-  const drop = (
-    <DeedButton
-      title="Drop the request?"
-      verb="Drop"
-      danger
-      words="Request dropped."
-      onDone={onDecided}
-      change={() => ask('POST', path`/co/${companyId}/rejected/${request.rejectedId}/drop`)}
-    >
-      <p>The request will not run, and you cannot send it again. You can read the request for 30 days after its arrival.</p>
-    </DeedButton>
-  );
-  if (sent.length === 0) return <p class="row">{drop}</p>;
-  return (
-    <Resend request={request} count={actions.length} sent={sent}>
-      {drop}
-    </Resend>
-  );
-}
+const dropping = {
+  ...{ title: 'Drop the request?', verb: 'Drop', danger: true, words: 'Request dropped.' },
+  about: 'The request will not run, and you cannot send it again. You can read the request for 30 days after its arrival.',
+};
 
-interface ResendProps {
-  request: RejectedRequest;
-  /** The number of all actions, also of those that are left out. */
-  count: number;
-  sent: readonly { index: number; fields: Fields }[];
-  /** Other buttons in the same row. */
-  children: ComponentChildren;
-}
+const doubtful = {
+  ...{ title: 'Send these actions?', verb: 'Send these actions' },
+  about:
+    'The token of this request is not valid any more, or the signature is wrong. Somebody else may have written these actions. ' +
+    'Read each action before you send it.',
+};
 
 /** If the token is expired or revoked, or the signature is wrong, the user must first read and confirm the actions. */
-function Resend({ request: { rejectedId, reason, problem, body }, count, sent, children }: ResendProps) {
+export function Decide({ request, leftOut, onDecided }: DecideProps) {
   const { companyId } = useCompany();
   const { route } = useLocation();
+  const { rejectedId, reason, problem, proposal = [], body, elements } = request;
+  const at = path`/co/${companyId}/rejected/${rejectedId}`;
+  const all = body ? proposal.map(({ element }) => element) : elements;
+  const sent = all.flatMap((fields, index) => (body && leftOut.includes(index) ? [] : [{ index, fields }]));
   const [isEditing, isDoubtful] = [useSignal(false), useSignal(false)];
   /** The edited texts of each action. */
-  const texts = useMemo(() => Array.from({ length: count }, () => signal<Record<string, string>>({})), []);
+  const texts = useMemo(() => all.map(() => signal<Record<string, string>>({})), []);
   const deed = useDeed();
   const editsOf = (index: number, fields: Fields) => (isEditing.value ? changesOf(fields, texts[index]?.value ?? {}) : {});
   const send = (confirm: boolean) =>
     deed.run(async () => {
       const edits = sent.map(({ index, fields }) => [String(index), editsOf(index, fields)] as const);
       const actions = Object.fromEntries(edits.filter(([, changed]) => Object.keys(changed).length > 0));
-      const leaveOut = texts.flatMap((_, place) => (sent.some(({ index }) => index === place) ? [] : [place]));
-      const asked = { confirm, actions, ...(body && { proposed: true, leaveOut }) };
+      const asked = { confirm, actions, ...(body && { proposed: true, leaveOut: leftOut }) };
       try {
-        const { chainId } = await ask<Accepted>('POST', path`/co/${companyId}/rejected/${rejectedId}/resend`, asked);
+        const { chainId } = await ask<Accepted>('POST', `${at}/resend`, asked);
         route(pageOf.chain(companyId, chainId));
       } catch (error) {
         if (!(error instanceof Refused) || !error.is('not-confirmed')) throw error;
         isDoubtful.value = true;
       }
     });
-  const ofAll = `${sent.length < count ? `${sent.length} of ` : ''}${counted(count, 'action')}`;
+  const ofAll = `${sent.length < all.length ? `${sent.length} of ` : ''}${counted(all.length, 'action')}`;
+  const drop = <DeedButton {...dropping} onDone={onDecided} change={() => ask('POST', `${at}/drop`)} />;
   const isInvalid = reason === 'invalid-chain';
+  if (sent.length === 0) return <p class="row">{drop}</p>;
   return (
     <>
       <p class="row">
@@ -89,10 +64,8 @@ function Resend({ request: { rejectedId, reason, problem, body }, count, sent, c
             {body ? `Send as proposed (${ofAll})` : 'Send again'}
           </Button>
         )}
-        <Button class={isInvalid ? 'main' : ''} onClick={() => (isEditing.value = true)}>
-          Edit and send…
-        </Button>
-        {children}
+        <Button {...{ class: isInvalid ? 'main' : '', onClick: () => (isEditing.value = true) }}>Edit and send…</Button>
+        {drop}
         <span class="soft small">The delays of the actions start when you send the request.</span>
       </p>
       {!isDoubtful.value && !isEditing.value && <ProblemNote refused={deed.refused} />}
@@ -101,19 +74,15 @@ function Resend({ request: { rejectedId, reason, problem, body }, count, sent, c
           {...deed}
           title="Edit the request"
           verb={body ? `Send (${ofAll})` : 'Send'}
+          about="You change only this request, not the webhook. If you empty a field, the relay removes the field."
           onClose={() => (isEditing.value = false)}
           onConfirm={() => void send(false)}
         >
-          <p>You change only this request, not the webhook. If you empty a field, the relay removes the field.</p>
           {sent.map(({ index, fields }) => (
             <fieldset key={index}>
-              <legend>
-                {index} {String(fields.action ?? '')}
-              </legend>
+              <legend>{`${index} ${fields.action ?? ''}`}</legend>
               <FieldInputs
-                fields={fields}
-                at={`/${index}`}
-                issues={deed.refused?.problem.errors ?? problem.errors ?? []}
+                {...{ fields, at: `/${index}`, issues: deed.refused?.problem.errors ?? problem.errors ?? [] }}
                 texts={texts[index] as Signal<Record<string, string>>}
               />
             </fieldset>
@@ -121,17 +90,7 @@ function Resend({ request: { rejectedId, reason, problem, body }, count, sent, c
         </Confirm>
       )}
       {isDoubtful.value && (
-        <Confirm
-          {...deed}
-          title="Send these actions?"
-          verb="Send these actions"
-          onClose={() => (isDoubtful.value = false)}
-          onConfirm={() => void send(true)}
-        >
-          <p>
-            The token of this request is not valid any more, or the signature is wrong. Somebody else may have written these
-            actions. Read each action before you send it.
-          </p>
+        <Confirm {...{ ...deed, ...doubtful }} onClose={() => (isDoubtful.value = false)} onConfirm={() => void send(true)}>
           {sent.map(({ index, fields }) => (
             <pre key={index}>{JSON.stringify(mergeFields(fields, editsOf(index, fields)))}</pre>
           ))}

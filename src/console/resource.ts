@@ -1,12 +1,10 @@
-/** Keeps an answer of the API up to date, while a page shows the answer and somebody uses the page. */
+/** Keeps answers of the API up to date, by polls and server-sent events, while a page shows them and somebody uses the page. */
 
 import { type Signal, signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { nextPauseMs, type Rhythm } from '../contract/rhythm.js';
 import { query } from './addresses.js';
 import { ask, Refused, sessionIsOver } from './api.js';
-import { isAttended } from './attention.js';
-import { listen } from './stream.js';
 
 export interface Resource<Body> {
   /** The last answer. Undefined before the first answer. */
@@ -43,6 +41,32 @@ export function usePages<Body>(path: string, rhythm?: Rhythm, limit?: string): [
   const cursors = useSignal<string[]>([]);
   const page = useResource<Body>(path + query({ limit, cursor: cursors.value.at(-1) }), rhythm);
   return [{ ...page, cursors }, cursors];
+}
+
+/**
+ * Asks the API once, and again a moment after each change of the path or of the body.
+ * @param path - if undefined, nothing is asked. @returns `isOutdated`: the answer is about an earlier path or body.
+ */
+export function useAnswer<Body>(method: 'GET' | 'POST', path: string | undefined, body?: object, pauseMs = 0) {
+  const answer = useSignal<{ text: string; body?: Body; refused?: Refused }>({ text: '' });
+  const text = path === undefined ? '' : path + JSON.stringify(body);
+  useEffect(() => {
+    if (path === undefined) return;
+    let isOld = false;
+    const take = (heard: { body?: Body; refused?: Refused }) => {
+      if (!isOld) answer.value = { ...heard, text };
+    };
+    const refuse = (refused: unknown) => {
+      if (!(refused instanceof Refused)) throw refused;
+      take({ ...answer.peek(), refused });
+    };
+    const timer = setTimeout(() => void ask<Body>(method, path, body).then((body) => take({ body }), refuse), pauseMs);
+    return () => {
+      isOld = true;
+      clearTimeout(timer);
+    };
+  }, [text]);
+  return { body: answer.value.body, refused: answer.value.refused, isOutdated: answer.value.text !== text };
 }
 
 function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
@@ -114,3 +138,69 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
     refresh: () => wait(listDelayMs),
   };
 }
+
+/** `hear` gets the new answer, or undefined if the answer has not changed. */
+type Listener = { path: string; hear(body?: unknown): void };
+
+const listeners = new Set<Listener>();
+/** The stream opens this long after the last resource has started or stopped, so that the page opens only one stream. */
+const gatherMs = 100;
+/** After an error, the stream stays closed for this long. In this time, each resource polls. */
+const troubleMs = 30_000;
+
+let source: EventSource | undefined;
+let opening: ReturnType<typeof setTimeout> | undefined;
+
+/** @returns a function that stops listening. */
+export function listen(listener: Listener): () => void {
+  listeners.add(listener);
+  openIn(gatherMs);
+  return () => {
+    listeners.delete(listener);
+    openIn(gatherMs);
+  };
+}
+
+function openIn(ms: number): void {
+  clearTimeout(opening);
+  opening = setTimeout(open, ms);
+}
+
+function close(): void {
+  clearTimeout(opening);
+  source?.close();
+  source = undefined;
+}
+
+function open(): void {
+  close();
+  const paths = [...new Set([...listeners].map(({ path }) => path))].slice(0, 10);
+  const [company] = /^\/co\/[^/]+/.exec(paths[0] ?? '') ?? [];
+  if (company === undefined || !isAttended()) return;
+  const opened = new EventSource(`${company}/events?${new URLSearchParams(paths.map((path) => ['path', path]))}`);
+  source = opened;
+  opened.addEventListener('answer', ({ data }) => {
+    const { path, body } = JSON.parse(data);
+    for (const listener of listeners) if (listener.path === path) listener.hear(body);
+  });
+  opened.addEventListener('alive', () => {
+    for (const { path, hear } of listeners) if (paths.includes(path)) hear();
+  });
+  opened.addEventListener('end', () => openIn(0));
+  opened.addEventListener('error', () => {
+    if (opened.readyState === EventSource.CLOSED) openIn(troubleMs);
+  });
+}
+
+/** A hidden page closes its stream, because browsers limit the number of connections to one server. */
+const look = () => (isAttended() ? source || openIn(0) : close());
+document.addEventListener('visibilitychange', look);
+addEventListener('focus', look);
+
+const unattendedMs = 30 * 60_000;
+
+let attendedAt = Date.now();
+for (const event of ['pointerdown', 'keydown', 'wheel', 'focus'])
+  addEventListener(event, () => (attendedAt = Date.now()), { capture: true, passive: true });
+
+export const isAttended = () => document.visibilityState === 'visible' && Date.now() - attendedAt < unattendedMs;

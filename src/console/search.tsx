@@ -3,33 +3,19 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import type { SearchResult } from '../contract/search.js';
-import { pageOf, path, query } from './addresses.js';
-import { ask, Refused } from './api.js';
-import { useCompany } from './session.js';
+import { pageOf, path, query, useAnswer, useCompany } from './base.js';
+import type { SearchResult } from './types.js';
 import { Button, Dialog, FieldList } from './ui/index.js';
 
 /** `key` follows the key `g`: `g n` opens Now. */
-export interface PageLink {
-  href: string;
-  words: string;
-  tab?: string | undefined;
-  key?: string | undefined;
-}
+export type PageLink = { href: string; words: string; tab?: string | undefined; key?: string | undefined };
 
-interface Found {
-  kind: string;
-  words: string;
-  more?: string | undefined;
-  /** The address of a page. Without it, `press` is the button. */
-  href?: string;
-  press?(): void;
-}
+/** A link to a page, or a button that `press` presses. */
+type Found = { kind: string; words: string; more?: string | undefined; href?: string; press?(): void };
 
 const typingPauseMs = 60;
 const goMs = 1500; // the second key must follow within this time
 
-/** @param pages - the pages that the user may open. */
 export function Search({ pages }: { pages: readonly PageLink[] }) {
   const shown = useSignal<'search' | 'keys' | undefined>(undefined);
   const { route } = useLocation();
@@ -63,29 +49,6 @@ export function Search({ pages }: { pages: readonly PageLink[] }) {
   );
 }
 
-/** The ids that begin with the text, and why the API refused the search. */
-function useIds(wanted: string) {
-  const { companyId } = useCompany();
-  const found = useSignal<{ ids: readonly SearchResult[]; problem?: string }>({ ids: [] });
-  useEffect(() => {
-    let isOld = false;
-    const look = () =>
-      ask<{ items: SearchResult[] }>('GET', path`/co/${companyId}/search` + query({ q: wanted })).then(
-        ({ items }) => ({ ids: items }),
-        (error) => ({ ids: [], problem: error instanceof Refused ? error.problem.detail : String(error) }),
-      );
-    const timer = setTimeout(async () => {
-      const answer = wanted === '' ? { ids: [] } : await look();
-      if (!isOld) found.value = answer;
-    }, typingPauseMs);
-    return () => {
-      isOld = true;
-      clearTimeout(timer);
-    };
-  }, [wanted]);
-  return found.value;
-}
-
 const prompt = 'Assignment, ticket, chain, rule or page';
 
 /** The arrow keys move between the text field and the results. Enter in the text field opens the first result. */
@@ -94,14 +57,12 @@ function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): 
   const form = useRef<HTMLFormElement>(null);
   const typed = useSignal('');
   const wanted = typed.value.trim();
-  const { ids, problem } = useIds(wanted);
+  const asked = wanted ? path`/co/${companyId}/search` + query({ q: wanted }) : undefined;
+  const { body, refused } = useAnswer<{ items: SearchResult[] }>('GET', asked, undefined, typingPauseMs);
+  const ids = (asked && body?.items) || [];
   const matches = ({ words }: { words: string }) => words.toLowerCase().includes(wanted.toLowerCase());
   const found: Found[] = [
-    ...ids.map((one) => ({
-      kind: one.kind,
-      words: one.name ? `${one.name} (${one.id})` : one.id,
-      href: addressOf(companyId, one),
-    })),
+    ...ids.map(({ kind, id, name }) => ({ kind, words: name ? `${name} (${id})` : id, href: addresses[kind](companyId, id) })),
     ...pages.filter(matches).map(({ key, ...page }) => ({ ...page, kind: 'page', more: key && `g ${key}` })),
     ...buttonsOfPage().filter(matches),
   ];
@@ -116,47 +77,36 @@ function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): 
     event.preventDefault();
     stops()[1]?.click();
   };
-  const press = ({ press }: Found) => {
-    onClose();
-    press?.();
-  };
   return (
     <Dialog title="Search" onClose={onClose}>
       <form ref={form} onSubmit={openFirst} onKeyDown={move}>
         <input
-          type="search"
-          aria-label={prompt}
-          placeholder={prompt}
-          autocomplete="off"
-          spellcheck={false}
+          {...{ type: 'search', 'aria-label': prompt, placeholder: prompt, autocomplete: 'off', spellcheck: false }}
           onInput={({ currentTarget }) => (typed.value = currentTarget.value)}
         />
         <ul class="plain found" aria-label="Results">
-          {found.map((one) => {
-            const As = one.href ? 'a' : 'button';
+          {found.map(({ kind, words, more, href, press }) => {
+            const As = href ? 'a' : 'button';
             return (
-              <li key={`${one.kind} ${one.words}`}>
-                <As type={one.href ? undefined : 'button'} href={one.href} onClick={() => press(one)}>
-                  <span class="soft small">{one.kind}</span> {one.words} {one.more && <kbd>{one.more}</kbd>}
+              <li key={`${kind} ${words}`}>
+                <As {...{ href, type: href ? undefined : 'button' }} onClick={() => [onClose(), press?.()]}>
+                  <span class="soft small">{kind}</span> {words} {more && <kbd>{more}</kbd>}
                 </As>
               </li>
             );
           })}
         </ul>
       </form>
-      {problem && <p class="error">{problem}</p>}
+      {asked && refused && <p class="error">{refused.problem.detail}</p>}
       {found.length === 0 && <p class="soft">Nothing begins with “{wanted}”.</p>}
     </Dialog>
   );
 }
 
-function addressOf(companyId: string, { kind, id }: Pick<SearchResult, 'kind' | 'id'>): string {
-  if (kind === 'assignment') return pageOf.assignment(companyId, id);
-  if (kind === 'rule') return pageOf.rule(companyId, id);
-  return kind === 'ticket' ? pageOf.chains(companyId, { ticketId: id }) : pageOf.chain(companyId, id);
-}
+const ofTicket = (companyId: string, ticketId: string) => pageOf.chains(companyId, { ticketId });
+const addresses = { assignment: pageOf.assignment, rule: pageOf.rule, chain: pageOf.chain, ticket: ofTicket };
 
-/** The buttons of the page behind the dialog. To choose one is to press it. */
+/** The buttons of the page behind the dialog. */
 function buttonsOfPage(): Found[] {
   const buttons = [...document.querySelectorAll<HTMLButtonElement>('main button[type="button"]')];
   return buttons
@@ -172,9 +122,8 @@ function Keys({ pages, onClose }: { pages: readonly PageLink[]; onClose(): void 
     ['Esc', 'Close a dialog'],
   ];
   return (
-    <Dialog title="Keys" onClose={onClose}>
+    <Dialog title="Keys" back="Close" onClose={onClose}>
       <FieldList fields={keys} />
-      <Button onClick={onClose}>Close</Button>
     </Dialog>
   );
 }

@@ -7,12 +7,7 @@ import type { CompanyFacts } from '../contract/company.js';
 import type { Role } from '../contract/credential.js';
 import type { Resource } from './resource.js';
 
-export interface Session {
-  kind: 'admin' | 'key' | 'person';
-  name?: string;
-  companyId?: string;
-  role?: Role;
-}
+export type Session = { kind: 'admin' | 'key' | 'person'; name?: string; companyId?: string; role?: Role };
 
 export const session = signal<Session | undefined>(undefined);
 
@@ -25,24 +20,15 @@ export function may(role: Role): boolean {
 
 export const isOperator = () => session.value?.kind === 'admin';
 
-export interface Company extends CompanyFacts {
-  refresh: Resource<CompanyFacts>['refresh'];
-}
+export type Company = ReturnType<typeof useCompany>;
 
-export const CompanyContext = createContext<Company | undefined>(undefined);
+export const CompanyContext = createContext<(CompanyFacts & Pick<Resource<CompanyFacts>, 'refresh'>) | undefined>(undefined);
 
-export function useCompany(): Company {
+export function useCompany() {
   const company = useContext(CompanyContext);
   if (!company) throw new Error('this page has no company');
-  return company;
-}
-
-export function ruleOf({ rules }: Pick<CompanyFacts, 'rules'>, relayId: string | undefined) {
-  return rules.find((rule) => rule.relayId === relayId);
-}
-
-/** For example `Night shift (4711)`. Returns only the id if the rule was deleted. */
-export function ruleName({ rules }: Pick<CompanyFacts, 'rules'>, relayId: string): string {
-  const rule = ruleOf({ rules }, relayId);
-  return rule ? `${rule.name} (${relayId})` : relayId;
+  const ruleOf = (relayId: string) => company.rules.find((rule) => rule.relayId === relayId)?.name;
+  /** For example `Night shift (4711)`. Returns only the id if the rule was deleted. */
+  const ruleName = (relayId: string) => (ruleOf(relayId) ? `${ruleOf(relayId)} (${relayId})` : relayId);
+  return { ...company, ruleOf, ruleName };
 }

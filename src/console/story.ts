@@ -1,11 +1,10 @@
-/** Tells in one sentence what became of an assignment: the platform's status, the last send, what is wrong, and what comes next. */
+/** Describes an assignment in one sentence: its status at the platform, the last send, the problem, and the next step. */
 
 import { conditionOf } from '../chain/comparisons.js';
 import { foundNobody, hasEnded } from '../chain/outcome.js';
 import { conditionWords, deedWords, groupsOf } from '../chain/sentences.js';
 import { capital, counted } from '../chain/text.js';
-import type { AssignmentNow } from '../contract/assignment.js';
-import type { ActionResource } from '../contract/chain-resource.js';
+import type { ActionResource, AssignmentNow } from './types.js';
 import { timeText, type Zone } from './when.js';
 import { actionWords, failureTitle } from './words.js';
 
@@ -58,7 +57,7 @@ function sentWords(send: Step, count: number): string {
   return `${deed}${found ? `: ${found}` : ''}`;
 }
 
-/** @param isSaid - whether the sentence already says that the assignment does not exist. */
+/** @param isSaid - whether the sentence says already that the assignment does not exist. */
 function troubleWords(steps: readonly Step[], isSaid = false): string | undefined {
   const of = (wanted: Step['state']) => steps.filter(({ state }) => state === wanted).at(-1);
   const [held, retrying, failed] = [of('needs-attention'), of('retrying'), of('failed')];
@@ -69,7 +68,7 @@ function troubleWords(steps: readonly Step[], isSaid = false): string | undefine
   return failed && `Failed: ${why(failed)}`;
 }
 
-/** After a send to the same groups, only the radius is new. */
+/** The words of the next step. After a send to the same groups, these words name only the radius. */
 function nextWords(next: Step, last: Step | undefined): string {
   const [fields, before] = [next.fields ?? {}, last?.fields ?? {}];
   const isWider = next.action === last?.action && groupsOf(fields).join() === groupsOf(before).join() && fields.sendRadius;
@@ -78,7 +77,7 @@ function nextWords(next: Step, last: Step | undefined): string {
   return deed.charAt(0).toLowerCase() + deed.slice(1);
 }
 
-/** A condition that holds now needs no words. */
+/** The words of the condition of a step. A condition that is true now needs no words. */
 function only({ fields = {} }: Step, { status }: Partial<AssignmentNow> = {}): string {
   const words = status === 'draft' ? '' : conditionWords(conditionOf(fields), true);
   return words && `, ${words}`;

@@ -4,22 +4,16 @@ import type { ComponentChildren } from 'preact';
 import { type Fields, fixedFields } from '../chain/fields.js';
 import { hasEnded } from '../chain/outcome.js';
 import { type Scale, scaleOf, width } from '../chain/timeline.js';
-import type { ActionResource, ChainResource, NoticeText } from '../contract/chain-resource.js';
 import { noticeKindOf } from '../contract/notices.js';
-import { path } from './addresses.js';
-import { useCompany } from './session.js';
+import { path, useCompany } from './base.js';
 import { deedOf } from './story.js';
+import type { ActionResource, ChainResource, NoticeText } from './types.js';
 import { Asked, Failure, FieldList, Moment, now, Said, State, Time } from './ui/index.js';
 import { Verbs } from './verbs.js';
-import { durationText } from './when.js';
-import { counted, failureTitle, toneOf, verbWords } from './words.js';
+import { counted, durationText, failureTitle, toneOf, verbWords } from './words.js';
 
-export interface Step {
-  chain: ChainResource;
-  action: ActionResource;
-  /** When the action ran or will run. */
-  at: string;
-}
+/** `at`: when the action ran or will run. */
+export type Step = { chain: ChainResource; action: ActionResource; at: string };
 
 /** The steps of a chain in their order. An action never comes before an earlier action with the same due time. */
 export function stepsOf(chain: ChainResource): Step[] {
@@ -46,14 +40,9 @@ function spanOf({ receivedAt, closedAt, actions }: ChainResource) {
   return { from: ms(receivedAt), to: Math.max(ms(receivedAt), ...ends, ...(closedAt ? [] : [now.value])) };
 }
 
-interface TimelineProps {
-  steps: readonly Step[];
-  /** A line below each heading. */
-  about?(step: Step): ComponentChildren;
-  /** Called after a decision about a step. */
-  onDone(step: Step): void;
-}
+type TimelineProps = { steps: readonly Step[]; about?(step: Step): ComponentChildren; onDone(step: Step): void };
 
+/** @param about - a line below each heading. @param onDone - called after a decision about a step. */
 export function Timeline({ steps, about, onDone }: TimelineProps) {
   if (steps.length === 0) return null;
   const spans = [...new Set(steps.map(({ chain }) => chain))].map(spanOf);
@@ -64,7 +53,7 @@ export function Timeline({ steps, about, onDone }: TimelineProps) {
     <>
       <p class="row spread axis soft small" aria-hidden="true">
         <Time at={iso(Math.min(...spans.map(({ from }) => from)))} />
-        {gaps && <span>shaded: {gaps} without a chain</span>}
+        {gaps && <span>shaded: no chain for {gaps}</span>}
         <Time at={iso(Math.max(...spans.map(({ to }) => to)))} />
       </p>
       <ol class="rail">
@@ -78,7 +67,7 @@ export function Timeline({ steps, about, onDone }: TimelineProps) {
               <p class="small soft">
                 <When step={step} /> {about?.(step)}
               </p>
-              <StepBody chain={step.chain} action={step.action} onDone={() => onDone(step)} />
+              <StepBody {...step} onDone={() => onDone(step)} />
             </article>
           </li>
         ))}
@@ -107,22 +96,26 @@ function Track({ step: { chain, action }, scale }: { step: Step; scale: Scale })
   const [isOver, today] = [hasEnded(state), scale.place(now.value)];
   const begin = state === 'pending' ? today : place(startedAt ?? endedAt ?? runAt);
   const end = endedAt ? place(endedAt) : startedAt && !isOver ? today : begin;
-  const bar = (look: string, from: number, size: number, height: number) => (
-    <rect class={look} x={Math.min(from, width - size)} y={(12 - height) / 2} width={Math.max(size, 0)} height={height} />
+  const bar = (colour: string, from: number, size: number, height: number, look = '') => (
+    <rect
+      {...{ class: look, fill: `var(--${colour})`, height, width: Math.max(size, 0) }}
+      {...{ x: Math.min(from, width - size), y: (12 - height) / 2 }}
+    />
   );
   return (
     <svg class="track" viewBox={`0 0 ${width} 12`} preserveAspectRatio="none" aria-hidden="true">
       {bar('line', 0, width, 1)}
-      {scale.breaks.map(({ from, to }) => bar('break', from, to - from, 12))}
-      {bar('waits', place(chain.receivedAt), begin - place(chain.receivedAt), 2)}
-      {state !== 'pending' && bar(state === 'scheduled' ? 'due' : 'runs', begin, Math.max(8, end - begin), 10)}
-      {!isOver && nextAttemptAt && bar('due', place(nextAttemptAt), 8, 10)}
-      {chain.closedAt === undefined && bar('now', today, 2, 12)}
+      {scale.breaks.map(({ from, to }) => bar('line', from, to - from, 12))}
+      {bar('soft', place(chain.receivedAt), begin - place(chain.receivedAt), 2)}
+      {state === 'scheduled' && bar('card', begin, 8, 10, 'due')}
+      {state !== 'scheduled' && state !== 'pending' && bar('tone', begin, Math.max(8, end - begin), 10)}
+      {!isOver && nextAttemptAt && bar('card', place(nextAttemptAt), 8, 10, 'due')}
+      {chain.closedAt === undefined && bar('accent', today, 2, 12)}
     </svg>
   );
 }
 
-export function StepBody({ chain, action, onDone }: { chain: ChainResource; action: ActionResource; onDone(): void }) {
+function StepBody({ chain, action, onDone }: Pick<Step, 'chain' | 'action'> & { onDone(): void }) {
   const { companyId } = useCompany();
   const { state, reason, result, deliveries = [], steered = [], nextAttemptAt, assignmentId } = action;
   const error = action.error && { ...action.error, assignmentId };
@@ -144,9 +137,7 @@ export function StepBody({ chain, action, onDone }: { chain: ChainResource; acti
       {deliveries.length > 0 && (
         <details open={deliveries.some(({ sent }) => !sent)}>
           <summary>{counted(deliveries.length, 'recipient')}</summary>
-          <FieldList
-            fields={deliveries.map(({ recipient, sent, error }) => [recipient, sent ? 'sent' : `not sent: ${error ?? ''}`])}
-          />
+          <FieldList fields={deliveries.map((one) => [one.recipient, one.sent ? 'sent' : `not sent: ${one.error ?? ''}`])} />
         </details>
       )}
       {noticeKindOf(state) && (

@@ -1,19 +1,17 @@
 /** The buttons to decide about one action, and the dialog that edits its fields. */
 
 import { type Signal, useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { type SteeringVerb, steeringVerbs, verbsFor } from '../chain/allowed-verbs.js';
 import { type Fields, fixedFields } from '../chain/fields.js';
 import { isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
 import { actionsText } from '../chain/text.js';
-import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
-import { pageOf, path } from './addresses.js';
-import { ask } from './api.js';
+import { ask, may, pageOf, path, useCompany } from './base.js';
 import { changesOf, editText, fieldAt, isLong } from './fields.js';
-import { may, useCompany } from './session.js';
-import { Area, Button, Check, Confirm, type ConfirmProps, Entry, Failure, NotReady, ProblemNote, useDeed } from './ui/index.js';
+import type { ActionResource, ChainResource } from './types.js';
+import { Button, ButtonTo, Confirm, type ConfirmProps, NotReady, useDeed } from './ui/dialog.js';
+import { Area, Check, Entry, Failure, ProblemNote } from './ui/index.js';
 import { helpFor, stateWords, titleOf, verbWords } from './words.js';
 
 interface VerbsProps {
@@ -21,37 +19,22 @@ interface VerbsProps {
   action: ActionResource;
   /** The verbs that can have a button here. By default, all verbs. */
   only?: readonly SteeringVerb[];
-  /** A text at the end of each button, such as ` this one`, if other buttons beside it steer several chains. */
+  /** The end of each button's text, such as ` this one`, if buttons beside it steer several chains. */
   which?: string;
-  /** Called when a button is pressed. */
   onBegin?(): void;
-  /** Called after a decision. */
   onDone(): void;
 }
 
+const cancelling = 'You cannot undo this. If the action is running now, the relay finishes it first.';
+const minutes = {
+  ...{ hint: 'Other actions keep their times.', first: '30', required: true },
+  ...({ type: 'number', min: '0', max: '527040', step: 'any' } as const),
+};
 /** What a dialog asks before a decision. Retry and Run now act immediately. */
-const questions: Partial<Record<SteeringVerb, Pick<ConfirmProps, 'verb' | 'danger' | 'fields'> & { words?: string }>> = {
-  skip: { verb: 'Skip', words: 'This action will not run. The chain continues with the next action.' },
-  cancel: {
-    verb: 'Cancel the action',
-    danger: true,
-    words: 'You cannot undo this. If the action is running now, the relay finishes it first.',
-  },
-  reschedule: {
-    verb: 'Reschedule',
-    fields: {
-      minutes: {
-        label: 'Minutes from now',
-        hint: 'Other actions keep their times.',
-        first: '30',
-        type: 'number',
-        min: '0',
-        max: '527040',
-        step: 'any',
-        required: true,
-      },
-    },
-  },
+const questions: Partial<Record<SteeringVerb, Pick<ConfirmProps, 'verb' | 'danger' | 'fields' | 'about'>>> = {
+  skip: { verb: 'Skip', about: 'This action will not run. The chain continues with the next action.' },
+  cancel: { verb: 'Cancel the action', danger: true, about: cancelling },
+  reschedule: { verb: 'Reschedule', fields: { minutes: { label: 'Minutes from now', ...minutes } } },
 };
 
 export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin, onDone }: VerbsProps) {
@@ -89,13 +72,11 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
       {by && `, after a decision of ${by}`}. Your input stays here until you choose Back.
     </p>
   );
-  const { words, ...question } = (asked.value && questions[asked.value]) ?? { verb: '' };
+  const question = asked.value && questions[asked.value];
   return (
-    <fieldset ref={group} class="row verbs" tabIndex={-1} aria-label={`Decisions about action ${title}`}>
+    <fieldset ref={group} class="row" tabIndex={-1} aria-label={`Decisions about action ${title}`}>
       {help?.by === 'settings' && may('manage') && action.state === 'needs-attention' && (
-        <a class="button main" href={pageOf.settings(companyId)}>
-          {help.words}
-        </a>
+        <ButtonTo href={pageOf.settings(companyId)}>{help.words}</ButtonTo>
       )}
       {[...verbs]
         .sort((one, other) => Number(isBest(other)) - Number(isBest(one)))
@@ -108,37 +89,22 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
           </Button>
         ))}
       {!asked.value && <ProblemNote refused={deed.refused} />}
-      {asked.value === 'mend' && (
-        <MendDialog chain={chain} action={action} onClose={close} onDone={decided}>
-          {meanwhile}
-        </MendDialog>
-      )}
-      {asked.value && question.verb && (
+      {asked.value === 'mend' && <MendDialog {...{ chain, action, onClose: close, onDone: decided, children: meanwhile }} />}
+      {asked.value && question && (
         <Confirm
-          {...deed}
-          {...question}
-          title={`${verbWords[asked.value]} ${title}${words ? '?' : ''}`}
-          onClose={close}
+          {...{ ...deed, ...question, onClose: close, children: meanwhile }}
+          title={`${verbWords[asked.value]} ${title}${question.about ? '?' : ''}`}
           onConfirm={({ minutes }) =>
             asked.value && void decide(asked.value, minutes ? { seconds: Math.round(60 * +minutes) } : undefined)
           }
-        >
-          {meanwhile}
-          {words && <p>{words}</p>}
-        </Confirm>
+        />
       )}
     </fieldset>
   );
 }
 
-interface FieldInputsProps {
-  fields: Fields;
-  /** The edited texts, by field name. */
-  texts: Signal<Record<string, string>>;
-  issues: readonly Issue[];
-  /** The prefix of the JSON pointers to the fields, such as `/fields`. */
-  at: string;
-}
+/** `at`: the prefix of the JSON pointers to the fields, such as `/fields`. */
+type FieldInputsProps = { fields: Fields; texts: Signal<Record<string, string>>; issues: readonly Issue[]; at: string };
 
 /** Shows one input for each field, and one input for each missing field that an issue names. */
 export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {
@@ -148,28 +114,19 @@ export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {
     const value = fields[name];
     const wrong = issues.filter((issue) => fieldAt(issue, at) === name);
     const field = {
-      label: <code>{name}</code>,
-      hint: Array.isArray(value) ? 'Write one entry per line.' : undefined,
-      problem: wrong.map(({ detail }) => detail).join('; '),
-      value: texts.value[name] ?? editText(value),
-      autocomplete: 'off',
-      spellcheck: false,
+      ...{ label: <code>{name}</code>, hint: Array.isArray(value) ? 'Write one entry per line.' : undefined },
+      ...{ problem: wrong.map(({ detail }) => detail).join('; '), value: texts.value[name] ?? editText(value) },
+      ...({ autocomplete: 'off', spellcheck: false } as const),
       onText: (text: string) => (texts.value = { ...texts.value, [name]: text }),
-    } as const;
+    };
     return isLong(value) ? <Area key={name} {...field} rows={4} /> : <Entry key={name} {...field} />;
   };
   return <>{names.filter((name) => !fixedFields.includes(name)).map(editor)}</>;
 }
 
-interface MendProps {
-  chain: ChainResource;
-  action: ActionResource;
-  children?: ComponentChildren;
-  onClose(): void;
-  onDone(): void;
-}
+type MendProps = Pick<VerbsProps, 'chain' | 'action' | 'onDone'> & Pick<ConfirmProps, 'children' | 'onClose'>;
 
-export function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: MendProps) {
+function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: MendProps) {
   const { companyId } = useCompany();
   const at = path`/co/${companyId}/chains/${chainId}/actions/${String(action.index)}`;
   const read = useSignal<{ fields: Fields; sameAssignment: number[] } | undefined>(undefined);
@@ -207,8 +164,7 @@ export function MendDialog({ chain: { chainId }, action, children, onClose, onDo
       )}
       {others.length > 0 && count > 1 && (
         <p class="note wait">
-          The assignment of {actionsText(others)} stays the same. To change the assignment in these actions too, edit only the
-          assignment and no other field.
+          The assignment of {actionsText(others)} stays the same. To change it in these actions too, edit only the assignment.
         </p>
       )}
       {isUnknown(action) && (

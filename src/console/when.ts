@@ -75,7 +75,7 @@ export function newestOf<Received extends { receivedAt: string }>(received: read
   return [...received].sort((one, other) => (one.receivedAt < other.receivedAt ? 1 : -1))[0];
 }
 
-/** When the day began in the time zone, as ISO 8601. The clock may be changed on that day: then up to an hour off. */
+/** The start of the day in the time zone, as ISO 8601. On a day when the clock changes, the result can be wrong by an hour. */
 export function startOfDay(zone: Zone, now: number): string {
   const [hours = 0, minutes = 0, seconds = 0] = parts(now, zone).time.split(':').map(Number);
   return new Date(Math.floor(now / 1000) * 1000 - (hours * 3600 + minutes * 60 + seconds) * 1000).toISOString();

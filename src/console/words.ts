@@ -5,13 +5,14 @@ import { type Failure, failureTitle } from '../chain/failure-words.js';
 import type { Forecast } from '../chain/forecast.js';
 import { type ActionState, type ChainStatus, foundNobody, outcomesText } from '../chain/outcome.js';
 import { counted } from '../chain/text.js';
-import type { ActionResource, Bulk, ListedChain } from '../contract/chain-resource.js';
+import type { ActionResource, Bulk, ListedChain } from './types.js';
 
 export * from '../chain/failure-words.js';
 export { pausableWords } from '../chain/pause.js';
 export { titleOf } from '../chain/text.js';
 export * from '../chain/words.js';
 export { refusalWords } from '../contract/rejection.js';
+export * from './when.js';
 export { counted };
 
 type ForecastOutcome = Forecast['outcome'];

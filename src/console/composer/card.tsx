@@ -1,21 +1,22 @@
 /** The card of one action: a sentence that unfolds to its fields. */
 
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
+import { propertyOf } from '../../chain/condition.js';
 import { type Fields, fieldText } from '../../chain/fields.js';
 import { sentenceOf } from '../../chain/sentences.js';
-import { announce } from '../frame.js';
-import { Button } from '../ui/buttons.js';
+import { announce } from '../base.js';
+import { Button, Mistakes, Suggested } from '../ui/index.js';
 import { counted, fieldWords, reminderWords } from '../words.js';
 import type { Card } from './draft.js';
-import { type Remark, useKnowledge } from './knowledge.js';
-import { InsertValue } from './picker.js';
+import { mistakeText, type Remark, useKnowledge } from './knowledge.js';
+import { offersOf, valueWords } from './places.js';
 import { StepFields } from './step-fields.js';
 
 interface CardProps {
   card: Card;
   place: number;
-  isOpen: boolean;
-  onToggle(isOpen: boolean): void;
+  /** The key of the card that is unfolded. */
+  open: Signal<number | undefined>;
   /** @param about - the field that has changed. */
   onChange(fields: Fields, about: string): void;
   onAdd(fields: Fields): void;
@@ -31,9 +32,11 @@ type TextBox = HTMLInputElement | HTMLTextAreaElement;
 /** Fields that the relay needs before the action runs, so that they cannot have values of the assignment. */
 const earlyFields = ['platformAssignmentId', 'delayInSeconds', 'incomingValue', 'comment'];
 
-export function ActionCard({ card, place, isOpen, onToggle, onChange, onAdd, onMove, onDuplicate, onRemove }: CardProps) {
+export function ActionCard({ card, place, open, onChange, onAdd, onMove, onDuplicate, onRemove }: CardProps) {
   const { draft, isOutdated, ...known } = useKnowledge();
-  const { fields } = card;
+  const { key, fields } = card;
+  const isOpen = open.value === key;
+  const toggle = (opens: boolean) => (open.value = opens ? key : open.value === key ? undefined : open.value);
   /** Whether the card shows missing fields as mistakes. A new card shows these mistakes only after the user leaves the card. */
   const isLeft = useSignal(Object.keys(fields).length > 2);
   /** The last text in which the user typed or clicked. Tab does not count, because Tab also moves through other fields. */
@@ -75,26 +78,17 @@ export function ActionCard({ card, place, isOpen, onToggle, onChange, onAdd, onM
   ];
   return (
     <article
-      id={cardId(card)}
-      tabIndex={-1}
-      class="card step"
-      aria-label={`Step ${place + 1}: ${sentence}`}
-      onKeyDown={keys}
+      {...{ id: cardId(card), tabIndex: -1, class: 'card step', 'aria-label': `Step ${place + 1}: ${sentence}` }}
+      {...{ onKeyDown: keys, onInput: noteBox, onClick: noteBox }}
       onFocusOut={({ currentTarget, relatedTarget }) => {
-        if (!(relatedTarget instanceof Node && currentTarget.contains(relatedTarget))) isLeft.value = true;
+        isLeft.value ||= !(relatedTarget instanceof Node && currentTarget.contains(relatedTarget));
       }}
-      onInput={noteBox}
-      onClick={noteBox}
     >
-      <details open={isOpen} onToggle={({ currentTarget }) => onToggle(currentTarget.open)}>
+      <details open={isOpen} onToggle={({ currentTarget }) => toggle(currentTarget.open)}>
         <summary>{sentence}</summary>
         {isOpen && (
           <>
-            {problems.filter(isShownHere).map((remark) => (
-              <p key={remark.pointer + remark.detail} class="error small">
-                {fieldOf(remark)} {remark.detail}.
-              </p>
-            ))}
+            <Mistakes of={problems.filter(isShownHere)} look="plain error small" words={mistakeText} />
             <StepFields fields={fields} at={`/actions/${place}`} problems={problems} hints={hints} onChange={onChange} />
             <InsertValue into={fieldWords[lastName]} isLate={!earlyFields.includes(lastName)} onInsert={insert} />
             <p class="row">
@@ -109,21 +103,55 @@ export function ActionCard({ card, place, isOpen, onToggle, onChange, onAdd, onM
         )}
       </details>
       {!isOpen && fieldText(fields.comment) && <p class="soft small">{fieldText(fields.comment)}</p>}
-      {!isOpen && problems.length > 0 && (
-        <p class="error small">{counted(problems.length, 'mistake')}: open the step to correct it.</p>
-      )}
+      {!isOpen && problems.length > 0 && <p class="error small">{counted(problems.length, 'mistake')}. Open the step.</p>}
       {hints
         .filter((hint) => isShownHere(hint) && (isOpen || hint.add))
         .map(({ pointer, detail, add }) => (
           <p key={pointer + detail} class="note wait small">
             {add ? reminderWords : `This step ${detail}.`}{' '}
-            {add && (
-              <Button aria-disabled={isOutdated} onClick={() => addRemedy(add)}>
-                Add the reminder e-mail
-              </Button>
-            )}
+            {add && <Button {...{ 'aria-disabled': isOutdated, onClick: () => addRemedy(add) }}>Add the reminder e-mail</Button>}
           </p>
         ))}
     </article>
+  );
+}
+
+interface PickerProps extends Pick<Parameters<typeof Suggested>[0], 'label' | 'hint' | 'offers' | 'name'> {
+  onPick(value: string): void;
+}
+
+/** A text field that takes one of the suggested values, and then is empty again. */
+export function Picker({ offers, onPick, ...field }: PickerProps) {
+  const typed = useSignal('');
+  const take = (text: string) => {
+    const matching = offers.filter(([value]) => value.startsWith(text));
+    // A value that begins another value is taken only from the list.
+    const isFromList = Math.abs(text.length - typed.value.length) > 1;
+    const isTaken = matching.some(([value]) => value === text) && (matching.length === 1 || isFromList);
+    typed.value = isTaken ? '' : text;
+    if (isTaken) onPick(text);
+  };
+  return <Suggested {...field} offers={offers} value={typed.value} onText={take} />;
+}
+
+type InsertProps = { into: string | undefined; isLate: boolean; onInsert(name: string): void };
+
+/** @param into - the label of the field that gets the value. @param isLate - whether it can have values of the assignment. */
+function InsertValue({ into, isLate, onInsert }: InsertProps) {
+  const { way, seen, composer, draft } = useKnowledge();
+  const [event = {}] = seen.event;
+  const [assignment = {}] = seen.assignment;
+  const ofList = composer.variables.map(({ name, description, sample }) => [name, `${description}: ${sample}`] as const);
+  const wordsOf = ({ path }: { path: string }) => valueWords(propertyOf(event, path) ?? path);
+  const variables = Object.entries(draft.variables).map(([name, one]) => [name, wordsOf(one)] as const);
+  const places = [...offersOf(event, 'event.'), ...(isLate ? offersOf(assignment, 'assignment.') : [])];
+  const isBlind = way === 'event' && seen.event.length === 0;
+  if (!into) return <p class="soft small">To insert a value, click the field that needs the value.</p>;
+  return (
+    <Picker
+      {...{ label: 'Insert a value', name: 'insert', onPick: onInsert }}
+      hint={`The value goes into “${into}”, at the cursor.${isBlind ? ' To see values of an event, paste an example above.' : ''}`}
+      offers={way === 'list' ? ofList : [...variables, ...places]}
+    />
   );
 }

@@ -1,34 +1,24 @@
 /** The composer writes the draft of a rule: its steps as cards or as JSON, a rehearsal, and the way to publish or to copy it. */
 
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { Composer as Actions, SystemNames } from '../../contract/dry-run.js';
-import { path } from '../addresses.js';
-import { ask } from '../api.js';
-import { announce } from '../frame.js';
-import { seldom, useResource } from '../resource.js';
-import { useCompany } from '../session.js';
-import { Button } from '../ui/buttons.js';
-import { Dialog } from '../ui/dialog.js';
-import { ProblemNote } from '../ui/known.js';
-import { ConflictDialog } from './conflict.js';
+import { useLocation } from 'preact-iso';
+import { announce, ask, pageOf, path, seldom, useCompany, useResource } from '../base.js';
+import { Page } from '../frame.js';
+import type { Composer as Actions, SystemNames } from '../types.js';
+import { Button, Choice, Dialog, Known, LinkRow, Mistakes, ProblemNote, Time } from '../ui/index.js';
+import { Differences, Sentences } from './differences.js';
+import { draftOf } from './draft.js';
 import { EventSide } from './event-side.js';
 import { Finish } from './finish.js';
-import { JsonView } from './json-view.js';
-import { KnowledgeContext, type Remark, usualAssignments, type Way } from './knowledge.js';
-import { inSteps, placeText } from './plain-words.js';
-import { Steps } from './steps.js';
+import { KnowledgeContext, mistakeText, type Remark, usualAssignments, type Way } from './knowledge.js';
+import { JsonView, Steps } from './steps.js';
 import { Timeline } from './timeline.js';
 import { PublishDialog, useTrial } from './tried.js';
-import type { Editing } from './use-draft.js';
+import { type Editing, useDraft } from './use-draft.js';
 import { useRehearsal } from './use-rehearsal.js';
 
-interface ComposerProps {
-  relayId: string;
-  editing: Editing;
-  actions: Actions;
-  onPublished(): void;
-}
+type ComposerProps = { relayId: string; editing: Editing; actions: Actions; onPublished(): void };
 
 const wayWords: Record<Way, string> = {
   event: 'The event as it is (recommended)',
@@ -38,8 +28,10 @@ const wayWords: Record<Way, string> = {
 export function Composer({ relayId, editing, actions, onPublished }: ComposerProps) {
   const { companyId } = useCompany();
   const { draft, change, stored } = editing;
+  const at = path`/admin/companies/${companyId}/rules/${relayId}/publish`;
   const hasSteps = draft.cards.length > 0;
-  const names = useResource<SystemNames>(path`/co/${companyId}/chains/compose/names`, seldom).data.value;
+  const asked = useResource<SystemNames>(path`/co/${companyId}/chains/compose/names`, seldom);
+  const names = asked.data.value ?? { groups: [], fields: [] };
   const way = useSignal<Way>(localStorage.getItem(`relay-way-${relayId}`) === 'list' ? 'list' : 'event');
   useEffect(() => localStorage.setItem(`relay-way-${relayId}`, way.value), [way.value]);
   const isList = way.value === 'list';
@@ -78,54 +70,29 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
     else if (problems.length > 0) announce('Correct the mistakes first');
     else void openSaved('publish');
   };
-  const known = { relayId, draft, change, problems, hints, way: way.value, composer: actions };
+  const { isOutdated } = rehearsal;
+  const known = { relayId, draft, change, problems, hints, way: way.value, composer: actions, isOutdated };
   const read = composed?.assignment ? [composed.assignment] : [];
   const seen = { event: events, assignment: [...read, ...usualAssignments], incomingValue: [] };
   return (
-    <KnowledgeContext.Provider
-      value={{ ...known, seen, names: names ?? { groups: [], fields: [] }, isOutdated: rehearsal.isOutdated }}
-    >
+    <KnowledgeContext.Provider value={{ ...known, seen, names }}>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: only a shortcut for the buttons below */}
       <div onKeyDown={keys}>
         <p class="row bar">
-          <Button aria-disabled={!editing.canUndo} onClick={editing.undo}>
-            Undo
-          </Button>
-          <Button aria-disabled={!editing.canRedo} onClick={editing.redo}>
-            Redo
-          </Button>
-          <Button aria-pressed={isJson.value} onClick={() => (isJson.value = !isJson.value)}>
-            JSON
-          </Button>
+          <Button {...{ 'aria-disabled': !editing.canUndo, onClick: editing.undo }}>Undo</Button>
+          <Button {...{ 'aria-disabled': !editing.canRedo, onClick: editing.redo }}>Redo</Button>
+          <Button {...{ 'aria-pressed': isJson.value, onClick: () => (isJson.value = !isJson.value) }}>JSON</Button>
           <SaveState editing={editing} onCompare={() => (dialog.value = 'conflict')} />
-          {!isList && (
-            <>
-              <Button onClick={() => void openSaved('try')}>Try on the last events…</Button>
-              <Button class="main" aria-disabled={problems.length > 0} onClick={publish}>
-                Publish…
-              </Button>
-            </>
-          )}
+          {!isList && <Button onClick={() => void openSaved('try')}>Try on the last events…</Button>}
+          {!isList && <Button {...{ class: 'main', 'aria-disabled': problems.length > 0, onClick: publish }}>Publish…</Button>}
         </p>
         <ProblemNote refused={editing.refused} />
-        <fieldset class="row ways">
-          <legend>What does your platform send?</legend>
-          {Object.entries(wayWords).map(([value, words]) => (
-            <label key={value} class="row">
-              <input type="radio" name="way" checked={way.value === value} onChange={() => (way.value = value as Way)} />
-              {words}
-            </label>
-          ))}
-        </fieldset>
+        <Choice label="What does your platform send?" of={way as Signal<string>} options={Object.entries(wayWords)} />
         <div class="composer">
           <div>
             {!isList && !isJson.value && <EventSide example={chosen ? undefined : example} />}
             {isJson.value ? <JsonView onList={() => (way.value = 'list')} /> : <Steps />}
-            {elsewhere.map(({ pointer, detail }) => (
-              <p key={pointer + detail} class="note bad">
-                {placeText(pointer)} {inSteps(detail)}.
-              </p>
-            ))}
+            <Mistakes of={elsewhere} look="plain note bad" words={mistakeText} />
           </div>
           {hasSteps && <Timeline rehearsal={rehearsal} />}
         </div>
@@ -133,15 +100,9 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
         {dialog.value === 'try' && <TryDialog relayId={relayId} onClose={close} />}
         {dialog.value === 'publish' && (
           <PublishDialog
-            {...{ relayId, onPublished }}
-            title="Publish the draft?"
-            verb="Publish"
-            about="New events run the new version within two seconds. Chains that run now keep their version."
-            version="draft"
-            publish={(note) =>
-              ask('POST', path`/admin/companies/${companyId}/rules/${relayId}/publish`, { revision: stored.revision, ...note })
-            }
-            onClose={close}
+            {...{ relayId, onPublished, onClose: close, title: 'Publish the draft?', verb: 'Publish', version: 'draft' }}
+            about="Within two seconds, new events run the new version. Chains that run now keep their version."
+            publish={(note) => ask('POST', at, { revision: stored.revision, ...note })}
           />
         )}
         {dialog.value === 'conflict' && <ConflictDialog editing={editing} onClose={close} />}
@@ -153,23 +114,74 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
 function TryDialog({ relayId, onClose }: { relayId: string; onClose(): void }) {
   const [, shown] = useTrial(relayId, 'draft');
   return (
-    <Dialog title="Try on the last events" onClose={onClose}>
+    <Dialog title="Try on the last events" back="Back" onClose={onClose}>
       <p>Compares the draft with the published version. Nothing is sent.</p>
       {shown}
-      <p class="row">
-        <Button onClick={onClose}>Back</Button>
-      </p>
     </Dialog>
   );
 }
 
 function SaveState({ editing: { isSaved, conflict, refused, stored }, onCompare }: { editing: Editing; onCompare(): void }) {
-  if (conflict)
-    return (
-      <span class="error">
-        Not saved: somebody else has changed this draft. <Button onClick={onCompare}>Compare…</Button>
-      </span>
-    );
+  const compare = <Button onClick={onCompare}>Compare…</Button>;
+  if (conflict) return <span class="error">Not saved: somebody else has changed this draft. {compare}</span>;
   const words = !isSaved ? (refused ? 'Not saved yet' : 'Saving…') : stored.revision > 0 ? 'Draft saved' : '';
   return <span class={refused && !isSaved ? 'error grows' : 'soft grows'}>{words}</span>;
+}
+
+export function DraftPage({ relayId }: { relayId: string }) {
+  const { companyId, ruleOf } = useCompany();
+  const { route } = useLocation();
+  const actions = useResource<Actions>(path`/co/${companyId}/chains/compose`, seldom);
+  const { stored, editing } = useDraft(relayId);
+  const [rule, versions] = [pageOf.rule(companyId, relayId), pageOf.versions(companyId, relayId)];
+  const links = [
+    [rule, 'The rule'],
+    [versions, 'Versions'],
+    [pageOf.events(companyId, relayId), 'Events'],
+  ] as const;
+  return (
+    <Page title={`Write “${ruleOf(relayId) ?? relayId}”`} about={<LinkRow of={links} />}>
+      <Known of={stored}>
+        {() => (
+          <Known of={actions}>
+            {(known) => editing && <Composer {...{ relayId, editing }} actions={known} onPublished={() => route(rule)} />}
+          </Known>
+        )}
+      </Known>
+    </Page>
+  );
+}
+
+export function ConflictDialog({ editing, onClose }: { editing: Editing; onClose(): void }) {
+  const { conflict, draft, choose } = editing;
+  if (!conflict) return null;
+  const { stored, diff } = conflict;
+  const both = { 'The other draft': draftOf(stored.contents), 'Your draft': draft };
+  return (
+    <Dialog title="Somebody else has changed this draft" onClose={onClose}>
+      <p>
+        {stored.updatedBy ?? 'Another tab'} saved another draft
+        <Time before=" at " at={stored.updatedAt} />. Your last changes are not saved. Choose which draft to keep.
+      </p>
+      {diff && (
+        <>
+          <h3>What your draft changes</h3>
+          <Differences of={diff} />
+        </>
+      )}
+      <div class="broken">
+        {Object.entries(both).map(([title, one]) => (
+          <section key={title}>
+            <h3>{title}</h3>
+            <Sentences of={one} />
+          </section>
+        ))}
+      </div>
+      <p class="row">
+        <Button {...{ class: 'main', onClick: () => choose('mine') }}>Keep mine</Button>
+        <Button onClick={() => choose('theirs')}>Use the other</Button>
+      </p>
+      <p class="soft small">You can undo this choice.</p>
+    </Dialog>
+  );
 }

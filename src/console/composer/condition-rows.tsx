@@ -15,8 +15,7 @@ import {
   typedValue,
 } from '../../chain/comparisons.js';
 import { propertyOf } from '../../chain/condition.js';
-import { Button } from '../ui/buttons.js';
-import { Area, Select, Suggested } from '../ui/fields.js';
+import { Button, JsonArea, Select, Suggested } from '../ui/index.js';
 import { useKnowledge } from './knowledge.js';
 import { offersOf, valuesAt } from './places.js';
 
@@ -24,17 +23,14 @@ interface ConditionRowsProps {
   condition: Condition;
   /** How the condition is stored. While a person types, the rows may have more than the stored text. */
   textOf(condition: Condition): string;
-  /** The subjects that a row can have. */
   subjects: readonly Subject[];
   problem: string;
   onChange(condition: Condition): void;
 }
 
-const subjectWords: Record<Subject, string> = {
-  assignment: 'the assignment',
-  event: 'the event',
-  incomingValue: 'the incoming value',
-};
+const subjectWords = { assignment: 'the assignment', event: 'the event', incomingValue: 'the incoming value' };
+const joins = Object.entries({ and: 'all', or: 'at least one' });
+const comparisonOptions = Object.entries(comparisons).map(([name, { words }]) => [name, words] as const);
 const usualPath = (of: Subject) => (of === 'assignment' ? 'status' : '');
 
 export function ConditionRows({ condition: stored, textOf, subjects, problem, onChange }: ConditionRowsProps) {
@@ -53,30 +49,22 @@ export function ConditionRows({ condition: stored, textOf, subjects, problem, on
     <>
       {rows.map((row, place) => (
         <RowFields
+          {...{ row, subjects }}
           key={place}
-          row={row}
-          subjects={subjects}
-          onChange={(changed) => change({ ...condition, rows: rows.with(place, changed) })}
-          onRemove={() => change({ ...condition, rows: rows.toSpliced(place, 1) })}
+          onChange={(row) => change({ ...condition, rows: row ? rows.with(place, row) : rows.toSpliced(place, 1) })}
         />
       ))}
       {rows.length > 1 && (
         <Select
-          label="How many of these must be true?"
-          value={join}
+          {...{ label: 'How many of these must be true?', value: join, options: joins }}
           onPick={(picked) => change({ ...condition, join: picked === 'or' ? 'or' : 'and' })}
-          options={Object.entries({ and: 'all', or: 'at least one' })}
         />
       )}
       {text !== undefined && (
-        <Area
+        <JsonArea
           label="Expression (CEL)"
           hint={`For example ${of === 'event' ? '' : 'assignment.status == "draft" && '}event.priority > 2.`}
-          class="json"
-          rows={2}
-          spellcheck={false}
-          value={text}
-          onText={(typed) => change({ ...condition, text: typed })}
+          {...{ rows: 2, value: text, onText: (text) => change({ ...condition, text }) }}
         />
       )}
       {problem && <p class="error small">{problem}.</p>}
@@ -86,9 +74,7 @@ export function ConditionRows({ condition: stored, textOf, subjects, problem, on
         ) : (
           <>
             <Button onClick={add}>{rows.length === 0 ? 'Add a condition' : 'Add another condition'}</Button>
-            <Button class="quiet" onClick={asText}>
-              Write an expression
-            </Button>
+            <Button {...{ class: 'quiet', onClick: asText }}>Write an expression</Button>
           </>
         )}
       </p>
@@ -96,14 +82,13 @@ export function ConditionRows({ condition: stored, textOf, subjects, problem, on
   );
 }
 
-interface RowFieldsProps {
+interface RowFieldsProps extends Pick<ConditionRowsProps, 'subjects'> {
   row: Row;
-  subjects: readonly Subject[];
-  onChange(row: Row): void;
-  onRemove(): void;
+  /** Without a row, the row is removed. */
+  onChange(row?: Row): void;
 }
 
-function RowFields({ row, subjects, onChange, onRemove }: RowFieldsProps) {
+function RowFields({ row, subjects, onChange }: RowFieldsProps) {
   const { seen } = useKnowledge();
   const { of, path, comparison, value } = row;
   const [last = {}] = seen[of];
@@ -111,39 +96,30 @@ function RowFields({ row, subjects, onChange, onRemove }: RowFieldsProps) {
   const compare = (text: string, to: Comparison) =>
     onChange({ ...row, comparison: to, value: typedValue(text, to, of === 'event' ? propertyOf(last, path) : undefined) });
   return (
-    <div class="condition">
+    <div class="row condition">
       {subjects.length > 1 && (
         <Select
-          label="Of"
-          value={of}
+          {...{ label: 'Of', value: of, options: subjects.map((one) => [one, subjectWords[one]] as const) }}
           onPick={(picked) => onChange({ ...row, of: picked as Subject, path: usualPath(picked as Subject) })}
-          options={subjects.map((one) => [one, subjectWords[one]])}
         />
       )}
       {of !== 'incomingValue' && (
         <Suggested
-          label="Property"
-          problem={isWhole(row) ? '' : 'Choose a property'}
-          offers={offersOf(last)}
-          value={path}
+          {...{ label: 'Property', problem: isWhole(row) ? '' : 'Choose a property', offers: offersOf(last), value: path }}
           onText={(text) => onChange({ ...row, path: text.trim() })}
         />
       )}
       <Select
-        label="Comparison"
-        value={comparison}
+        {...{ label: 'Comparison', value: comparison, options: comparisonOptions }}
         onPick={(picked) => compare(String(value), picked as Comparison)}
-        options={Object.entries(comparisons).map(([name, { words }]) => [name, words])}
       />
       {hasValue(comparison) && (
         <Suggested
-          label="Value"
-          offers={valuesAt(seen[of], path).map((one) => [one] as const)}
-          value={String(value)}
+          {...{ label: 'Value', value: String(value), offers: valuesAt(seen[of], path).map((one) => [one] as const) }}
           onText={(text) => compare(text, comparison)}
         />
       )}
-      <Button onClick={onRemove}>
+      <Button onClick={() => onChange()}>
         Remove<span class="unseen"> the condition on {path || 'no property'}</span>
       </Button>
     </div>

@@ -5,12 +5,11 @@ import { delayText } from '../../chain/durations.js';
 import { fieldText, isObject } from '../../chain/fields.js';
 import { conditionWords, sentenceOf, spoken, whenWords } from '../../chain/sentences.js';
 import { capital } from '../../chain/text.js';
-import type { ContentsDiff } from '../../contract/rule-contents.js';
+import type { ContentsDiff } from '../types.js';
 import { actionWords } from '../words.js';
 import type { Draft } from './draft.js';
-import { fieldName, variableWords } from './plain-words.js';
+import { fieldName, variableWords } from './knowledge.js';
 
-/** The contents as sentences, in the order of the steps. */
 export function Sentences({ of: { when, cards } }: { of: Draft }) {
   return (
     <>
@@ -24,7 +23,7 @@ export function Sentences({ of: { when, cards } }: { of: Draft }) {
   );
 }
 
-/** The value of a field as the cards show it. */
+/** The value of a field, in the words of the cards. */
 function valueText(field: string, value: unknown): string {
   if (field === 'when') return whenWords(value);
   if (value === undefined || value === '') return 'nothing';
@@ -41,11 +40,7 @@ function variableText(_: string, value: unknown): string {
   return `${path}${otherwise}`;
 }
 
-interface ChangesProps {
-  of: ContentsDiff['fields'];
-  nameOf?(field: string): string;
-  textOf?(field: string, value: unknown): string;
-}
+type ChangesProps = { of: ContentsDiff['fields']; nameOf?(field: string): string; textOf?: typeof valueText };
 
 export function Changes({ of, nameOf = fieldName, textOf = valueText }: ChangesProps) {
   return of.map(({ field, before, after }) => (
@@ -58,7 +53,7 @@ export function Changes({ of, nameOf = fieldName, textOf = valueText }: ChangesP
 export function Differences({ of: { same, fields, variables, actions } }: { of: ContentsDiff }) {
   if (same) return <p>There is no difference.</p>;
   return (
-    <ul class="changes">
+    <ul>
       <Changes of={fields} nameOf={(field) => (field === 'when' ? 'Runs' : field)} />
       <Changes of={variables} nameOf={(name) => `Value ${variableWords(name)}`} textOf={variableText} />
       {actions.map(({ before, after, action, changes }) => (
@@ -73,7 +68,7 @@ export function Differences({ of: { same, fields, variables, actions } }: { of: 
   );
 }
 
-/** Fields that need no line in a step that is new or removed. */
+/** Fields that are not listed for a new or removed step. */
 const obvious = ['action', 'platformAssignmentId'];
 const isChanged = (before?: number, after?: number) => before !== undefined && after !== undefined;
 

@@ -2,17 +2,13 @@
 
 import { type Fields, fieldText, isObject } from '../../chain/fields.js';
 import { mailHtml } from '../../chain/mail-html.js';
-import type { Contents } from '../../contract/rule-contents.js';
+import type { Contents } from '../types.js';
 
-export interface Card {
-  /** The id of the card. It stays the same when the card moves. */
-  key: number;
-  fields: Fields;
-}
+/** `key` is the id of the card. This id stays the same when the card moves. */
+export type Card = { key: number; fields: Fields };
 
 export type Variable = Contents['variables'][string];
 
-/** The contents, with their actions as cards. */
 export type Draft = Omit<Contents, 'actions'> & { cards: readonly Card[] };
 
 let lastKey = 0;
@@ -22,7 +18,7 @@ export function newCard(fields: Fields): Card {
   return { key: lastKey, fields };
 }
 
-/** Makes a draft without rules and tokens. A text that is made from another text is left out, so that it follows that text. */
+/** Makes a draft without rule ids and tokens. Leaves out the HTML of a mail if the relay has made this HTML from the text. */
 export function draftOf(contents: Fields = {}): Draft {
   const { when, variables, actions, ...others } = contents;
   const named = isObject(variables) ? Object.entries(variables) : [];

@@ -6,18 +6,15 @@ import { propertyOf } from '../../chain/condition.js';
 import type { Fields } from '../../chain/fields.js';
 import { whenWords } from '../../chain/sentences.js';
 import { readObject } from '../fields.js';
-import { Button } from '../ui/buttons.js';
-import { Area, Entry, Select, Suggested } from '../ui/fields.js';
-import { Fold } from '../ui/known.js';
+import { Button, Entry, Fold, JsonArea, Select, Suggested } from '../ui/index.js';
+import { Picker } from './card.js';
 import { ConditionRows } from './condition-rows.js';
 import type { Draft, Variable } from './draft.js';
-import { saidAt, useKnowledge } from './knowledge.js';
-import { Picker } from './picker.js';
+import { saidAt, useKnowledge, variableWords } from './knowledge.js';
 import { offersOf, undefinedVariables, valueWords, variableName } from './places.js';
-import { variableWords } from './plain-words.js';
 
 const missingWords: Record<Variable['missing'], string> = {
-  hold: 'wait for a decision before the steps that use it',
+  hold: 'wait for a decision before the steps that use the value',
   refuse: 'refuse the event',
   default: 'use this text',
 };
@@ -30,6 +27,9 @@ export function EventSide({ example }: { example: Signal<Fields | undefined> | u
   const { when, variables } = draft;
   const problem = saidAt(problems, '/when');
   const missing = undefinedVariables(draft);
+  const placeless = missing.length > 0 && (
+    <span class="error"> Say where these values are in the event: {missing.join(', ')}.</span>
+  );
   const setWhen = (text: string) => {
     const { when: _, ...others } = draft;
     change(text === '' ? others : { ...others, when: text }, 'when');
@@ -42,32 +42,18 @@ export function EventSide({ example }: { example: Signal<Fields | undefined> | u
     <>
       <Fold look="card step" isNeeded={problem !== ''} summary={whenWords(when)}>
         <ConditionRows
-          condition={whenOf(when)}
-          textOf={whenText}
-          subjects={['event']}
-          problem={problem}
+          {...{ condition: whenOf(when), textOf: whenText, subjects: ['event'], problem }}
           onChange={(next) => setWhen(whenText(next))}
         />
       </Fold>
-      <Fold
-        look="card step"
-        isNeeded={missing.length > 0}
-        summary={
-          <>
-            {variablesWords(draft)}
-            {missing.length > 0 && <span class="error"> A value has no place: {missing.join(', ')}.</span>}
-          </>
-        }
-      >
+      <Fold look="card step" isNeeded={missing.length > 0} summary={[variablesWords(draft), placeless]}>
         {[...Object.keys(variables), ...missing].map((name) => (
           <VariableFields key={name} name={name} problem={saidAt(problems, `/variables/${name}`)} />
         ))}
         {seen.event[0] && (
           <Picker
-            label="Add a value: its place in the event"
-            hint="The steps can refer to the value by its name."
-            offers={offersOf(seen.event[0])}
-            onPick={add}
+            {...{ label: 'Add a value: its place in the event', hint: 'The steps can refer to the value by its name.' }}
+            {...{ offers: offersOf(seen.event[0]), onPick: add }}
           />
         )}
         {example && <Example of={example} />}
@@ -80,18 +66,11 @@ function Example({ of }: { of: Signal<Fields | undefined> }) {
   const typed = useSignal(of.value ? JSON.stringify(of.value, undefined, 2) : '');
   const isWrong = typed.value.trim() !== '' && !readObject(typed.value);
   return (
-    <Area
+    <JsonArea
       label="Example of an event (JSON)"
       hint="No event has arrived yet. Paste an event of your platform, to choose places from it and to rehearse with it."
       problem={isWrong ? 'This is not a JSON object, such as {"workorder": {"id": 1001}}' : ''}
-      class="json"
-      rows={3}
-      spellcheck={false}
-      value={typed.value}
-      onText={(text) => {
-        typed.value = text;
-        of.value = readObject(text);
-      }}
+      {...{ rows: 3, value: typed.value, onText: (text) => ([typed.value, of.value] = [text, readObject(text)]) }}
     />
   );
 }
@@ -100,6 +79,9 @@ function variablesWords({ variables }: Draft): string {
   const said = Object.entries(variables).map(([name, { path }]) => `${variableWords(name)} from ${path || '…'}`);
   return said.length === 0 ? 'Takes no values from the event' : `Takes from the event: ${said.join(', ')}`;
 }
+
+const withMissing = ({ path }: Variable, missing: Variable['missing']): Variable =>
+  missing === 'default' ? { path, missing, default: '' } : { path, missing };
 
 function VariableFields({ name, problem }: { name: string; problem: string }) {
   const { draft, seen, change } = useKnowledge();
@@ -114,21 +96,13 @@ function VariableFields({ name, problem }: { name: string; problem: string }) {
     <fieldset class="value">
       <legend>{variableWords(name)}</legend>
       <Suggested
-        label="Place in the event"
-        hint={event ? inLast : 'For example workorder.id. When the first event is here, you can choose the place from it.'}
-        problem={problem}
-        offers={offersOf(event ?? {})}
-        value={variable.path}
+        {...{ label: 'Place in the event', problem, offers: offersOf(event ?? {}), value: variable.path }}
+        hint={event ? inLast : 'For example workorder.id. After the first event, you can choose the place from a list.'}
         onText={(text) => set({ ...variable, path: text.trim() }, 'path')}
       />
       <Select
-        label="If it is missing"
-        value={variable.missing}
-        onPick={(picked) => {
-          const missing = picked as Variable['missing'];
-          set({ path: variable.path, missing, ...(missing === 'default' && { default: '' }) }, '');
-        }}
-        options={Object.entries(missingWords)}
+        {...{ label: 'If the value is missing', value: variable.missing, options: Object.entries(missingWords) }}
+        onPick={(missing) => set(withMissing(variable, missing as Variable['missing']), '')}
       />
       {variable.missing === 'default' && (
         <Entry label="Text" value={variable.default} onText={(text) => set({ ...variable, default: text }, 'default')} />

@@ -1,16 +1,10 @@
 /** The last part of the composer: the address for the sender, or the body to paste, and the last chain of the rule. */
 
 import { useSignal } from '@preact/signals';
-import type { z } from 'zod';
-import type { rotatedTokenResponse } from '../../contract/credential.js';
-import { pageOf, path } from '../addresses.js';
-import { ask, type Refused } from '../api.js';
-import { announce } from '../frame.js';
+import { ask, pageOf, path, type Refused, useCompany } from '../base.js';
 import { Week } from '../rule/week.js';
-import { useCompany } from '../session.js';
-import { Button, useDeed } from '../ui/buttons.js';
-import { Area, Entry } from '../ui/fields.js';
-import { ProblemNote } from '../ui/known.js';
+import type { rotatedTokenResponse, z } from '../types.js';
+import { Button, Copy, Entry, JsonArea, ProblemNote, Section, useDeed } from '../ui/index.js';
 import { counted } from '../words.js';
 import { listOf } from './draft.js';
 import { useKnowledge } from './knowledge.js';
@@ -19,19 +13,12 @@ import { useKnowledge } from './knowledge.js';
 export function Finish({ refused }: { refused: Refused | undefined }) {
   const { companyId } = useCompany();
   const { relayId, way } = useKnowledge();
-  return way === 'list' ? (
-    <>
-      <h2>Copy to the webhook</h2>
-      <AsList refused={refused} />
-    </>
-  ) : (
-    <>
-      <h2>Connect your platform</h2>
-      <p>
-        Publish the rule. Then <a href={`${pageOf.rule(companyId, relayId)}#address`}>make the address for your platform</a> on
-        the rule's page, if you have not done it yet.
-      </p>
-    </>
+  const make = <a href={`${pageOf.rule(companyId, relayId)}#address`}>make the address for your platform</a>;
+  const connect = <p>Publish the rule. If your platform does not have the address of the rule yet, {make} on the rule's page.</p>;
+  return (
+    <Section title={way === 'list' ? 'Copy to the webhook' : 'Connect your platform'} look="">
+      {way === 'list' ? <AsList refused={refused} /> : connect}
+    </Section>
   );
 }
 
@@ -58,10 +45,6 @@ function AsList({ refused }: { refused: Refused | undefined }) {
       const made = await ask<z.infer<typeof rotatedTokenResponse>>('POST', at, { graceSeconds: null });
       [token.value, isNew.value] = [made.relayAccessToken, true];
     }, 'Token created');
-  const copy = async () => {
-    await navigator.clipboard.writeText(body);
-    announce('Copied');
-  };
   return (
     <>
       <ol>
@@ -74,37 +57,25 @@ function AsList({ refused }: { refused: Refused | undefined }) {
           The text needs a token of this rule.
           {isNew.value ? (
             <p class="note wait">
-              The new token is in the text. Copy the text below now. The page cannot show this token again. Older tokens stay
-              valid.
+              The new token is in the text. Copy the text now: the page cannot show this token again. Older tokens stay valid.
             </p>
           ) : (
             <>
               <p class="row">
-                <Button class={given ? '' : 'main'} aria-disabled={making.busy} onClick={() => void make()}>
-                  Create a token
-                </Button>
+                <Button {...{ class: given ? '' : 'main', 'aria-disabled': making.busy, onClick: make }}>Create a token</Button>
               </p>
               <ProblemNote refused={making.refused} />
               <Entry
-                label="Or enter a token that you have kept"
-                of={token}
-                maxLength={512}
-                autocomplete="off"
-                spellcheck={false}
+                {...{ label: 'Or enter a token that you have kept', of: token, maxLength: 512 }}
+                {...{ autocomplete: 'off', spellcheck: false }}
               />
             </>
           )}
         </li>
         <li>
-          <Area label="Paste this as the body of the webhook" class="json" rows={12} readOnly spellcheck={false} value={body} />
+          <JsonArea label="Paste this as the body of the webhook" rows={12} readOnly value={body} />
           {!given && <p class="note wait">This text is not complete: the token is missing.</p>}
-          {given && 'clipboard' in navigator && (
-            <p>
-              <Button class="main" onClick={() => void copy()}>
-                Copy the body
-              </Button>
-            </p>
-          )}
+          <p class="row">{given && <Copy text={body} words="Copy the body" />}</p>
         </li>
         <li>Let your platform send an event. Its chain is shown here a few seconds later.</li>
       </ol>

@@ -1,10 +1,11 @@
-/** What the parts of the composer share: the draft with its mistakes, and the events and assignments that the pickers offer. */
+/** What the parts of the composer share: the draft with its mistakes, the events that the pickers offer, and words for places. */
 
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Subject } from '../../chain/comparisons.js';
 import type { Fields } from '../../chain/fields.js';
-import type { Composed, Composer, SystemNames } from '../../contract/dry-run.js';
+import type { Composed, Composer, SystemNames } from '../types.js';
+import { fieldWords } from '../words.js';
 import type { Editing } from './use-draft.js';
 
 /** How the sender calls the relay: with its event, or with a list of actions. */
@@ -35,11 +36,36 @@ export function useKnowledge(): Knowledge {
   return known;
 }
 
-/** The usual states of an assignment, for the time before one was read. */
+/** Assignments with the usual statuses. The composer offers them before it has read an assignment. */
 export const usualAssignments: readonly Fields[] = ['draft', 'sent', 'accepted'].map((status) => ({ status }));
 
 /** The remarks at a place and below it, as one text. */
 export function saidAt(remarks: readonly Remark[], place: string): string {
   const said = remarks.filter(({ pointer }) => pointer === place || pointer.startsWith(`${place}/`));
   return [...new Set(said.map(({ detail }) => detail))].join('; ');
+}
+
+export const fieldName = (field: string) => fieldWords[field] ?? (field === 'if' ? 'Only if' : field);
+
+/** For example `manager email` for the variable `manager_email`. */
+export const variableWords = (name: string) => name.replaceAll('_', ' ');
+
+/** Says where a mistake is: `Step 2, Wait`. @param pointer - into the contents. */
+export function placeText(pointer: string): string {
+  const [, part, name = '', field = ''] = pointer.split('/');
+  if (part === 'actions' && name !== '')
+    return [`Step ${Number(name) + 1}`, field && fieldName(field)].filter(Boolean).join(', ');
+  if (part === 'variables') return `The value ${variableWords(name)}`;
+  return part === 'when' ? 'The condition of the rule' : 'The rule';
+}
+
+export const mistakeText = ({ pointer, detail }: Pick<Remark, 'pointer' | 'detail'>) =>
+  `${placeText(pointer)} ${inSteps(detail)}.`;
+
+/** The API counts actions from 0 and names its fields. The cards count steps from 1. */
+export function inSteps(text: string): string {
+  return text
+    .replaceAll(/(?<![\w/])\/(?:actions|variables|when)\b[\w/-]*/g, placeText)
+    .replaceAll(/\bactions? (\d+)\b/g, (_, index) => `step ${Number(index) + 1}`)
+    .replaceAll(/with actionCondition status==(\w+)/g, 'that runs only if still $1');
 }

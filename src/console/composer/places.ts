@@ -6,10 +6,7 @@ import { type Fields, isObject } from '../../chain/fields.js';
 import { cutShort, variablePattern } from '../../chain/text.js';
 import type { Draft } from './draft.js';
 
-export interface Place {
-  path: string;
-  value: Value | null;
-}
+export type Place = { path: string; value: Value | null };
 
 const mostPlaces = 400;
 const mostOfList = 3;
@@ -32,7 +29,7 @@ export function placesOf(object: Fields): Place[] {
 export const offersOf = (object: Fields, before = '') =>
   placesOf(object).map(({ path, value }) => [before + path, valueWords(value)] as const);
 
-/** The values that a place has had in the objects, each once. */
+/** The different values at this place of the objects. */
 export function valuesAt(objects: readonly Fields[], path: string): string[] {
   const values = objects.map((object) => (path === '' ? undefined : propertyOf(object, path)));
   const shown = values.filter((value) => ['string', 'number', 'boolean'].includes(typeof value)).map((value) => String(value));
@@ -41,7 +38,7 @@ export function valuesAt(objects: readonly Fields[], path: string): string[] {
 
 export const valueWords = (value: unknown) => cutShort(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), 60);
 
-/** A name for a variable, such as `manager_email` for `workorder.manager.email`. @param taken - the names in use. */
+/** A name for a variable, such as `manager_email` for `workorder.manager.email`. @param taken - names that are in use. */
 export function variableName(path: string, taken: readonly string[]): string {
   const words = path.split(/[^A-Za-z\d]+/).filter((word) => word !== '' && !/^\d+$/.test(word));
   const name = words
@@ -84,7 +81,7 @@ export function undefinedVariables(draft: Draft): string[] {
   return referencesIn(draft).filter((name) => !isPath(name) && !Object.hasOwn(draft.variables, name));
 }
 
-/** An event that has each place that the draft uses, for a rehearsal before the first event has come. */
+/** Makes an event that has each place that the draft uses. The rehearsal uses this event before the first event arrives. */
 export function inventedEvent(draft: Draft): Fields {
   const conditions = [whenOf(draft.when), ...draft.cards.map(({ fields }) => conditionOf(fields))];
   const rows = conditions.flatMap((condition) => condition.rows).filter(({ of }) => of === 'event');
@@ -102,7 +99,7 @@ function sampleAt(path: string): string {
   return /(id|number|no)$/i.test(path) ? '1001' : 'example';
 }
 
-/** A value for which the comparison holds. Undefined: the place stays empty. */
+/** A value for which the comparison is true. If it is undefined, the place stays empty. */
 function fittingValue({ comparison, value }: Row): Value | undefined {
   if (comparison === 'missing') return undefined;
   if (comparison === 'not') return typeof value === 'string' ? `not ${value}` : typeof value === 'number' ? value + 1 : !value;

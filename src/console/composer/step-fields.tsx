@@ -7,9 +7,7 @@ import { delayText, miles, readDuration, storedDelay, wholeDuration } from '../.
 import { type Fields, fieldText } from '../../chain/fields.js';
 import { mailHtml } from '../../chain/mail-html.js';
 import { groupsOf } from '../../chain/sentences.js';
-import { Button } from '../ui/buttons.js';
-import { Area, Suggested } from '../ui/fields.js';
-import { Fold } from '../ui/known.js';
+import { Area, Button, Fold, Suggested } from '../ui/index.js';
 import { fieldHints, fieldWords } from '../words.js';
 import { ConditionRows } from './condition-rows.js';
 import { type Remark, saidAt, useKnowledge } from './knowledge.js';
@@ -24,7 +22,7 @@ interface StepFieldsProps {
   onChange(fields: Fields, name: string): void;
 }
 
-/** Fields that most steps leave as they are. */
+/** Fields that people change in few steps. */
 const seldomFields = ['platformAssignmentId', 'comment', 'cfTargetDateFormat'];
 /** Fields that have their own place on the card. */
 const shownApart = ['delayInSeconds', 'actionCondition', 'incomingValue', 'groupId', 'bodyHtml'];
@@ -42,16 +40,16 @@ export function StepFields({ fields, at, problems, hints, onChange }: StepFields
   const asksIncoming = fields.incomingValue !== undefined || condition.rows.some(({ of }) => of === 'incomingValue');
   const change = (name: string, value: unknown) => onChange({ ...fields, [name]: value }, name);
   const input = (name: string, hint = fieldHints[name]) => ({
-    label: fieldWords[name] ?? name,
-    name,
+    ...{ name, label: fieldWords[name] ?? name },
     hint: [hint, notesOf(name)].filter(Boolean).join(' '),
     problem: problemOf(name),
     value: fieldText(fields[name]),
     autocomplete: 'off',
     onText: (text: string) => change(name, text),
   });
-  const delay = input('delayInSeconds', 'For example 30 minutes, 1 h or 2 days. Empty: immediately.');
+  const delay = input('delayInSeconds', 'For example 30 minutes, 1 h or 2 days. If the field is empty: immediately.');
   const { error: noDelay } = /^\d*$|\$\{/.test(delay.value) ? {} : readDuration(delay.value);
+  if (noDelay) delay.problem = `This ${noDelay}`;
   const groups = [...new Set([...names.groups, ...draft.cards.flatMap((card) => groupsOf(card.fields))])];
   const offers: Record<string, readonly string[]> = { sendToGroups: groups, cfName: names.fields, sendRadius: ['5', '25', '50'] };
   const editor = ({ name, description, isList }: (typeof shown)[number]) => {
@@ -61,7 +59,7 @@ export function StepFields({ fields, at, problems, hints, onChange }: StepFields
       const isWritten = bodyHtml !== undefined;
       const html = isWritten ? others : { ...fields, bodyHtml: mailHtml(field.value) };
       return (
-        <>
+        <Fragment key={name}>
           <Area {...field} problem={isWritten ? field.problem : problemOf('body', 'bodyHtml')} rows={3} />
           {isWritten && <Area {...input('bodyHtml')} rows={3} spellcheck={false} />}
           <p>
@@ -69,38 +67,28 @@ export function StepFields({ fields, at, problems, hints, onChange }: StepFields
               {isWritten ? 'Make the HTML from the text again' : 'Write the HTML myself'}
             </Button>
           </p>
-        </>
+        </Fragment>
       );
     }
     if (isList) {
       const onText = (text: string) => change(name, text.split(/[\n,] */));
-      return <Area {...field} hint={`${field.hint} Write one per line.`} rows={2} onText={onText} spellcheck={false} />;
+      return (
+        <Area key={name} {...field} hint={`${field.hint} Write one per line.`} rows={2} onText={onText} spellcheck={false} />
+      );
     }
     if (name !== 'sendToGroups' || fields.groupId === undefined)
-      return <Measured {...field} offers={offers[name]} toStored={name === 'sendRadius' ? miles : undefined} />;
+      return <Measured key={name} {...field} offers={offers[name]} toStored={name === 'sendRadius' ? miles : undefined} />;
     // Both fields of groups are one field here.
     const { groupId: _, ...others } = fields;
     const onText = (text: string) => onChange({ ...others, [name]: text }, name);
-    return (
-      <Measured
-        {...{ ...field, onText }}
-        offers={groups}
-        problem={problemOf(name, 'groupId')}
-        value={groupsOf(fields).join(', ')}
-      />
-    );
+    const both = { offers: groups, problem: problemOf(name, 'groupId'), value: groupsOf(fields).join(', ') };
+    return <Measured key={name} {...{ ...field, ...both, onText }} />;
   };
   return (
     <>
       <fieldset>
         <legend>When</legend>
-        <Measured
-          {...delay}
-          problem={noDelay ? `This ${noDelay}` : delay.problem}
-          toStored={storedDelay}
-          toShown={delayText}
-          offers={usualDelays}
-        />
+        <Measured {...{ ...delay, toStored: storedDelay, toShown: delayText, offers: usualDelays }} />
       </fieldset>
       <fieldset>
         <legend>Only if</legend>
@@ -120,13 +108,9 @@ export function StepFields({ fields, at, problems, hints, onChange }: StepFields
       </fieldset>
       <fieldset>
         <legend>Do</legend>
-        {usual?.map((field) => (
-          <Fragment key={field.name}>{editor(field)}</Fragment>
-        ))}
+        {usual?.map(editor)}
         <Fold summary="More" look="small" isNeeded={seldomFields.some((name) => problemOf(name) !== '')}>
-          {seldom?.map((field) => (
-            <Fragment key={field.name}>{editor(field)}</Fragment>
-          ))}
+          {seldom?.map(editor)}
         </Fold>
       </fieldset>
     </>

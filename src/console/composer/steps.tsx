@@ -1,14 +1,14 @@
-/** The cards of the steps, and the buttons that add a step. */
+/** The steps of the draft as cards, with the buttons that add a step; or the draft as JSON. */
 
 import { useSignal } from '@preact/signals';
 import { delaySeconds } from '../../chain/durations.js';
 import type { Fields } from '../../chain/fields.js';
 import { capital } from '../../chain/text.js';
-import { announce } from '../frame.js';
-import { Button } from '../ui/buttons.js';
+import { announce } from '../base.js';
+import { Button, JsonArea, Mistakes } from '../ui/index.js';
 import { actionWords } from '../words.js';
 import { ActionCard, cardId } from './card.js';
-import { type Card, type Draft, draftOf, newCard } from './draft.js';
+import { type Card, contentsText, type Draft, draftOf, newCard, readContents, withoutTokens } from './draft.js';
 import { useKnowledge } from './knowledge.js';
 import { assignmentPlace, placesOf } from './places.js';
 
@@ -66,16 +66,9 @@ export function Steps() {
       )}
       {cards.map((card, place) => (
         <ActionCard
+          {...{ card, place, open, onAdd: add }}
           key={card.key}
-          card={card}
-          place={place}
-          isOpen={open.value === card.key}
-          onToggle={(isOpen) => {
-            if (isOpen) open.value = card.key;
-            else if (open.value === card.key) open.value = undefined;
-          }}
           onChange={(fields, about) => put(cards.with(place, { ...card, fields }), about && `${card.key} ${about}`)}
-          onAdd={add}
           onMove={(by) => move(card, place, by)}
           onDuplicate={() => insert(place + 1, { ...card.fields }, `Duplicated as step ${place + 2}`)}
           onRemove={() => remove(place)}
@@ -106,4 +99,33 @@ function nextStep(action: string, cards: readonly Card[]): Fields {
   if (action !== 'platform_sendAssignment') return again;
   const { groupId, sendToGroups } = sent;
   return { ...again, ...(groupId !== undefined && { groupId }), ...(sendToGroups !== undefined && { sendToGroups }) };
+}
+
+/** @param onList - called if the text is a list of a webhook. */
+export function JsonView({ onList }: { onList(): void }) {
+  const { draft, problems, change } = useKnowledge();
+  const stored = contentsText(draft, 2);
+  const [typed, hadTokens] = [useSignal(stored), useSignal(false)];
+  const { contents, error } = readContents(typed.value);
+  // After an undo, the typed text is not the draft any more.
+  const isStale = contents && contentsText(draftOf(contents), 2) !== stored;
+  const take = (given: string) => {
+    typed.value = withoutTokens(given);
+    hadTokens.value ||= typed.value !== given;
+    const { contents, isList } = readContents(typed.value);
+    if (isList) onList();
+    if (contents) change(draftOf(contents), 'json');
+  };
+  return (
+    <>
+      <JsonArea
+        label="Rule as JSON"
+        hint="You can also paste the list of a webhook here. Your changes also appear on the cards."
+        problem={error && `This ${error}. The last valid text stays saved`}
+        {...{ rows: 24, value: isStale ? stored : typed.value, onText: take }}
+      />
+      {hadTokens.value && <p class="note">The page removed the tokens. A rule needs none.</p>}
+      {!error && <Mistakes of={problems} look="note bad" />}
+    </>
+  );
 }

@@ -1,20 +1,16 @@
 /** Rehearses the draft beside the cards: what each step would do, and when. Nothing is sent. */
 
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { clockText, delaySeconds } from '../../chain/durations.js';
 import type { Scenario } from '../../chain/scenario.js';
 import { deedWords } from '../../chain/sentences.js';
 import { capital } from '../../chain/text.js';
-import { useCompany } from '../session.js';
-import { Choice, Entry, Select } from '../ui/fields.js';
-import { ProblemNote } from '../ui/known.js';
-import { Said } from '../ui/text.js';
-import { durationText, timeText } from '../when.js';
-import { forecastTone, forecastWords } from '../words.js';
+import { useCompany } from '../base.js';
+import { Badge, Choice, Entry, ProblemNote, Said, Section } from '../ui/index.js';
+import { durationText, forecastTone, forecastWords, timeText } from '../words.js';
 import { cardId } from './card.js';
 import type { Card } from './draft.js';
-import { useKnowledge } from './knowledge.js';
-import { inSteps } from './plain-words.js';
+import { inSteps, useKnowledge } from './knowledge.js';
 import type { Play, Rehearsal } from './use-rehearsal.js';
 
 const scenarioWords: Record<'now' | Scenario, string> = {
@@ -33,25 +29,16 @@ export function Timeline({ rehearsal }: { rehearsal: Rehearsal }) {
   const count = played?.actions.filter(({ outcome }) => outcome === 'runs').length;
   const received = listed.map(({ eventId, receivedAt }) => [eventId, timeText(receivedAt, timeZone, Date.now())] as const);
   return (
-    <section class="card rehearsal" aria-labelledby="rehearsal">
-      <h2 id="rehearsal">Rehearsal</h2>
+    <Section title="Rehearsal" look="card rehearsal">
       <p class="soft small" role="status">
         Nothing is sent. {played && `${count} of ${played.actions.length} steps run.`}
       </p>
-      <Select
-        label="What happens?"
-        value={play.value}
-        onPick={(picked) => (play.value = picked as Play)}
-        options={Object.entries(scenarioWords)}
-      />
+      <Choice label="What happens?" of={play as Signal<string>} options={Object.entries(scenarioWords)} />
       <details>
         <summary>With {assignmentId.value ? `assignment ${assignmentId.value}` : 'an invented assignment'}</summary>
         <Entry
-          label="Assignment number"
           hint="The rehearsal reads this assignment from the platform, as it is now. Leave the field empty to invent one."
-          of={typed}
-          onChange={use}
-          autocomplete="off"
+          {...{ label: 'Assignment number', of: typed, onChange: use, autocomplete: 'off' }}
         />
         {listed.length > 0 && <Choice label="Event" of={eventId} options={[['', 'the last event'], ...received]} />}
       </details>
@@ -65,10 +52,8 @@ export function Timeline({ rehearsal }: { rehearsal: Rehearsal }) {
         </ol>
       )}
       {played?.remark && <p class="note wait">{inSteps(played.remark)}</p>}
-      {!played && composed && composed.applies !== false && (
-        <p class="note wait">The rehearsal starts when the mistakes are corrected.</p>
-      )}
-    </section>
+      {!played && composed && composed.applies !== false && <p class="note wait">Correct the mistakes to see the rehearsal.</p>}
+    </Section>
   );
 }
 
@@ -89,18 +74,13 @@ function stopsOf(cards: readonly Card[], actions: readonly Played[], play: Play)
 function Stop({ card, action, isAlone, seconds }: ReturnType<typeof stopsOf>[number]) {
   const { outcome, reason, paused, attempts = 1, toldAfterSeconds: told, condition } = action;
   const tone = isAlone ? 'wait' : forecastTone[outcome];
-  const notes = [
-    attempts > 1 && `tried ${attempts} times`,
-    told !== undefined && `people are alerted ${told === 0 ? 'immediately' : `after ${durationText(told)}`}`,
-    outcome === 'runs' && condition?.reason,
-    reason,
-    paused,
-  ];
+  const alerted = told !== undefined && `people are alerted ${told === 0 ? 'immediately' : `after ${durationText(told)}`}`;
+  const notes = [attempts > 1 && `tried ${attempts} times`, alerted, outcome === 'runs' && condition?.reason, reason, paused];
   return (
     <li class={tone}>
       <strong>{seconds === undefined ? 'Later' : clockText(seconds)}</strong>{' '}
       {card && <a href={`#${cardId(card)}`}>{capital(deedWords(card.fields))}</a>}{' '}
-      <span class={`badge ${tone}`}>{isAlone ? 'reaches nobody' : forecastWords(outcome)}</span>
+      <Badge tone={tone}>{isAlone ? 'reaches nobody' : forecastWords(outcome)}</Badge>
       {notes.map((note) => note && <Said key={note} look="soft small" text={capital(inSteps(note))} />)}
     </li>
   );

@@ -1,21 +1,14 @@
 /** Tries contents on past events, without effect. Before a version is published, the dialog shows this trial. */
 
 import { useSignal } from '@preact/signals';
-import type { z } from 'zod';
 import { capital } from '../../chain/text.js';
 import { triedText } from '../../chain/tried-text.js';
-import type { Tried, TriedOutcome, tryRequest } from '../../contract/rule-contents.js';
-import { pageOf, path } from '../addresses.js';
-import { useCompany } from '../session.js';
-import { useDeed } from '../ui/buttons.js';
-import { Confirm } from '../ui/dialog.js';
-import { Area, Choice } from '../ui/fields.js';
-import { ProblemNote } from '../ui/known.js';
-import { Said, Time } from '../ui/text.js';
+import { pageOf, path, useAnswer, useCompany } from '../base.js';
+import type { Tried, TriedOutcome, tryRequest, z } from '../types.js';
+import { Choice, type ConfirmProps, Deed, Mistakes, ProblemNote, Said, Time } from '../ui/index.js';
 import { counted, type Tone } from '../words.js';
 import { Changes } from './differences.js';
-import { fieldName, inSteps, placeText } from './plain-words.js';
-import { useAnswer } from './use-answer.js';
+import { fieldName, inSteps, mistakeText } from './knowledge.js';
 
 const outcomes: Record<TriedOutcome, [words: string, tone: Tone]> = {
   same: ['the same', 'quiet'],
@@ -38,7 +31,7 @@ export function useTrial(relayId: string, version: Version) {
   const last = useSignal('200');
   const request: z.input<typeof tryRequest> = { version, events: { last: Number(last.value) } };
   const at = path`/admin/companies/${companyId}/rules/${relayId}/try`;
-  const { body, isOutdated, refused } = useAnswer<Tried>(at, request);
+  const { body, isOutdated, refused } = useAnswer<Tried>('POST', at, request);
   const tried = isOutdated ? undefined : body;
   const shown = (
     <>
@@ -58,20 +51,12 @@ function TriedResult({ tried, relayId }: { tried: Tried; relayId: string }) {
     return (
       <div class="note bad">
         Correct the mistakes first:
-        <ul>
-          {problems.map(({ pointer, detail }) => (
-            <li key={pointer + detail}>
-              {placeText(pointer)} {inSteps(detail)}.
-            </li>
-          ))}
-        </ul>
+        <Mistakes of={problems} words={mistakeText} />
       </div>
     );
   return (
     <>
-      <p class="note">
-        <strong>{triedText(tried, 'the last ')}</strong>
-      </p>
+      <p class="note">{triedText(tried, 'the last ')}</p>
       {events.length > 0 && (
         <details>
           <summary>{counted(events.length, 'event')} with a difference</summary>
@@ -83,13 +68,9 @@ function TriedResult({ tried, relayId }: { tried: Tried; relayId: string }) {
                 </a>{' '}
                 <span class={`badge ${outcomes[outcome][1]}`}>{triedWords(outcome)}</span>
                 {reason && <Said look="reason small" text={capital(inSteps(reason))} />}
-                <ul class="changes small">
+                <ul class="small">
                   {differences.map((change) => (
-                    <Changes
-                      key={`${change.action} ${change.field}`}
-                      of={[change]}
-                      nameOf={(field) => `Step ${change.action + 1}, ${fieldName(field)}`}
-                    />
+                    <Changes of={[change]} nameOf={(field) => `Step ${change.action + 1}, ${fieldName(field)}`} />
                   ))}
                 </ul>
               </li>
@@ -101,40 +82,24 @@ function TriedResult({ tried, relayId }: { tried: Tried; relayId: string }) {
   );
 }
 
-interface PublishProps {
-  title: string;
-  verb: string;
-  about: string;
+interface PublishProps extends Pick<ConfirmProps, 'title' | 'verb' | 'about' | 'onClose'> {
   relayId: string;
   version: 'draft' | number;
   publish(note: { note?: string }): Promise<unknown>;
-  onClose(): void;
   onPublished(): void;
 }
 
+const fields = { note: { label: 'Why? (optional)', hint: 'The list of versions shows this note.', rows: 2, maxLength: 1000 } };
+
 /** Publishes the draft, or an old version again. */
-export function PublishDialog({ verb, about, relayId, version, publish, onPublished, ...dialog }: PublishProps) {
+export function PublishDialog({ verb, relayId, version, publish, onPublished, ...dialog }: PublishProps) {
   const [tried, shown] = useTrial(relayId, version);
-  const note = useSignal('');
-  const deed = useDeed();
-  const confirmed = async () => {
-    const why = note.value.trim();
-    if (!(await deed.run(() => publish(why ? { note: why } : {}), 'Published'))) return;
-    dialog.onClose();
-    onPublished();
-  };
   return (
-    <Confirm {...dialog} {...deed} verb={tried ? verb : `${verb} without the trial`} onConfirm={() => void confirmed()}>
-      <p>{about}</p>
+    <Deed
+      {...{ ...dialog, fields, verb: tried ? verb : `${verb} without the trial`, words: 'Published', onDone: onPublished }}
+      change={({ note }) => publish(note ? { note } : {})}
+    >
       {shown}
-      <Area
-        label="Why? (optional)"
-        hint="The list of versions shows this note."
-        rows={2}
-        maxLength={1000}
-        value={note.value}
-        onText={(text) => (note.value = text)}
-      />
-    </Confirm>
+    </Deed>
   );
 }

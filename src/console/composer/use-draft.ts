@@ -2,12 +2,8 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { DraftConflict, DraftResponse } from '../../contract/rule-contents.js';
-import { path } from '../addresses.js';
-import { ask, Refused } from '../api.js';
-import { announce } from '../frame.js';
-import { seldom, useResource } from '../resource.js';
-import { useCompany } from '../session.js';
+import { announce, ask, path, Refused, seldom, useCompany, useResource } from '../base.js';
+import type { DraftConflict, DraftResponse } from '../types.js';
 import { contentsOf, contentsText, type Draft, draftOf } from './draft.js';
 import { begun, changed, type History, redone, undone } from './history.js';
 
@@ -35,7 +31,7 @@ export function useDraft(relayId: string) {
     change(next);
     saved.value = { ...response, text: contentsText(next) };
   };
-  /** For functions that run later, when the draft is another one. */
+  /** Reads the newest draft, because the draft may have changed before this function runs. */
   const isUnsaved = () => {
     const now = history.peek()?.present;
     return now !== undefined && contentsText(now) !== saved.peek().text;
@@ -94,7 +90,6 @@ export function useDraft(relayId: string) {
     if (history.value) history.value = move(history.value);
     announce(words);
   };
-  /** Ends a conflict. */
   const choose = (which: 'mine' | 'theirs') => {
     const other = conflict.value?.stored;
     conflict.value = undefined;
@@ -105,15 +100,11 @@ export function useDraft(relayId: string) {
   };
   const editing = history.value && {
     draft: history.value.present,
-    ...{ change, save, choose },
-    undo: step(undone, 'Undone'),
-    redo: step(redone, 'Redone'),
+    ...{ change, save, choose, undo: step(undone, 'Undone'), redo: step(redone, 'Redone') },
     canUndo: history.value.past.length > 0,
     canRedo: history.value.future.length > 0,
     isSaved: text === saved.value.text,
-    stored: saved.value,
-    refused: refused.value,
-    conflict: conflict.value,
+    ...{ stored: saved.value, refused: refused.value, conflict: conflict.value },
   };
   return { stored, editing };
 }

@@ -1,16 +1,15 @@
 /** Rehearses the draft on the server half a second after each change. Nothing is sent. */
 
 import { useSignal } from '@preact/signals';
-import type { z } from 'zod';
+import { useEffect } from 'preact/hooks';
+import type { Fields } from '../../chain/fields.js';
 import type { Scenario } from '../../chain/scenario.js';
-import type { Composed, composeRequest } from '../../contract/dry-run.js';
-import { path } from '../addresses.js';
-import { useCompany } from '../session.js';
+import { ask, path, seldom, useAnswer, useCompany, useResource } from '../base.js';
+import { readObject } from '../fields.js';
+import type { Composed, composeRequest, eventsResponse, wholeEventSchema, z } from '../types.js';
 import { actionsOf, contentsOf, type Draft } from './draft.js';
 import type { Way } from './knowledge.js';
-import { useLastEvents } from './last-events.js';
 import { inventedEvent } from './places.js';
-import { useAnswer } from './use-answer.js';
 
 export type Play = 'now' | Scenario;
 export type Rehearsal = ReturnType<typeof useRehearsal>;
@@ -26,14 +25,39 @@ export function useRehearsal(relayId: string, draft: Draft, way: Way) {
   const known = useLastEvents(relayId, eventId.value);
   const { chosen, events } = known;
   const event = chosen ? { eventId: chosen.eventId } : { event: events[0] ?? inventedEvent(draft) };
-  const asked =
-    way === 'list'
-      ? { elements: actionsOf(draft.cards).map((element) => ({ ...element, relayId })) }
-      : { contents: contentsOf(draft), relayId, ...event };
+  const list = { elements: actionsOf(draft.cards).map((element) => ({ ...element, relayId })) };
+  const asked = way === 'list' ? list : { contents: contentsOf(draft), relayId, ...event };
   const assignment = assignmentId.value ? { id: assignmentId.value } : { facts: { status: 'draft' } };
   const request: z.input<typeof composeRequest> = { ...asked, scenarios: [play.value], assignment };
   const at = path`/co/${companyId}/chains/compose`;
-  const { body: composed, ...answer } = useAnswer<Composed>(at, draft.cards.length > 0 ? request : undefined, pauseMs);
+  const { body: composed, ...answer } = useAnswer<Composed>('POST', draft.cards.length > 0 ? at : undefined, request, pauseMs);
   const played = composed?.rehearsals?.find(({ scenario }) => scenario === play.value);
   return { ...{ play, assignmentId, eventId, composed, played }, ...known, ...answer };
+}
+
+type WholeEvent = z.infer<typeof wholeEventSchema>;
+
+/** The composer reads the bodies of this many events, to offer their values. */
+const mostRead = 5;
+
+/** @param eventId - the event that a person has chosen. '' for the last event. */
+function useLastEvents(relayId: string, eventId: string) {
+  const { companyId } = useCompany();
+  const at = path`/admin/companies/${companyId}/rules/${relayId}/events`;
+  const listed = useResource<z.infer<typeof eventsResponse>>(`${at}?limit=20`, seldom).data.value?.events ?? [];
+  const read = useSignal<readonly WholeEvent[]>([]);
+  const wanted = [...new Set([eventId, ...listed.slice(0, mostRead).map((event) => event.eventId)])].filter(Boolean);
+  useEffect(() => {
+    const known = (id: string) => read.value.find((event) => event.eventId === id);
+    const reading = wanted.map((id) => known(id) ?? ask<WholeEvent>('GET', at + path`/${id}`));
+    // The event may have been deleted meanwhile.
+    void Promise.allSettled(reading).then((all) => {
+      read.value = all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    });
+  }, [wanted.join()]);
+  /** An event that a person has pasted, for the time before the first event. Only this tab of the browser keeps it. */
+  const example = useSignal(readObject(sessionStorage.getItem(at) ?? ''));
+  useEffect(() => sessionStorage.setItem(at, JSON.stringify(example.value ?? null)), [example.value]);
+  const kept: Fields[] = read.value.map(({ event }) => event);
+  return { listed, events: kept.length > 0 || !example.value ? kept : [example.value], chosen: read.value[0], example };
 }

@@ -1,31 +1,26 @@
-/** What became of an assignment: one sentence, and all steps of all its chains on one timeline. */
+/** One assignment: its story in one sentence, and all steps of all its chains on one timeline. */
 
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { AssignmentNow } from '../../contract/assignment.js';
-import type { ChainList, ChainResource } from '../../contract/chain-resource.js';
-import { pageOf, path, query } from '../addresses.js';
+import { pageOf, path, query, seldom, useCompany, useResource } from '../base.js';
 import { PageOf } from '../frame.js';
-import { seldom, useResource } from '../resource.js';
-import { ruleOf, useCompany } from '../session.js';
 import { storyOf } from '../story.js';
 import { stepsOf, Timeline } from '../timeline.js';
-import { now, Said, Time } from '../ui/text.js';
+import type { AssignmentNow, ChainList, ChainResource } from '../types.js';
+import { now, Said, Time } from '../ui/index.js';
 
 /** Loads at most this many chains, because more requests would reach the rate limit of the key. */
 const most = 20;
 
-interface Loaded {
-  chain: ChainResource;
-  refresh(): void;
-}
+const noChain = 'No chain for this assignment was found. Check the number. Closed chains are deleted after some time.';
+
+type Loaded = Record<string, { chain: ChainResource; refresh(): void }>;
 
 export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
-  const company = useCompany();
-  const { companyId, timeZone } = company;
+  const { companyId, timeZone, ruleOf } = useCompany();
   const list = useResource<ChainList>(path`/co/${companyId}/chains` + query({ assignmentId, limit: String(most) }));
   const current = useResource<AssignmentNow>(path`/co/${companyId}/assignments/${assignmentId}`, seldom).data.value;
-  const loaded = useSignal<Record<string, Loaded>>({});
+  const loaded = useSignal<Loaded>({});
   return (
     <PageOf title={`Assignment ${assignmentId}`} of={list}>
       {({ items, nextCursor }) => {
@@ -40,24 +35,15 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
             <p class="story" role="status">
               {known.length === items.length && <Said text={storyOf(current, actions, timeZone, now.value)} />}
             </p>
-            {items.length === 0 && (
-              <p class="card">
-                No chain for this assignment was found. Check the number. Closed chains are deleted after some time.
-              </p>
-            )}
+            {items.length === 0 && <p class="card">{noChain}</p>}
             {items.map(({ chainId, closedAt }) => (
-              <Load
-                key={`${chainId} ${closedAt}`}
-                chainId={chainId}
-                isOpen={closedAt === undefined}
-                onLoaded={(chain) => (loaded.value = { ...loaded.value, [chainId]: chain })}
-              />
+              <Load key={`${chainId} ${closedAt}`} {...{ chainId, isOpen: closedAt === undefined, loaded }} />
             ))}
             <Timeline
               steps={steps}
               about={({ chain, action }) => (
                 <a href={pageOf.chain(companyId, chain.chainId)}>
-                  Chain of {ruleOf(company, action.relayId)?.name ?? action.relayId}, received <Time at={chain.receivedAt} />
+                  Chain of {ruleOf(action.relayId) ?? action.relayId}, received <Time at={chain.receivedAt} />
                 </a>
               )}
               onDone={({ chain }) => loaded.value[chain.chainId]?.refresh()}
@@ -75,11 +61,11 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
 }
 
 /** Loads one chain. A closed chain rarely changes, so it is polled less often. */
-function Load({ chainId, isOpen, onLoaded }: { chainId: string; isOpen: boolean; onLoaded(loaded: Loaded): void }) {
+function Load({ chainId, isOpen, loaded }: { chainId: string; isOpen: boolean; loaded: Signal<Loaded> }) {
   const { companyId } = useCompany();
   const { data, refresh } = useResource<ChainResource>(path`/co/${companyId}/chains/${chainId}`, isOpen ? undefined : seldom);
   useEffect(() => {
-    if (data.value) onLoaded({ chain: data.value, refresh });
+    if (data.value) loaded.value = { ...loaded.peek(), [chainId]: { chain: data.value, refresh } };
   }, [data.value]);
   return null;
 }

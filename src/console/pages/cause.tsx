@@ -1,17 +1,12 @@
 /** One cause: its card with the decisions, and the page with all its actions. */
 
 import { useSignal } from '@preact/signals';
-import type { z } from 'zod';
 import { hasEnded } from '../../chain/outcome.js';
-import type { CauseResource, wholeCauseResponse } from '../../contract/causes.js';
-import type { ActionResource, ChainResource } from '../../contract/chain-resource.js';
-import { pageOf, path } from '../addresses.js';
-import { ask } from '../api.js';
+import { ask, may, pageOf, path, useCompany, usePages, useResource } from '../base.js';
 import { type AskedOfChains, useBulk } from '../bulk.js';
 import { PageOf } from '../frame.js';
-import { usePages, useResource } from '../resource.js';
-import { may, ruleName, useCompany } from '../session.js';
 import { deedOf } from '../story.js';
+import type { ActionResource, CauseResource, ChainResource, wholeCauseResponse, z } from '../types.js';
 import { Badge, Button, Failure, Known, ProblemNote, Section, State, Table, Time, useDeed } from '../ui/index.js';
 import { Verbs } from '../verbs.js';
 import { actionOfCause, causeTitle, counted, verbWords } from '../words.js';
@@ -27,18 +22,13 @@ export function CausePage({ causeId }: { causeId: string }) {
           <CauseCard cause={known} isOpen onAsk={askAll} onDone={cause.refresh} />
           <Table
             caption="The actions with this problem"
-            columns={['Action', 'Assignment', 'Since', 'Fails or was solved at']}
-            rows={known.items.map(({ chainId, index, assignmentId, since, heldUntil, endedAt }) => [
-              `${chainId} ${index}`,
-              [
-                <a href={pageOf.chain(companyId, chainId)}>{`Action ${index} of chain ${chainId.slice(0, 8)}`}</a>,
-                assignmentId && <a href={pageOf.assignment(companyId, assignmentId)}>{assignmentId}</a>,
-                <Time at={since} />,
-                <>
-                  {endedAt && <Badge tone="quiet">solved</Badge>} <Time at={endedAt ?? heldUntil} />
-                </>,
-              ],
-            ])}
+            columns={['Action', 'Assignment', 'Since', 'Deadline, or solved at']}
+            rows={known.items.map(({ chainId, index, assignmentId, since, heldUntil, endedAt }) => {
+              const action = <a href={pageOf.chain(companyId, chainId)}>{`Action ${index} of chain ${chainId.slice(0, 8)}`}</a>;
+              const about = assignmentId && <a href={pageOf.assignment(companyId, assignmentId)}>{assignmentId}</a>;
+              const end = [endedAt && <Badge tone="quiet">solved</Badge>, ' ', <Time at={endedAt ?? heldUntil} />];
+              return [`${chainId} ${index}`, [action, about, <Time at={since} />, end]];
+            })}
           />
           {dialog}
         </>
@@ -58,14 +48,9 @@ interface SampleProps {
   onDone(): void;
 }
 
-interface CauseProps extends SampleProps {
-  /** Called for a decision about all chains. The page shows the dialog, because the card may disappear. */
-  onAsk(asked: AskedOfChains): void;
-}
-
-export function CauseCard({ onAsk, ...sample }: CauseProps) {
-  const company = useCompany();
-  const { companyId } = company;
+/** @param onAsk - called for a decision about all chains. The page shows the dialog, because the card may disappear. */
+export function CauseCard({ onAsk, ...sample }: SampleProps & { onAsk(asked: AskedOfChains): void }) {
+  const { companyId, ruleName } = useCompany();
   const { causeId, chains, assignments, relayIds, since, lastAt, endedAt } = sample.cause;
   const [title, isMany] = [causeTitle(sample.cause), chains > 1];
   const count = assignments > 0 ? counted(assignments, 'assignment') : counted(chains, 'chain');
@@ -73,11 +58,9 @@ export function CauseCard({ onAsk, ...sample }: CauseProps) {
     <Section look={endedAt ? 'card' : 'card wait'} title={title}>
       <p class="soft small">
         {endedAt ? <Time before="Solved " at={endedAt} distance /> : count} of {relayIds.length > 1 ? 'rules' : 'rule'}{' '}
-        {relayIds.map((id) => ruleName(company, id)).join(', ')},{' '}
-        <Time before={endedAt ? 'first seen ' : 'since '} at={since} distance />
+        {relayIds.map((id) => ruleName(id)).join(', ')}, <Time before={endedAt ? 'first seen ' : 'since '} at={since} distance />
         {isMany && <Time before=", most recently at " at={lastAt} distance />}
-        {isMany && ' · '}
-        {isMany && <a href={pageOf.cause(companyId, causeId)}>Show all actions</a>}
+        {isMany && [' · ', <a href={pageOf.cause(companyId, causeId)}>Show all actions</a>]}
       </p>
       <Sample {...sample} />
       {isMany && may('steer') && (
@@ -102,6 +85,7 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
   const { companyId } = useCompany();
   const { chains, chainId } = cause;
   const title = causeTitle(cause);
+  const failure = { ...cause, type: cause.reason };
   const isLookedInto = useSignal(isOpen);
   const begun = useSignal<{ chainId: string; index: number; isTried: boolean } | undefined>(undefined);
   const shown = begun.value?.chainId ?? chainId;
@@ -109,7 +93,7 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
   if (!shown || !isLookedInto.value)
     return (
       <>
-        <Failure of={{ ...cause, type: cause.reason }} under={title} />
+        <Failure of={failure} under={title} />
         {chainId && (
           <Button onClick={() => (isLookedInto.value = true)}>
             Show an example<span class="unseen">: {title}</span>
@@ -130,8 +114,7 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
             <p>
               {isTried ? 'Tried: ' : chains > 1 && 'Waiting longest: '}
               <a href={pageOf.chain(companyId, shown)}>{action ? deedOf(action) : `chain ${shown.slice(0, 8)}`}</a>
-              {assignmentId && ', for assignment '}
-              {assignmentId && <a href={pageOf.assignment(companyId, assignmentId)}>{assignmentId}</a>}
+              {assignmentId && [', for assignment ', <a href={pageOf.assignment(companyId, assignmentId)}>{assignmentId}</a>]}
             </p>
             {isTried && state && (
               <p role="status">
@@ -139,16 +122,11 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
                 {attempts ? ` after ${counted(attempts, 'attempt')}` : ''}.
               </p>
             )}
-            {!(state && hasEnded(state)) && (
-              <Failure of={error ? { ...error, assignmentId } : { ...cause, type: cause.reason }} under={title} />
-            )}
-            {!action && <p class="soft">No action of this chain is held for this reason any more.</p>}
+            {!(state && hasEnded(state)) && <Failure of={error ? { ...error, assignmentId } : failure} under={title} />}
+            {!action && <p class="soft">In this chain, no action waits for this reason now.</p>}
             {action && (
               <Verbs
-                chain={chain}
-                action={action}
-                only={causeVerbs}
-                which={chains > 1 ? ' this one' : ''}
+                {...{ chain, action, only: causeVerbs, which: chains > 1 ? ' this one' : '' }}
                 onBegin={() => {
                   begun.value = { chainId: shown, index, isTried };
                   onBegin?.();
@@ -170,7 +148,6 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
   );
 }
 
-/** Shows who works on the cause, and until when its notices are muted. */
 function Owner({ cause, onDone }: Pick<SampleProps, 'cause' | 'onDone'>) {
   const { companyId } = useCompany();
   const { causeId, takenBy, takenAt, silencedBy, silencedUntil } = cause;
@@ -192,15 +169,10 @@ function Owner({ cause, onDone }: Pick<SampleProps, 'cause' | 'onDone'>) {
       <span class="soft">
         {takenBy && `${takenBy} is working on this problem`}
         {takenBy && <Time before=", since " at={takenAt} />}
-        {isSilent && ` ${silencedBy} muted the notices until `}
-        {isSilent && <Time at={silencedUntil} />}
+        {isSilent && <Time before={` ${silencedBy} muted the notices until `} at={silencedUntil} />}
       </span>
       {may('steer') &&
-        changes.map((one) => (
-          <Button key={one.button} class="quiet" onClick={() => void change(one)}>
-            {one.button}
-          </Button>
-        ))}
+        changes.map((one) => <Button {...{ class: 'quiet', onClick: () => void change(one) }}>{one.button}</Button>)}
       <ProblemNote refused={deed.refused} />
     </div>
   );

@@ -4,13 +4,10 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { chainStatuses } from '../../chain/outcome.js';
-import type { ChainCounts } from '../../contract/chain-resource.js';
-import { pageOf, path, query } from '../addresses.js';
-import { useResource } from '../resource.js';
-import { ruleName, useCompany } from '../session.js';
-import { Button, Confirm, Entry, Opener, Select } from '../ui/index.js';
-import { sinceTime, timeText } from '../when.js';
-import { failureTypes, failureWords, stateWords } from '../words.js';
+import { pageOf, path, query, useCompany, useResource } from '../base.js';
+import type { ChainCounts } from '../types.js';
+import { Button, DeedButton, Entry, Select } from '../ui/index.js';
+import { failureTypes, failureWords, sinceTime, stateWords, timeText } from '../words.js';
 
 export const filterFields = ['status', 'assignmentId', 'relayId', 'reason', 'since', 'until', 'paused', 'ticketId'] as const;
 export type Filter = Partial<Record<(typeof filterFields)[number], string>>;
@@ -18,6 +15,7 @@ export type Filter = Partial<Record<(typeof filterFields)[number], string>>;
 /** A filter acts this long after the last key. */
 const typingMs = 400;
 
+const sinces: Record<string, string> = { '1h': 'the last hour', '24h': 'the last day', '7d': 'the last 7 days' };
 const rare: ReadonlySet<string> = new Set(['cancelled', 'terminated', 'forgotten']);
 
 /** Each tab has the number of chains that match the other filters. */
@@ -36,7 +34,7 @@ export function StatusTabs({ filter, asked }: { filter: Filter; asked: Filter })
           href={pageOf.chains(companyId, { ...filter, status: tab })}
           aria-current={tab === status ? 'page' : undefined}
         >
-          {words} <span class="soft count">{count ?? '…'}</span>
+          {words} <span class="soft">{count ?? '…'}</span>
         </a>
       ))}
     </nav>
@@ -50,11 +48,11 @@ function options(any: string, values: readonly string[], current: string, words:
 }
 
 export function FilterFields({ filter }: { filter: Filter }) {
-  const company = useCompany();
+  const { companyId, timeZone, rules: known, ruleName } = useCompany();
   const { route } = useLocation();
   const { assignmentId = '', relayId = '', reason = '', since = '', until, ticketId } = filter;
   const typed = useSignal(assignmentId);
-  const show = (change: Filter) => route(pageOf.chains(company.companyId, { ...filter, ...change }));
+  const show = (change: Filter) => route(pageOf.chains(companyId, { ...filter, ...change }));
   useEffect(() => {
     typed.value = assignmentId;
   }, [assignmentId]);
@@ -63,41 +61,40 @@ export function FilterFields({ filter }: { filter: Filter }) {
     const timer = setTimeout(() => show({ assignmentId: typed.value.trim() }), typingMs);
     return () => clearTimeout(timer);
   }, [typed.value]);
-  const written = (time: string) => (sinceTime(time, 0) ? timeText(time, company.timeZone, Date.now()) : time);
-  const sinces: Record<string, string> = { '1h': 'the last hour', '24h': 'the last day', '7d': 'the last 7 days' };
-  const rules = company.rules.map(({ relayId }) => relayId);
+  const written = (time: string) => (sinceTime(time, 0) ? timeText(time, timeZone, Date.now()) : time);
+  const rules = known.map(({ relayId }) => relayId);
   const lists = [
-    ['relayId', 'Rule', options('any', rules, relayId, (id) => ruleName(company, id))],
+    ['relayId', 'Rule', options('any', rules, relayId, (id) => ruleName(id))],
     ['reason', 'Error', options('any', failureTypes, reason, failureWords)],
     ['since', 'Received', options('any time', Object.keys(sinces), since, (time) => sinces[time] ?? `since ${written(time)}`)],
   ] as const;
-  const others = { until: until && `until ${written(until)}`, paused: filter.paused && 'paused', ticketId: `ticket ${ticketId}` };
+  const words = {
+    until: until && `until ${written(until)}`,
+    paused: filter.paused && 'paused',
+    ticketId: ticketId && `ticket ${ticketId}`,
+  };
+  const others = Object.entries(words).filter(([, words]) => words);
   return (
     <div class="filter">
       <Entry label="Assignment" of={typed} autocomplete="off" />
       {lists.map(([name, label, options]) => (
-        <Select
-          key={name}
-          label={label}
-          options={options}
-          value={filter[name] ?? ''}
-          onPick={(value) => show({ [name]: value })}
-        />
+        <Select key={name} {...{ label, options }} value={filter[name] ?? ''} onPick={(value) => show({ [name]: value })} />
       ))}
       <p class="row">
-        {Object.entries(others).map(
-          ([name, words]) =>
-            filter[name as keyof typeof others] && (
-              <Button key={name} onClick={() => show({ [name]: undefined })}>
-                {words} ✕
-              </Button>
-            ),
-        )}
-        {Object.keys(filter).length > 0 && <a href={pageOf.chains(company.companyId)}>Clear filter</a>}
+        {others.map(([name, words]) => (
+          <Button key={name} onClick={() => show({ [name]: undefined })}>
+            {words} ✕
+          </Button>
+        ))}
+        {Object.keys(filter).length > 0 && <a href={pageOf.chains(companyId)}>Clear filter</a>}
       </p>
     </div>
   );
 }
+
+const name = { label: 'Name of the view', required: true, maxLength: 40 };
+const title = 'Save as a view';
+const saving = { opens: title, title, look: 'quiet', verb: 'Save', words: 'View saved', fields: { name } } as const;
 
 /** Named filters. Each browser keeps its own views of each company. */
 export function Views({ filter }: { filter: Filter }) {
@@ -124,22 +121,7 @@ export function Views({ filter }: { filter: Filter }) {
           Forget this view
         </Button>
       )}
-      {here !== '' && !isSaved && (
-        <Opener opens="Save as a view" look="quiet">
-          {(onClose) => (
-            <Confirm
-              title="Save as a view"
-              verb="Save"
-              fields={{ name: { label: 'Name of the view', required: true, maxLength: 40 } }}
-              onClose={onClose}
-              onConfirm={({ name = '' }) => {
-                keep([...saved, [name, here]]);
-                onClose();
-              }}
-            />
-          )}
-        </Opener>
-      )}
+      {here !== '' && !isSaved && <DeedButton {...saving} change={async ({ name = '' }) => keep([...saved, [name, here]])} />}
     </nav>
   );
 }

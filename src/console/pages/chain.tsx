@@ -1,49 +1,54 @@
-/** One chain: its actions in order, with the buttons to decide about them. */
+/** One chain: its actions in order, with the buttons to decide about them; and the dialog that makes a rule from its list. */
 
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
 import { cancelRefusal } from '../../chain/allowed-verbs.js';
 import { foundNobody, hasEnded } from '../../chain/outcome.js';
-import type { ChainResource } from '../../contract/chain-resource.js';
-import { pageOf, path } from '../addresses.js';
-import { ask } from '../api.js';
-import { announce, PageOf } from '../frame.js';
-import { often, useResource } from '../resource.js';
-import { MakeRule } from '../rule/make-rule.js';
-import { type Company, may, ruleName, ruleOf, useCompany } from '../session.js';
+import { announce, ask, may, often, pageOf, path, query, useCompany, useResource } from '../base.js';
+import { Sentences } from '../composer/differences.js';
+import { draftOf } from '../composer/draft.js';
+import { variableWords } from '../composer/knowledge.js';
+import { PageOf } from '../frame.js';
 import { deedOf } from '../story.js';
 import { stepsOf, Timeline } from '../timeline.js';
-import { Badge, DeedButton, Fact, Known, Moment, Said, State } from '../ui/index.js';
-import { timeText } from '../when.js';
-import { counted } from '../words.js';
+import type { ActionResource, ChainList, ChainResource, DraftResponse, fromListsResponse, z } from '../types.js';
+import { Confirm, DeedButton, Known, LinkRow, NotReady, Opener, useDeed } from '../ui/index.js';
+import { Badge, Fact, FieldList, InTemporal, Moment, Said, State } from '../ui/text.js';
+import { counted, timeText } from '../words.js';
 
-const useChain = (chainId: string) => useResource<ChainResource>(path`/co/${useCompany().companyId}/chains/${chainId}`, often);
+/** @returns the chain, and its title. For example `Assignment 1003, Night shift, 14:03:22`. */
+function useChain(chainId: string) {
+  const { companyId, timeZone, ruleOf } = useCompany();
+  const chain = useResource<ChainResource>(path`/co/${companyId}/chains/${chainId}`, often);
+  const { actions = [], receivedAt } = chain.data.value ?? {};
+  const assignments = assignmentsOf(actions);
+  const about = assignments.length > 0 && `Assignment${assignments.length > 1 ? 's' : ''} ${assignments.join(', ')}`;
+  const rules = actions.slice(0, 1).map(({ relayId }) => ruleOf(relayId) ?? `rule ${relayId}`);
+  const title = [about, ...rules, receivedAt && timeText(receivedAt, timeZone, Date.now())].filter(Boolean).join(', ');
+  return [chain, title || 'Chain'] as const;
+}
 
 export function ChainPage({ chainId }: { chainId: string }) {
-  const company = useCompany();
-  const chain = useChain(chainId);
-  const known = chain.data.value;
+  const [chain, title] = useChain(chainId);
   return (
-    <PageOf title={known ? chainTitle(company, known) : 'Chain'} of={chain}>
+    <PageOf title={title} of={chain}>
       {(known) => <Chain chain={known} onDone={chain.refresh} />}
     </PageOf>
   );
 }
 
-/** The chain beside a list. */
 export function ChainBeside({ chainId, close }: { chainId: string; close: string }) {
-  const company = useCompany();
-  const chain = useChain(chainId);
+  const { companyId } = useCompany();
+  const [chain, title] = useChain(chainId);
   return (
     <aside aria-label="The chosen chain">
-      <p class="row spread">
-        <a href={pageOf.chain(company.companyId, chainId)}>Open as a page</a>
-        <a href={close}>Close</a>
-      </p>
+      <LinkRow of={[[pageOf.chain(companyId, chainId), 'Open as a page'] as const, [close, 'Close'] as const]} />
       <Known of={chain}>
         {(known) => (
           <>
-            <h2>{chainTitle(company, known)}</h2>
+            <h2>{title}</h2>
             <Chain chain={known} onDone={chain.refresh} />
           </>
         )}
@@ -52,32 +57,23 @@ export function ChainBeside({ chainId, close }: { chainId: string; close: string
   );
 }
 
-const assignmentsOf = ({ actions }: ChainResource) => [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))];
-
-/** For example `Assignment 1003, Night shift, 14:03:22`. */
-function chainTitle(company: Company, chain: ChainResource): string {
-  const assignments = assignmentsOf(chain);
-  const { relayId } = chain.actions[0] ?? {};
-  const about = assignments.length > 0 && `Assignment${assignments.length > 1 ? 's' : ''} ${assignments.join(', ')}`;
-  const rule = relayId !== undefined && (ruleOf(company, relayId)?.name ?? `rule ${relayId}`);
-  return [about, rule, timeText(chain.receivedAt, company.timeZone, Date.now())].filter(Boolean).join(', ');
-}
+const assignmentsOf = (actions: readonly ActionResource[]) => [...new Set(actions.flatMap((one) => one.assignmentId ?? []))];
 
 const full =
   'The history of this chain in Temporal is full, so no more retries are possible. Skip or cancel the actions that need ' +
   'attention, or let the platform send the event again.';
 
 const lost =
-  'Temporal does not have this chain any more, and the relay could not read its actions. If it was open, it does not run: let ' +
-  'the platform send the event again.';
+  'Temporal does not have this chain any more, and the relay could not read its actions. If the chain was open, it has stopped. ' +
+  'Let the platform send the event again.';
 
 function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
-  const company = useCompany();
-  const { companyId } = company;
+  const { companyId, ruleName } = useCompany();
   const { chainId, status, actions, ignored = [], partial, historyFull, forgotten, links, tokenIds, rule } = chain;
   const relayIds = [...new Set(actions.map(({ relayId }) => relayId))];
   const [relayId, another] = relayIds;
   const nobody = actions.filter(foundNobody).length;
+  const left = counted(actions.filter(({ state }) => !hasEnded(state)).length, 'action');
   useAnnounced(chain);
   const notes: (ComponentChildren | false)[] = [
     forgotten && (partial ? lost : 'Temporal has deleted this chain. You can read it, but nobody can open it again.'),
@@ -94,39 +90,27 @@ function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
         </Fact>
         <Moment name="Received" at={chain.receivedAt} distance />
         <Moment name="Closed" at={chain.closedAt} distance />
-        <Links name="Assignment" of={assignmentsOf(chain).map((id) => [pageOf.assignment(companyId, id), id])} />
-        <Links name="Rule" of={relayIds.map((id) => [pageOf.rule(companyId, id), ruleName(company, id)])} />
+        <Links name="Assignment" of={assignmentsOf(actions).map((id) => [pageOf.assignment(companyId, id), id])} />
+        <Links name="Rule" of={relayIds.map((id) => [pageOf.rule(companyId, id), ruleName(id)])} />
         {rule && (
-          <Fact name="From">
+          <Fact name="Started by">
             <a href={pageOf.event(companyId, rule.relayId, rule.eventId)}>an event</a>
             <a href={pageOf.versions(companyId, rule.relayId)}>version {rule.version}</a>
           </Fact>
         )}
       </dl>
-      {notes.map(
-        (note, place) =>
-          note && (
-            <p key={place} class="note wait">
-              {note}
-            </p>
-          ),
-      )}
+      {notes.filter(Boolean).map((note) => (
+        <p class="note wait">{note}</p>
+      ))}
       <Timeline steps={stepsOf(chain)} onDone={onDone} />
       <p class="row">
         {may('steer') && !cancelRefusal(chain) && (
           <DeedButton
-            title="Cancel the chain?"
-            verb="Cancel the chain"
-            danger
+            {...{ title: 'Cancel the chain?', verb: 'Cancel the chain', danger: true, words: 'The chain is being cancelled.' }}
+            about={`The relay cancels ${left}. You cannot undo this. A running action finishes first.`}
             change={() => ask('POST', path`/co/${companyId}/chains/${chainId}/cancel`)}
-            words="The chain is being cancelled."
             onDone={onDone}
-          >
-            <p>
-              The relay cancels {counted(actions.filter(({ state }) => !hasEnded(state)).length, 'action')}. You cannot undo this.
-              A running action finishes first.
-            </p>
-          </DeedButton>
+          />
         )}
         {may('author') && !rule && relayId !== undefined && !another && <MakeRule relayId={relayId} chainId={chainId} />}
       </p>
@@ -134,11 +118,7 @@ function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
         Chain <code>{chainId}</code>
         {tokenIds && `, started with token ${tokenIds.join(', ')}`}
         {links.webUi && '. '}
-        {links.webUi && (
-          <a href={links.webUi} target="_blank" rel="noreferrer">
-            Open in Temporal
-          </a>
-        )}
+        <InTemporal at={links.webUi} />
       </p>
     </>
   );
@@ -149,9 +129,7 @@ function Links({ name, of }: { name: string; of: [href: string, words: string][]
   return (
     <Fact name={of.length > 1 ? `${name}s` : name}>
       {of.map(([href, words]) => (
-        <a key={href} href={href}>
-          {words}
-        </a>
+        <a href={href}>{words}</a>
       ))}
     </Fact>
   );
@@ -169,4 +147,47 @@ function useAnnounced({ status, actions }: ChainResource): void {
     before.current = states;
     if (changed.length > 0) announce(changed.map(([what, state]) => `${what}: ${state}`).join('. '));
   }, [JSON.stringify([...states])]);
+}
+
+type MakeRuleProps = { relayId: string; chainId: string };
+
+const title = 'Make this a rule of ours';
+
+export function MakeRule(props: MakeRuleProps) {
+  return <Opener opens={title}>{(onClose) => <MakeRuleDialog {...props} onClose={onClose} />}</Opener>;
+}
+
+type Made = z.infer<typeof fromListsResponse> & { draft: DraftResponse };
+
+function MakeRuleDialog({ relayId, chainId, onClose }: MakeRuleProps & { onClose(): void }) {
+  const { companyId } = useCompany();
+  const { route } = useLocation();
+  const at = path`/admin/companies/${companyId}/rules/${relayId}/draft`;
+  const made = useSignal<Made | undefined>(undefined);
+  const deed = useDeed();
+  useEffect(() => {
+    void deed.run(async () => {
+      const { items } = await ask<ChainList>('GET', path`/co/${companyId}/chains` + query({ relayId, limit: '20' }));
+      const chainIds = [...new Set([chainId, ...items.map((chain) => chain.chainId)])];
+      const read = await ask<z.infer<typeof fromListsResponse>>('POST', `${at}/from-lists`, { chainIds });
+      made.value = { ...read, draft: await ask<DraftResponse>('GET', at) };
+    });
+  }, []);
+  if (!made.value) return <NotReady {...{ title, onClose, ...deed }}>Reading the last requests…</NotReady>;
+  const { contents, values, draft } = made.value;
+  const varying = Object.entries(values).map(([name, all]): [string, unknown] => [variableWords(name), all.slice(0, 3)]);
+  const save = () =>
+    deed.run(async () => {
+      await ask('PUT', at, { revision: draft.revision, contents });
+      route(pageOf.draft(companyId, relayId));
+    });
+  return (
+    <Confirm {...deed} title={title} verb="Use as the draft" onClose={onClose} onConfirm={() => void save()}>
+      <Sentences of={draftOf(contents)} />
+      {varying.length > 0 && <p>These values vary between the last requests, so the rule takes them from the event:</p>}
+      <FieldList fields={varying} />
+      {draft.contents && <p class="note wait">This replaces the draft of the rule. The published version stays.</p>}
+      <p class="soft small">Nothing is published. You can change the draft, and try it.</p>
+    </Confirm>
+  );
 }

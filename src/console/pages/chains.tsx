@@ -1,22 +1,18 @@
 /** A filtered list of chains. People decide about the selected chains, or about all that match the filter in the address. */
 
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
 import { type BulkVerb, bulkVerbsFor } from '../../chain/allowed-verbs.js';
-import type { ChainList, ListedChain } from '../../contract/chain-resource.js';
-import { pageOf, path, query } from '../addresses.js';
+import { announce, type Company, may, pageOf, path, query, useCompany, useResource } from '../base.js';
 import { type AskedOfChains, useBulk } from '../bulk.js';
-import { announce, Page } from '../frame.js';
-import { useResource } from '../resource.js';
-import { may, ruleOf, useCompany } from '../session.js';
+import { Page } from '../frame.js';
 import { deedOf } from '../story.js';
+import type { ChainList, ListedChain } from '../types.js';
 import { Badge, Button, ExportLinks, Fold, Known, State, Table, Time, UpToDate } from '../ui/index.js';
-import { pauseWords, sinceTime, timeText } from '../when.js';
-import { aboutChain, counted, failureWords, verbWords } from '../words.js';
+import { aboutChain, counted, failureWords, pauseWords, sinceTime, timeText, verbWords } from '../words.js';
 import { ChainBeside } from './chain.js';
 import { type Filter, FilterFields, filterFields, StatusTabs, Views } from './chain-filter.js';
 
-/** Only a wide screen has room for a chain beside the list. */
 const besideWidth = '(min-width: 70rem)';
 
 export function ChainsPage() {
@@ -40,15 +36,10 @@ export function ChainsPage() {
   );
 }
 
-interface ChainsProps {
-  filter: Filter;
-  /** The filter with times in place of words such as `24h`. */
-  asked: Filter;
-  at: string | undefined;
-}
-
-function Chains({ filter, asked, at }: ChainsProps) {
-  const { companyId } = useCompany();
+/** @param asked - the filter with times in place of words such as `24h`. */
+function Chains({ filter, asked, at }: { filter: Filter; asked: Filter; at: string | undefined }) {
+  const company = useCompany();
+  const { companyId } = company;
   const { cursor, open } = useLocation().query;
   const chosen = useSignal<readonly string[]>([]);
   const chains = useResource<ChainList>(path`/co/${companyId}/chains` + query({ ...asked, steps: 'true', limit: '25', cursor }));
@@ -61,37 +52,22 @@ function Chains({ filter, asked, at }: ChainsProps) {
   const isFiltered = Object.keys(filter).length > 0 || cursor !== undefined;
   const isWide = matchMedia(besideWidth).matches;
   const isBeside = open !== undefined && isWide;
-  const choose = (chainId: string, isChosen: boolean) => {
-    const others = chosen.value.filter((other) => other !== chainId);
-    chosen.value = isChosen ? [...others, chainId] : others;
-    announce(`${counted(chosen.value.length, 'chain')} selected`);
-  };
-  const columns = ['Assignment', 'Rule', 'Status', 'Next step', 'Due'];
+  /** Only a wide screen has room for a chain beside the list. */
+  const addressOf = (chainId: string) =>
+    isWide ? pageOf.chains(companyId, { ...here, open: chainId }) : pageOf.chain(companyId, chainId);
+  const selected = may('steer') ? [<span class="unseen">Selected</span>] : [];
+  const columns = [...selected, 'Assignment', 'Rule', 'Status', 'Next step', 'Due'];
   return (
     <div class={isBeside ? 'beside' : ''}>
       <div>
         <Known of={chains}>
           {({ items }) => (
             <>
-              {items.length === 0 && <p class="card">{isFiltered ? 'No chain matches this filter.' : <NoChains />}</p>}
-              {items.length > 0 && (
-                <Table
-                  caption="Chains"
-                  look="chains"
-                  columns={may('steer') ? [<span class="unseen">Selected</span>, ...columns] : columns}
-                >
-                  {items.map((chain) => (
-                    <ChainRow
-                      chain={chain}
-                      isOpen={open === chain.chainId}
-                      isChosen={chosen.value.includes(chain.chainId)}
-                      key={chain.chainId}
-                      href={isWide ? pageOf.chains(companyId, { ...here, open: chain.chainId }) : undefined}
-                      onChoose={(isChosen) => choose(chain.chainId, isChosen)}
-                    />
-                  ))}
-                </Table>
-              )}
+              <Table
+                {...{ caption: 'Chains', look: 'chains', columns, open }}
+                empty={isFiltered ? 'No chain matches this filter.' : <NoChains />}
+                rows={items.map((chain) => [chain.chainId, cellsOf(chain, company, chosen, addressOf(chain.chainId))])}
+              />
               {may('steer') && <Decisions chosen={chosen.value} isAny={items.length > 0} filter={asked} onAsk={askAll} />}
             </>
           )}
@@ -128,56 +104,38 @@ function namesOf(chain: ListedChain): string {
   return assignmentIds.length > 0 ? assignmentIds.slice(0, 3).join(', ') + more : aboutChain(chain);
 }
 
-interface RowProps {
-  chain: ListedChain;
-  isOpen: boolean;
-  isChosen: boolean;
-  /** The address of the list with this chain beside it. Undefined if there is no room. */
-  href: string | undefined;
-  onChoose(isChosen: boolean): void;
-}
-
-function ChainRow({ chain, isOpen, isChosen, href, onChoose }: RowProps) {
-  const company = useCompany();
+/** The cells of a chain in the list. `href` is the address of the chain, and `chosen` the ids of the selected chains. */
+function cellsOf(chain: ListedChain, company: Company, chosen: Signal<readonly string[]>, href: string) {
   const { chainId, status, relayIds, receivedAt, failureTypes = [], paused, next, nobodyFound } = chain;
+  const { timeZone, pauses, ruleOf } = company;
   const about = namesOf(chain);
-  return (
-    <tr aria-current={isOpen ? 'true' : undefined}>
-      {may('steer') && (
-        <td class="choice">
-          <input
-            type="checkbox"
-            aria-label={`Select ${about}, received ${timeText(receivedAt, company.timeZone, Date.now())}`}
-            checked={isChosen}
-            onChange={(event) => onChoose(event.currentTarget.checked)}
-          />
-        </td>
-      )}
-      <td>
-        <a href={href ?? pageOf.chain(company.companyId, chainId)}>{about}</a>
-        <div class="soft small">
-          <Time at={receivedAt} />
-        </div>
-      </td>
-      <td>{relayIds.map((relayId) => ruleOf(company, relayId)?.name ?? relayId).join(', ')}</td>
-      <td>
-        <State of={status} /> {nobodyFound && <Badge tone="wait">nobody found</Badge>}
-        {paused && <div class="soft small">{pauseWords(company.pauses, company.timeZone, Date.now())}</div>}
-      </td>
-      <td>{[...failureTypes.map(failureWords), next && deedOf(next)].filter(Boolean).join('. ')}</td>
-      <td>
-        <Time at={next?.at} />
-      </td>
-    </tr>
+  const choose = (isChosen: boolean) => {
+    const others = chosen.value.filter((other) => other !== chainId);
+    chosen.value = isChosen ? [...others, chainId] : others;
+    announce(`${counted(chosen.value.length, 'chain')} selected`);
+  };
+  const label = `Select ${about}, received ${timeText(receivedAt, timeZone, Date.now())}`;
+  const choice = (
+    <input
+      {...{ type: 'checkbox', 'aria-label': label, checked: chosen.value.includes(chainId) }}
+      onChange={({ currentTarget }) => choose(currentTarget.checked)}
+    />
   );
+  return [
+    ...(may('steer') ? [choice] : []),
+    [<a href={href}>{about}</a>, <div class="soft small">{<Time at={receivedAt} />}</div>],
+    relayIds.map((relayId) => ruleOf(relayId) ?? relayId).join(', '),
+    [
+      <State of={status} />,
+      nobodyFound && <Badge tone="wait">nobody found</Badge>,
+      paused && <div class="soft small">{pauseWords(pauses, timeZone, Date.now())}</div>,
+    ],
+    [...failureTypes.map(failureWords), next && deedOf(next)].filter(Boolean).join('. '),
+    <Time at={next?.at} />,
+  ];
 }
 
-interface DecisionsProps {
-  chosen: readonly string[];
-  isAny: boolean;
-  filter: Filter;
-  onAsk(asked: AskedOfChains): void;
-}
+type DecisionsProps = { chosen: readonly string[]; isAny: boolean; filter: Filter; onAsk(asked: AskedOfChains): void };
 
 function Decisions({ chosen, isAny, filter: { paused, ticketId, ...filter }, onAsk }: DecisionsProps) {
   const isSteerable = ['running', 'needs-attention', 'failed', undefined].includes(filter.status);

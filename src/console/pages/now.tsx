@@ -1,21 +1,14 @@
 /** A board: the figures of today, the problems that wait for a decision, and what is due next. */
 
 import { useSignal } from '@preact/signals';
-import type { z } from 'zod';
-import type { causesResponse, RefusedCause } from '../../contract/causes.js';
-import type { ChainCounts, ChainList } from '../../contract/chain-resource.js';
-import type { CompanyHealth } from '../../contract/health.js';
-import { pageOf, path, query } from '../addresses.js';
+import { may, pageOf, path, query, seldom, useCompany, usePages, useResource } from '../base.js';
 import { useBulk } from '../bulk.js';
-import { FirstRun } from '../first-run.js';
 import { Page } from '../frame.js';
-import { seldom, usePages, useResource } from '../resource.js';
 import { Bars } from '../rule/health.js';
-import { ruleName, useCompany } from '../session.js';
 import { deedOf } from '../story.js';
-import { Known, Pager, Said, Section, Time, UpToDate } from '../ui/index.js';
-import { startOfDay, timeText } from '../when.js';
-import { counted, refusalWords } from '../words.js';
+import type { ChainCounts, ChainList, CompanyHealth, causesResponse, RefusedCause, StoredCompany, z } from '../types.js';
+import { Known, LinkRow, Pager, Said, Section, Time, UpToDate } from '../ui/index.js';
+import { counted, refusalWords, startOfDay, timeText } from '../words.js';
 import { CauseCard } from './cause.js';
 
 /** At first, at most this many cards load their chain, because the page polls each loaded chain. */
@@ -29,6 +22,7 @@ export function NowPage() {
   const health = useResource<CompanyHealth>(path`/co/${companyId}/health`, seldom).data.value;
   const quiet = health?.rules.filter(({ quietSince }) => quietSince !== undefined) ?? [];
   const [askAll, dialog] = useBulk(causes.refresh);
+  const all = pageOf.chains(companyId, { status: 'needs-attention' });
   return (
     <Page title="Now">
       <FirstRun />
@@ -49,12 +43,9 @@ export function NowPage() {
                     .filter((cause) => held.includes(cause) || begun.value.includes(cause.causeId))
                     .map((cause, place) => (
                       <CauseCard
+                        {...{ cause, isOpen: place < mostOpen, onAsk: askAll, onDone: causes.refresh }}
                         key={cause.causeId}
-                        cause={cause}
-                        isOpen={place < mostOpen}
                         onBegin={() => (begun.value = [...begun.value, cause.causeId])}
-                        onAsk={askAll}
-                        onDone={causes.refresh}
                       />
                     ))}
                   {refused.map((kind) => (
@@ -69,19 +60,14 @@ export function NowPage() {
                     </Section>
                   ))}
                   <Pager cursors={cursors} next={hasMore ? nextCursor : undefined} />
-                  {hasMore && (
-                    <a href={pageOf.chains(companyId, { status: 'needs-attention' })}>All chains that need attention</a>
-                  )}
+                  {hasMore && <a href={all}>All chains that need attention</a>}
                 </>
               );
             }}
           </Known>
           <UpToDate of={causes} />
         </div>
-        <div>
-          {health && <DayChart health={health} />}
-          <DueNext />
-        </div>
+        <div>{[health && <DayChart health={health} />, <DueNext />]}</div>
       </div>
       {dialog}
     </Page>
@@ -90,23 +76,20 @@ export function NowPage() {
 
 /** A group of refused requests without a decision. The page of each request has the buttons. */
 function RefusedCard({ kind }: { kind: RefusedCause }) {
-  const company = useCompany();
-  const { companyId } = company;
+  const { companyId, ruleName } = useCompany();
   const { relayId, reason, message, rejectedId, requests, repeats, notKept, since, lastAt } = kind;
   const isMany = requests > 1;
+  const [newest, all] = [pageOf.refusal(companyId, rejectedId), isMany && pageOf.refused(companyId)];
   return (
     <Section look="card wait" title={refusalWords[reason]}>
       <p class="soft small">
-        {counted(requests, 'refused request')} of rule {ruleName(company, relayId)}, since <Time at={since} distance />
+        {counted(requests, 'refused request')} of rule {ruleName(relayId)}, since <Time at={since} distance />
         {isMany && <Time before=", most recently at " at={lastAt} distance />}
         {repeats > 0 && `; repeated ${counted(repeats, 'time')}`}
         {notKept > 0 && `; ${notKept} more requests were not kept, because the storage was full`}
       </p>
       <Said look="error" text={message} />
-      <p class="row">
-        <a href={pageOf.refusal(companyId, rejectedId)}>{isMany ? 'Show the newest request' : 'Show the request'}</a>
-        {isMany && <a href={pageOf.refused(companyId)}>All refused requests</a>}
-      </p>
+      <LinkRow of={[[newest, isMany ? 'Show the newest request' : 'Show the request'] as const, [all, 'All refused requests']]} />
     </Section>
   );
 }
@@ -149,22 +132,14 @@ export function Figures({ health, refused }: { health: CompanyHealth | undefined
 
 export function DayChart({ health: { hours } }: { health: CompanyHealth }) {
   const { timeZone } = useCompany();
-  const wordsOf = ({ at, events, failed, nobody, usual }: CompanyHealth['hours'][number]) =>
-    `${timeText(at, timeZone, Date.now()).slice(0, -3)}: ${counted(events, 'event')}, ${failed} failed, ${nobody} found nobody` +
-    (usual === undefined ? '' : `, usual: ${usual}`);
+  const bars = hours.map(({ at, events: size, failed: bad, nobody: wait, usual }) => {
+    const words = `${counted(size, 'event')}, ${bad} failed, ${wait} found nobody${usual === undefined ? '' : `, usual: ${usual}`}`;
+    return { at, size, bad, wait, words: `${timeText(at, timeZone, Date.now()).slice(0, -3)}: ${words}` };
+  });
   return (
     <Section title="The last 24 hours">
       {hours.every(({ events }) => events === 0) && <p class="soft">No event has arrived.</p>}
-      <Bars
-        name="Events by hour. Red: failed. Amber: nobody found."
-        bars={hours.map((hour) => ({
-          at: hour.at,
-          size: hour.events,
-          bad: hour.failed,
-          wait: hour.nobody,
-          words: wordsOf(hour),
-        }))}
-      />
+      <Bars name="Events by hour. Red: failed. Amber: nobody found." bars={bars} />
     </Section>
   );
 }
@@ -179,21 +154,49 @@ export function DueNext() {
           const due = items.flatMap(({ next, ...chain }) => (next ? [{ ...chain, next }] : []));
           due.sort((one, other) => (one.next.at < other.next.at ? -1 : 1));
           if (due.length === 0) return <p class="soft">No step is planned.</p>;
-          return (
-            <ul class="plain">
-              {due.slice(0, 5).map(({ chainId, assignmentIds: [assignmentId], next }) => (
-                <li key={chainId}>
-                  <Time at={next.at} />{' '}
-                  <a href={pageOf.chain(companyId, chainId)}>
-                    {deedOf(next)}
-                    {assignmentId && `, assignment ${assignmentId}`}
-                  </a>
-                </li>
-              ))}
-            </ul>
-          );
+          const lines = due.slice(0, 5).map(({ chainId, assignmentIds: [assignmentId], next }) => (
+            <li key={chainId}>
+              <Time at={next.at} />{' '}
+              <a href={pageOf.chain(companyId, chainId)}>{deedOf(next) + (assignmentId ? `, assignment ${assignmentId}` : '')}</a>
+            </li>
+          ));
+          return <ul class="plain">{lines}</ul>;
         }}
       </Known>
     </Section>
   );
 }
+
+export function FirstRun() {
+  const { companyId, rules } = useCompany();
+  const { items } = useResource<ChainList>(path`/co/${companyId}/chains` + query({ limit: '2' })).data.value ?? {};
+  const settings = useResource<StoredCompany>(may('manage') ? path`/admin/companies/${companyId}` : undefined, seldom).data.value;
+  if (!may('author') || !items || items.length > 1) return null;
+  const [rule, chain] = [rules[0], items[0]];
+  const toRule = rule && pageOf.rule(companyId, rule.relayId);
+  const toChain = chain && pageOf.chain(companyId, chain.chainId);
+  const steps: [isDone: boolean, words: string, help: string, href: string | undefined][] = [
+    [!!rule, 'Write a rule', 'A rule says what happens when an event arrives.', pageOf.compose(companyId)],
+    [!!chain, 'Send a test event', testHelp, toRule],
+    [!!chain && chain.status !== 'running', 'Watch the chain', 'A chain is what the rule does for one event.', toChain],
+  ];
+  if (settings)
+    steps.unshift([!!settings.platform, 'Connect your assignment platform', platformHelp, pageOf.settings(companyId)]);
+  if (steps.every(([isDone]) => isDone)) return null;
+  return (
+    <Section title="First steps">
+      <ol class="plain todo">
+        {steps.map(([isDone, words, help, href]) => (
+          <li key={words} class={isDone ? 'good' : 'quiet'}>
+            {href ? <a href={href}>{words}</a> : words}
+            {isDone && ' (done)'}
+            <div class="soft small">{help}</div>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+const platformHelp = 'The relay sends assignments there, and asks for their status.';
+const testHelp = 'The page of the rule has the address for events. Or use a button of the pretend platform of npm start.';

@@ -1,30 +1,10 @@
 /** The people and keys of a company, and its audit log. */
 
-import { useSignal } from '@preact/signals';
-import type { z } from 'zod';
-import type { auditResponse } from '../../contract/audit.js';
-import type { createdKeyResponse, keysResponse, Role } from '../../contract/credential.js';
-import type { Person, peopleResponse } from '../../contract/person.js';
-import { pageOf, path } from '../addresses.js';
-import { ask } from '../api.js';
+import { ask, pageOf, path, seldom, useCompany, usePages, useResource } from '../base.js';
 import { Page } from '../frame.js';
-import { seldom, usePages, useResource } from '../resource.js';
-import { useCompany } from '../session.js';
-import {
-  Badge,
-  Cards,
-  DeedButton,
-  ExportLinks,
-  Known,
-  Lifetime,
-  Pager,
-  Said,
-  Section,
-  ShownOnce,
-  Table,
-  Time,
-} from '../ui/index.js';
-import { timeIn } from '../when.js';
+import type { auditResponse, createdKeyResponse, keysResponse, Person, peopleResponse, Role, z } from '../types.js';
+import { DeedButton, ExportLinks, Known, Lifetime, Pager, Said, SecretButton, Section, Table, Time } from '../ui/index.js';
+import { timeIn } from '../words.js';
 
 export function PeoplePage() {
   return (
@@ -46,13 +26,13 @@ function Audit() {
           <>
             <Table
               caption="Changes, the newest first"
+              empty="There are no entries yet."
               columns={[`When (${timeZone})`, 'Who', 'What']}
               rows={entries.map(({ auditId, at, actor, action, details }) => {
                 const more = Object.entries(details).map(([name, value]) => <Detail key={name} name={name} value={value} />);
                 return [auditId, [<Time at={at} />, actorWords(actor), [`${action} `, ...more]]];
               })}
             />
-            {entries.length === 0 && <p class="card">There are no entries yet.</p>}
             <Pager cursors={cursors} next={nextCursor} />
             <ExportLinks what="audit" />
           </>
@@ -84,11 +64,8 @@ const roleWords: Record<Role, string> = {
   author: 'can also write and publish rules, and make their tokens',
   manage: 'can also change settings, people and keys, and delete rules',
 };
-const roleField = (first: Role) => ({
-  label: 'Role',
-  options: Object.entries(roleWords).map(([role, words]) => [role, `${role}: ${words}`] as const),
-  first,
-});
+const roles = Object.entries(roleWords).map(([role, words]) => [role, `${role}: ${words}`] as const);
+const roleField = (first: Role) => ({ label: 'Role', options: roles, first });
 
 const personFields = ({ email, name, role = 'steer' }: Partial<Person> = {}) =>
   ({
@@ -104,127 +81,78 @@ export function People() {
   const form = { change: put, words: 'Saved.', onDone: people.refresh };
   return (
     <Section title="People" look="">
-      <p>
-        <DeedButton {...form} look="main" opens="Add a person" title="Add a person" verb="Add" fields={personFields()} />
-      </p>
+      <DeedButton {...form} look="main" opens="Add a person" title="Add a person" verb="Add" fields={personFields()} />
       <Known of={people}>
         {(known) => (
-          <Cards of={known.people} id={({ personId }) => personId} empty="Nobody has been added yet.">
-            {(person) => (
-              <>
-                <h3>{person.name}</h3>
-                <p>
-                  <Badge>{person.role}</Badge> {person.email}
-                </p>
-                <p class="soft small">
-                  {person.lastUsedAt ? <Time before="Last signed in " at={person.lastUsedAt} distance /> : 'Never signed in'}
-                  {person.issuer && `; uses ${new URL(person.issuer).host}`}
-                  {person.fromGroup && `; the role comes from the group ${person.fromGroup}`}
-                </p>
-                <p class="row">
-                  {person.email && !person.fromGroup && (
-                    <DeedButton
-                      {...form}
-                      unseen={person.name}
-                      opens="Change"
-                      verb="Save"
-                      fields={personFields(person)}
-                      title={`Change ${person.name}`}
-                    />
-                  )}
-                  <RemovePerson person={person} at={at} onDone={people.refresh} />
-                </p>
-              </>
-            )}
-          </Cards>
+          <Table
+            {...{ caption: 'People', columns: ['Name', 'Role', 'Last sign-in', 'Change'], named: 2 }}
+            empty="Nobody has been added yet."
+            rows={known.people.map((person) => {
+              const { name, email, role, lastUsedAt, issuer, fromGroup } = person;
+              const uses = [lastUsedAt ? <Time at={lastUsedAt} distance /> : 'never', issuer && `, uses ${new URL(issuer).host}`];
+              const change = email && !fromGroup && <DeedButton {...{ ...form, ...changing(person) }} />;
+              const remove = <DeedButton {...{ ...form, ...removing(person, at) }} />;
+              const names = [<strong>{name}</strong>, ' ', email];
+              return [
+                person.personId,
+                [names, fromGroup ? `${role}, from the group ${fromGroup}` : role, uses, [change, ' ', remove]],
+              ];
+            })}
+          />
         )}
       </Known>
     </Section>
   );
 }
 
-function RemovePerson({ person: { personId, name, fromGroup }, at, onDone }: { person: Person; at: string; onDone(): void }) {
-  return (
-    <DeedButton
-      unseen={name}
-      title={`Remove ${name}?`}
-      verb="Remove"
-      danger
-      words="Person removed."
-      onDone={onDone}
-      change={() => ask('DELETE', at + path`/${personId}`)}
-    >
-      <p>{name} is signed out at once, and cannot sign in again.</p>
-      {fromGroup && (
-        <p>
-          Also remove {name} from the group. Otherwise the next sign-in adds {name} again.
-        </p>
-      )}
-    </DeedButton>
-  );
+function changing(person: Person) {
+  const { name } = person;
+  return { opens: 'Change', unseen: name, title: `Change ${name}`, verb: 'Save', fields: personFields(person) };
+}
+
+function removing({ personId, name, fromGroup }: Person, at: string) {
+  const change = () => ask('DELETE', at + path`/${personId}`);
+  const ofGroup = fromGroup ? ` Also remove ${name} from the group. Otherwise the next sign-in adds ${name} again.` : '';
+  const about = `${name} is signed out at once, and cannot sign in again.${ofGroup}`;
+  return { unseen: name, title: `Remove ${name}?`, verb: 'Remove', danger: true, words: 'Person removed.', about, change };
 }
 
 const expiries = { 0: 'never', 7: 'in 7 days', 90: 'in 90 days', 365: 'in 1 year' };
-const keyFields = {
+const fields = {
   name: { label: 'Name', hint: 'The program that uses the key. The audit log shows this name.', required: true, maxLength: 200 },
   role: roleField('steer'),
   days: { label: 'Expires', options: Object.entries(expiries), first: '0' },
 };
 
+const newKey = {
+  ...{ opens: 'Create a key', verb: 'Create', words: 'Key created.', shown: 'New key' },
+  help: 'Send this key to its owner over a private channel.',
+};
+
+const about = 'The key stops working, and everybody who signed in with it is signed out.';
+const deleting = { verb: 'Delete', danger: true, words: 'Key deleted.', about };
+
 export function Keys() {
   const at = path`/admin/companies/${useCompany().companyId}/keys`;
   const keys = useResource<z.infer<typeof keysResponse>>(at, seldom);
-  const made = useSignal<z.infer<typeof createdKeyResponse> | undefined>(undefined);
-  const make = async ({ name, role, days }: Record<string, string>) => {
-    made.value = await ask('POST', at, { name, role, expiresAt: timeIn(Number(days) * 86_400) });
-  };
-  const close = () => {
-    made.value = undefined;
-    keys.refresh();
-  };
+  const change = async ({ name, role, days }: Record<string, string>) =>
+    (await ask<z.infer<typeof createdKeyResponse>>('POST', at, { name, role, expiresAt: timeIn(Number(days) * 86_400) })).key;
   return (
     <Section title="Keys" look="">
-      <p>
-        <DeedButton
-          title="Create a key"
-          opens="Create a key"
-          verb="Create"
-          fields={keyFields}
-          change={make}
-          words="Key created."
-        />
-      </p>
+      <SecretButton {...{ ...newKey, fields, change, onDone: keys.refresh }} />
       <Known of={keys}>
         {(known) => (
-          <Cards of={known.keys} id={({ keyId }) => keyId} empty="There are no keys yet.">
-            {(key) => (
-              <>
-                <h3>{key.name}</h3>
-                <p>
-                  <Badge>{key.role}</Badge> {roleWords[key.role]}
-                </p>
-                <Lifetime of={key} />
-                <DeedButton
-                  unseen={`the key ${key.name}`}
-                  title={`Delete the key ${key.name}?`}
-                  verb="Delete"
-                  danger
-                  change={() => ask('DELETE', at + path`/${key.keyId}`)}
-                  words="Key deleted."
-                  onDone={keys.refresh}
-                >
-                  <p>The key stops working, and everybody who signed in with it is signed out.</p>
-                </DeedButton>
-              </>
-            )}
-          </Cards>
+          <Table
+            {...{ caption: 'Keys', columns: ['Name', 'Role', 'Use', 'Change'], named: 2, empty: 'There are no keys yet.' }}
+            rows={known.keys.map((key) => {
+              const { keyId, name, role } = key;
+              const dialog = { ...deleting, unseen: `the key ${name}`, title: `Delete the key ${name}?`, onDone: keys.refresh };
+              const remove = <DeedButton {...dialog} change={() => ask('DELETE', at + path`/${keyId}`)} />;
+              return [keyId, [name, `${role}: ${roleWords[role]}`, <Lifetime of={key} />, remove]];
+            })}
+          />
         )}
       </Known>
-      {made.value && (
-        <ShownOnce title={`Key for ${made.value.name}`} secret={made.value.key} onClose={close}>
-          <p>Send this key to its owner over a private channel.</p>
-        </ShownOnce>
-      )}
     </Section>
   );
 }

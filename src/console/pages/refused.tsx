@@ -3,23 +3,14 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { z } from 'zod';
 import type { Fields } from '../../chain/fields.js';
-import type {
-  KeptBody,
-  ListedRejectedRequest,
-  ProposedAction,
-  RejectedRequest,
-  rejectedListSchema,
-} from '../../contract/problem.js';
-import { pageOf, path } from '../addresses.js';
+import { may, pageOf, path, useCompany, usePages, useResource } from '../base.js';
 import { partsAt } from '../fields.js';
 import { PageOf } from '../frame.js';
 import { Decide } from '../refusal.js';
-import { usePages, useResource } from '../resource.js';
-import { may, ruleName, useCompany } from '../session.js';
-import { Badge, Cards, Check, Said, Section, Time } from '../ui/index.js';
-import { counted, refusalWords } from '../words.js';
+import type { KeptBody, ListedRejectedRequest, ProposedAction, RejectedRequest, rejectedListSchema, z } from '../types.js';
+import { Badge, Cards, Check, Mistakes, Said, Section, Time } from '../ui/index.js';
+import { counted, refusalWords, type Tone } from '../words.js';
 
 export function RefusedPage() {
   const { companyId } = useCompany();
@@ -45,13 +36,12 @@ export function RefusedPage() {
   );
 }
 
-/** When the request came, and for which rules. */
 function Origin({ request, children }: { request: ListedRejectedRequest; children?: ComponentChildren }) {
-  const company = useCompany();
+  const { ruleName } = useCompany();
   const { receivedAt, relayIds, repeats = 0, notKept = 0 } = request;
   return (
     <p class="soft small">
-      Received <Time at={receivedAt} distance />, rule {relayIds.map((relayId) => ruleName(company, relayId)).join(', ')}
+      Received <Time at={receivedAt} distance />, rule {relayIds.map((relayId) => ruleName(relayId)).join(', ')}
       {children}.{repeats > 0 && ` The same request came ${counted(repeats, 'more time')} within 10 minutes.`}
       {notKept > 0 && ` The relay could not keep ${counted(notKept, 'later request')} like this, because the storage was full.`}
     </p>
@@ -75,8 +65,7 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
   const canDecide = !chainId && !droppedAt && may('steer');
   const { errors = [] } = problem;
   /** The mistakes in one action. All other mistakes concern the whole request. */
-  const ofElement = (index: number) =>
-    errors.filter(({ pointer }) => pointer === `/${index}` || pointer.startsWith(`/${index}/`));
+  const ofElement = (index: number) => errors.filter(({ pointer }) => `${pointer}/`.startsWith(`/${index}/`));
   const ofWhole = errors.filter(({ pointer, detail }) => !/^\/\d+(\/|$)/.test(pointer) && !problem.detail.includes(detail));
   return (
     <>
@@ -84,11 +73,7 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
         <p>
           <strong>{refusalWords[reason]}.</strong> <Said text={problem.detail} />
         </p>
-        {ofWhole.map(({ pointer, detail }) => (
-          <p key={pointer} class="error">
-            {detail}
-          </p>
-        ))}
+        <Mistakes of={ofWhole} look="plain error" words={({ detail }) => detail} />
         <Origin request={request}>
           {signature && `; signature: ${signature}`}. <a href={problem.type}>Help</a>
         </Origin>
@@ -99,8 +84,7 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
         )}
         {droppedAt && (
           <p>
-            Dropped <Time at={droppedAt} />
-            {droppedBy && ` by ${droppedBy}`}. The request cannot be sent again.
+            <Time before="Dropped " at={droppedAt} /> {droppedBy && `by ${droppedBy}`}. Nobody can send the request again.
           </p>
         )}
         {canDecide && <Decide request={request} leftOut={leftOut.value} onDecided={onDecided} />}
@@ -111,33 +95,21 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
           <Proposal of={proposal} leftOut={canDecide ? leftOut : undefined} />
         </div>
       ) : (
-        <section>
-          <h2>Actions</h2>
+        <Section title="Actions" look="">
           <ol class="rail">
             {elements.map((element, index) => (
               <Element key={index} index={index} element={element} tone={ofElement(index).length > 0 ? 'bad' : 'quiet'}>
-                {ofElement(index).map(({ pointer, detail }) => (
-                  <p key={pointer} class="error">
-                    <code>{pointer.split('/').slice(2).join('/')}</code> {detail}
-                  </p>
-                ))}
+                <Mistakes of={ofElement(index)} look="plain error" />
               </Element>
             ))}
           </ol>
-        </section>
+        </Section>
       )}
     </>
   );
 }
 
-interface ElementProps {
-  index: number;
-  element: Fields;
-  tone: 'good' | 'bad' | 'quiet';
-  /** A badge beside the heading. */
-  badge?: string;
-  children: ComponentChildren;
-}
+type ElementProps = { index: number; element: Fields; tone: Tone; badge?: string; children: ComponentChildren };
 
 function Element({ index, element, tone, badge, children }: ElementProps) {
   return (
@@ -161,11 +133,7 @@ function Body({ body: { text, bytes, cut, place } }: { body: KeptBody }) {
   const { before, marked, after } = partsAt(text, place?.offset);
   return (
     <Section title="Received body" look="">
-      {place && (
-        <p>
-          The mark is at line {place.line}, column {place.column}.
-        </p>
-      )}
+      {place && <p>{`The mark is at line ${place.line}, column ${place.column}.`}</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll this box */}
       <pre ref={box} class="body" tabIndex={0}>
         {before}
@@ -178,6 +146,9 @@ function Body({ body: { text, bytes, cut, place } }: { body: KeptBody }) {
     </Section>
   );
 }
+
+const noToken = { tone: 'bad', badge: 'no valid token' } as const;
+const tokenless = 'This action cannot be sent, because the token of its rule is missing or wrong.';
 
 /** @param leftOut - the indexes of the omitted actions. If undefined, the user cannot choose actions. */
 function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; leftOut: Signal<number[]> | undefined }) {
@@ -194,16 +165,8 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
       </p>
       <ol class="rail">
         {actions.map(({ element, authenticated }, index) => (
-          <Element
-            key={index}
-            index={index}
-            element={element}
-            tone={authenticated ? 'good' : 'bad'}
-            badge={authenticated ? 'valid token' : 'no valid token'}
-          >
-            {!authenticated && (
-              <p class="error">This action cannot be sent, because the token of its rule is missing or wrong.</p>
-            )}
+          <Element {...{ index, element, ...(authenticated ? { tone: 'good', badge: 'valid token' } : noToken) }} key={index}>
+            {!authenticated && <p class="error">{tokenless}</p>}
             {authenticated && leftOut && actions.length > 1 && (
               <Check checked={!leftOut.value.includes(index)} onCheck={(isSent) => choose(index, isSent)}>
                 Send action {index}

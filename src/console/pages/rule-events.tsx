@@ -1,8 +1,7 @@
-/** The events of a rule, with what became of each; and the page of one event. */
+/** The events of a rule with their results, and the page of one event. */
 
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
-import type { z } from 'zod';
 import type {
   AcceptedEvent,
   EventOutcome,
@@ -11,59 +10,45 @@ import type {
   RuleEvent,
   wholeEventSchema,
 } from '../../contract/rule-event.js';
-import { pageOf, path, query } from '../addresses.js';
-import { ask } from '../api.js';
-import { inSteps, variableWords } from '../composer/plain-words.js';
+import { ask, may, pageOf, path, query, useCompany, usePages, useResource } from '../base.js';
+import { inSteps, variableWords } from '../composer/knowledge.js';
 import { triedWords } from '../composer/tried.js';
-import { ExportLinks } from '../export.js';
-import { Page } from '../frame.js';
-import { usePages, useResource } from '../resource.js';
-import { may, ruleName, useCompany } from '../session.js';
-import { DeedButton } from '../ui/dialog.js';
-import { Choice } from '../ui/fields.js';
-import { Known } from '../ui/known.js';
-import { Pager, Table } from '../ui/table.js';
-import { Fact, FieldList, Said, Time } from '../ui/text.js';
+import { PageOf } from '../frame.js';
+import type { z } from '../types.js';
+import { Badge, Choice, DeedButton, ExportLinks, Fact, FieldList, Moment, Said, Table, Time } from '../ui/index.js';
 import type { Tone } from '../words.js';
 
 const outcomeWords: Record<EventOutcome, [words: string, tone: Tone]> = {
   chain: ['started a chain', 'good'],
-  'not-applicable': ['the rule does not run for it', 'quiet'],
+  'not-applicable': ['the rule does not apply', 'quiet'],
   refused: ['refused', 'bad'],
 };
+
+const outcomes = [['', 'all'] as const, ...Object.entries(outcomeWords).map(([name, [words]]) => [name, words] as const)];
 
 type Events = z.infer<typeof eventsResponse>;
 
 export function EventsPage({ relayId }: { relayId: string }) {
-  const company = useCompany();
-  const { companyId } = company;
+  const { companyId, ruleName } = useCompany();
   const outcome = useSignal('');
   const at = path`/admin/companies/${companyId}/rules/${relayId}/events`;
-  const [listed, cursors] = usePages<Events>(at + query({ outcome: outcome.value }));
+  const [listed] = usePages<Events>(at + query({ outcome: outcome.value }));
+  const about = (
+    <div class="filter">
+      <Choice label="Outcome" of={outcome} options={outcomes} />
+      <a href={pageOf.rule(companyId, relayId)}>The rule</a>
+    </div>
+  );
   return (
-    <Page title={`Events of ${ruleName(company, relayId)}`} about={<a href={pageOf.rule(companyId, relayId)}>The rule</a>}>
-      <div class="filter">
-        <Choice
-          label="Outcome"
-          of={outcome}
-          options={[['', 'all'], ...Object.entries(outcomeWords).map(([name, [words]]) => [name, words] as const)]}
-        />
-      </div>
-      <Known of={listed}>
-        {({ events, shadowCounts, nextCursor }) => (
-          <>
-            {shadowCounts && <Shadow counts={shadowCounts} />}
-            {events.length === 0 ? (
-              <p class="card">No event has arrived. The rule's page has the address for your platform.</p>
-            ) : (
-              <EventTable relayId={relayId} events={events} />
-            )}
-            <Pager cursors={cursors} next={nextCursor} />
-            <ExportLinks what="events" filter={{ relayId, outcome: outcome.value }} />
-          </>
-        )}
-      </Known>
-    </Page>
+    <PageOf title={`Events of ${ruleName(relayId)}`} about={about} of={listed}>
+      {({ events, shadowCounts }) => (
+        <>
+          {shadowCounts && <Shadow counts={shadowCounts} />}
+          <EventTable {...{ relayId, events }} />
+          <ExportLinks what="events" filter={{ relayId, outcome: outcome.value }} />
+        </>
+      )}
+    </PageOf>
   );
 }
 
@@ -75,21 +60,17 @@ function Shadow({ counts }: { counts: Record<string, number> }) {
 export function EventTable({ relayId, events }: { relayId: string; events: readonly RuleEvent[] }) {
   const { companyId } = useCompany();
   return (
-    <Table caption="Events" columns={['Received', 'What became of it', 'Version']}>
-      {events.map((event) => (
-        <tr key={event.eventId}>
-          <td>
-            <a href={pageOf.event(companyId, relayId, event.eventId)}>
-              <Time at={event.receivedAt} distance />
-            </a>
-          </td>
-          <td>
-            <Became of={event} />
-          </td>
-          <td data-label="Version">{event.version || 'none'}</td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      caption="Events"
+      columns={['Received', 'Result', 'Version']}
+      named={2}
+      empty="No event has arrived. The page of the rule has the address for your platform."
+      rows={events.map((event) => {
+        const received = <Time at={event.receivedAt} distance />;
+        const link = <a href={pageOf.event(companyId, relayId, event.eventId)}>{received}</a>;
+        return [event.eventId, [link, <Became of={event} />, event.version || 'none']];
+      })}
+    />
   );
 }
 
@@ -99,61 +80,53 @@ function Became({ of: { outcome, chainId, rejectedId, reason, shadow } }: { of: 
   const to = chainId ? pageOf.chain(companyId, chainId) : rejectedId && pageOf.refusal(companyId, rejectedId);
   return (
     <>
-      <span class={`badge ${tone}`}>{words}</span> {to && <a href={to}>{chainId ? 'Open the chain' : 'Show why'}</a>}{' '}
+      <Badge tone={tone}>{words}</Badge> {to && <a href={to}>{chainId ? 'Open the chain' : 'Show why'}</a>}{' '}
       {reason && <Said look="soft small" text={inSteps(reason)} />}
-      {shadow && (
-        <span class="soft small">
-          Shadow version {shadow.version}: {triedWords(shadow.outcome)}
-        </span>
-      )}
+      {shadow && <span class="soft small">{`Shadow version ${shadow.version}: ${triedWords(shadow.outcome)}`}</span>}
     </>
   );
 }
 
 export function EventPage({ relayId, eventId }: { relayId: string; eventId: string }) {
-  const company = useCompany();
-  const { companyId } = company;
+  const { companyId, ruleName } = useCompany();
   const at = path`/admin/companies/${companyId}/rules/${relayId}/events/${eventId}`;
   const known = useResource<z.infer<typeof wholeEventSchema>>(at);
+  const all = <a href={pageOf.events(companyId, relayId)}>All events of {ruleName(relayId)}</a>;
   return (
-    <Page title="Event" about={<a href={pageOf.events(companyId, relayId)}>All events of {ruleName(company, relayId)}</a>}>
-      <Known of={known}>
-        {(event) => (
-          <>
-            <dl class="facts">
-              <Fact name="Received">
-                <Time at={event.receivedAt} distance />
+    <PageOf title="Event" about={all} of={known}>
+      {(event) => (
+        <>
+          <dl class="facts">
+            <Moment name="Received" at={event.receivedAt} distance />
+            <Fact name="Version">{event.version || 'none'}</Fact>
+            {event.dedupe && <Fact name="Key">{event.dedupe}</Fact>}
+            {event.resentFrom && (
+              <Fact name="Sent again from">
+                <a href={pageOf.event(companyId, relayId, event.resentFrom)}>an earlier event</a>
               </Fact>
-              <Fact name="Version">{event.version || 'none'}</Fact>
-              {event.dedupe && <Fact name="Key">{event.dedupe}</Fact>}
-              {event.resentFrom && (
-                <Fact name="Sent again from">
-                  <a href={pageOf.event(companyId, relayId, event.resentFrom)}>an earlier event</a>
-                </Fact>
-              )}
-            </dl>
-            <p>
-              <Became of={event} />
-            </p>
-            {may('steer') && (
-              <p>
-                <SendAgain at={at} relayId={relayId} />
-              </p>
             )}
-            <h2>Values</h2>
-            {Object.keys(event.variables).length === 0 && <p class="soft">The version takes no values from the event.</p>}
-            <FieldList fields={Object.entries(event.variables).map(([name, value]) => [variableWords(name), value])} />
-            <h2>Body</h2>
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must take the focus */}
-            <pre class="body" tabIndex={0}>
-              {JSON.stringify(event.event, undefined, 2)}
-            </pre>
-          </>
-        )}
-      </Known>
-    </Page>
+          </dl>
+          <Became of={event} />
+          <p class="row">{may('steer') && <SendAgain at={at} relayId={relayId} />}</p>
+          <h2>Values</h2>
+          {Object.keys(event.variables).length === 0 && <p class="soft">The version takes no values from the event.</p>}
+          <FieldList fields={Object.entries(event.variables).map(([name, value]) => [variableWords(name), value])} />
+          <h2>Body</h2>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must take the focus */}
+          <pre class="body" tabIndex={0}>
+            {JSON.stringify(event.event, undefined, 2)}
+          </pre>
+        </>
+      )}
+    </PageOf>
   );
 }
+
+const versions = Object.entries({ published: 'the published version', same: 'the version that ran before' });
+const again = {
+  ...{ title: 'Send the event again?', verb: 'Send again', words: 'Sent again' },
+  about: 'All steps of the rule run again. People may get a second message. The delays start now.',
+};
 
 function SendAgain({ at, relayId }: { at: string; relayId: string }) {
   const { companyId } = useCompany();
@@ -165,13 +138,8 @@ function SendAgain({ at, relayId }: { at: string; relayId: string }) {
     route(sent.applies ? pageOf.chain(companyId, sent.chainId) : pageOf.event(companyId, relayId, sent.eventId));
   };
   return (
-    <DeedButton opens="Send again" title="Send the event again?" verb="Send again" change={send} words="Sent again">
-      <p>All steps of the rule run again. People may get a second message. The delays start now.</p>
-      <Choice
-        label="Which version?"
-        of={version}
-        options={Object.entries({ published: 'the published version', same: 'the version that it ran' })}
-      />
+    <DeedButton {...again} change={send}>
+      <Choice label="Version" of={version} options={versions} />
     </DeedButton>
   );
 }

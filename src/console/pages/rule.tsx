@@ -1,51 +1,42 @@
 /** One rule: what it does, its address, its last events and chains, and its settings. */
 
-import type { z } from 'zod';
-import type { tokensResponse } from '../../contract/credential.js';
-import type { eventsResponse } from '../../contract/rule-event.js';
-import { pageOf, path } from '../addresses.js';
+import { may, pageOf, path, seldom, useCompany, useResource } from '../base.js';
+import { Sentences } from '../composer/differences.js';
+import { contentsText, draftOf } from '../composer/draft.js';
 import { Page } from '../frame.js';
-import { seldom, useResource } from '../resource.js';
-import { RuleContents } from '../rule/contents.js';
-import { Door } from '../rule/door.js';
+import { Door, Tokens } from '../rule/door.js';
 import { Health } from '../rule/health.js';
 import { Enabling, type Rule, RuleSettings } from '../rule/settings.js';
-import { Tokens } from '../rule/tokens.js';
 import { Week } from '../rule/week.js';
-import { may, ruleName, useCompany } from '../session.js';
-import { Known } from '../ui/known.js';
+import type { DraftResponse, eventsResponse, tokensResponse, versionsResponse, WholeVersion, z } from '../types.js';
+import { ButtonTo, Known, LinkRow, Section, Time } from '../ui/index.js';
 import { EventTable } from './rule-events.js';
 
 export function RulePage({ relayId }: { relayId: string }) {
-  const company = useCompany();
-  const { companyId } = company;
+  const { companyId, refresh, ruleName } = useCompany();
   const at = path`/admin/companies/${companyId}/rules/${relayId}`;
   const last = useResource<z.infer<typeof eventsResponse>>(`${at}/events?limit=5`).data.value?.events ?? [];
   const rule = useResource<Rule>(may('manage') ? at : undefined, seldom);
   const tokens = useResource<z.infer<typeof tokensResponse>>(may('author') ? `${at}/tokens` : undefined, seldom);
   const onSaved = (stored: Rule) => {
     rule.data.value = stored;
-    company.refresh();
+    refresh();
   };
   const events = pageOf.events(companyId, relayId);
+  const chains = pageOf.chains(companyId, { relayId });
+  const links = [
+    [pageOf.rules(companyId), 'All rules'],
+    [chains, 'Chains of this rule'],
+    [events, 'Events of this rule'],
+  ] as const;
   return (
-    <Page
-      title={`Rule ${ruleName(company, relayId)}`}
-      about={
-        <>
-          <a href={pageOf.rules(companyId)}>All rules</a> ·{' '}
-          <a href={pageOf.chains(companyId, { relayId })}>Chains of this rule</a> · <a href={events}>Events of this rule</a>
-        </>
-      }
-    >
+    <Page title={`Rule ${ruleName(relayId)}`} about={<LinkRow of={links} />}>
       <RuleContents at={at} relayId={relayId} />
       {last.length > 0 && (
         <>
           <h2>Last events</h2>
           <EventTable relayId={relayId} events={last} />
-          <p>
-            <a href={events}>All events</a>
-          </p>
+          <LinkRow of={[[events, 'All events']]} />
         </>
       )}
       <Week relayId={relayId} />
@@ -69,5 +60,43 @@ export function RulePage({ relayId }: { relayId: string }) {
         </>
       )}
     </Page>
+  );
+}
+
+/** @param at - the path of the rule in the API. */
+export function RuleContents({ at, relayId }: { at: string; relayId: string }) {
+  const { companyId } = useCompany();
+  const versions = useResource<z.infer<typeof versionsResponse>>(`${at}/versions?limit=1`, seldom);
+  const { published } = versions.data.value ?? {};
+  const version = useResource<WholeVersion>(published === undefined ? undefined : `${at}/versions/${published}`, seldom);
+  const draft = useResource<DraftResponse>(`${at}/draft`, seldom).data.value?.contents;
+  const contents = version.data.value?.contents;
+  const isChanged = draft && contents && contentsText(draftOf(draft)) !== contentsText(draftOf(contents));
+  const unpublished = draft
+    ? 'The draft is not published yet, so events start nothing.'
+    : 'This rule has no steps of its own. It runs the lists that webhooks send, if they name this rule.';
+  return (
+    <Section title="What the rule does">
+      {published === undefined ? (
+        <Known of={versions}>{() => <p>{unpublished}</p>}</Known>
+      ) : (
+        <Known of={version}>
+          {({ contents, version, publishedBy, publishedAt, note }) => (
+            <>
+              <Sentences of={draftOf(contents)} />
+              <p class="soft small">
+                Version {version}, published by {publishedBy}, <Time at={publishedAt} distance />
+                {note && `: ${note}`}
+              </p>
+            </>
+          )}
+        </Known>
+      )}
+      {isChanged && <p class="note wait">The draft has changes that are not published.</p>}
+      <p class="row">
+        {may('author') && <ButtonTo href={pageOf.draft(companyId, relayId)}>{draft ? 'Edit' : 'Write the steps'}</ButtonTo>}
+        {published !== undefined && <a href={pageOf.versions(companyId, relayId)}>Versions and differences</a>}
+      </p>
+    </Section>
   );
 }

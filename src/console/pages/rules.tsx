@@ -1,68 +1,88 @@
-/** The rules of a company: what happened in the last week, beside the week before. */
+/** The rules of a company: what happened in the last week, beside the week before. And the page that creates a rule. */
 
-import type { CompanyHealth } from '../../contract/health.js';
-import { pageOf, path } from '../addresses.js';
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useLocation } from 'preact-iso';
+import { ask, may, pageOf, path, seldom, useCompany, useResource } from '../base.js';
 import { Page } from '../frame.js';
-import { seldom, useResource } from '../resource.js';
 import { share } from '../rule/health.js';
-import { may, useCompany } from '../session.js';
-import { Known } from '../ui/known.js';
-import { Table } from '../ui/table.js';
-import { Time } from '../ui/text.js';
-import { durationText } from '../when.js';
+import type { CompanyHealth, createdRuleResponse, z } from '../types.js';
+import { Badge, ButtonTo, Entry, Known, Submit, Table, Time, useDeed } from '../ui/index.js';
+import { durationText } from '../words.js';
 
 type Row = CompanyHealth['rules'][number];
 
-const columns: Record<string, (rule: Row) => string | number | undefined> = {
+const columns: Record<string, (rule: Row) => ComponentChildren> = {
   Events: ({ events }) => events,
   Failed: ({ failed, chains }) => share(failed, chains),
   'Failed the week before': ({ before }) => share(before.failed, before.chains),
   'Held now': ({ held }) => held,
   'No worker found': ({ nobody }) => nobody,
   '95 % ended within': ({ p95 }) => p95 && durationText(p95),
+  Quiet: ({ quietSince }) => quietSince && <Time at={quietSince} before="no event since " look="error" />,
 };
+
+function Name({ of: { relayId, name, enabled } }: { of: Row }) {
+  return (
+    <>
+      <a href={pageOf.rule(useCompany().companyId, relayId)}>{name}</a> <code class="soft">{relayId}</code>
+      {!enabled && <Badge tone="bad">disabled</Badge>}
+    </>
+  );
+}
+
+const about =
+  'A rule says what happens when an event arrives, and who gets a notice if a step fails. The table is about the last 7 days.';
 
 export function RulesPage() {
   const { companyId } = useCompany();
   const health = useResource<CompanyHealth>(path`/co/${companyId}/health`, seldom);
   return (
-    <Page title="Rules" about="A rule says what happens when an event arrives, and who gets a notice if a step fails.">
+    <Page title="Rules" about={about}>
       {may('author') && (
         <p class="row">
-          <a class="button main" href={pageOf.compose(companyId)}>
-            Create a rule
-          </a>
+          <ButtonTo href={pageOf.compose(companyId)}>Create a rule</ButtonTo>
         </p>
       )}
       <Known of={health}>
-        {({ rules }) =>
-          rules.length === 0 ? (
-            <p class="card">There are no rules yet. Create a rule, then write its steps.</p>
-          ) : (
-            <>
-              <h2>The last 7 days</h2>
-              <Table caption="The last 7 days of all rules" columns={['Rule', ...Object.keys(columns), 'Quiet']}>
-                {rules.map((rule) => (
-                  <tr key={rule.relayId}>
-                    <td>
-                      <a href={pageOf.rule(companyId, rule.relayId)}>{rule.name}</a> <code class="soft">{rule.relayId}</code>
-                      {!rule.enabled && <span class="badge bad">disabled</span>}
-                    </td>
-                    {Object.entries(columns).map(([name, read]) => (
-                      <td key={name} data-label={name}>
-                        {read(rule)}
-                      </td>
-                    ))}
-                    <td>
-                      <Time at={rule.quietSince} before="no event since " look="error" />
-                    </td>
-                  </tr>
-                ))}
-              </Table>
-            </>
-          )
-        }
+        {({ rules }) => (
+          <Table
+            caption="The last 7 days of all rules"
+            {...{ columns: ['Rule', ...Object.keys(columns)], named: 1 }}
+            empty="There are no rules yet. Create a rule, then write its steps."
+            rows={rules.map((rule) => [rule.relayId, [<Name of={rule} />, ...Object.values(columns).map((read) => read(rule))]])}
+          />
+        )}
       </Known>
+    </Page>
+  );
+}
+
+export function ComposePage() {
+  const { companyId, refresh } = useCompany();
+  const { route } = useLocation();
+  const name = useSignal('');
+  const deed = useDeed();
+  const create = (event: Event) => {
+    event.preventDefault();
+    void deed.run(async () => {
+      // The composer makes a token when it needs one, so the first token is not shown.
+      const at = path`/admin/companies/${companyId}/rules`;
+      const { relayId } = await ask<z.infer<typeof createdRuleResponse>>('POST', at, { name: name.value });
+      refresh();
+      route(pageOf.draft(companyId, relayId));
+    });
+  };
+  return (
+    <Page title="Compose" about="Write what happens when an event arrives, rehearse the rule safely, then publish it.">
+      <form class="card" onSubmit={create}>
+        <h2>A new rule</h2>
+        <Entry label="Name" hint="For example: Find somebody for new assignments." of={name} required maxLength={200} />
+        <Submit {...deed} words="Create the rule and write it" />
+      </form>
+      <p>
+        To change a rule that exists, choose it in <a href={pageOf.rules(companyId)}>all rules</a>.
+      </p>
     </Page>
   );
 }

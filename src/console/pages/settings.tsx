@@ -1,18 +1,12 @@
-/** The company: settings and contacts, checks, and connections. Only operators change mail, limits and signed webhooks. */
+/** The companies, and the settings of one company. Only operators change mail, limits and signed webhooks. */
 
 import { useSignal } from '@preact/signals';
-import type { z } from 'zod';
-import type { Checked, StoredCompany } from '../../contract/company.js';
-import type { noticeTestResponse } from '../../contract/notify.js';
-import { path } from '../addresses.js';
-import { ask } from '../api.js';
+import { announce, ask, changedIn, only, pageOf, path, seldom, useCompany, useForm, usePages, useResource } from '../base.js';
 import { CheckedLine, Connection, checkSettings, MoreSettings, type SettingsProps } from '../connection.js';
-import { changedIn, only, useForm } from '../form.js';
-import { announce, PageOf } from '../frame.js';
+import { PageOf } from '../frame.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
-import { seldom, useResource } from '../resource.js';
-import { useCompany } from '../session.js';
-import { Badge, Button, FormFields, fieldsOf, ProblemNote, Section, Submit, useDeed } from '../ui/index.js';
+import type { Checked, companiesResponse, noticeTestResponse, StoredCompany, z } from '../types.js';
+import { Badge, Button, Cards, FormFields, fieldsOf, ProblemNote, Section, Submit, useDeed } from '../ui/index.js';
 import { counted } from '../words.js';
 
 export function SettingsPage() {
@@ -52,6 +46,7 @@ function OwnSettings({ company, at, onSaved }: SettingsProps) {
   const [deed, form] = [useDeed(), useForm()];
   const { name, timeZone, notify, noticeLinks = true, noticeEdits = false, weeklyDigest = false } = company;
   const areOn = Object.entries({ noticeLinks, noticeEdits, weeklyDigest });
+  const checks = areOn.map(([name, checked]) => [name, { label: switches[name as keyof typeof switches], checked }]);
   const save = async (event: Event) => {
     const changed = changedIn(event.currentTarget);
     const { name, timeZone, ...given } = fieldsOf(event);
@@ -68,30 +63,19 @@ function OwnSettings({ company, at, onSaved }: SettingsProps) {
       <h2 id="own">Settings</h2>
       <FormFields of={words} />
       <NotifyFields notify={notify} of="company" />
-      <FormFields
-        of={Object.fromEntries(
-          areOn.map(([name, checked]) => [name, { label: switches[name as keyof typeof switches], checked }]),
-        )}
-      />
+      <FormFields of={Object.fromEntries(checks)} />
       <Submit {...deed} words="Save" />
     </form>
   );
 }
 
+const typed = { autocomplete: 'off' } as const;
 const checkFields = {
-  assignmentId: { label: 'Assignment', hint: 'The number of an existing assignment, if you know one.', autocomplete: 'off' },
-  groups: { label: 'Groups', hint: 'Groups of workers that must exist, separated by commas.', autocomplete: 'off' },
-  ticketId: {
-    label: 'Ticket',
-    hint: 'The number of an existing ticket, if you know one. The relay reads the ticket.',
-    autocomplete: 'off',
-  },
-  fields: {
-    label: 'Ticket fields',
-    hint: 'Fields that must exist and must not be read only, separated by commas.',
-    autocomplete: 'off',
-  },
-} as const;
+  assignmentId: { label: 'Assignment', hint: 'The number of an existing assignment, if you know one.', ...typed },
+  groups: { label: 'Groups', hint: 'Groups of workers that must exist, separated by commas.', ...typed },
+  ticketId: { label: 'Ticket', hint: 'The number of an existing ticket, if you know one. The relay reads the ticket.', ...typed },
+  fields: { label: 'Ticket fields', hint: 'Fields that the relay must be able to change, separated by commas.', ...typed },
+};
 
 function SettingsCheck({ at }: { at: string }) {
   const checked = useSignal<Checked[]>([]);
@@ -142,5 +126,30 @@ function NoticeTest({ at }: { at: string }) {
         </p>
       ))}
     </Section>
+  );
+}
+
+const command = <code>npx relay companies set acme --name Acme --notify-email ops@acme.example</code>;
+const empty = ['There are no companies yet. Create a company: ', command];
+
+export function CompaniesPage() {
+  const [companies] = usePages<z.infer<typeof companiesResponse>>('/admin/companies', seldom, '200');
+  return (
+    <PageOf title="Companies" of={companies}>
+      {({ companies: known }) => (
+        <Cards of={known} id={({ companyId }) => companyId} empty={empty}>
+          {({ companyId, name, timeZone }) => (
+            <>
+              <h2>
+                <a href={pageOf.now(companyId)}>{name}</a>
+              </h2>
+              <p class="soft small">
+                <code>{companyId}</code>, {timeZone}
+              </p>
+            </>
+          )}
+        </Cards>
+      )}
+    </PageOf>
   );
 }

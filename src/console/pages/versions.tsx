@@ -1,95 +1,58 @@
 /** The versions of a rule: who published them and why, their differences, going back, and the shadow version. */
 
 import { useSignal } from '@preact/signals';
-import type { z } from 'zod';
-import type { ContentsDiff, Version, versionsResponse, WholeVersion } from '../../contract/rule-contents.js';
-import { pageOf, path, query } from '../addresses.js';
-import { ask } from '../api.js';
+import { ask, may, pageOf, path, query, seldom, useCompany, usePages } from '../base.js';
 import { Differences, Sentences } from '../composer/differences.js';
 import { draftOf } from '../composer/draft.js';
 import { PublishDialog } from '../composer/tried.js';
-import { Page } from '../frame.js';
-import { seldom, usePages } from '../resource.js';
-import { may, ruleName, useCompany } from '../session.js';
-import { DeedButton, Opener } from '../ui/dialog.js';
-import { Choice } from '../ui/fields.js';
-import { Asked, Known } from '../ui/known.js';
-import { Pager } from '../ui/table.js';
-import { Time } from '../ui/text.js';
+import { PageOf } from '../frame.js';
+import type { ContentsDiff, Version, versionsResponse, WholeVersion, z } from '../types.js';
+import { Asked, Badge, Choice, DeedButton, LinkRow, Opener, Section, Time } from '../ui/index.js';
 
 type Versions = z.infer<typeof versionsResponse>;
 
 export function VersionsPage({ relayId }: { relayId: string }) {
-  const company = useCompany();
-  const { companyId } = company;
+  const { companyId, ruleName } = useCompany();
   const at = path`/admin/companies/${companyId}/rules/${relayId}`;
-  const [listed, cursors] = usePages<Versions>(`${at}/versions`, seldom);
+  const [listed] = usePages<Versions>(`${at}/versions`, seldom);
+  const draft = may('author') && pageOf.draft(companyId, relayId);
+  const about = <LinkRow of={[[pageOf.rule(companyId, relayId), 'The rule'] as const, [draft, 'Edit the draft'] as const]} />;
   return (
-    <Page
-      title={`Versions of ${ruleName(company, relayId)}`}
-      about={
+    <PageOf title={`Versions of ${ruleName(relayId)}`} about={about} of={listed}>
+      {(known) => (
         <>
-          <a href={pageOf.rule(companyId, relayId)}>The rule</a>
-          {may('author') && (
-            <>
-              {' '}
-              · <a href={pageOf.draft(companyId, relayId)}>Edit the draft</a>
-            </>
-          )}
+          {known.versions.length === 0 && <p class="card">Nothing is published yet. Write the draft, then publish it.</p>}
+          {known.versions.map((version) => (
+            <OneVersion key={version.version} {...{ at, relayId, version, known }} onChanged={listed.refresh} />
+          ))}
         </>
-      }
-    >
-      <Known of={listed}>
-        {(known) => (
-          <>
-            {known.versions.length === 0 && <p class="card">Nothing is published yet. Write the draft, then publish it.</p>}
-            {known.versions.map((version) => (
-              <OneVersion key={version.version} {...{ at, relayId, version, known }} onChanged={listed.refresh} />
-            ))}
-            <Pager cursors={cursors} next={known.nextCursor} />
-          </>
-        )}
-      </Known>
-    </Page>
+      )}
+    </PageOf>
   );
 }
 
 /** The buttons that begin and end the trial of a version beside the published one. */
 const start = {
-  opens: 'Try beside the published version',
-  title: 'Try this version on new events?',
-  verb: 'Try it',
+  ...{ opens: 'Try beside the published version', title: 'Try this version on new events?', verb: 'Try it' },
   words: 'The relay tries this version on each new event.',
-  about: 'The relay tries this version on each new event, without effect. The list of events counts what the version would do.',
+  about: 'The relay tries this version on each new event, without effect. The list of events counts the results.',
 };
 const stop = {
-  opens: 'Stop trying it',
-  title: 'Stop trying this version?',
-  verb: 'Stop',
-  words: 'Stopped',
+  ...{ opens: 'Stop trying it', title: 'Stop trying this version?', verb: 'Stop', words: 'Stopped' },
   about: 'The published version runs as before.',
 };
 
-interface OneVersionProps {
-  at: string;
-  relayId: string;
-  version: Version;
-  /** All versions on the page. */
-  known: Versions;
-  onChanged(): void;
-}
+type OneVersionProps = { at: string; relayId: string; version: Version; known: Versions; onChanged(): void };
 
 function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersionProps) {
   const { version, publishedAt, publishedBy, note, fromVersion } = shown;
   const others = known.versions.map(({ version }) => version).filter((other) => other !== version);
   const [isPublished, isShadow] = [version === known.published, version === known.shadow];
   const own = `${at}/versions/${version}`;
+  const badges = [isPublished && <Badge tone="good">published</Badge>, ' ', isShadow && <Badge tone="busy">shadow</Badge>];
+  const title = [`Version ${version} `, ...badges];
   return (
-    <section class="card" aria-labelledby={`v${version}`}>
-      <h2 id={`v${version}`}>
-        Version {version} {isPublished && <span class="badge good">published</span>}{' '}
-        {isShadow && <span class="badge busy">shadow</span>}
-      </h2>
+    <Section title={title}>
       <p class="soft small">
         <Time at={publishedAt} distance />, by {publishedBy}
         {fromVersion !== undefined && `, the same as version ${fromVersion}`}
@@ -105,13 +68,9 @@ function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersio
             <Opener opens={`Go back to version ${version}`}>
               {(onClose) => (
                 <PublishDialog
-                  title={`Go back to version ${version}?`}
-                  verb="Go back"
+                  {...{ relayId, version, onClose, title: `Go back to version ${version}?`, verb: 'Go back' }}
                   about={`The relay publishes version ${version} again, as a new version. Chains that run now keep their version.`}
-                  relayId={relayId}
-                  version={version}
                   publish={(note) => ask('POST', `${own}/publish`, note)}
-                  onClose={onClose}
                   onPublished={onChanged}
                 />
               )}
@@ -119,17 +78,13 @@ function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersio
           )}
           {!isPublished && (
             <DeedButton
-              {...(isShadow ? stop : start)}
-              unseen={`, version ${version}`}
+              {...{ ...(isShadow ? stop : start), unseen: `, version ${version}`, onDone: onChanged }}
               change={() => ask('PUT', `${at}/shadow`, { version: isShadow ? null : version })}
-              onDone={onChanged}
-            >
-              <p>{(isShadow ? stop : start).about}</p>
-            </DeedButton>
+            />
           )}
         </p>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -137,24 +92,14 @@ function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersio
 function Compared({ rule, version, others }: { rule: string; version: number; others: readonly number[] }) {
   const other = useSignal(String(others.find((one) => one < version) ?? 'draft'));
   const isNewer = other.value !== 'draft' && Number(other.value) < version;
+  const options = [['draft', 'the draft'] as const, ...others.map((one) => [String(one), `version ${one}`] as const)];
+  const choice = <Choice label={`Version ${version} compared with`} of={other} options={options} />;
   const [before, after] = isNewer ? [other.value, String(version)] : [String(version), other.value];
   return (
-    <Asked
-      summary="Differences"
-      path={`${rule}/versions/${before}/diff${query({ with: after })}`}
-      above={
-        <Choice
-          label={`Version ${version} compared with`}
-          of={other}
-          options={[['draft', 'the draft'], ...others.map((version) => [String(version), `version ${version}`] as const)]}
-        />
-      }
-    >
+    <Asked summary="Differences" path={`${rule}/versions/${before}/diff${query({ with: after })}`} above={choice}>
       {(diff: ContentsDiff) => (
         <>
-          <p class="soft small">
-            From version {before} to {after === 'draft' ? 'the draft' : `version ${after}`}:
-          </p>
+          <p class="soft small">{`From version ${before} to ${after === 'draft' ? 'the draft' : `version ${after}`}:`}</p>
           <Differences of={diff} />
         </>
       )}

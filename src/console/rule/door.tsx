@@ -1,42 +1,27 @@
-/** How events come to a rule: the address for the sender with its event token, and the settings of the door. */
+/** How events come to a rule: the address for the sender, the settings of the door, and the tokens. */
 
 import { useSignal } from '@preact/signals';
-import type { z } from 'zod';
-import type { doorRequest, EventDoor } from '../../contract/rule-event.js';
-import { path } from '../addresses.js';
-import { ask } from '../api.js';
-import { seldom, useResource } from '../resource.js';
-import { useCompany } from '../session.js';
-import { Submit, useDeed } from '../ui/buttons.js';
-import { Entry, fieldsOf, Select } from '../ui/fields.js';
-import { Known } from '../ui/known.js';
-import { MakeSecret } from './tokens.js';
+import { ask, path, seldom, useCompany, useResource } from '../base.js';
+import type { doorRequest, EventDoor, rotatedTokenResponse, Token, z } from '../types.js';
+import { type FieldTable, FormFields, fieldsOf, Select } from '../ui/fields.js';
+import { Badge, Cards, DeedButton, Known, Lifetime, SecretButton, Section, Submit, useDeed } from '../ui/index.js';
 
 /** @param at - the path of the rule in the API. */
 export function Door({ at, relayId, onToken }: { at: string; relayId: string; onToken(): void }) {
   const { companyId } = useCompany();
   const door = useResource<EventDoor>(`${at}/door`, seldom);
+  const change = async (given: Record<string, string>) =>
+    (await ask<{ url: string }>('POST', `${at}/event-tokens`, seconds(given))).url;
   return (
     <>
-      <section class="card" aria-labelledby="address">
-        <h2 id="address">Address for your platform</h2>
+      <Section id="address" title="Address for your platform">
         <p>Your platform can send its events unchanged to this address. The address works only for the events of this rule:</p>
-        <p class="row">
-          <MakeSecret
-            {...{ opens: 'Make the address', verb: 'Make', noun: 'addresses', users: 'Your platform' }}
-            title="The address for your platform"
-            path={`${at}/event-tokens`}
-            field="url"
-            onMade={onToken}
-          >
-            <p>In the webhook settings of your platform, choose the method POST and this address:</p>
-          </MakeSecret>
-        </p>
+        <SecretButton {...{ ...addresses, change, onDone: onToken }} />
         <p class="soft small">
           A sender that can set a header uses <code>{location.origin + path`/co/${companyId}/events/${relayId}`}</code> with{' '}
           <code>Authorization: Bearer</code> and a token of this rule.
         </p>
-      </section>
+      </Section>
       <Known of={door}>
         {(known) => (
           <details class="card">
@@ -69,9 +54,24 @@ const senders = {
 } as const;
 type Sender = keyof typeof senders;
 
+const keyField = {
+  ...{ label: 'Key of the sender', hint: 'Your platform shows the key beside the webhook.' },
+  ...({ type: 'password', autocomplete: 'new-password', required: true } as const),
+};
+const inNumber = 'For example event.id. If a second event has the same number, the relay does not run it.';
+const listWays = Object.entries({ no: 'run the steps', yes: 'refuse the list' });
+const inDays = '0: the relay keeps no events. Without events, you cannot try changes.';
+const days = { type: 'number', min: '0', max: '400', required: true } as const;
+
+const fieldsOfDoor = ({ dedupeBy, refuseLists, eventDays }: EventDoor): FieldTable => ({
+  dedupeBy: { label: "Place of the event's own number", hint: inNumber, first: dedupeBy, autocomplete: 'off', spellcheck: false },
+  refuseLists: { label: 'Lists of steps from webhooks', options: listWays, first: refuseLists ? 'yes' : 'no' },
+  eventDays: { label: 'Days to keep events', hint: inDays, first: String(eventDays), ...days },
+});
+
 function DoorSettings({ door, at, onSaved }: { door: EventDoor; at: string; onSaved(door: EventDoor): void }) {
   const deed = useDeed();
-  const { signature: stored, dedupeBy = '', refuseLists, eventDays } = door;
+  const { signature: stored } = door;
   const signer = useSignal<'none' | 'stored' | Sender>(stored ? 'stored' : 'none');
   const { value: signed } = signer;
   const save = (event: Event) => {
@@ -102,41 +102,60 @@ function DoorSettings({ door, at, onSaved }: { door: EventDoor; at: string; onSa
           ...Object.keys(senders).map((name) => [name, name] as const),
         ]}
       />
-      {signed in senders && (
-        <Entry
-          label="Key of the sender"
-          hint="Your platform shows the key beside the webhook."
-          name="key"
-          type="password"
-          autocomplete="new-password"
-          required
-        />
-      )}
-      <Entry
-        label="Place of the event's own number"
-        hint="For example event.id. A second event with the same number runs nothing."
-        name="dedupeBy"
-        defaultValue={dedupeBy}
-        autocomplete="off"
-        spellcheck={false}
-      />
-      <Select
-        label="Lists of steps from webhooks"
-        name="refuseLists"
-        options={Object.entries({ no: 'run them, too', yes: 'refuse them' })}
-        first={refuseLists ? 'yes' : 'no'}
-      />
-      <Entry
-        label="Days to keep events"
-        hint="0 keeps none. Without events, you cannot try changes."
-        name="eventDays"
-        type="number"
-        min={0}
-        max={400}
-        required
-        defaultValue={String(eventDays)}
-      />
+      {signed in senders && <FormFields of={{ key: keyField }} />}
+      <FormFields of={fieldsOfDoor(door)} />
       <Submit {...deed} words={['Save', <span class="unseen"> how events come in</span>]} />
     </form>
+  );
+}
+
+const graces = {
+  ...{ null: 'when you revoke them', 0: 'immediately', 3600: 'after 1 hour', 86400: 'after 1 day', 604800: 'after 7 days' },
+};
+
+/** @param secrets - for example `tokens`. @param users - who uses the older secrets. */
+const graceField = (secrets: string, users: string) => {
+  const hint = `${users} can use the older ${secrets} until then.`;
+  return { grace: { label: `Older ${secrets} expire`, hint, options: Object.entries(graces), first: 'null' } };
+};
+const seconds = ({ grace = 'null' }: Record<string, string>) => ({ graceSeconds: JSON.parse(grace) });
+
+const addresses = {
+  ...{ opens: 'Make the address', verb: 'Make', words: 'Address made.', shown: 'The address for your platform' },
+  help: 'In the webhook settings of your platform, choose the method POST and this address:',
+  fields: graceField('addresses', 'Your platform'),
+};
+const newTokens = {
+  ...{ opens: 'Create a token', verb: 'Create', words: 'Token created.', shown: 'New token' },
+  help: 'Copy this token into the webhooks of this rule, as the value of relayAccessToken:',
+  fields: graceField('tokens', 'Webhooks'),
+};
+const revoking = {
+  ...{ title: 'Revoke the token?', verb: 'Revoke', danger: true, words: 'Token revoked.' },
+  about: 'The relay will refuse requests with this token. It keeps these requests, and you can send them later.',
+};
+
+export function Tokens({ tokens, at, onChanged }: { tokens: readonly Token[]; at: string; onChanged(): void }) {
+  const change = async (given: Record<string, string>) =>
+    (await ask<z.infer<typeof rotatedTokenResponse>>('POST', `${at}/tokens`, seconds(given))).relayAccessToken;
+  return (
+    <>
+      <SecretButton {...{ ...newTokens, change, onDone: onChanged }} />
+      <Cards of={tokens} id={({ tokenId }) => tokenId} empty="There are no tokens yet.">
+        {(token) => (
+          <>
+            <code>{token.tokenId}</code> <Badge tone={token.state === 'active' ? 'good' : 'quiet'}>{token.state}</Badge>
+            {token.purpose === 'event' && <Badge tone="quiet">address for events</Badge>}
+            <Lifetime of={token} />
+            {token.state === 'active' && (
+              <DeedButton
+                {...{ ...revoking, unseen: token.tokenId, onDone: onChanged }}
+                change={() => ask('DELETE', at + path`/tokens/${token.tokenId}`)}
+              />
+            )}
+          </>
+        )}
+      </Cards>
+    </>
   );
 }

@@ -1,15 +1,10 @@
-/** How a rule does: its counts over time as charts, and whether it is quiet. */
+/** The health of a rule: its counts over time as charts, and whether it is quiet. */
 
 import { useSignal } from '@preact/signals';
-import type { RuleHealth } from '../../contract/health.js';
-import { path, query } from '../addresses.js';
-import { seldom, useResource } from '../resource.js';
-import { useCompany } from '../session.js';
-import { Choice } from '../ui/fields.js';
-import { Known } from '../ui/known.js';
-import { Fact, Time } from '../ui/text.js';
-import { durationText, timeText } from '../when.js';
-import { counted, failureWords } from '../words.js';
+import { path, query, seldom, useCompany, useResource } from '../base.js';
+import type { RuleHealth } from '../types.js';
+import { Choice, FieldList, Known, Section, Time } from '../ui/index.js';
+import { counted, durationText, failureWords, timeText } from '../words.js';
 
 const periods = { 'day-90': '90 days, by day', 'day-28': '28 days, by day', 'hour-7': '7 days, by hour', 'hour-1': '24 hours' };
 
@@ -19,29 +14,21 @@ export function Health({ relayId }: { relayId: string }) {
   const [by, days] = period.value.split('-');
   const health = useResource<RuleHealth>(path`/co/${companyId}/rules/${relayId}/health` + query({ by, days }), seldom);
   return (
-    <section class="card" aria-labelledby="health">
-      <h2 id="health">Events over time</h2>
+    <Section title="Events over time">
       <Choice label="Period" of={period} options={Object.entries(periods)} />
       <Known of={health}>
         {({ buckets, causes, held, quietSince, expectEvery = 0 }) => {
           const sum = (field: 'events' | 'chains' | 'failed' | 'nobody') =>
             buckets.reduce((sum, bucket) => sum + bucket[field], 0);
-          const facts = {
-            Events: sum('events'),
-            Chains: sum('chains'),
-            Failed: share(sum('failed'), sum('chains')),
-            'No worker found': sum('nobody'),
-            'Held now': held,
-          };
-          const timed = (bucket: Bucket, words: string) => `${timeText(bucket.at, timeZone, 0)}: ${words}`;
-          const counts = buckets.map((bucket) => {
-            const words = `${counted(bucket.events, 'event')}, ${bucket.failed} failed`;
-            return { at: bucket.at, size: bucket.events, bad: bucket.failed, words: timed(bucket, words) };
+          const results = { Failed: share(sum('failed'), sum('chains')), 'No worker found': sum('nobody') };
+          const facts = { Events: sum('events'), Chains: sum('chains'), ...results, 'Held now': held };
+          const timed = (at: string, words: string) => `${timeText(at, timeZone, 0)}: ${words}`;
+          const counts = buckets.map(({ at, events: size, failed: bad }) => {
+            return { at, size, bad, words: timed(at, `${counted(size, 'event')}, ${bad} failed`) };
           });
-          const times = buckets.map((bucket) => {
-            const { p50 = 0, p95 = 0 } = bucket;
+          const times = buckets.map(({ at, p50 = 0, p95 = 0 }) => {
             const words = `half of the chains ended within ${durationText(p50)}, 95 % within ${durationText(p95)}`;
-            return { at: bucket.at, size: p95, bad: 0, words: timed(bucket, words) };
+            return { at, size: p95, bad: 0, words: timed(at, words) };
           });
           return (
             <>
@@ -51,15 +38,9 @@ export function Health({ relayId }: { relayId: string }) {
                   {durationText(expectEvery)}.
                 </p>
               )}
-              <dl class="facts">
-                {Object.entries(facts).map(([name, value]) => (
-                  <Fact key={name} name={name}>
-                    {value}
-                  </Fact>
-                ))}
-              </dl>
+              <FieldList fields={Object.entries(facts)} />
               <Bars name="Events, with failed chains in red" bars={counts} />
-              <Bars name="Time from event to end: 95 % of the chains were faster" bars={times} />
+              <Bars name="Time from event to end. 95 % of the chains needed less time." bars={times} />
               {causes.length > 0 && (
                 <p>
                   Causes: {causes.map(({ type, chains }) => `${failureWords(type)} (${counted(chains, 'chain')})`).join(', ')}
@@ -69,27 +50,18 @@ export function Health({ relayId }: { relayId: string }) {
           );
         }}
       </Known>
-    </section>
+    </Section>
   );
 }
-
-type Bucket = RuleHealth['buckets'][number];
 
 /** For example `3 (1.2 %)`, without a line break. */
 export function share(part: number, whole: number): string {
   return whole === 0 ? String(part) : `${part}\u00a0(${Number(((100 * part) / whole).toFixed(1))}\u00a0%)`;
 }
 
-interface Bar {
-  at: string;
-  size: number;
-  bad: number;
-  /** Drawn above `bad`. */
-  wait?: number;
-  words: string;
-}
+/** `wait` is drawn above `bad`. */
+type Bar = { at: string; size: number; bad: number; wait?: number; words: string };
 
-/** A bar for each hour or day with events. */
 export function Bars({ name, bars }: { name: string; bars: readonly Bar[] }) {
   const most = Math.max(...bars.map(({ size }) => size), 0);
   if (most === 0) return null;
@@ -103,13 +75,13 @@ export function Bars({ name, bars }: { name: string; bars: readonly Bar[] }) {
       <svg viewBox="0 0 100 20" preserveAspectRatio="none" role="img" aria-label={bars.map(({ words }) => words).join('; ')}>
         {bars.map(({ at, size, bad, wait = 0, words }, place) => {
           const x = width * Math.round(((times[place] ?? 0) - first) / step);
-          const bar = (look: string, count: number) => (
-            <rect class={look} x={x} width={width * 0.8} y={20 - (20 * count) / most} height={(20 * count) / most} />
+          const bar = (colour: string, count: number) => (
+            <rect fill={`var(--${colour})`} x={x} width={width * 0.8} y={20 - (20 * count) / most} height={(20 * count) / most} />
           );
           return (
             <g key={at}>
               <title>{words}</title>
-              {bar('all', size)}
+              {bar('accent', size)}
               {bar('wait', bad + wait)}
               {bar('bad', bad)}
             </g>

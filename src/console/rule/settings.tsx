@@ -1,31 +1,27 @@
 /** The settings of a rule: its name, its policy, its contacts, how often it expects an event, and whether it is enabled. */
 
 import { useSignal } from '@preact/signals';
-import type { z } from 'zod';
 import { readDuration, wholeDuration } from '../../chain/durations.js';
 import { weekdays } from '../../chain/expectation.js';
-import type { RuleHealth } from '../../contract/health.js';
-import type { ruleSchema } from '../../contract/rule.js';
-import { path } from '../addresses.js';
-import { ask } from '../api.js';
-import { changedIn, only, useForm } from '../form.js';
+import { ask, changedIn, only, path, seldom, useCompany, useForm, useResource } from '../base.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
-import { seldom, useResource } from '../resource.js';
-import { useCompany } from '../session.js';
-import { Button, Submit, useDeed } from '../ui/buttons.js';
-import { DeedButton } from '../ui/dialog.js';
-import { Entry, fieldsOf, Select } from '../ui/fields.js';
-import { ProblemNote } from '../ui/known.js';
+import type { RuleHealth, ruleSchema, z } from '../types.js';
+import { Button, DeedButton, FormFields, fieldsOf, ProblemNote, Submit, useDeed } from '../ui/index.js';
 import { onFailureWords, onUnknownWords } from '../words.js';
 
 export type Rule = z.infer<typeof ruleSchema>;
 
-interface RuleSettingsProps {
-  rule: Rule;
-  /** The path of the rule in the API. */
-  at: string;
-  onSaved(rule: Rule): void;
-}
+type RuleSettingsProps = { rule: Rule; at: string; onSaved(rule: Rule): void };
+
+const hint = 'For example: 30 minutes, 3 h or 1 day. If the field is empty: never.';
+const every = { label: 'An event is expected every', hint };
+const unknown = 'For example, the connection breaks before the mail server confirms a message.';
+const [failureWays, unknownWays] = [Object.entries(onFailureWords), Object.entries(onUnknownWords)];
+const fieldsOfRule = ({ name, onFailure, onUnknown }: Rule) => ({
+  name: { label: 'Name', required: true, maxLength: 200, first: name },
+  onFailure: { label: 'If an action fails', options: failureWays, first: onFailure },
+  onUnknown: { label: 'If the outcome is unknown', hint: unknown, options: unknownWays, first: onUnknown },
+});
 
 export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
   const { companyId, timeZone } = useCompany();
@@ -37,6 +33,7 @@ export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
     const changed = changedIn(event.currentTarget);
     const { name, onFailure, onUnknown, every = '', from = '', to = '', ...fields } = fieldsOf(event);
     const told = only(changed, notifyPatch(fields));
+    const days = weekdays.filter((day) => fields[day]);
     const { seconds, error } = every === '' ? {} : readDuration(every);
     problem.value = error ?? '';
     if (error) return;
@@ -45,60 +42,37 @@ export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
       // Sends no empty object, because the rule would then have contacts of its own, and so its own causes.
       ...(Object.keys(told).length > 0 && { notify: told }),
       ...(changed.has('every') && { expectEvery: seconds ?? null }),
-      ...(['from', 'to', ...weekdays].some((one) => changed.has(one)) &&
-        hours(
-          weekdays.filter((day) => fields[day]),
-          from,
-          to,
-        )),
+      ...(['from', 'to', ...weekdays].some((one) => changed.has(one)) && hours(days, from, to)),
     };
     if (await deed.run(() => change(patch), 'Saved')) form.saved();
   };
   const propose = async ({ expectEvery, expectWithin: { days = [], from, to } = {} }: NonNullable<typeof proposed>) => {
     if (await deed.run(() => change({ expectEvery, ...hours(days, from, to) }), 'Saved')) form.saved();
   };
-  const { name, onFailure, onUnknown, notify, expectEvery, expectWithin = {} } = rule;
+  const { expectEvery, expectWithin = {} } = rule;
+  const times = {
+    from: { label: `From (${expectWithin.timeZone ?? timeZone})`, type: 'time', first: expectWithin.from ?? '' },
+    to: { label: 'To', type: 'time', first: expectWithin.to ?? '' },
+  } as const;
   return (
     <form onSubmit={(event) => void save(event)} ref={form.ref}>
-      <Entry label="Name" name="name" required maxLength={200} defaultValue={name} />
-      <Select label="If an action fails" name="onFailure" options={Object.entries(onFailureWords)} first={onFailure} />
-      <Select
-        label="If the outcome is unknown"
-        hint="For example, the connection breaks before the mail server confirms a message."
-        name="onUnknown"
-        options={Object.entries(onUnknownWords)}
-        first={onUnknown}
-      />
-      <NotifyFields notify={notify} of="rule" />
+      <FormFields of={fieldsOfRule(rule)} />
+      <NotifyFields notify={rule.notify} of="rule" />
       <fieldset>
         <legend>If no event comes for too long, the contacts get a notice</legend>
-        <Entry
-          label="An event is expected every"
-          hint="For example: 30 minutes, 3 h or 1 day. Empty: never."
-          name="every"
-          defaultValue={expectEvery === undefined ? '' : wholeDuration(expectEvery)}
-          problem={problem.value}
-        />
+        <FormFields of={{ every: { ...every, problem: problem.value, first: expectEvery ? wholeDuration(expectEvery) : '' } }} />
         <p class="row">
           {weekdays.map((day) => (
             <label key={day}>
               <input type="checkbox" name={day} defaultChecked={expectWithin.days?.includes(day) ?? false} /> {day}
             </label>
           ))}
-          <span class="soft small">No day: every day.</span>
+          <span class="soft small">If no day is selected: every day.</span>
         </p>
-        <Entry
-          label={`From (${expectWithin.timeZone ?? timeZone})`}
-          name="from"
-          type="time"
-          defaultValue={expectWithin.from ?? ''}
-        />
-        <Entry label="To" name="to" type="time" defaultValue={expectWithin.to ?? ''} />
+        <FormFields of={times} />
         {proposed && (
           <p class="row">
-            <Button aria-disabled={deed.busy} onClick={() => void propose(proposed)}>
-              Use the proposal
-            </Button>
+            <Button {...{ 'aria-disabled': deed.busy, onClick: () => void propose(proposed) }}>Use the proposal</Button>
             <span class="soft small">{proposalWords(proposed)}, based on the events of the last 4 weeks.</span>
           </p>
         )}
@@ -108,34 +82,24 @@ export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
   );
 }
 
+const disabled = 'Disabled. The relay refuses new requests, and skips actions that become due.';
+const disabling = {
+  ...{ verb: 'Disable', danger: true, words: 'Rule disabled.' },
+  about:
+    'The relay refuses new requests. It keeps these requests, and you can send them later. The relay skips actions that become ' +
+    'due. You cannot undo a skip.',
+};
+
 export function Enabling({ rule: { name, enabled }, at, onSaved }: RuleSettingsProps) {
   const deed = useDeed();
   const set = async (enabled: boolean) => onSaved(await ask<Rule>('PATCH', at, { enabled }));
+  const enable = () => void deed.run(() => set(true), 'Rule enabled.');
   return (
     <p class="row">
-      {enabled ? (
-        <DeedButton
-          opens="Disable"
-          title={`Disable ${name}?`}
-          verb="Disable"
-          danger
-          change={() => set(false)}
-          words="Rule disabled."
-        >
-          <p>
-            New requests are refused. The relay keeps these requests, and you can send them later. The relay skips actions that
-            become due. You cannot undo a skip.
-          </p>
-        </DeedButton>
-      ) : (
-        <Button aria-disabled={deed.busy} onClick={() => void deed.run(() => set(true), 'Rule enabled.')}>
-          Enable
-        </Button>
-      )}
+      {enabled && <DeedButton {...disabling} title={`Disable ${name}?`} change={() => set(false)} />}
+      {!enabled && <Button {...{ 'aria-disabled': deed.busy, onClick: enable }}>Enable</Button>}
       <ProblemNote refused={deed.refused} />
-      <span class="soft small">
-        {enabled ? 'Enabled.' : 'Disabled. The relay refuses new requests, and skips actions that become due.'}
-      </span>
+      <span class="soft small">{enabled ? 'Enabled.' : disabled}</span>
     </p>
   );
 }

@@ -1,16 +1,10 @@
 /** The chains of a rule in the last week, by status. */
 
-import type { z } from 'zod';
 import { chainStatuses } from '../../chain/outcome.js';
-import type { ChainCounts, ChainList } from '../../contract/chain-resource.js';
-import type { rejectedListSchema } from '../../contract/problem.js';
-import { pageOf, path, query } from '../addresses.js';
-import { often, seldom, useResource } from '../resource.js';
-import { useCompany } from '../session.js';
-import { Known } from '../ui/known.js';
-import { State, Time } from '../ui/text.js';
-import { newestOf, sinceTime } from '../when.js';
-import { aboutChain, refusalWords } from '../words.js';
+import { often, pageOf, path, query, seldom, useCompany, useResource } from '../base.js';
+import type { ChainCounts, ChainList, rejectedListSchema, z } from '../types.js';
+import { Known, Section, State, Time } from '../ui/index.js';
+import { aboutChain, newestOf, refusalWords, sinceTime } from '../words.js';
 
 /** @param isWatched - whether somebody waits for the next chain. */
 export function Week({ relayId, isWatched }: { relayId: string; isWatched?: true }) {
@@ -30,16 +24,16 @@ export function Week({ relayId, isWatched }: { relayId: string; isWatched?: true
   const [assignmentId] = newest?.assignmentIds ?? [];
   const refusal = refused.data.value?.items.find(({ relayIds }) => relayIds.includes(relayId));
   return (
-    <section class="card" aria-labelledby="week">
-      <h2 id="week">The last 7 days</h2>
+    <Section title="The last 7 days">
       <Known of={counts}>
         {(known) => {
-          const shown = chainStatuses.filter((status) => known[status] > 0);
-          const links = shown.map((status) => (
-            <a key={status} href={pageOf.chains(companyId, { relayId, status, since: '7d' })}>
-              {known[status]} <State of={status} />
-            </a>
-          ));
+          const links = chainStatuses
+            .filter((status) => known[status] > 0)
+            .map((status) => (
+              <a key={status} href={pageOf.chains(companyId, { relayId, status, since: '7d' })}>
+                {known[status]} <State of={status} />
+              </a>
+            ));
           return <p class="row">{links.length > 0 || newest ? links : 'No chain was started.'}</p>;
         }}
       </Known>
@@ -56,6 +50,6 @@ export function Week({ relayId, isWatched }: { relayId: string; isWatched?: true
           <Time at={refusal.receivedAt} distance />
         </p>
       )}
-    </section>
+    </Section>
   );
 }

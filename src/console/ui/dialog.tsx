@@ -1,25 +1,20 @@
-/** Dialogs, and the buttons that open them. */
+/** Buttons, the changes that they make, and the dialogs that they open. */
 
 import { useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, ComponentProps } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { announce } from '../announce.js';
-import type { Refused } from '../api.js';
-import { Button, Submit, useDeed } from './buttons.js';
+import { announce, Refused } from '../base.js';
 import { type FieldTable, FormFields, fieldsOf } from './fields.js';
 import { ProblemNote } from './known.js';
 
-export interface DialogProps {
-  title: string;
-  onClose(): void;
-  children?: ComponentChildren;
-}
+/** `back`: the words of a button that closes the dialog. */
+export type DialogProps = { title: string; back?: string; onClose(): void; children?: ComponentChildren };
 
 /** The element that had the focus before the first dialog opened. */
 let opener: HTMLElement | undefined;
 
 /** A modal dialog. Escape closes the dialog. Then the element that opened the dialog gets the focus again. */
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, back, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
@@ -34,8 +29,14 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     <dialog ref={element} aria-labelledby={heading} onClose={onClose}>
       <h2 id={heading}>{title}</h2>
       {children}
+      {back && <Button onClick={onClose}>{back}</Button>}
     </dialog>
   );
+}
+
+/** A link that looks like the primary button. */
+export function ButtonTo({ href, children }: { href: string; children: ComponentChildren }) {
+  return <a {...{ class: 'button main', href }}>{children}</a>;
 }
 
 export interface ConfirmProps extends DialogProps {
@@ -43,15 +44,18 @@ export interface ConfirmProps extends DialogProps {
   danger?: boolean;
   busy?: boolean;
   refused?: Refused | undefined;
+  /** A paragraph above the other content. */
+  about?: ComponentChildren;
   fields?: FieldTable;
   /** @param given - the values of the fields by name. */
   onConfirm(given: Record<string, string>): void;
 }
 
-export function Confirm({ children, verb, danger, busy = false, refused, fields, onConfirm, ...dialog }: ConfirmProps) {
+export function Confirm({ about, children, verb, danger, busy = false, refused, fields, onConfirm, ...dialog }: ConfirmProps) {
   return (
     <Dialog {...dialog}>
       <form onSubmit={(event) => onConfirm(fieldsOf(event))}>
+        {about && <p>{about}</p>}
         {children}
         {fields && <FormFields of={fields} />}
         <Submit busy={busy} refused={refused} words={busy ? 'One moment…' : verb} danger={danger}>
@@ -64,7 +68,6 @@ export function Confirm({ children, verb, danger, busy = false, refused, fields,
 
 interface DeedProps extends Omit<ConfirmProps, 'busy' | 'refused' | 'onConfirm'> {
   change(given: Record<string, string>): Promise<unknown>;
-  /** Announced if the change succeeds. */
   words: string;
   onDone?(): void;
 }
@@ -85,11 +88,9 @@ interface OpenerProps {
   /** The end of the button's name. Only screen readers read it. */
   unseen?: string | undefined;
   look?: 'main' | 'danger' | 'quiet' | undefined;
-  /** Makes the dialog. */
   children(onClose: () => void): ComponentChildren;
 }
 
-/** A button that opens a dialog. */
 export function Opener({ opens, unseen, look, children }: OpenerProps) {
   const isOpen = useSignal(false);
   return (
@@ -117,36 +118,105 @@ export function DeedButton({ opens, unseen, look, ...deed }: DeedButtonProps) {
 /** Replaces a `Confirm` while its data loads, or if there is nothing to confirm. */
 export function NotReady({ refused, children, ...dialog }: DialogProps & Pick<ConfirmProps, 'refused'>) {
   return (
-    <Dialog {...dialog}>
+    <Dialog back="Back" {...dialog}>
       {!refused && <p>{children}</p>}
       <ProblemNote refused={refused} />
-      <p class="row">
-        <Button onClick={dialog.onClose}>Back</Button>
-      </p>
     </Dialog>
   );
 }
 
-export function ShownOnce({ secret, children, ...dialog }: DialogProps & { secret: string }) {
-  const copied = useSignal(false);
+/** A button that copies the text. Some browsers cannot copy on pages without TLS. */
+export function Copy({ text, words = 'Copy' }: { text: string; words?: string }) {
+  const copied = useSignal(words);
   const copy = async () => {
-    await navigator.clipboard.writeText(secret);
-    copied.value = true;
+    await navigator.clipboard.writeText(text);
+    copied.value = 'Copied';
     announce('Copied');
   };
+  return 'clipboard' in navigator ? <Button {...{ class: 'main', onClick: () => void copy() }}>{copied}</Button> : null;
+}
+
+interface SecretProps extends Omit<DeedProps, 'change' | 'title' | 'onClose'> {
+  /** The name of the button and of its dialog. */
+  opens: string;
+  /** The title of the dialog that shows the secret. */
+  shown: string;
+  /** What to do with the secret. */
+  help: string;
+  /** @returns the new secret. */
+  change(given: Record<string, string>): Promise<string>;
+}
+
+/** A button that makes a secret. Then a dialog shows the secret once. */
+export function SecretButton({ opens, shown, help, change, onDone, ...deed }: SecretProps) {
+  const made = useSignal('');
+  const close = () => {
+    made.value = '';
+    onDone?.();
+  };
   return (
-    <Dialog {...dialog}>
-      {children}
-      <code class="secret">{secret}</code>
-      <p class="note wait">Copy this text now. You cannot see it again later.</p>
+    <>
+      <DeedButton {...{ ...deed, opens, title: opens }} change={async (given) => (made.value = await change(given))} />
+      {made.value && (
+        <Dialog title={shown} onClose={close}>
+          <p>{help}</p>
+          <code class="secret">{made}</code>
+          <p class="note wait">Copy this text now. You cannot see it again later.</p>
+          <p class="row">
+            <Copy text={made.value} />
+            <Button onClick={close}>Done</Button>
+          </p>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+/** Runs changes through the API. Tells whether a change is running, and why the API refused the last change. */
+export function useDeed() {
+  const [busy, refused] = [useSignal(false), useSignal<Refused | undefined>(undefined)];
+  /** @param words - announced if the change succeeds. @returns whether the change succeeded. */
+  const run = async (deed: () => Promise<unknown>, words?: string): Promise<boolean> => {
+    if (busy.value) return false;
+    [busy.value, refused.value] = [true, undefined];
+    try {
+      await deed();
+      if (words) announce(words);
+      return true;
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      refused.value = error;
+      return false;
+    } finally {
+      busy.value = false;
+    }
+  };
+  return { busy: busy.value, refused: refused.value, run };
+}
+
+/** A button that does not submit its form. */
+export function Button(props: ComponentProps<'button'>) {
+  return <button type="button" {...props} />;
+}
+
+interface SubmitProps extends Pick<ReturnType<typeof useDeed>, 'busy' | 'refused'> {
+  words: ComponentChildren;
+  danger?: boolean | undefined;
+  /** The content after the button. */
+  children?: ComponentChildren;
+}
+
+/** The end of a form: why the API refused the last change, and the button. */
+export function Submit({ busy, refused, words, danger, children }: SubmitProps) {
+  return (
+    <>
+      <ProblemNote refused={refused} />
       <p class="row">
-        {'clipboard' in navigator && (
-          <Button class="main" onClick={() => void copy()}>
-            {copied.value ? 'Copied' : 'Copy'}
-          </Button>
-        )}
-        <Button onClick={dialog.onClose}>Done</Button>
+        <button type="submit" class={danger ? 'danger' : 'main'} aria-disabled={busy}>
+          {words}
+        </button>
+        {children}
       </p>
-    </Dialog>
+    </>
   );
 }

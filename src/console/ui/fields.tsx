@@ -59,7 +59,6 @@ interface SuggestedProps extends EntryProps {
   onBlur?(): void;
 }
 
-/** A text field for which the browser suggests values. */
 export function Suggested({ offers, ...entry }: SuggestedProps) {
   const list = useId();
   return (
@@ -76,6 +75,10 @@ export function Suggested({ offers, ...entry }: SuggestedProps) {
 
 export function Area(area: EntryProps & Omit<ComponentProps<'textarea'>, 'label'> & Typing) {
   return <Field as="textarea" {...area} />;
+}
+
+export function JsonArea(area: Parameters<typeof Area>[0]) {
+  return <Area class="json" spellcheck={false} {...area} />;
 }
 
 interface SelectProps extends EntryProps, Omit<ComponentProps<'select'>, 'label' | 'role' | 'onChange'> {
@@ -98,19 +101,14 @@ export function Select({ options, first, onPick, ...select }: SelectProps) {
 }
 
 export function Choice({ of, ...field }: EntryProps & Pick<SelectProps, 'options'> & { of: Signal<string> }) {
-  return <Select key={name} {...field} value={of.value} onPick={(value) => (of.value = value)} />;
+  return <Select {...field} value={of.value} onPick={(value) => (of.value = value)} />;
 }
 
-interface CheckProps {
-  name?: string;
-  defaultChecked?: boolean;
-  checked?: boolean;
-  required?: boolean;
+interface CheckProps extends Pick<ComponentProps<'input'>, 'name' | 'defaultChecked' | 'checked' | 'required'> {
   onCheck?(isChecked: boolean): void;
   children: ComponentChildren;
 }
 
-/** A checkbox, and its text. */
 export function Check({ onCheck, children, ...input }: CheckProps) {
   return (
     <label class="row check">
@@ -127,7 +125,7 @@ export interface FieldEntry extends EntryProps {
   options?: SelectProps['options'];
   rows?: number;
   checked?: boolean;
-  type?: 'email' | 'number' | 'password';
+  type?: 'email' | 'number' | 'password' | 'time';
   autocomplete?: 'off' | 'new-password';
   maxLength?: number;
   readOnly?: boolean;
@@ -137,14 +135,13 @@ export interface FieldEntry extends EntryProps {
   max?: string;
   step?: string;
 }
-/** The fields of a form by name. */
 export type FieldTable = Readonly<Record<string, FieldEntry>>;
 
 export function FormFields({ of }: { of: FieldTable }) {
   return Object.entries(of).map(([name, { label, hint, problem, options, rows, checked, first, type, ...input }]) => {
     const field = { name, label, hint, problem };
     if (options) return <Select key={name} {...field} options={options} first={first} />;
-    if (rows) return <Area key={name} {...field} rows={rows} defaultValue={first} />;
+    if (rows) return <Area key={name} {...field} rows={rows} maxLength={input.maxLength} defaultValue={first} />;
     // Preact's types tell the types of inputs apart.
     if (checked === undefined) return <Entry key={name} {...field} {...input} type={type as 'text'} defaultValue={first} />;
     return (

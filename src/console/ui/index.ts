@@ -1,6 +1,6 @@
 /** The parts of pages. */
 
-export * from './buttons.js';
+export * from './dialog.js';
 export * from './dialog.js';
 export * from './fields.js';
 export * from './known.js';

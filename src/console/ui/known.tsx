@@ -3,8 +3,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { type Refused, sessionIsOver } from '../api.js';
-import { type Resource, seldom, useResource } from '../resource.js';
+import { type Refused, type Resource, seldom, sessionIsOver, useResource } from '../base.js';
 import { Said } from './text.js';
 
 export function SessionIsOver() {
@@ -12,12 +11,24 @@ export function SessionIsOver() {
   const to = `/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`;
   return (
     <div class="note wait" role="alert">
-      Your session has ended.{' '}
-      <a href={to} target="_blank" rel="noopener">
-        Sign in again
-      </a>{' '}
-      in a new tab, then continue here. This page keeps your input.
+      Your session has ended. <a {...{ href: to, target: '_blank', rel: 'noopener' }}>Sign in again</a> in a new tab, then
+      continue here. This page keeps your input.
     </div>
+  );
+}
+
+type Mistake = { pointer: string; detail: string };
+
+/** A list of mistakes. @param words - the words of one mistake. By default, its pointer and its detail. */
+export function Mistakes({ of, look, words }: { of: readonly Mistake[]; look?: string; words?: (mistake: Mistake) => string }) {
+  const whole = ({ pointer, detail }: Mistake) => [<code>{pointer || '/'}</code>, ' ', <Said text={detail} />];
+  if (of.length === 0) return null;
+  return (
+    <ul class={look}>
+      {of.map((mistake) => (
+        <li key={mistake.pointer + mistake.detail}>{words ? words(mistake) : whole(mistake)}</li>
+      ))}
+    </ul>
   );
 }
 
@@ -30,15 +41,7 @@ export function ProblemNote({ refused }: { refused: Refused | undefined }) {
     <div class="note bad" role="alert">
       <strong>{title}.</strong> <Said text={detail} />
       {retryAfterSeconds !== undefined && ` Try again in ${retryAfterSeconds} seconds.`}
-      {errors.some((mistake) => !detail.includes(mistake.detail)) && (
-        <ul>
-          {errors.map((mistake) => (
-            <li key={mistake.pointer}>
-              <code>{mistake.pointer || '/'}</code> <Said text={mistake.detail} />
-            </li>
-          ))}
-        </ul>
-      )}{' '}
+      {errors.some((mistake) => !detail.includes(mistake.detail)) && <Mistakes of={errors} />}{' '}
       {type.startsWith('/problems/') && <a href={type}>Help</a>}
     </div>
   );
@@ -56,14 +59,9 @@ export function Known<Body>({ of, children }: { of: Resource<Body>; children: (b
   );
 }
 
-interface FoldProps {
-  summary: ComponentChildren;
-  look?: string;
-  /** Opens the section, for example because it has a mistake. The section stays open after that. */
-  isNeeded: boolean;
-  children: ComponentChildren;
-}
+type FoldProps = { summary: ComponentChildren; look?: string; isNeeded: boolean; children: ComponentChildren };
 
+/** @param isNeeded - opens the section, for example because it has a mistake. The section stays open after that. */
 export function Fold({ summary, look, isNeeded, children }: FoldProps) {
   const isOpen = useSignal(isNeeded);
   useEffect(() => {
@@ -77,15 +75,9 @@ export function Fold({ summary, look, isNeeded, children }: FoldProps) {
   );
 }
 
-interface AskedProps<Body> {
-  summary: string;
-  path: string;
-  /** The content above the answer. */
-  above?: ComponentChildren;
-  children(body: Body): ComponentChildren;
-}
+type AskedProps<Body> = { summary: string; path: string; above?: ComponentChildren; children(body: Body): ComponentChildren };
 
-/** A section that loads its content when the user opens the section. */
+/** A section that loads its content when the user opens the section. @param above - the content above the answer. */
 export function Asked<Body>({ summary, path, above, children }: AskedProps<Body>) {
   const isOpen = useSignal(false);
   const known = useResource<Body>(isOpen.value ? path : undefined, seldom);

@@ -3,22 +3,25 @@
 import type { Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
-import { path, query } from '../addresses.js';
-import { useCompany } from '../session.js';
-import { Button } from './buttons.js';
+import { path, query, useCompany } from '../base.js';
+import { Button } from './dialog.js';
 
 interface TableProps {
-  /** Only screen readers read the caption. */
   caption: string;
   columns: readonly ComponentChildren[];
   look?: string;
-  /** The cells of each row, by the key of the row. */
-  rows?: readonly (readonly [key: string, cells: readonly ComponentChildren[]])[];
-  /** Other rows. */
-  children?: ComponentChildren;
+  /** The columns from this place on have their names on phones, too. */
+  named?: number;
+  rows: readonly (readonly [key: string, cells: readonly ComponentChildren[]])[];
+  /** The key of the row that is open beside the table. */
+  open?: string | undefined;
+  /** The words in place of a table without rows. */
+  empty?: ComponentChildren;
 }
 
-export function Table({ caption, columns, look, rows = [], children }: TableProps) {
+/** A table. Only screen readers read its caption. */
+export function Table({ caption, columns, look, named = 99, rows, open, empty }: TableProps) {
+  if (rows.length === 0 && empty) return <p class="card">{empty}</p>;
   return (
     <table class={look}>
       <caption class="unseen">{caption}</caption>
@@ -33,31 +36,27 @@ export function Table({ caption, columns, look, rows = [], children }: TableProp
       </thead>
       <tbody>
         {rows.map(([key, cells]) => (
-          <tr key={key}>
+          <tr key={key} aria-current={key === open ? 'true' : undefined}>
             {cells.map((cell, place) => (
-              <td key={columns[place]}>{cell}</td>
+              <td key={place} data-label={place >= named ? columns[place] : undefined}>
+                {cell}
+              </td>
             ))}
           </tr>
         ))}
-        {children}
       </tbody>
     </table>
   );
 }
 
-interface SectionProps {
-  title: string;
-  /** By default a card. */
-  look?: string;
-  children: ComponentChildren;
-}
+type SectionProps = { title: ComponentChildren; look?: string; id?: string; children: ComponentChildren };
 
-/** A part of a page with a heading. */
-export function Section({ title, look = 'card', children }: SectionProps) {
-  const id = useId();
+/** A part of a page with a heading. By default a card. */
+export function Section({ title, look = 'card', id, children }: SectionProps) {
+  const made = useId();
   return (
-    <section class={look} aria-labelledby={id}>
-      <h2 id={id}>{title}</h2>
+    <section class={look} aria-labelledby={id ?? made}>
+      <h2 id={id ?? made}>{title}</h2>
       {children}
     </section>
   );
@@ -98,9 +97,11 @@ export function Pager({ cursors, next }: { cursors: Signal<string[]> | undefined
   );
 }
 
-interface ExportProps {
-  what: 'chains' | 'events' | 'audit';
-  filter?: Record<string, string | undefined>;
+type ExportProps = { what: 'chains' | 'events' | 'audit'; filter?: Record<string, string | undefined> };
+
+/** A row of links. An empty address has no link. */
+export function LinkRow({ of }: { of: readonly (readonly [href: string | false, words: string])[] }) {
+  return <p class="row">{of.map(([href, words]) => href && <a href={href}>{words}</a>)}</p>;
 }
 
 /** Links that download all rows of a list. */

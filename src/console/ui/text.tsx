@@ -4,20 +4,21 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { ActionState, ChainStatus } from '../../chain/outcome.js';
-import type { ActionResource } from '../../contract/chain-resource.js';
-import type { Token } from '../../contract/credential.js';
+import { CompanyContext, type Resource, useCompany } from '../base.js';
 import { editText } from '../fields.js';
-import type { Resource } from '../resource.js';
-import { CompanyContext, useCompany } from '../session.js';
-import { fromNow, localTimes, timeText, wholeTimeText } from '../when.js';
+import type { ActionResource, Token } from '../types.js';
 import {
   type Failure as FailureOf,
   failureDetails,
   failureRemedy,
   failureTitle,
+  fromNow,
+  localTimes,
   stateWords,
   type Tone,
+  timeText,
   toneOf,
+  wholeTimeText,
 } from '../words.js';
 
 export function Badge({ tone = '', children }: { tone?: Tone | ''; children: ComponentChildren }) {
@@ -32,13 +33,8 @@ export function State({ of, result }: { of: ActionState | ChainStatus; result?: 
 export const now = signal(Date.now());
 setInterval(() => (now.value = Date.now()), 10_000);
 
-interface TimeProps {
-  at: string | undefined;
-  /** Adds `(5 minutes ago)`. */
-  distance?: boolean;
-  before?: string;
-  look?: string;
-}
+/** `distance`: adds `(5 minutes ago)`. */
+type TimeProps = { at: string | undefined; distance?: boolean; before?: string; look?: string };
 
 /** Shows `before` and the time in the company's zone; nothing if `at` is undefined. */
 export function Time({ at, distance, before, look }: TimeProps) {
@@ -62,14 +58,11 @@ export function Said({ text, look }: { text: string; look?: string }) {
   return look === undefined ? said : <p class={look}>{said}</p>;
 }
 
-interface FailureProps {
-  of: Omit<FailureOf, 'type'> & { type?: string };
-  /** The heading above. If it is the same as the title, the title is not shown again. */
-  under?: string;
-}
-
-/** Shows what happened and what to do. The line of the call is under "Details". */
-export function Failure({ of, under }: FailureProps) {
+/**
+ * Shows what happened and what to do. The line of the call is under "Details".
+ * @param under - the heading above. If the title is the same, the title is not shown again.
+ */
+export function Failure({ of, under }: { of: Omit<FailureOf, 'type'> & { type?: string }; under?: string }) {
   const failure = { type: '', ...of };
   const [title, remedy, details] = [failureTitle(failure), failureRemedy(failure), failureDetails(failure)];
   return (
@@ -93,7 +86,6 @@ export function Failure({ of, under }: FailureProps) {
   );
 }
 
-/** Shows when a key or a token was created, expires, was revoked and was last used. */
 export function Lifetime({ of }: { of: Omit<Token, 'tokenId' | 'purpose' | 'state'> }) {
   return (
     <p class="soft small">
@@ -109,14 +101,9 @@ export function UpToDate({ of }: { of: Resource<unknown> }) {
   const { timeZone } = useContext(CompanyContext) ?? {};
   const at = of.at.value;
   if (at === undefined || timeZone === undefined) return null;
-  return (
-    <p class="soft small">
-      Updated at {timeText(new Date(at).toISOString(), timeZone, at)} ({timeZone}).
-    </p>
-  );
+  return <p class="soft small">{`Updated at ${timeText(new Date(at).toISOString(), timeZone, at)} (${timeZone}).`}</p>;
 }
 
-/** A name and a value in a `<dl>`. */
 export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
   return (
     <div>
@@ -128,12 +115,7 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
 
 /** A time with a name. Shows nothing if there is no time. */
 export function Moment({ name, ...time }: { name: string } & TimeProps) {
-  if (!time.at) return null;
-  return (
-    <Fact name={name}>
-      <Time {...time} />
-    </Fact>
-  );
+  return time.at ? <Fact name={name}>{<Time {...time} />}</Fact> : null;
 }
 
 export function FieldList({ fields }: { fields: readonly [name: string, value: unknown][] }) {
@@ -146,4 +128,9 @@ export function FieldList({ fields }: { fields: readonly [name: string, value: u
       ))}
     </dl>
   );
+}
+
+/** A link to Temporal's own pages. Shows nothing if these pages have no address. */
+export function InTemporal({ at, words = 'Open in Temporal' }: { at: string | undefined; words?: string }) {
+  return at ? <a {...{ href: at, target: '_blank', rel: 'noreferrer' }}>{words}</a> : null;
 }

@@ -66,8 +66,8 @@ async function inTheBrowser() {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('E-mail address').fill('bob@acme.example');
     await dialog.getByRole('button', { name: 'Add' }).click();
-    const bob = page.getByRole('region', { name: 'People' }).getByRole('listitem').filter({ hasText: 'bob@acme.example' });
-    await bob.getByText('Never signed in').waitFor();
+    const bob = page.getByRole('region', { name: 'People' }).getByRole('row').filter({ hasText: 'bob@acme.example' });
+    await bob.getByRole('cell', { name: 'never' }).waitFor();
     await isFine();
     await bob.getByRole('button', { name: 'Change bob' }).click();
     await dialog.getByLabel('Role').selectOption('author');

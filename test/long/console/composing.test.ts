@@ -328,7 +328,7 @@ async function composing(): Promise<void> {
   });
 
   describe('for senders of lists', () => {
-    const list = (page: Page) => page.getByLabel('A text that you paste into its webhook').check();
+    const list = (page: Page) => page.getByLabel('What does your platform send?').selectOption('list');
     const body = (page: Page) => page.getByLabel('Paste this as the body of the webhook');
     const elementsIn = async (page: Page): Promise<Record<string, unknown>[]> => JSON.parse(await body(page).inputValue());
 
@@ -432,7 +432,7 @@ async function composing(): Promise<void> {
       const pasted = [{ ...wanted[0], relayId, relayAccessToken: 'rlt_x' }];
       await json(page).fill(JSON.stringify(pasted));
       await page.getByText('The page removed the tokens').waitFor();
-      assert.ok(await page.getByLabel('A text that you paste into its webhook').isChecked());
+      assert.equal(await page.getByLabel('What does your platform send?').inputValue(), 'list');
       await page.getByText('Draft saved').waitFor();
       assert.ok(!JSON.stringify(await call('GET', relayId, '/draft')).includes('rlt_x'));
       await page.context().close();
@@ -440,7 +440,7 @@ async function composing(): Promise<void> {
 
     it('shows no body if the check of the steps fails', async () => {
       const page = await pageOf(`${home}/rules/${await ruleWith(contents)}/draft`);
-      await page.getByLabel('A text that you paste into its webhook').check();
+      await page.getByLabel('What does your platform send?').selectOption('list');
       await show(page, 'JSON');
       await page.getByLabel('Paste this as the body of the webhook').waitFor();
       for (const [actions, words] of [

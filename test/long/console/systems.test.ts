@@ -164,7 +164,7 @@ async function systems(): Promise<void> {
     /** Makes the chain from nothing, sends its body as the webhook does, and opens the chain that arrives. */
     const compose = async (page: Page, { companyId, relayId, relayAccessToken }: Company): Promise<string> => {
       await page.goto(`${stack.links.api}/companies/${companyId}/rules/${relayId}/draft`);
-      await page.getByLabel('A text that you paste into its webhook').check();
+      await page.getByLabel('What does your platform send?').selectOption('list');
       const does = kind in platformKinds ? 'Send the assignment' : 'Update a ticket field';
       await page.getByRole('button', { name: does }).click();
       await page.getByText('More', { exact: true }).click();

@@ -1,1 +1,0 @@
-export { ExportLinks } from './ui/table.js';
