@@ -7,7 +7,7 @@ import type { Correction } from '../chain/correct.js';
 import { announce, ask, often, pageOf, path, Refused, useCompany, useResource } from './base.js';
 import type { Bulk, bulkPreviewSchema, ListedChain, z } from './types.js';
 import { Button, Choice, Confirm, Dialog, InTemporal, NotReady, ProblemNote, Said, State, Time, useDeed } from './ui/index.js';
-import { aboutChain, counted, progressWords, verbMeanings, verbWords } from './words.js';
+import { counted, namesOf, progressWords, verbMeanings, verbWords } from './words.js';
 
 /** The chains of these ids, of this cause, or all chains of a list. */
 export interface AskedOfChains {
@@ -110,11 +110,12 @@ function MendLine({ field, mend: { chainId, index, before, after, problem } }: {
   );
 }
 
-function ChainLine({ chain }: { chain: ListedChain }) {
+function ChainLine({ chain: { status, chainId, receivedAt, relayIds, ...chain } }: { chain: ListedChain }) {
+  const { ruleName } = useCompany();
   return (
     <li>
-      <State of={chain.status} /> <a href={pageOf.chain(chain.companyId, chain.chainId)}>{aboutChain(chain)}</a>{' '}
-      <Time look="soft small" at={chain.receivedAt} />
+      <State of={status} /> <a href={pageOf.chain(chain.companyId, chainId)}>{namesOf({ chainId, ...chain })}</a>,{' '}
+      {relayIds.map((relayId) => ruleName(relayId)).join(', ')} <Time look="soft small" at={receivedAt} />
     </li>
   );
 }
@@ -134,7 +135,7 @@ function BulkProgress({ bulk: begun, onClose }: { bulk: Bulk; onClose(): void })
       <p>{progressWords(bulk)}</p>
       {progress?.failures.map(({ workflowId, error }) => (
         <p key={`${workflowId} ${error}`} class="note bad">
-          {workflowId}: <Said text={error} />
+          <a href={pageOf.chain(companyId, workflowId.split(':')[2] ?? '')}>Open the chain</a>: <Said text={error} />
         </p>
       ))}
       <ProblemNote refused={asking.refused.value} />

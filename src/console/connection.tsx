@@ -117,12 +117,12 @@ export function Connection({ section, company, at, onSaved }: SettingsProps & { 
         <FormFields key={picked} of={Object.fromEntries(fields)} />
         {(picked || first) && (
           <Submit {...deed} words={[picked ? 'Save' : 'Remove', unseen]} danger={!picked}>
-            {picked && first && (
+            {picked && picked === first && (
               <Button aria-disabled={checking.busy} onClick={() => void check()}>
                 {[checking.busy ? 'Checking…' : 'Check', unseen]}
               </Button>
             )}
-            {picked && first && <span class="soft small">The check uses the saved settings. It changes nothing.</span>}
+            {picked && picked === first && <span class="soft small">The check uses the saved settings. It changes nothing.</span>}
           </Submit>
         )}
       </form>

@@ -68,6 +68,7 @@ function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): 
   ];
   const stops = () => [...(form.current?.querySelectorAll<HTMLElement>('input, a, button') ?? [])];
   const move = (event: KeyboardEvent) => {
+    if (event.key === 'Escape') return onClose(); // Otherwise the browser would only empty the text field.
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step) return;
     event.preventDefault();
@@ -106,11 +107,11 @@ function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): 
 const ofTicket = (companyId: string, ticketId: string) => pageOf.chains(companyId, { ticketId });
 const addresses = { assignment: pageOf.assignment, rule: pageOf.rule, chain: pageOf.chain, ticket: ofTicket };
 
-/** The buttons of the page behind the dialog. */
+/** The buttons of the page behind the dialog, except *Search* itself. */
 function buttonsOfPage(): Found[] {
-  const buttons = [...document.querySelectorAll<HTMLButtonElement>('main button[type="button"]')];
+  const buttons = [...document.querySelectorAll<HTMLButtonElement>('header button[type="button"], main button[type="button"]')];
   return buttons
-    .filter((button) => !button.closest('dialog') && button.checkVisibility())
+    .filter((button) => !button.closest('dialog') && !button.querySelector('kbd') && button.checkVisibility())
     .map((button) => ({ kind: 'action', words: button.textContent ?? '', press: () => button.click() }));
 }
 

@@ -9,10 +9,11 @@ import type { Issue } from '../chain/request.js';
 import { actionsText } from '../chain/text.js';
 import { ask, may, pageOf, path, useCompany } from './base.js';
 import { changesOf, editText, fieldAt, isLong } from './fields.js';
+import { deedOf } from './story.js';
 import type { ActionResource, ChainResource } from './types.js';
 import { Button, ButtonTo, Confirm, type ConfirmProps, NotReady, useDeed } from './ui/dialog.js';
 import { Area, Check, Entry, Failure, ProblemNote } from './ui/index.js';
-import { helpFor, stateWords, titleOf, verbWords } from './words.js';
+import { fieldWords, helpFor, stateWords, verbWords } from './words.js';
 
 interface VerbsProps {
   chain: ChainResource;
@@ -42,7 +43,7 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
   const [asked, hasDecided] = [useSignal<SteeringVerb | undefined>(undefined), useSignal(false)];
   const deed = useDeed();
   const group = useRef<HTMLFieldSetElement>(null);
-  const title = titleOf(action);
+  const title = deedOf(action);
   const verbs = may('steer') ? verbsFor(chain, action).filter((verb) => only.includes(verb)) : [];
   if (verbs.length === 0 && !hasDecided.value && !asked.value) return null;
   const close = () => (asked.value = undefined);
@@ -55,7 +56,7 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
   };
   const decide = async (verb: SteeringVerb, body?: object) => {
     const at = path`/co/${companyId}/chains/${chain.chainId}/actions/${String(action.index)}/${verb}`;
-    const words = `${verbWords[verb]} was requested for action ${action.index}.`;
+    const words = `${verbWords[verb]} was requested: ${title}.`;
     if (await deed.run(() => ask('POST', at, body), words)) decided();
   };
   const choose = (verb: SteeringVerb) => {
@@ -93,7 +94,7 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
       {asked.value && question && (
         <Confirm
           {...{ ...deed, ...question, onClose: close, children: meanwhile }}
-          title={`${verbWords[asked.value]} ${title}${question.about ? '?' : ''}`}
+          title={`${verbWords[asked.value]}${question.about ? '?' : ':'} ${title}`}
           onConfirm={({ minutes }) =>
             asked.value && void decide(asked.value, minutes ? { seconds: Math.round(60 * +minutes) } : undefined)
           }
@@ -104,17 +105,20 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
 }
 
 /** `at`: the prefix of the JSON pointers to the fields, such as `/fields`. */
-type FieldInputsProps = { fields: Fields; texts: Signal<Record<string, string>>; issues: readonly Issue[]; at: string };
+type FieldInputsProps = { fields: Fields; texts: Signal<Record<string, string>>; issues: readonly Issue[]; at: string } & {
+  /** The names that users read. By default, the names of the API. */
+  labels?: Record<string, string>;
+};
 
 /** Shows one input for each field, and one input for each missing field that an issue names. */
-export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {
+export function FieldInputs({ fields, texts, issues, at, labels = {} }: FieldInputsProps) {
   const mentioned = issues.flatMap((issue) => fieldAt(issue, at) ?? []);
   const names = [...new Set([...Object.keys(fields), ...Object.keys(texts.value), ...mentioned])];
   const editor = (name: string) => {
     const value = fields[name];
     const wrong = issues.filter((issue) => fieldAt(issue, at) === name);
     const field = {
-      ...{ label: <code>{name}</code>, hint: Array.isArray(value) ? 'Write one entry per line.' : undefined },
+      ...{ label: labels[name] ?? <code>{name}</code>, hint: Array.isArray(value) ? 'Write one entry per line.' : undefined },
       ...{ problem: wrong.map(({ detail }) => detail).join('; '), value: texts.value[name] ?? editText(value) },
       ...({ autocomplete: 'off', spellcheck: false } as const),
       onText: (text: string) => (texts.value = { ...texts.value, [name]: text }),
@@ -134,7 +138,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
   const deed = useDeed();
   const load = async () => (read.value = await ask('GET', `${at}/fields`));
   useEffect(() => void deed.run(load), []);
-  const dialog = { title: `Edit ${titleOf(action)}`, ...deed, onClose };
+  const dialog = { title: `Edit: ${deedOf(action)}`, ...deed, onClose };
   if (!read.value) return <NotReady {...dialog}>Loading the fields…</NotReady>;
   const { fields, sameAssignment } = read.value;
   const changes = changesOf(fields, texts.value);
@@ -144,7 +148,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
     isUnchanged.value = count === 0;
     if (count === 0) return;
     const asked = { fields: changes, confirmUnknown: isMeant ? true : undefined, allActions: areAll ? true : undefined };
-    if (await deed.run(() => ask('POST', `${at}/mend`, asked), `Saved. The relay retries ${titleOf(action)}.`)) onDone();
+    if (await deed.run(() => ask('POST', `${at}/mend`, asked), `Saved. The relay retries: ${deedOf(action)}.`)) onDone();
   };
   return (
     <Confirm {...dialog} verb="Save and retry" onConfirm={(given) => void mend(given)}>
@@ -156,7 +160,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
           You have not changed anything. To retry without changes, go back and choose Retry.
         </p>
       )}
-      <FieldInputs fields={fields} texts={texts} issues={deed.refused?.problem.errors ?? []} at="/fields" />
+      <FieldInputs fields={fields} texts={texts} issues={deed.refused?.problem.errors ?? []} at="/fields" labels={fieldWords} />
       {others.length > 0 && count === 1 && (
         <Check name="areAll" defaultChecked>
           Also change the assignment of {actionsText(others)}.

@@ -9,7 +9,6 @@ import type { ActionResource, Bulk, ListedChain } from './types.js';
 
 export * from '../chain/failure-words.js';
 export { pausableWords } from '../chain/pause.js';
-export { titleOf } from '../chain/text.js';
 export * from '../chain/words.js';
 export { refusalWords } from '../contract/rejection.js';
 export * from './when.js';
@@ -122,6 +121,13 @@ export const verbMeanings: Record<BulkVerb, string> = {
 /** The summary without the company, for example `3 actions, assignment 1003: Tell the owner first, …`. */
 export function aboutChain({ companyId, chainId, summary }: Pick<ListedChain, 'companyId' | 'chainId' | 'summary'>): string {
   return summary?.replace(`${companyId}: `, '') ?? chainId;
+}
+
+/** For example `1001`, or the summary of a chain without an assignment. */
+export function namesOf(chain: Pick<ListedChain, 'companyId' | 'chainId' | 'summary' | 'assignmentIds'>): string {
+  const assignmentIds = chain.assignmentIds.filter(Boolean);
+  const more = assignmentIds.length > 3 ? ` and ${assignmentIds.length - 3} more` : '';
+  return assignmentIds.length > 0 ? assignmentIds.slice(0, 3).join(', ') + more : aboutChain(chain);
 }
 
 /** Hints for dispatchers. The API's descriptions are for programmers. */

@@ -33,6 +33,8 @@ export function Steps() {
     focusOn(cardId(card));
   };
   const add = (fields: Fields) => insert(cards.length, fields, `Step ${cards.length + 1} added`);
+  /** The owner's address is a variable of webhooks with a list. In a rule for events, the user types the address. */
+  const addEmail = (fields: Fields) => add(way === 'list' || draft.variables.owner_email ? fields : { ...fields, emails: [] });
   const move = (card: Card, place: number, by: -1 | 1) => {
     const to = place + by;
     if (to < 0 || to >= cards.length) return announce(`This is already the ${by < 0 ? 'first' : 'last'} step`);
@@ -66,7 +68,7 @@ export function Steps() {
       )}
       {cards.map((card, place) => (
         <ActionCard
-          {...{ card, place, open, onAdd: add }}
+          {...{ card, place, open, onAdd: addEmail }}
           key={card.key}
           onChange={(fields, about) => put(cards.with(place, { ...card, fields }), about && `${card.key} ${about}`)}
           onMove={(by) => move(card, place, by)}

@@ -9,7 +9,17 @@ import type { ChainCounts } from '../types.js';
 import { Button, DeedButton, Entry, Select } from '../ui/index.js';
 import { failureTypes, failureWords, sinceTime, stateWords, timeText } from '../words.js';
 
-export const filterFields = ['status', 'assignmentId', 'relayId', 'reason', 'since', 'until', 'paused', 'ticketId'] as const;
+export const filterFields = [
+  'status',
+  'assignmentId',
+  'relayId',
+  'reason',
+  'since',
+  'until',
+  'paused',
+  'nobodyFound',
+  'ticketId',
+] as const;
 export type Filter = Partial<Record<(typeof filterFields)[number], string>>;
 
 /** A filter acts this long after the last key. */
@@ -21,7 +31,7 @@ const rare: ReadonlySet<string> = new Set(['cancelled', 'terminated', 'forgotten
 /** Each tab has the number of chains that match the other filters. */
 export function StatusTabs({ filter, asked }: { filter: Filter; asked: Filter }) {
   const { companyId } = useCompany();
-  const { status = '', paused: _paused, ticketId: _ticketId, ...others } = asked;
+  const { status = '', paused: _paused, nobodyFound: _nobody, ticketId: _ticketId, ...others } = asked;
   const counts = useResource<ChainCounts>(path`/co/${companyId}/chains/counts` + query(others)).data.value;
   const all = counts && Object.values(counts).reduce((sum, count) => sum + count, 0);
   const shown = chainStatuses.filter((tab) => !rare.has(tab) || tab === status || counts?.[tab]);
@@ -71,6 +81,7 @@ export function FilterFields({ filter }: { filter: Filter }) {
   const words = {
     until: until && `until ${written(until)}`,
     paused: filter.paused && 'paused',
+    nobodyFound: filter.nobodyFound && 'nobody found',
     ticketId: ticketId && `ticket ${ticketId}`,
   };
   const others = Object.entries(words).filter(([, words]) => words);

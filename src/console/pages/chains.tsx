@@ -9,7 +9,7 @@ import { Page } from '../frame.js';
 import { deedOf } from '../story.js';
 import type { ChainList, ListedChain } from '../types.js';
 import { Badge, Button, ExportLinks, Fold, Known, State, Table, Time, UpToDate } from '../ui/index.js';
-import { aboutChain, counted, failureWords, pauseWords, sinceTime, timeText, verbWords } from '../words.js';
+import { counted, failureWords, namesOf, pauseWords, sinceTime, timeText, verbWords } from '../words.js';
 import { ChainBeside } from './chain.js';
 import { type Filter, FilterFields, filterFields, StatusTabs, Views } from './chain-filter.js';
 
@@ -97,13 +97,6 @@ function NoChains() {
   );
 }
 
-/** For example `1001`, or the summary of a chain without an assignment. */
-function namesOf(chain: ListedChain): string {
-  const assignmentIds = chain.assignmentIds.filter(Boolean);
-  const more = assignmentIds.length > 3 ? ` and ${assignmentIds.length - 3} more` : '';
-  return assignmentIds.length > 0 ? assignmentIds.slice(0, 3).join(', ') + more : aboutChain(chain);
-}
-
 /** The cells of a chain in the list. `href` is the address of the chain, and `chosen` the ids of the selected chains. */
 function cellsOf(chain: ListedChain, company: Company, chosen: Signal<readonly string[]>, href: string) {
   const { chainId, status, relayIds, receivedAt, failureTypes = [], paused, next, nobodyFound } = chain;
@@ -137,7 +130,7 @@ function cellsOf(chain: ListedChain, company: Company, chosen: Signal<readonly s
 
 type DecisionsProps = { chosen: readonly string[]; isAny: boolean; filter: Filter; onAsk(asked: AskedOfChains): void };
 
-function Decisions({ chosen, isAny, filter: { paused, ticketId, ...filter }, onAsk }: DecisionsProps) {
+function Decisions({ chosen, isAny, filter: { paused, nobodyFound, ticketId, ...filter }, onAsk }: DecisionsProps) {
   const isSteerable = ['running', 'needs-attention', 'failed', undefined].includes(filter.status);
   const buttons = (verbs: readonly BulkVerb[], asked: AskedOfChains['filter'], rest: string) =>
     verbs.map((verb) => (
@@ -152,7 +145,7 @@ function Decisions({ chosen, isAny, filter: { paused, ticketId, ...filter }, onA
         {buttons(['retry', 'skip', 'cancel'], { chainIds: [...chosen] }, '…')}
       </section>
     );
-  if (!isAny || paused || ticketId || !isSteerable) return null;
+  if (!isAny || paused || nobodyFound || ticketId || !isSteerable) return null;
   return (
     <details class="card">
       <summary>Decide about all chains in this list</summary>

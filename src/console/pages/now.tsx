@@ -106,7 +106,7 @@ export function Figures({ health, refused }: { health: CompanyHealth | undefined
   const figures = [
     ['Running', open?.running, list('running'), 'busy'],
     ['Completed today', counts?.completed, list('completed', since), 'good'],
-    ['Nobody found today', nobody, list('completed', since), 'wait'],
+    ['Nobody found today', nobody, pageOf.chains(companyId, { nobodyFound: 'true', since }), 'wait'],
     ['Failed today', counts?.failed, list('failed', since), 'bad'],
     ['Waiting for a decision', open?.['needs-attention'], list('needs-attention'), 'wait'],
     ['Refused', refused, pageOf.refused(companyId), 'wait'],

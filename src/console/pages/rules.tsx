@@ -17,7 +17,7 @@ const columns: Record<string, (rule: Row) => ComponentChildren> = {
   Failed: ({ failed, chains }) => share(failed, chains),
   'Failed the week before': ({ before }) => share(before.failed, before.chains),
   'Held now': ({ held }) => held,
-  'No worker found': ({ nobody }) => nobody,
+  'Nobody found': ({ nobody }) => nobody,
   '95 % ended within': ({ p95 }) => p95 && durationText(p95),
   Quiet: ({ quietSince }) => quietSince && <Time at={quietSince} before="no event since " look="error" />,
 };
@@ -74,7 +74,7 @@ export function ComposePage() {
     });
   };
   return (
-    <Page title="Compose" about="Write what happens when an event arrives, rehearse the rule safely, then publish it.">
+    <Page title="Write a rule" about="Write what happens when an event arrives, rehearse the rule safely, then publish it.">
       <form class="card" onSubmit={create}>
         <h2>A new rule</h2>
         <Entry label="Name" hint="For example: Find somebody for new assignments." of={name} required maxLength={200} />

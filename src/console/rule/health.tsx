@@ -20,7 +20,7 @@ export function Health({ relayId }: { relayId: string }) {
         {({ buckets, causes, held, quietSince, expectEvery = 0 }) => {
           const sum = (field: 'events' | 'chains' | 'failed' | 'nobody') =>
             buckets.reduce((sum, bucket) => sum + bucket[field], 0);
-          const results = { Failed: share(sum('failed'), sum('chains')), 'No worker found': sum('nobody') };
+          const results = { Failed: share(sum('failed'), sum('chains')), 'Nobody found': sum('nobody') };
           const facts = { Events: sum('events'), Chains: sum('chains'), ...results, 'Held now': held };
           const timed = (at: string, words: string) => `${timeText(at, timeZone, 0)}: ${words}`;
           const counts = buckets.map(({ at, events: size, failed: bad }) => {

@@ -114,7 +114,7 @@ async function composing(): Promise<void> {
     await page.locator('h1:focus', { hasText: 'Rules' }).waitFor();
     await page.getByRole('link', { name: 'Write a rule' }).focus();
     await page.keyboard.press('Enter');
-    await page.locator('h1:focus', { hasText: 'Compose' }).waitFor();
+    await page.locator('h1:focus', { hasText: 'Write a rule' }).waitFor();
     await page.getByLabel('Name').focus();
     await page.keyboard.type('Find somebody');
     await press(page, 'Create the rule and write it');

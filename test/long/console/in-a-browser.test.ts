@@ -247,17 +247,17 @@ async function lookAround(): Promise<void> {
     const page = await pageOf(keys.steer, `${home}/chains/${chainId}`, phone);
     await click(page, /^Correct the fields/);
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('externalSystemTicketId').fill('7003');
-    await dialog.getByLabel('cfName').fill('');
+    await dialog.getByLabel('Ticket', { exact: true }).fill('7003');
+    await dialog.getByLabel('Ticket field').fill('');
     await dialog.getByRole('button', { name: 'Save and retry' }).click();
     await dialog.locator('[aria-invalid=true]').waitFor();
     assert.equal(
       await dialog.locator('[aria-invalid=true]').getAttribute('id'),
-      await dialog.getByLabel('cfName').getAttribute('id'),
+      await dialog.getByLabel('Ticket field').getAttribute('id'),
     );
     assert.deepEqual(await obstacles(page), []);
     await takePicture(page, 'mend');
-    await dialog.getByLabel('cfName').fill('Dispatched');
+    await dialog.getByLabel('Ticket field').fill('Dispatched');
     await dialog.getByRole('button', { name: 'Save and retry' }).click();
     await page.getByText('completed', { exact: true }).waitFor();
     await reads(page, /: Edit and retry \(.*externalSystemTicketId.*\)/);
@@ -567,7 +567,7 @@ async function lookAround(): Promise<void> {
     const page = await pageOf(keys.steer, `${home}/chains/${chainId}`);
     await click(page, /^Change the assignment number/);
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('platformAssignmentId').fill(shown.other);
+    await dialog.getByLabel('Assignment number').fill(shown.other);
     await page.context().clearCookies();
     await dialog.getByRole('button', { name: 'Save and retry' }).click();
     const other = await signInAgain(page, dialog.getByRole('link', { name: 'Sign in again' }), keys.steer);
@@ -585,14 +585,14 @@ async function lookAround(): Promise<void> {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Save and retry' }).click();
     await dialog.getByText('You have not changed anything').waitFor();
-    await dialog.getByLabel('platformAssignmentId').fill('10019');
+    await dialog.getByLabel('Assignment number').fill('10019');
     await page.keyboard.press('Escape');
     await page.locator('button:focus', { hasText: 'Change the assignment number' }).waitFor();
     await click(page, /^Change the assignment number/);
-    await dialog.getByLabel('platformAssignmentId').fill('10019');
+    await dialog.getByLabel('Assignment number').fill('10019');
     await company.steer(chainId, 'skip', 0);
     await dialog.getByText(/The action is now skipped/).waitFor();
-    assert.equal(await dialog.getByLabel('platformAssignmentId').inputValue(), '10019');
+    assert.equal(await dialog.getByLabel('Assignment number').inputValue(), '10019');
     await dialog.getByRole('button', { name: 'Save and retry' }).click();
     await dialog
       .getByRole('alert')
