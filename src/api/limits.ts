@@ -31,7 +31,7 @@ interface RateLimit {
 
 const uncounted: RateLimit = { exceeded: false, headers: {} };
 
-/** Each kind of use has its own limit, so that an open page, whose stream reads lists again and again, never blocks its user. */
+/** Each kind of use has its own limit. So an open page never blocks its user, although its stream reads lists again and again. */
 export type Use = 'lists' | 'reads' | 'streams' | 'steering' | 'sign-ins';
 
 const signInsPerMinute = 10;

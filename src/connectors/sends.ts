@@ -32,7 +32,7 @@ export interface Answered {
 
 /**
  * The data for the next attempt. `sending` means that a send may have arrived. `before` is the state before that send. `told` means
- * that a person knows that the outcome is unknown. Then a new activity means that this person wants another send.
+ * that the error has told people that the outcome is unknown. If a new activity starts after that, somebody wants to send again.
  */
 const keptSchema = z.object({
   sending: z.boolean(),

@@ -299,7 +299,7 @@ const statementsOf: Record<string, readonly string[]> = {
   'notice-edits': ['ALTER TABLE companies ADD COLUMN notice_edits boolean'],
   'forgotten-chains': ["CREATE INDEX chains_forgotten ON chains (closed_at) WHERE status = 'forgotten'"],
   'chain-counts': [
-    // The health of rules and of a company reads only indexes. `took`: the seconds from the request to the end of the last action.
+    // The indexes alone answer the queries for `health`. `took`: the seconds from the request to the end of the last action.
     'ALTER TABLE chain_ids ADD COLUMN status text COLLATE "C", ADD COLUMN nobody_found boolean, ADD COLUMN took float8',
     `UPDATE chain_ids SET status = chains.status, nobody_found = chains.nobody_found,
        took = EXTRACT(epoch FROM COALESCE(done_at, closed_at) - chains.received_at)

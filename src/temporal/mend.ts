@@ -33,7 +33,7 @@ export async function readAccepted(client: Client, { workflowId }: Pick<ChainOf,
   });
 }
 
-/** @param accepted - actions without edits. @returns the action, its changes, and the action with all edits. @throws Problem */
+/** @param accepted - actions without edits. @returns `action` without edits, its edits, and the edited action. @throws Problem */
 async function readAction(
   client: Client,
   { workflowId, chainId }: ChainOf,

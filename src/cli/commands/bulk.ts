@@ -16,11 +16,11 @@ import { type Line, line, momentText } from '../text.js';
 /** For each verb of the API: the help text, and the options in the example. */
 const verbs: Record<BulkVerb, [meaning: string, example: string]> = {
   retry: [
-    'retry all actions that need attention, or with --status failed, all failed actions',
+    'retry all actions that need attention (with --status failed: all failed actions)',
     '--reason PlatformError --since 2h',
   ],
   mend: [
-    'edit one field of all actions that need attention, or with --status failed, of all failed actions, and retry them',
+    'edit one field of all actions that need attention, then retry them (with --status failed: all failed actions)',
     '--reason MailError --field emails --replace exampel.com=example.com',
   ],
   skip: ['skip all actions that need attention', '--rule 4711'],

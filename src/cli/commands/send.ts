@@ -14,14 +14,14 @@ import { UsageError } from '../terminal.js';
 import { fields, type Line, line } from '../text.js';
 
 export const send: Commands = (relay, session) => {
-  const tokens = 'the relayAccessToken for actions without a token, or with only a <placeholder>; default: RELAY_ACCESS_TOKEN';
+  const tokens = 'the token for actions whose relayAccessToken is missing, empty or a <placeholder>; default: RELAY_ACCESS_TOKEN';
   const signs = 'the secret that signs the request, if the company requires signatures; default: RELAY_WEBHOOK_SECRET';
   const example = 'acme chain.json --rule 4711 --token rlt_… --wait';
   command(relay, 'send <companyId> <file>', example, 'send a chain from a JSON file; - is standard input')
     .description('With --rule and --token, only actions of this rule get the token. Actions that already have a token keep it.')
     .option('--idempotency-key <key>', 'a second request with the same key and chain runs nothing')
     .option('--dry-run', 'show what each action would do, and do nothing')
-    .option('--rule <relayId>', 'the relayId for actions without a relayId, or with only a <placeholder>')
+    .option('--rule <relayId>', 'the relayId for actions whose relayId is missing, empty or a <placeholder>')
     .option('--token <token>', tokens)
     .option('--webhook-secret <whsec_…>', signs)
     .addOption(waitOption)

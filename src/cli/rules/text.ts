@@ -82,7 +82,7 @@ function merged(document: Document, node: unknown, value: unknown): Node {
   return node;
 }
 
-/** Finds an old item for each new value: an item with this value, otherwise the next action with the same name. */
+/** Finds an old item for each new value: an equal item, or else the first unused action with the same name. */
 function nodesFor(document: Document, items: readonly unknown[], values: readonly unknown[]): unknown[] {
   const free = items.filter(isNode);
   const take = (fits: (item: Node) => boolean) => {

@@ -32,7 +32,7 @@ export const KnowledgeContext = createContext<Knowledge | undefined>(undefined);
 
 export function useKnowledge(): Knowledge {
   const known = useContext(KnowledgeContext);
-  if (!known) throw new Error('there is no composer here');
+  if (!known) throw new Error('useKnowledge works only inside the composer');
   return known;
 }
 

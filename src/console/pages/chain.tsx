@@ -184,7 +184,7 @@ function MakeRuleDialog({ relayId, chainId, onClose }: MakeRuleProps & { onClose
   return (
     <Confirm {...deed} title={title} verb="Use as the draft" onClose={onClose} onConfirm={() => void save()}>
       <Sentences of={draftOf(contents)} />
-      {varying.length > 0 && <p>These values vary between the last requests, so the rule takes them from the event:</p>}
+      {varying.length > 0 && <p>The last requests had different values here, so the rule takes these values from the event:</p>}
       <FieldList fields={varying} />
       {draft.contents && <p class="note wait">This replaces the draft of the rule. The published version stays.</p>}
       <p class="soft small">Nothing is published. You can change the draft, and try it.</p>

@@ -16,8 +16,8 @@
  * when all code of the workflow waits. So the queued events always come after the result, whether the result is early or late.
  *
  * This has consequences:
- * - The workflow tasks of an early and a late result differ in time and history size. So `history` is the size when the current
- *   event arrived. `now` is the arrival time of that event plus the duration of later local activities. Decide nothing by
+ * - The workflow tasks of an early and a late result differ in time and history size. So `history` stays as it was when the
+ *   current event arrived. `now` is the arrival time of that event plus the duration of later local activities. Decide nothing by
  *   `Date.now()`.
  * - Queries, signals and cancellations wait during a local activity, so a local activity may take only 2 seconds. If consecutive
  *   local activities have taken 2 seconds, the next try is an ordinary activity, which releases the lock (see `mayTryLocally`).

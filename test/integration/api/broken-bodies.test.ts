@@ -98,7 +98,7 @@ const rows: Record<string, Row> = {
   'one action that is not in a list': {
     sent: (template) => json(JSON.stringify(JSON.parse(template('Late'))[0])),
   },
-  'the list in an object that has nothing else': changed((good) => `{"actions":${good}}`),
+  'an object whose only field is the list': changed((good) => `{"actions":${good}}`),
   'a quotation mark in a text': paste('The "blue" one', {
     says: /line 1, column \d+: .*`body`.* quotation mark before `blue`/is,
   }),

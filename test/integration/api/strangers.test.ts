@@ -74,7 +74,7 @@ describe('a stranger', () => {
     const listed = await fetch(`${served.url}/co/acme/rejected`, { headers });
     const kept = rejectedListSchema.parse(await listed.json()).items.find(({ problem }) => problem.detail.includes('`blue`'));
     assert.deepEqual([kept?.reason, kept?.relayIds], ['malformed-body', [served.relayId]]);
-    // A readable request is kept after its answer, as for any stranger.
+    // The relay can read this body. So it answers as to a stranger, and stores the request afterwards.
     assert.equal((await post(JSON.stringify([action('wrong'), right]))).status, 429);
   });
 

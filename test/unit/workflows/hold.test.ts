@@ -11,7 +11,7 @@ const windowHours = 72;
 const noon = Date.parse('2026-07-03T12:00:00Z');
 
 /**
- * A held action. Each wait takes its own time, plus the given hours without a worker.
+ * A held action. @param away - for each wait in turn, the hours that it takes longer because no worker runs
  * @param decideAfter - hours from now
  */
 async function hold(away: number[], { retryable = false, isFull = false, decideAfter = Number.POSITIVE_INFINITY } = {}) {
