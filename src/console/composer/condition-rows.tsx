@@ -1,17 +1,14 @@
 /** Edits a condition: rows of property, comparison and value, or an expression in CEL. */
 
 import { useSignal } from '@preact/signals';
+import type { Comparison, Condition, Row, Subject } from '../../chain/comparisons.js';
 import {
-  type Comparison,
-  type Condition,
   comparisons,
   expressionOf,
   hasValue,
   isWhole,
   noCondition,
-  type Row,
   readExpression,
-  type Subject,
   typedValue,
 } from '../../chain/comparisons.js';
 import { propertyOf } from '../../chain/condition.js';
@@ -82,12 +79,9 @@ export function ConditionRows({ condition: stored, textOf, subjects, problem, on
   );
 }
 
-interface RowFieldsProps extends Pick<ConditionRowsProps, 'subjects'> {
-  row: Row;
-  /** Without a row, the row is removed. */
-  onChange(row?: Row): void;
-}
+type RowFieldsProps = Pick<ConditionRowsProps, 'subjects'> & { row: Row; onChange(row?: Row): void };
 
+/** @param onChange - called without a row to remove the row. */
 function RowFields({ row, subjects, onChange }: RowFieldsProps) {
   const { seen } = useKnowledge();
   const { of, path, comparison, value } = row;

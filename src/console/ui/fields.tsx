@@ -4,14 +4,8 @@ import type { Signal } from '@preact/signals';
 import { type ComponentChildren, type ComponentProps, h } from 'preact';
 import { useId } from 'preact/hooks';
 
-interface EntryProps {
-  label: ComponentChildren;
-  hint?: string | undefined;
-  problem?: string | undefined;
-}
-interface Typing {
-  onText?(text: string): void;
-}
+type EntryProps = { label: ComponentChildren; hint?: string | undefined; problem?: string | undefined };
+type Typing = { onText?(text: string): void };
 type FieldProps = EntryProps & Typing & { as: string; children?: ComponentChildren } & Record<string, unknown>;
 
 /** A control with its label, its hint, and what is wrong with its value. */

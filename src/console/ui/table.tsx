@@ -27,10 +27,8 @@ export function Table({ caption, columns, look, named = 99, rows, open, empty }:
       <caption class="unseen">{caption}</caption>
       <thead>
         <tr>
-          {columns.map((column, place) => (
-            <th key={place} scope="col">
-              {column}
-            </th>
+          {columns.map((column) => (
+            <th scope="col">{column}</th>
           ))}
         </tr>
       </thead>
@@ -38,9 +36,7 @@ export function Table({ caption, columns, look, named = 99, rows, open, empty }:
         {rows.map(([key, cells]) => (
           <tr key={key} aria-current={key === open ? 'true' : undefined}>
             {cells.map((cell, place) => (
-              <td key={place} data-label={place >= named ? columns[place] : undefined}>
-                {cell}
-              </td>
+              <td data-label={place >= named ? columns[place] : undefined}>{cell}</td>
             ))}
           </tr>
         ))}

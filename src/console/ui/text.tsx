@@ -7,19 +7,9 @@ import type { ActionState, ChainStatus } from '../../chain/outcome.js';
 import { CompanyContext, type Resource, useCompany } from '../base.js';
 import { editText } from '../fields.js';
 import type { ActionResource, Token } from '../types.js';
-import {
-  type Failure as FailureOf,
-  failureDetails,
-  failureRemedy,
-  failureTitle,
-  fromNow,
-  localTimes,
-  stateWords,
-  type Tone,
-  timeText,
-  toneOf,
-  wholeTimeText,
-} from '../words.js';
+import { wholeTimeText } from '../when.js';
+import type { Failure as FailureOf, Tone } from '../words.js';
+import { failureDetails, failureRemedy, failureTitle, fromNow, localTimes, stateWords, timeText, toneOf } from '../words.js';
 
 export function Badge({ tone = '', children }: { tone?: Tone | ''; children: ComponentChildren }) {
   return <span class={`badge ${tone}`}>{children}</span>;
