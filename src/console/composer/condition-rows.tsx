@@ -2,15 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import type { Comparison, Condition, Row, Subject } from '../../chain/comparisons.js';
-import {
-  comparisons,
-  expressionOf,
-  hasValue,
-  isWhole,
-  noCondition,
-  readExpression,
-  typedValue,
-} from '../../chain/comparisons.js';
+import { comparisons, expressionOf, hasValue, isWhole, readExpression, typedValue } from '../../chain/comparisons.js';
 import { propertyOf } from '../../chain/condition.js';
 import { Button, JsonArea, Select, Suggested } from '../ui/index.js';
 import { useKnowledge } from './knowledge.js';
@@ -40,7 +32,7 @@ export function ConditionRows({ condition: stored, textOf, subjects, problem, on
   };
   const [of = 'event'] = subjects;
   const add = () => change({ ...condition, rows: [...rows, { of, path: usualPath(of), comparison: 'is', value: '' }] });
-  const asText = () => change({ ...noCondition, text: expressionOf(rows.filter(isWhole), join) });
+  const asText = () => change({ rows: [], join: 'and', text: expressionOf(rows.filter(isWhole), join) });
   const asRows = text?.trim() ? readExpression(text) : { rows, join };
   return (
     <>

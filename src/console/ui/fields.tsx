@@ -22,16 +22,8 @@ function Field({ as, label, hint, problem, onText, children, ...control }: Field
     <p class="field">
       <label for={id}>{label}</label>
       {h(as, { ...attributes, ...control }, children)}
-      {problem && (
-        <span id={`${id}-problem`} class="error small">
-          {problem}.{' '}
-        </span>
-      )}
-      {hint && (
-        <span id={`${id}-hint`} class="soft small">
-          {hint}
-        </span>
-      )}
+      {problem && <span {...{ id: `${id}-problem`, class: 'error small' }}>{`${problem}. `}</span>}
+      {hint && <span {...{ id: `${id}-hint`, class: 'soft small' }}>{hint}</span>}
     </p>
   );
 }
@@ -138,11 +130,7 @@ export function FormFields({ of }: { of: FieldTable }) {
     if (rows) return <Area key={name} {...field} rows={rows} maxLength={input.maxLength} defaultValue={first} />;
     // Preact's types tell the types of inputs apart.
     if (checked === undefined) return <Entry key={name} {...field} {...input} type={type as 'text'} defaultValue={first} />;
-    return (
-      <Check key={name} name={name} defaultChecked={checked}>
-        {label}
-      </Check>
-    );
+    return <Check key={name} {...{ name, defaultChecked: checked, children: label }} />;
   });
 }
 

@@ -95,9 +95,9 @@ export function Pager({ cursors, next }: { cursors: Signal<string[]> | undefined
 
 type ExportProps = { what: 'chains' | 'events' | 'audit'; filter?: Record<string, string | undefined> };
 
-/** A row of links. An empty address has no link. */
-export function LinkRow({ of }: { of: readonly (readonly [href: string | false, words: string])[] }) {
-  return <p class="row">{of.map(([href, words]) => href && <a href={href}>{words}</a>)}</p>;
+/** A row of links: the address of each text. A text without an address has no link. */
+export function LinkRow({ of }: { of: Readonly<Record<string, string | false>> }) {
+  return <p class="row">{Object.entries(of).map(([words, href]) => href && <a href={href}>{words}</a>)}</p>;
 }
 
 /** Links that download all rows of a list. */

@@ -112,9 +112,7 @@ export function FieldList({ fields }: { fields: readonly [name: string, value: u
   return (
     <dl class="facts small">
       {fields.map(([name, value]) => (
-        <Fact key={name} name={name}>
-          {Array.isArray(value) ? value.join(', ') : editText(value)}
-        </Fact>
+        <Fact name={name}>{Array.isArray(value) ? value.join(', ') : editText(value)}</Fact>
       ))}
     </dl>
   );
