@@ -170,7 +170,8 @@ function ConnectionsForm({ company, at, onSaved }: SettingsProps) {
     const read = readObject(text);
     mistake.value = read ? '' : 'This is not a JSON object';
     if (!read) return;
-    const names = Object.keys({ ...before, ...read }).filter((name) => !isSame(before[name], read[name]));
+    const isChanged = (name: string) => JSON.stringify(before[name]) !== JSON.stringify(read[name]);
+    const names = Object.keys({ ...before, ...read }).filter(isChanged);
     const given = Object.fromEntries(names.map((name) => [name, read[name] ?? null]));
     await deed.run(async () => {
       const { name } = await ask<StoredCompany>('GET', at);
@@ -189,8 +190,6 @@ function ConnectionsForm({ company, at, onSaved }: SettingsProps) {
     </form>
   );
 }
-
-const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 /** The path and the text of each field, for example `auth.type` and `bearer`. */
 function factsIn(value: unknown, at = ''): [field: string, text: unknown][] {

@@ -4,18 +4,8 @@ import { useSignal } from '@preact/signals';
 import { type ComponentChildren, type ComponentType, render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
-import {
-  CompanyContext,
-  isOperator,
-  may,
-  pageOf,
-  path,
-  type Session,
-  seldom,
-  session,
-  sessionIsOver,
-  useResource,
-} from './base.js';
+import type { Session } from './base.js';
+import { CompanyContext, isOperator, may, pageOf, path, seldom, session, sessionIsOver, useResource } from './base.js';
 import { Framed, Page } from './frame.js';
 import { AssignmentPage } from './pages/assignment.js';
 import { CausePage } from './pages/cause.js';

@@ -22,15 +22,7 @@ export function NotifyFields({ notify = {}, of }: { notify?: Notify | undefined;
   );
 }
 
-export function notifyPatch({ emails = '', webhookUrl, linksInWebhooks }: Record<string, string>) {
-  const addresses = emails.split(/[\s,;]+/).filter((address) => address !== '');
-  return {
-    emails: addresses.length > 0 ? addresses : null,
-    webhookUrl: webhookUrl || null,
-    linksInWebhooks: linksInWebhooks === 'on',
-  };
-}
-
-export function contactsText({ emails = [], webhookUrl }: Notify = {}): string {
-  return [...emails, webhookUrl].filter(Boolean).join(', ');
+export function notifyPatch({ emails = '', webhookUrl, linksInWebhooks: links }: Record<string, string>) {
+  const addresses = emails.split(/[\s,;]+/).filter(Boolean);
+  return { emails: addresses.length > 0 ? addresses : null, webhookUrl: webhookUrl || null, linksInWebhooks: links === 'on' };
 }

@@ -31,13 +31,14 @@ export function storyOf(current: AssignmentNow | undefined, steps: readonly Step
   const next = steps
     .filter(({ state }) => state === 'scheduled')
     .sort((one, other) => ((one.runAt ?? '') < (other.runAt ?? '') ? -1 : 1))[0];
+  const isOver = steps.length > 0 && steps.every(({ state }) => hasEnded(state));
   const told = [
     statusWords(current, sends.length > 0),
     last && sentWords(last, sends.length),
     troubleWords(steps, current?.problem?.missing),
     next
       ? `Next: ${nextWords(next, last)}${next.runAt ? ` ${atTime(next.runAt, zone, now)}` : ''}${only(next, current)}`
-      : restWords(steps),
+      : isOver && 'Nothing more is planned',
   ];
   return told.flatMap((words) => (words ? [`${words}.`] : [])).join(' ');
 }
@@ -81,9 +82,4 @@ function nextWords(next: Step, last: Step | undefined): string {
 function only({ fields = {} }: Step, { status }: Partial<AssignmentNow> = {}): string {
   const words = status === 'draft' ? '' : conditionWords(conditionOf(fields), true);
   return words && `, ${words}`;
-}
-
-function restWords(steps: readonly Step[]): string | undefined {
-  if (steps.every(({ state }) => hasEnded(state))) return steps.length > 0 ? 'Nothing more is planned' : undefined;
-  return undefined;
 }

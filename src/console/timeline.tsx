@@ -103,7 +103,7 @@ function Track({ step: { chain, action }, scale }: { step: Step; scale: Scale })
     />
   );
   return (
-    <svg class="track" viewBox={`0 0 ${width} 12`} preserveAspectRatio="none" aria-hidden="true">
+    <svg class="track" viewBox={`0 0 ${width} 12`} width="100%" height="0.75rem" preserveAspectRatio="none" aria-hidden="true">
       {bar('line', 0, width, 1)}
       {scale.breaks.map(({ from, to }) => bar('line', from, to - from, 12))}
       {bar('soft', place(chain.receivedAt), begin - place(chain.receivedAt), 2)}

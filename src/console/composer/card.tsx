@@ -116,9 +116,7 @@ export function ActionCard({ card, place, open, onChange, onAdd, onMove, onDupli
   );
 }
 
-interface PickerProps extends Pick<Parameters<typeof Suggested>[0], 'label' | 'hint' | 'offers' | 'name'> {
-  onPick(value: string): void;
-}
+type PickerProps = Pick<Parameters<typeof Suggested>[0], 'label' | 'hint' | 'offers' | 'name'> & { onPick(value: string): void };
 
 /** A text field that takes one of the suggested values, and then is empty again. */
 export function Picker({ offers, onPick, ...field }: PickerProps) {

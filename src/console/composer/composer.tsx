@@ -133,12 +133,8 @@ export function DraftPage({ relayId }: { relayId: string }) {
   const { route } = useLocation();
   const actions = useResource<Actions>(path`/co/${companyId}/chains/compose`, seldom);
   const { stored, editing } = useDraft(relayId);
-  const [rule, versions] = [pageOf.rule(companyId, relayId), pageOf.versions(companyId, relayId)];
-  const links = [
-    [rule, 'The rule'],
-    [versions, 'Versions'],
-    [pageOf.events(companyId, relayId), 'Events'],
-  ] as const;
+  const rule = pageOf.rule(companyId, relayId);
+  const links = { 'The rule': rule, Versions: pageOf.versions(companyId, relayId), Events: pageOf.events(companyId, relayId) };
   return (
     <Page title={`Write “${ruleOf(relayId) ?? relayId}”`} about={<LinkRow of={links} />}>
       <Known of={stored}>

@@ -1,19 +1,8 @@
 /** Edits a condition: rows of property, comparison and value, or an expression in CEL. */
 
 import { useSignal } from '@preact/signals';
-import {
-  type Comparison,
-  type Condition,
-  comparisons,
-  expressionOf,
-  hasValue,
-  isWhole,
-  noCondition,
-  type Row,
-  readExpression,
-  type Subject,
-  typedValue,
-} from '../../chain/comparisons.js';
+import type { Comparison, Condition, Row, Subject } from '../../chain/comparisons.js';
+import { comparisons, expressionOf, hasValue, isWhole, readExpression, typedValue } from '../../chain/comparisons.js';
 import { propertyOf } from '../../chain/condition.js';
 import { Button, JsonArea, Select, Suggested } from '../ui/index.js';
 import { useKnowledge } from './knowledge.js';
@@ -43,7 +32,7 @@ export function ConditionRows({ condition: stored, textOf, subjects, problem, on
   };
   const [of = 'event'] = subjects;
   const add = () => change({ ...condition, rows: [...rows, { of, path: usualPath(of), comparison: 'is', value: '' }] });
-  const asText = () => change({ ...noCondition, text: expressionOf(rows.filter(isWhole), join) });
+  const asText = () => change({ rows: [], join: 'and', text: expressionOf(rows.filter(isWhole), join) });
   const asRows = text?.trim() ? readExpression(text) : { rows, join };
   return (
     <>
@@ -82,12 +71,9 @@ export function ConditionRows({ condition: stored, textOf, subjects, problem, on
   );
 }
 
-interface RowFieldsProps extends Pick<ConditionRowsProps, 'subjects'> {
-  row: Row;
-  /** Without a row, the row is removed. */
-  onChange(row?: Row): void;
-}
+type RowFieldsProps = Pick<ConditionRowsProps, 'subjects'> & { row: Row; onChange(row?: Row): void };
 
+/** @param onChange - called without a row to remove the row. */
 function RowFields({ row, subjects, onChange }: RowFieldsProps) {
   const { seen } = useKnowledge();
   const { of, path, comparison, value } = row;

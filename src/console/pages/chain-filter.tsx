@@ -9,17 +9,10 @@ import type { ChainCounts } from '../types.js';
 import { Button, DeedButton, Entry, Select } from '../ui/index.js';
 import { failureTypes, failureWords, sinceTime, stateWords, timeText } from '../words.js';
 
-export const filterFields = [
-  'status',
-  'assignmentId',
-  'relayId',
-  'reason',
-  'since',
-  'until',
-  'paused',
-  'nobodyFound',
-  'ticketId',
-] as const;
+const formFields = ['status', 'assignmentId', 'relayId', 'reason', 'since'] as const;
+/** Links set these fields. The form can only remove them. */
+const linkFields = ['until', 'paused', 'nobodyFound', 'ticketId'] as const;
+export const filterFields = [...formFields, ...linkFields];
 export type Filter = Partial<Record<(typeof filterFields)[number], string>>;
 
 /** A filter acts this long after the last key. */

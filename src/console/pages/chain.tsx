@@ -44,7 +44,7 @@ export function ChainBeside({ chainId, close }: { chainId: string; close: string
   const [chain, title] = useChain(chainId);
   return (
     <aside aria-label="The chosen chain">
-      <LinkRow of={[[pageOf.chain(companyId, chainId), 'Open as a page'] as const, [close, 'Close'] as const]} />
+      <LinkRow of={{ 'Open as a page': pageOf.chain(companyId, chainId), Close: close }} />
       <Known of={chain}>
         {(known) => (
           <>
@@ -112,7 +112,9 @@ function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
             onDone={onDone}
           />
         )}
-        {may('author') && !rule && relayId !== undefined && !another && <MakeRule relayId={relayId} chainId={chainId} />}
+        {may('author') && !rule && relayId !== undefined && !another && (
+          <Opener opens={making}>{(onClose) => <MakeRule {...{ relayId, chainId, onClose }} />}</Opener>
+        )}
       </p>
       <p class="soft small">
         Chain <code>{chainId}</code>
@@ -149,31 +151,24 @@ function useAnnounced({ status, actions }: ChainResource): void {
   }, [JSON.stringify([...states])]);
 }
 
-type MakeRuleProps = { relayId: string; chainId: string };
-
-const title = 'Make this a rule of ours';
-
-export function MakeRule(props: MakeRuleProps) {
-  return <Opener opens={title}>{(onClose) => <MakeRuleDialog {...props} onClose={onClose} />}</Opener>;
-}
+const making = 'Make this a rule of ours';
 
 type Made = z.infer<typeof fromListsResponse> & { draft: DraftResponse };
 
-function MakeRuleDialog({ relayId, chainId, onClose }: MakeRuleProps & { onClose(): void }) {
+function MakeRule({ relayId, chainId, onClose }: { relayId: string; chainId: string; onClose(): void }) {
   const { companyId } = useCompany();
   const { route } = useLocation();
   const at = path`/admin/companies/${companyId}/rules/${relayId}/draft`;
   const made = useSignal<Made | undefined>(undefined);
   const deed = useDeed();
-  useEffect(() => {
-    void deed.run(async () => {
-      const { items } = await ask<ChainList>('GET', path`/co/${companyId}/chains` + query({ relayId, limit: '20' }));
-      const chainIds = [...new Set([chainId, ...items.map((chain) => chain.chainId)])];
-      const read = await ask<z.infer<typeof fromListsResponse>>('POST', `${at}/from-lists`, { chainIds });
-      made.value = { ...read, draft: await ask<DraftResponse>('GET', at) };
-    });
-  }, []);
-  if (!made.value) return <NotReady {...{ title, onClose, ...deed }}>Reading the last requests…</NotReady>;
+  const make = async () => {
+    const { items } = await ask<ChainList>('GET', path`/co/${companyId}/chains` + query({ relayId, limit: '20' }));
+    const chainIds = [...new Set([chainId, ...items.map((chain) => chain.chainId)])];
+    const read = await ask<z.infer<typeof fromListsResponse>>('POST', `${at}/from-lists`, { chainIds });
+    made.value = { ...read, draft: await ask<DraftResponse>('GET', at) };
+  };
+  useEffect(() => void deed.run(make), []);
+  if (!made.value) return <NotReady {...{ title: making, onClose, ...deed }}>Reading the last requests…</NotReady>;
   const { contents, values, draft } = made.value;
   const varying = Object.entries(values).map(([name, all]): [string, unknown] => [variableWords(name), all.slice(0, 3)]);
   const save = () =>
@@ -182,7 +177,7 @@ function MakeRuleDialog({ relayId, chainId, onClose }: MakeRuleProps & { onClose
       route(pageOf.draft(companyId, relayId));
     });
   return (
-    <Confirm {...deed} title={title} verb="Use as the draft" onClose={onClose} onConfirm={() => void save()}>
+    <Confirm {...deed} title={making} verb="Use as the draft" onClose={onClose} onConfirm={() => void save()}>
       <Sentences of={draftOf(contents)} />
       {varying.length > 0 && <p>The last requests had different values here, so the rule takes these values from the event:</p>}
       <FieldList fields={varying} />

@@ -57,6 +57,12 @@ function Chains({ filter, asked, at }: { filter: Filter; asked: Filter; at: stri
     isWide ? pageOf.chains(companyId, { ...here, open: chainId }) : pageOf.chain(companyId, chainId);
   const selected = may('steer') ? [<span class="unseen">Selected</span>] : [];
   const columns = [...selected, 'Assignment', 'Rule', 'Status', 'Next step', 'Due'];
+  const noChains = (
+    <>
+      There are no chains yet. A chain starts when the platform's webhook sends an event.{' '}
+      {may('author') && <a href={pageOf.compose(companyId)}>Write a rule</a>}
+    </>
+  );
   return (
     <div class={isBeside ? 'beside' : ''}>
       <div>
@@ -65,7 +71,7 @@ function Chains({ filter, asked, at }: { filter: Filter; asked: Filter; at: stri
             <>
               <Table
                 {...{ caption: 'Chains', look: 'chains', columns, open }}
-                empty={isFiltered ? 'No chain matches this filter.' : <NoChains />}
+                empty={isFiltered ? 'No chain matches this filter.' : noChains}
                 rows={items.map((chain) => [chain.chainId, cellsOf(chain, company, chosen, addressOf(chain.chainId))])}
               />
               {may('steer') && <Decisions chosen={chosen.value} isAny={items.length > 0} filter={asked} onAsk={askAll} />}
@@ -84,16 +90,6 @@ function Chains({ filter, asked, at }: { filter: Filter; asked: Filter; at: stri
       {isBeside && <ChainBeside key={open} chainId={open} close={pageOf.chains(companyId, here)} />}
       {dialog}
     </div>
-  );
-}
-
-function NoChains() {
-  const { companyId } = useCompany();
-  return (
-    <>
-      There are no chains yet. A chain starts when the platform's webhook sends an event.{' '}
-      {may('author') && <a href={pageOf.compose(companyId)}>Write a rule</a>}
-    </>
   );
 }
 
@@ -133,11 +129,7 @@ type DecisionsProps = { chosen: readonly string[]; isAny: boolean; filter: Filte
 function Decisions({ chosen, isAny, filter: { paused, nobodyFound, ticketId, ...filter }, onAsk }: DecisionsProps) {
   const isSteerable = ['running', 'needs-attention', 'failed', undefined].includes(filter.status);
   const buttons = (verbs: readonly BulkVerb[], asked: AskedOfChains['filter'], rest: string) =>
-    verbs.map((verb) => (
-      <Button key={verb} onClick={() => onAsk({ verb, filter: asked })}>
-        {verbWords[verb] + rest}
-      </Button>
-    ));
+    verbs.map((verb) => <Button onClick={() => onAsk({ verb, filter: asked })}>{verbWords[verb] + rest}</Button>);
   if (chosen.length > 0)
     return (
       <section class="card row decisions" aria-label="Decisions about the selected chains">

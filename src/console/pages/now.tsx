@@ -89,7 +89,7 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
         {notKept > 0 && `; ${notKept} more requests were not kept, because the storage was full`}
       </p>
       <Said look="error" text={message} />
-      <LinkRow of={[[newest, isMany ? 'Show the newest request' : 'Show the request'] as const, [all, 'All refused requests']]} />
+      <LinkRow of={{ [isMany ? 'Show the newest request' : 'Show the request']: newest, 'All refused requests': all }} />
     </Section>
   );
 }

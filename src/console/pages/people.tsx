@@ -93,10 +93,8 @@ export function People() {
               const change = email && !fromGroup && <DeedButton {...{ ...form, ...changing(person) }} />;
               const remove = <DeedButton {...{ ...form, ...removing(person, at) }} />;
               const names = [<strong>{name}</strong>, ' ', email];
-              return [
-                person.personId,
-                [names, fromGroup ? `${role}, from the group ${fromGroup}` : role, uses, [change, ' ', remove]],
-              ];
+              const access = fromGroup ? `${role}, from the group ${fromGroup}` : role;
+              return [person.personId, [names, access, uses, [change, ' ', remove]]];
             })}
           />
         )}

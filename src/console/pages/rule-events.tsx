@@ -2,6 +2,10 @@
 
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
+import { ask, may, pageOf, path, query, useCompany, usePages, useResource } from '../base.js';
+import { inSteps, variableWords } from '../composer/knowledge.js';
+import { triedWords } from '../composer/tried.js';
+import { PageOf } from '../frame.js';
 import type {
   AcceptedEvent,
   EventOutcome,
@@ -9,12 +13,8 @@ import type {
   NotApplicableEvent,
   RuleEvent,
   wholeEventSchema,
-} from '../../contract/rule-event.js';
-import { ask, may, pageOf, path, query, useCompany, usePages, useResource } from '../base.js';
-import { inSteps, variableWords } from '../composer/knowledge.js';
-import { triedWords } from '../composer/tried.js';
-import { PageOf } from '../frame.js';
-import type { z } from '../types.js';
+  z,
+} from '../types.js';
 import { Badge, Choice, DeedButton, ExportLinks, Fact, FieldList, Moment, Said, Table, Time } from '../ui/index.js';
 import type { Tone } from '../words.js';
 

@@ -24,11 +24,7 @@ export function RulePage({ relayId }: { relayId: string }) {
   };
   const events = pageOf.events(companyId, relayId);
   const chains = pageOf.chains(companyId, { relayId });
-  const links = [
-    [pageOf.rules(companyId), 'All rules'],
-    [chains, 'Chains of this rule'],
-    [events, 'Events of this rule'],
-  ] as const;
+  const links = { 'All rules': pageOf.rules(companyId), 'Chains of this rule': chains, 'Events of this rule': events };
   return (
     <Page title={`Rule ${ruleName(relayId)}`} about={<LinkRow of={links} />}>
       <RuleContents at={at} relayId={relayId} />
@@ -36,7 +32,7 @@ export function RulePage({ relayId }: { relayId: string }) {
         <>
           <h2>Last events</h2>
           <EventTable relayId={relayId} events={last} />
-          <LinkRow of={[[events, 'All events']]} />
+          <LinkRow of={{ 'All events': events }} />
         </>
       )}
       <Week relayId={relayId} />

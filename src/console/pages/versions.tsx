@@ -16,7 +16,7 @@ export function VersionsPage({ relayId }: { relayId: string }) {
   const at = path`/admin/companies/${companyId}/rules/${relayId}`;
   const [listed] = usePages<Versions>(`${at}/versions`, seldom);
   const draft = may('author') && pageOf.draft(companyId, relayId);
-  const about = <LinkRow of={[[pageOf.rule(companyId, relayId), 'The rule'] as const, [draft, 'Edit the draft'] as const]} />;
+  const about = <LinkRow of={{ 'The rule': pageOf.rule(companyId, relayId), 'Edit the draft': draft }} />;
   return (
     <PageOf title={`Versions of ${ruleName(relayId)}`} about={about} of={listed}>
       {(known) => (

@@ -69,10 +69,11 @@ export function Bars({ name, bars }: { name: string; bars: readonly Bar[] }) {
   const [first = 0, last = 0] = [times[0], times.at(-1)];
   const step = Math.min(86_400_000, ...times.slice(1).map((time, place) => time - (times[place] ?? 0)));
   const width = Math.min(5, 100 / Math.round((last - first) / step + 1)); // a single bar must not fill the chart
+  const label = bars.map(({ words }) => words).join('; ');
   return (
-    <figure class="chart">
+    <figure>
       <figcaption class="soft small">{name}</figcaption>
-      <svg viewBox="0 0 100 20" preserveAspectRatio="none" role="img" aria-label={bars.map(({ words }) => words).join('; ')}>
+      <svg viewBox="0 0 100 20" width="100%" height="6rem" preserveAspectRatio="none" role="img" aria-label={label}>
         {bars.map(({ at, size, bad, wait = 0, words }, place) => {
           const x = width * Math.round(((times[place] ?? 0) - first) / step);
           const bar = (colour: string, count: number) => (

@@ -4,14 +4,8 @@ import type { Signal } from '@preact/signals';
 import { type ComponentChildren, type ComponentProps, h } from 'preact';
 import { useId } from 'preact/hooks';
 
-interface EntryProps {
-  label: ComponentChildren;
-  hint?: string | undefined;
-  problem?: string | undefined;
-}
-interface Typing {
-  onText?(text: string): void;
-}
+type EntryProps = { label: ComponentChildren; hint?: string | undefined; problem?: string | undefined };
+type Typing = { onText?(text: string): void };
 type FieldProps = EntryProps & Typing & { as: string; children?: ComponentChildren } & Record<string, unknown>;
 
 /** A control with its label, its hint, and what is wrong with its value. */
@@ -28,16 +22,8 @@ function Field({ as, label, hint, problem, onText, children, ...control }: Field
     <p class="field">
       <label for={id}>{label}</label>
       {h(as, { ...attributes, ...control }, children)}
-      {problem && (
-        <span id={`${id}-problem`} class="error small">
-          {problem}.{' '}
-        </span>
-      )}
-      {hint && (
-        <span id={`${id}-hint`} class="soft small">
-          {hint}
-        </span>
-      )}
+      {problem && <span {...{ id: `${id}-problem`, class: 'error small' }}>{`${problem}. `}</span>}
+      {hint && <span {...{ id: `${id}-hint`, class: 'soft small' }}>{hint}</span>}
     </p>
   );
 }
@@ -144,11 +130,7 @@ export function FormFields({ of }: { of: FieldTable }) {
     if (rows) return <Area key={name} {...field} rows={rows} maxLength={input.maxLength} defaultValue={first} />;
     // Preact's types tell the types of inputs apart.
     if (checked === undefined) return <Entry key={name} {...field} {...input} type={type as 'text'} defaultValue={first} />;
-    return (
-      <Check key={name} name={name} defaultChecked={checked}>
-        {label}
-      </Check>
-    );
+    return <Check key={name} {...{ name, defaultChecked: checked, children: label }} />;
   });
 }
 

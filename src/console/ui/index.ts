@@ -1,7 +1,6 @@
 /** The parts of pages. */
 
 export * from './dialog.js';
-export * from './dialog.js';
 export * from './fields.js';
 export * from './known.js';
 export * from './table.js';

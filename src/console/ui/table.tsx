@@ -27,10 +27,8 @@ export function Table({ caption, columns, look, named = 99, rows, open, empty }:
       <caption class="unseen">{caption}</caption>
       <thead>
         <tr>
-          {columns.map((column, place) => (
-            <th key={place} scope="col">
-              {column}
-            </th>
+          {columns.map((column) => (
+            <th scope="col">{column}</th>
           ))}
         </tr>
       </thead>
@@ -38,9 +36,7 @@ export function Table({ caption, columns, look, named = 99, rows, open, empty }:
         {rows.map(([key, cells]) => (
           <tr key={key} aria-current={key === open ? 'true' : undefined}>
             {cells.map((cell, place) => (
-              <td key={place} data-label={place >= named ? columns[place] : undefined}>
-                {cell}
-              </td>
+              <td data-label={place >= named ? columns[place] : undefined}>{cell}</td>
             ))}
           </tr>
         ))}
@@ -99,9 +95,9 @@ export function Pager({ cursors, next }: { cursors: Signal<string[]> | undefined
 
 type ExportProps = { what: 'chains' | 'events' | 'audit'; filter?: Record<string, string | undefined> };
 
-/** A row of links. An empty address has no link. */
-export function LinkRow({ of }: { of: readonly (readonly [href: string | false, words: string])[] }) {
-  return <p class="row">{of.map(([href, words]) => href && <a href={href}>{words}</a>)}</p>;
+/** A row of links: the address of each text. A text without an address has no link. */
+export function LinkRow({ of }: { of: Readonly<Record<string, string | false>> }) {
+  return <p class="row">{Object.entries(of).map(([words, href]) => href && <a href={href}>{words}</a>)}</p>;
 }
 
 /** Links that download all rows of a list. */

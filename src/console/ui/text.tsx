@@ -7,19 +7,9 @@ import type { ActionState, ChainStatus } from '../../chain/outcome.js';
 import { CompanyContext, type Resource, useCompany } from '../base.js';
 import { editText } from '../fields.js';
 import type { ActionResource, Token } from '../types.js';
-import {
-  type Failure as FailureOf,
-  failureDetails,
-  failureRemedy,
-  failureTitle,
-  fromNow,
-  localTimes,
-  stateWords,
-  type Tone,
-  timeText,
-  toneOf,
-  wholeTimeText,
-} from '../words.js';
+import { wholeTimeText } from '../when.js';
+import type { Failure as FailureOf, Tone } from '../words.js';
+import { failureDetails, failureRemedy, failureTitle, fromNow, localTimes, stateWords, timeText, toneOf } from '../words.js';
 
 export function Badge({ tone = '', children }: { tone?: Tone | ''; children: ComponentChildren }) {
   return <span class={`badge ${tone}`}>{children}</span>;
@@ -122,9 +112,7 @@ export function FieldList({ fields }: { fields: readonly [name: string, value: u
   return (
     <dl class="facts small">
       {fields.map(([name, value]) => (
-        <Fact key={name} name={name}>
-          {Array.isArray(value) ? value.join(', ') : editText(value)}
-        </Fact>
+        <Fact name={name}>{Array.isArray(value) ? value.join(', ') : editText(value)}</Fact>
       ))}
     </dl>
   );
