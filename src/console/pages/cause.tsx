@@ -22,9 +22,9 @@ export function CausePage({ causeId }: { causeId: string }) {
           <CauseCard cause={known} isOpen onAsk={askAll} onDone={cause.refresh} />
           <Table
             caption="The actions with this problem"
-            columns={['Action', 'Assignment', 'Since', 'Deadline, or solved at']}
+            columns={['Chain', 'Assignment', 'Since', 'Deadline, or solved at']}
             rows={known.items.map(({ chainId, index, assignmentId, since, heldUntil, endedAt }) => {
-              const action = <a href={pageOf.chain(companyId, chainId)}>{`Action ${index} of chain ${chainId.slice(0, 8)}`}</a>;
+              const action = <a href={pageOf.chain(companyId, chainId)}>Open the chain</a>;
               const about = assignmentId && <a href={pageOf.assignment(companyId, assignmentId)}>{assignmentId}</a>;
               const end = [endedAt && <Badge tone="quiet">solved</Badge>, ' ', <Time at={endedAt ?? heldUntil} />];
               return [`${chainId} ${index}`, [action, about, <Time at={since} />, end]];
