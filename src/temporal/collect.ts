@@ -184,7 +184,7 @@ export class Collector {
   async #collectOpen(since: number): Promise<number> {
     const conditions = since > 0 ? [`StartTime >= ${timeOf(since)}`] : [];
     return this.#each(
-      this.#ownQuery("ExecutionStatus = 'Running'", ...conditions),
+      this.#query("ExecutionStatus = 'Running'", ...conditions),
       (known, run) => !known || (known.closedAt !== undefined && known.runId !== run.execution?.runId),
     );
   }

@@ -55,7 +55,7 @@ describe('lists of chains', () => {
     const sealed = randomUUID();
     const handle = await client.workflow.start('RuleChain', {
       workflowId: `relay:${company.companyId}:${sealed}`,
-      taskQueue: 'nobody',
+      taskQueue: stack.taskQueue,
       memo: { summary: 'a secret' },
       typedSearchAttributes: [{ key: companyKey, value: company.companyId }],
     });

@@ -21,8 +21,10 @@ describe('order', () => {
     ]);
     await company.ended(chainId);
     const calls = await stack.calls(assignment, ticket);
+    // On a busy machine, the relay repeats the slow call under its key.
+    const first = calls.filter(({ repeat }) => !repeat);
     assert.deepEqual(
-      calls.map(({ body }) => body?.groupIds ?? 'ticket'),
+      first.map(({ body }) => body?.groupIds ?? 'ticket'),
       [['501'], 'ticket', ['502']],
     );
     await stack.heal();

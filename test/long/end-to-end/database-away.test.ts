@@ -1,6 +1,7 @@
 /** PostgreSQL is killed and comes back: chains end meanwhile, and afterwards each has one row with its end. */
 
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,15 +35,16 @@ it('chains that end without PostgreSQL have one row each when it is back; new re
   await api?.says('Temporal can be reached');
   await worker?.says('the worker runs');
   const call = callsTo(url, adminToken);
+  const companyId = `away-${randomUUID().slice(0, 8)}`; // other tests run chains of acme in the same Temporal
   const ticketing = { kind: 'http', baseUrl: platform.url };
-  await call('PUT', '/admin/companies/acme', { name: 'Acme', notify: { emails: ['admin@acme.example'] }, ticketing });
-  const rule = await call('POST', '/admin/companies/acme/rules', { name: 'Rule' });
-  const company = companyAt(url, adminToken, { companyId: 'acme', ...rule });
+  await call('PUT', `/admin/companies/${companyId}`, { name: 'Acme', notify: { emails: ['admin@acme.example'] }, ticketing });
+  const rule = await call('POST', `/admin/companies/${companyId}/rules`, { name: 'Rule' });
+  const company = companyAt(url, adminToken, { companyId, ...rule });
   const arrived = async () => {
     const journal = (await (await fetch(`${platform.url}/journal`)).json()) as Call[];
     return journal.map(({ path }) => path.split('/').at(-1)).sort();
   };
-  const listed = async () => chainListSchema.parse(await call('GET', '/co/acme/chains')).items;
+  const listed = async () => chainListSchema.parse(await call('GET', `/co/${companyId}/chains`)).items;
 
   const open = await company.start([udf('A1', { delayInSeconds: '3000' })]);
   await company.ended((await company.start([udf('A2')])).chainId);

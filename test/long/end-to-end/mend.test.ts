@@ -381,7 +381,7 @@ describe('recipients that an edit adds', () => {
     assert.equal(used(), 3);
     assert.deepEqual(states(await company.ended(first)), ['done']);
     const beyond = await problemOf(await mend(company, second, 0, { emails: [one, two] }), 429);
-    assert.match(beyond.detail, /not enough left of its 4 e-mail recipients a day/);
+    assert.match(beyond.detail, /would exceed its limit of 4 e-mail recipients a day/);
 
     const correction = { field: 'emails', replace: { from: 'nobody', to: one } };
     const order = { verb: 'mend', filter: { reason: 'DataMistake' }, correction };
