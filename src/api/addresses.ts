@@ -12,8 +12,8 @@ import { invalid } from './input.js';
 type Addresses = { [Section in AddressSection]?: Company[Section] | null };
 
 /**
- * @returns the sections with an address that a key of the company has set, or with a vendor's settings that the key has set.
- * A request that changes no address does not change who set it, unless an admin sends all addresses. Then the operator has set them.
+ * @returns the sections in which a company key has set an address or a vendor's settings. A section without changes keeps its
+ * stored result. But if an admin sends all addresses of a section, the section counts as set by the operator.
  * @param given - the body. @throws Problem 400 if a key sets an internal address, or replaces a vendor's address
  */
 export function addressesSetBy(

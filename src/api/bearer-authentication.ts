@@ -1,6 +1,6 @@
 /**
- * Authenticates operators (admin token) and companies (key, person), with a bearer token or a session cookie. relay-authentication.ts
- * authenticates the senders of chains.
+ * Authenticates operators, and the keys and people of companies. A request has a bearer token or a session cookie.
+ * relay-authentication.ts authenticates the senders of chains.
  */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto';
@@ -16,11 +16,11 @@ import { bearerOf } from '../service/metrics-access.js';
 import { longestSessionHours } from '../store/sessions.js';
 import type { Store } from '../store/store.js';
 
-/** The environment of Hono handlers behind a guard: `c.get('actor')`. */
+/** The Hono environment of handlers that run after a guard. They read the caller with `c.get('actor')`. */
 export interface Authenticated {
   /**
-   * `trustedOrigin`: pages of this origin may also make changes with a session. `signInAt`: the sign-in address in the answer
-   * 401 (default: `/sign-in`). `traceparent`: see service/tracing.ts.
+   * `trustedOrigin`: with a session, pages of this origin may also make changes. `signInAt`: the address for the sign-in, which
+   * a 401 answer contains (default: `/sign-in`). `traceparent`: see service/tracing.ts.
    */
   Variables: { actor: Caller; trustedOrigin?: string; signInAt?: string; traceparent?: string };
 }
@@ -80,7 +80,7 @@ export interface CallersOptions {
   limits?: { failing(c: Context): Promise<object | undefined> };
 }
 
-/** The maximum number of parallel lookups of credentials. All addresses with too many failed authentications share this limit. */
+/** All addresses with too many failed authentications together can have this many parallel lookups of credentials. */
 const mostLookedUp = 4;
 
 /** Whether a text may be a key or an admin token. For any other text, no query is needed. */
@@ -91,7 +91,7 @@ function isLookedUp(credential: string): boolean {
 export class Callers {
   readonly #store: CallersOptions['store'];
   readonly #adminHash: Buffer;
-  /** A part of the key that signs cookies. So a new RELAY_ADMIN_TOKEN, or a new first secret in RELAY_SECRET, ends every session. */
+  /** A part of the cookie key. If RELAY_ADMIN_TOKEN or the first secret in RELAY_SECRET changes, every session ends. */
   readonly #endsSessions: string;
   #signing: Promise<Uint8Array<ArrayBuffer>> | undefined;
   /** Browsers accept a cookie with this prefix only from this host, over https. */

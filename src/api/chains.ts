@@ -125,7 +125,7 @@ const anyBulkRequest = bulkRequest
   .extend({ filter: filterSchema.extend({ companyId: z.string().regex(companyIdPattern).optional() }).default({}) })
   .meta({ id: 'AnyBulkRequest' });
 
-/** The chain from its row, after Temporal has deleted the workflow. */
+/** The fields of a chain that its row keeps after Temporal has deleted the workflow. */
 const keptSchema = chainSchema
   .pick({ actions: true, ignored: true, historyFull: true, tokenIds: true, warnings: true })
   .extend({ actions: chainSchema.shape.actions.default([]) });

@@ -163,7 +163,7 @@ function fromElements(company: Company, asked: Asked & { elements: Fields[] }): 
   return { told, problems: [], warnings: read.warnings, actions: read.actions };
 }
 
-/** Makes the chain as the rule would make it from the event. The places of mistakes are places in the contents. */
+/** Makes the chain that the rule would make from the event. The pointers of mistakes point into the contents. */
 async function fromContents(
   options: ApiOptions,
   { company, rules }: CompanySettings,
@@ -212,7 +212,7 @@ function withKnownVariables(actions: readonly Fields[]): Fields[] {
   return JSON.parse(JSON.stringify(actions).replaceAll(/\$?\$\{[^{}"]*\}/g, '${assignment_id}'));
 }
 
-/** Turns the place of an action into its place in the contents. */
+/** If the actions come from contents, changes pointers to the actions into pointers into the contents. */
 function placed<Found extends Issue>(issues: readonly Found[], isContents: boolean): Found[] {
   return issues.map((issue) => (isContents ? { ...issue, pointer: `/actions${issue.pointer}` } : issue));
 }

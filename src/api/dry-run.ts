@@ -143,7 +143,7 @@ async function previewWithValues(action: ChainAction, look: Look): Promise<Previ
   const question = lateQuestion(action);
   if (!question || !preview.effect || action.assignmentId === undefined) return preview;
   const answer = await look.assignmentOf(action.assignmentId);
-  if ('error' in answer) return preview; // The condition of an action with late texts says why.
+  if ('error' in answer) return preview; // The result of the action's condition shows this error.
   const read = readValues(question.paths, answer.assignment);
   const whole = read.ok ? withLate(action, read.values) : read;
   const filled = whole.ok ? previewOf(whole.action, look) : { ...preview, obstacle: whole.error };

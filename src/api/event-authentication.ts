@@ -31,7 +31,7 @@ export function tokenOf(headers: Headers, inPath: string | undefined): Pick<Even
 }
 
 /**
- * A signature that the rule requires replaces the token. A signature that only the company requires (`webhookSecret`) does not.
+ * If the rule requires a signature, no token is needed. If only the company requires a signature, a token is needed, too.
  * @throws Problem 401 for strangers, 503 if the settings cannot be read. A sender with an old token or a wrong signature gets the
  * same 401, as a Rejection.
  */
@@ -93,7 +93,7 @@ const endings = {
   disabled: { reason: 'rule-disabled', says: 'is for a rule that is disabled' },
 } as const satisfies Partial<Record<Refusal, object>>;
 
-/** `isSigner`: somebody with the key of the rule signed the event. `mistake`: in the required signature. */
+/** `isSigner`: somebody with the key of the rule signed the event. `mistake`: the mistake in the required signature. */
 interface CheckedSender {
   isSigner: boolean;
   isEnabled: boolean;
@@ -167,7 +167,7 @@ interface Form {
   head: string;
   given: string[];
   time?: string;
-  missing: string[]; // the names of headers
+  missing: string[]; // the names of the missing headers
 }
 
 function formOf(signature: EventSignature | undefined, headers: Headers): Form {

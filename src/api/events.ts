@@ -171,7 +171,7 @@ export function eventRoutes(ask: Ask, routes: readonly Route[], stop?: AbortSign
           const ended = once(over.signal, 'abort');
           const outbox = new Outbox(stream);
           let known: object | undefined;
-          /** After a change of the company, ends the stream if its caller, such as a removed person, has lost the access or the role. */
+          /** If the company has changed, checks the caller again. Ends the stream if the caller has lost access or the role. */
           const check = async () => {
             const company = (await access?.settings.of(companyId))?.company;
             if (!access || (company && company === known)) return;

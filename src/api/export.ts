@@ -1,4 +1,4 @@
-/** `/co/{companyId}/export/…`: all chains, events or audit entries of a filter, as a stream. Only one page of them is in memory. */
+/** `/co/{companyId}/export/…`: streams all chains, events or audit entries that match a filter. Memory holds one page. */
 
 import { ReadableStream } from 'node:stream/web';
 import type { Context } from 'hono';

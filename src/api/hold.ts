@@ -99,7 +99,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
     }
   };
 
-  /** The fields that the reader may correct. Undefined if there are none, if the company forbids it, or if nobody can read them now. */
+  /** The fields that the reader may correct. Undefined if no field can be corrected now, or if the company forbids it. */
   const fixOf = async ({ company, chain, action, over }: Standing): Promise<Fix | undefined> => {
     if (!company?.noticeEdits || !chain || !action || over !== undefined || !verbsFor(chain, action).includes('mend'))
       return undefined;
@@ -211,7 +211,7 @@ export const sayOnPage: MiddlewareHandler = async (c, next) => {
   c.res = await sendPage(c, { title, main: html`<h1>${title}</h1><p role="status">${detail}</p>` });
 };
 
-/** @param last - the last decision since the notice. @returns why nobody can decide; undefined if the action needs attention. */
+/** @param last - the last decision after the notice. @returns why nobody can decide; undefined if the action needs attention. */
 function howItEnded(action: ActionResource, last: Steered | undefined, { timeZone }: Whose): string | undefined {
   const { state, result, reason = result?.note } = action;
   if (state === 'needs-attention') return undefined;
@@ -317,7 +317,7 @@ function facts({ name, timeZone }: Whose, { chainId, receivedAt, status }: Chain
   return html`<section><table>${rows.map(([name, value]) => value && html`<tr><th>${name}</th><td>${value}</td></tr>`)}</table></section>`;
 }
 
-/** With an address of its own, because a form without one keeps `#retry`, and the browser would scroll past the result. */
+/** Without `action`, the browser would keep `#retry` in the address of the page, and would scroll past the result. */
 const form = html`<form method="post" action="?">`;
 
 export function decisionForm(chain: ChainResource, action: ActionResource, fix?: Fix): Html {

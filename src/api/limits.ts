@@ -35,7 +35,7 @@ const uncounted: RateLimit = { exceeded: false, headers: {} };
 export type Use = 'lists' | 'reads' | 'streams' | 'steering' | 'sign-ins';
 
 const signInsPerMinute = 10;
-/** The limit of all keys of a company together is this many times the limit of one key. */
+/** All keys of a company together share a limit, which is this many times the limit of one key. */
 export const busyKeys = 5;
 
 export function limitsOf(config: Config): { perMinute: number; uses: Record<Use, number> } {

@@ -39,7 +39,7 @@ token of the rule.`;
 
 const consoleTag: [string, string] = ['Console', 'The pages for people, which use this API.'];
 const sessionTag: [string, string] = ['Session', 'Sign in with a browser.'];
-/** Tags by a segment of the path. The last segment with an entry decides. Without such a segment, the tag is `service`. */
+/** The tag for each segment of a path. If several segments have a tag, the last tag counts. If none has a tag: `service`. */
 const tags: Record<string, [name: string, description: string]> = {
   relay: ['Relay', 'Webhooks send their chains here.'],
   events: ['Events', 'Events of rules, and the stream of changes of a company.'],
@@ -69,7 +69,7 @@ const tags: Record<string, [name: string, description: string]> = {
 };
 
 const problemRows = problemTypeList.map((type) => `| ${type.status} | ${problemLink(type)} | ${type.meaning} |`);
-/** A chapter without operations. */
+/** This tag has no operations. Redoc shows it as a chapter. */
 const problemsTag = {
   name: 'Problems',
   description: ['| Status | Problem | Meaning |', '| --- | --- | --- |', ...problemRows].join('\n'),
@@ -200,14 +200,14 @@ const everywhere: readonly ProblemSlug[] = [
 function problemsOf(route: Route): ProblemSlug[] {
   const { problems = [], path, access, query, body, rawBody, answers } = route;
   const slugs: ProblemSlug[] = [...problems];
-  // A path with an unknown id gets 404, unless a PUT creates this id. Senders of chains get no 404.
+  // An unknown id in the path gets 404. But some PUT routes create the id, and senders of chains never get 404.
   const makes = route.method === 'put' && 201 in answers;
   if (path.includes(':') && access !== 'relay tokens' && !makes) slugs.push('not-found');
   if (body) slugs.push('invalid-body');
   if (body || rawBody) slugs.push('malformed-json', 'body-too-large', 'unsupported-media-type');
   if (query) slugs.push('invalid-query');
   if (access !== 'public') slugs.push('unauthorized', 'rate-limited');
-  if (401 in answers || slugs.includes('unauthorized')) slugs.push('rate-limited'); // After too many 401, an address gets 429.
+  if (401 in answers || slugs.includes('unauthorized')) slugs.push('rate-limited'); // Too many 401 answers lead to a 429.
   if (access.startsWith('admin') && path.includes(':companyId')) slugs.push('forbidden');
   if (access.startsWith('admin') && route.method !== 'get') slugs.push('foreign-page');
   return problemTypeList.map(({ slug }) => slug).filter((slug) => slugs.includes(slug) && !everywhere.includes(slug));

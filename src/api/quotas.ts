@@ -119,7 +119,7 @@ export class Quotas {
     throw new Rejection('invalid-chain', 'invalid-chain', detail, { errors });
   }
 
-  /** Counts open chains in the background. Counts again after a tenth of the free quota, because other processes start chains. */
+  /** Counts open chains in the background. Counts again when a tenth of the free quota is used: others start chains, too. */
   #openOf(companyId: string, most: number): OpenChains {
     const open = this.#open.get(companyId) ?? { since: 0, askedAt: Number.NEGATIVE_INFINITY };
     this.#open.set(companyId, open);

@@ -41,7 +41,7 @@ const proposals = new Shares(20, 2000);
 export async function keepRefused(options: Options, problem: Problem, asked: Asked): Promise<void> {
   const { rejections } = options;
   if (!(problem instanceof Rejection)) return keepBroken(options, problem, asked);
-  const isStranger = problem.status === 401; // The relay knows the sender, but answers as to a stranger.
+  const isStranger = problem.status === 401; // The relay knows the sender, but sends the answer for strangers.
   if (isStranger && asked.reading.ok && asked.reading.looseness()) return keepBroken(options, problem, asked);
   const request = ofActions(problem, asked);
   if (isStranger) rejections.keepAfter(request, async () => request);

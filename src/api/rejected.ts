@@ -234,7 +234,7 @@ function placesOf(changes: Resend['actions']): string[] | undefined {
   return places.length > 0 ? places : undefined;
 }
 
-/** Returns the sender's idempotency key, so that a repetition starts no second chain. If it is missing or reused, another key. */
+/** Returns the sender's idempotency key, so that a repetition starts no second chain. Makes a key if it is missing or reused. */
 export function keyOf({
   rejectedId,
   reason,

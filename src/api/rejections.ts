@@ -26,7 +26,7 @@ interface RejectionsOptions extends Pick<ApiOptions, 'taskQueue' | 'log'> {
 }
 
 const maxWaiting = 200; // the maximum number of waiting requests in all queues; one request of each company may always wait
-const keptAtOnce = 100; // at most this many requests that need `confirm`, by company and reason; then one more every `keptEveryMs`
+const keptAtOnce = 100; // a company and reason can have this many requests that need `confirm`; then one more every `keptEveryMs`
 const keptEveryMs = 36_000;
 const saidEveryMs = 3_600_000; // a company and reason get at most one log line an hour
 const answerMs = 50; // the delay before the relay stores a request, so that the answer goes out first
@@ -44,8 +44,8 @@ export class Rejections {
   constructor(private readonly options: RejectionsOptions) {}
 
   /**
-   * Stores the request before its answer. If there is no room, only counts the request.
-   * @returns the stored request that counts this one. @throws Problem 503 if storing fails
+   * Stores the request before its answer. If there is no room, only adds the request to the count of a stored request.
+   * @returns what was stored or counted. @throws Problem 503 if storing fails
    */
   async keepFirst(request: RefusedRequest): Promise<Keeping | undefined> {
     const { log } = this.options;
@@ -138,7 +138,7 @@ export class Rejections {
   }
 }
 
-/** A mistake in the whole request counts for the rule of the first action. */
+/** Groups mistakes by rule. A mistake in the whole request belongs to the rule of the first action. */
 function byRule(mistakes: readonly Issue[], ruleOf: (index: number) => string): Map<string, Issue[]> {
   const ofRules = new Map<string, Issue[]>();
   for (const mistake of mistakes) {

@@ -167,7 +167,7 @@ function wrongSignature(secret: string, received: Headers, bytes: ArrayBuffer): 
   }
 }
 
-/** Turns a number into text. All other values except texts become an empty text. */
+/** Returns a text unchanged, and a number as text. Returns an empty text for all other values. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

@@ -84,7 +84,7 @@ export const eventRequest = {
     .meta({ id: 'Event', description: 'Any JSON object, such as the webhook of a platform.' }),
 };
 
-/** @throws Problem 400, also for a misspelt `dryRun`: otherwise the relay would run the chain */
+/** @throws Problem 400. A misspelt `dryRun` is also a mistake, because without `dryRun` the relay would run the chain. */
 export function asksDryRun(c: Context): boolean {
   const other = Object.keys(c.req.query()).find((name) => name !== 'dryRun' && /^dry[_-]?run$/i.test(name));
   if (other !== undefined) throw new Problem('invalid-query', `${other} is not a parameter; did you mean dryRun?`);

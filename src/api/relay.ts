@@ -28,7 +28,7 @@ const acceptedHeaders = {
   'RateLimit-Reset': 'The seconds until the count starts again.',
 };
 
-/** The OpenAPI answers of `answerStarted`: 202, the headers of 200, and problems of the start. */
+/** Describes the answers of `answerStarted` for OpenAPI: the answer 202, the headers of the answer 200, and the problems. */
 export const acceptedAnswer: Answer = ['The chain is accepted and will run.', acceptedSchema, acceptedHeaders];
 export const replayedHeaders = { ...acceptedHeaders, 'Idempotency-Replayed': '`true` if this answer repeats the first one.' };
 
@@ -40,7 +40,7 @@ export const startProblems = [
   'temporal-unavailable',
 ] as const;
 
-/** What the routes for chains and for events share. A guess at one route also delays answers of the other. */
+/** Objects that the routes for chains and for events share. Wrong tokens at one route also delay answers of the other route. */
 export interface Door {
   rejections: Rejections;
   quotas: Quotas;

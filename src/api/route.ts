@@ -42,7 +42,7 @@ export interface ApiOptions extends StartOptions, CallersOptions {
   closers?: { add(name: string, close: () => unknown): void };
 }
 
-/** The second element is the schema of a JSON body, or the media type if the body is not JSON. The third describes headers. */
+/** `body`: the schema of a JSON body, or the media type of any other body. `headers`: the name and description of each header. */
 export type Answer = readonly [
   description: string,
   body?: z.ZodType | 'text/html' | 'text/plain' | '*/*' | 'text/event-stream',
@@ -67,7 +67,7 @@ interface Description<Path, Who, Query, Body> {
   answers: Record<number, Answer>;
   /** The route shows errors as HTML pages. */
   onPage?: boolean;
-  /** The problems that do not follow from path, access, `query` and `body`. Leave out the others. */
+  /** Only the problems that openapi.ts cannot derive from the path, the access, `query` and `body`. */
   problems?: readonly ProblemSlug[];
   /** @param asked - the path's parameters by name, the actor, the validated query and body */
   handle(

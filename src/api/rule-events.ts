@@ -24,7 +24,7 @@ import { acceptedOf, type Door, replayedHeaders, startProblems } from './relay.j
 import { asksDryRun, eventRequest, readIdempotencyKey, receive } from './relay-request.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
-/** For this time after a publication, a repeated event may have got its first answer from the version before. */
+/** Within this time after a publication, the relay looks for the first answer to a repeated event: an older version gave it. */
 const repeatedForMs = 7 * 24 * 3600_000;
 
 /** The longest idempotency key. The relay hashes a longer value of `dedupeBy`. */
@@ -154,7 +154,7 @@ async function earlierAnswer(
   text: string,
 ): Promise<NotApplicableEvent | undefined> {
   if (key === undefined || Date.now() - Date.parse(publishedAt) > repeatedForMs) return undefined;
-  // Another body under this key is another event, because an event that did not apply uses up no key.
+  // An event that did not apply does not use up its key. So another body with the same key is another event.
   const before = await store.events.findAnswer(companyId, relayId, key, hashEvent(text));
   return before && { eventId: before.eventId, version: before.version, applies: false, reason: before.reason ?? '' };
 }
@@ -184,8 +184,8 @@ export interface RanEvent {
 }
 
 /**
- * Runs an event through a version of its rule. Stores the event and its outcome, unless the version refuses it.
- * @throws Rejection event-refused, idempotency-key-reused, a quota; Problem temporal-unavailable
+ * Runs an event through a version of its rule. Stores the event and its outcome. If the version refuses it, stores nothing.
+ * @throws Rejection event-refused, idempotency-key-reused, or a reached quota; Problem temporal-unavailable
  */
 export async function runEvent(options: ApiOptions, quotas: Quotas, running: RunningEvent): Promise<RanEvent> {
   const { companyId, relayId, version, text, event, came = text, key: idempotencyKey, tokenIds, traceparent } = running;
@@ -220,7 +220,7 @@ function ranAs(rule: Rule, started: StartedChain, warnings: Issue[]): RanEvent {
   return { eventId: ran.eventId, version: ran.version, reason: '', started, warnings: said };
 }
 
-/** Finds what the company does not allow, or what its systems cannot do. The pointers point into the contents. */
+/** Finds actions that the company does not allow, or that its systems cannot do. The pointers point into the contents. */
 async function checked(
   quotas: Quotas,
   companyId: string,

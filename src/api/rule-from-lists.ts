@@ -8,7 +8,7 @@ import { readAccepted } from '../temporal/mend.js';
 import { found, notFound } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
-const mostChains = 20; // without chain ids, the relay looks at this many chains
+const mostChains = 20; // if the request has no chain ids, the relay compares this many chains
 
 export function fromListsRoute({ store, client }: ApiOptions): Route {
   return route.author(
@@ -30,7 +30,7 @@ export function fromListsRoute({ store, client }: ApiOptions): Route {
         const requests = await Promise.all(
           ids.map(async (chainId) => {
             const actions = await readAccepted(client, { workflowId: chainWorkflowId({ companyId, chainId }) });
-            // The relay itself made the actions with `unfilled`, from an event.
+            // Actions with `unfilled` did not come in a list. The relay made them from an event.
             const own = actions.filter((action) => action.relayId === relayId && action.unfilled === undefined);
             if (own.length === 0 && chainIds.length > 0)
               throw notFound(`chain ${chainId} that came to rule ${relayId} as a list`);

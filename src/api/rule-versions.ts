@@ -85,7 +85,7 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
       description:
         'Saves contents with mistakes, too: the answer lists them. `revision` is the revision that you have edited. If somebody else ' +
         'has saved the draft since, nothing changes, and `conflict` in the answer has the stored draft and your contents.',
-      use: 'reads', // The composer saves while a person types.
+      use: 'reads', // A high limit is necessary, because the composer saves while a person types.
       rawBody: saveDraftRequest,
       answers: { 200: ['The saved draft, with its new revision and its mistakes.', draftResponse] },
       problems: ['invalid-body', 'draft-changed'],

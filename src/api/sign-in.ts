@@ -28,7 +28,7 @@ const mailForm = z.object({
 });
 /** The number of sign-ins that a client address may begin at once; then one more every `begunEveryMs`. */
 const [mostBegun, begunEveryMs] = [30, 2_000];
-/** How many mails an address may request at once, whether the relay knows it or not; then one more every `mailEveryMs`. */
+/** How many mails to one address people may request at once, even to unknown addresses; then one more every `mailEveryMs`. */
 export const mailsToAddress = 3;
 const mailEveryMs = 200_000;
 const gone = 'This link was used before, is older than ten minutes, or was requested in another browser.';
@@ -42,7 +42,7 @@ export function signInRoutes({ store, connectors, links, limits, log, openId }: 
   /** Logs an error, and returns undefined. */
   const noted = (what: string) => (error: unknown) => void log.warn({ err: error }, what);
 
-  /** Counts a sign-in that begins. @param email - gets a mail, if the relay knows it. @throws Problem 429 */
+  /** Counts a sign-in that begins. @param email - the address for the mail, if the person wants a mail. @throws Problem 429 */
   const count = (c: Context<Authenticated>, email?: string) => {
     const client = addressGroup(clientAddress(c));
     const seconds = Math.ceil(Math.max(begun.wait(client), email === undefined ? 0 : mailed.wait(email)) / 1000);
@@ -59,7 +59,7 @@ export function signInRoutes({ store, connectors, links, limits, log, openId }: 
     return c.redirect(consolePath(toPage), 303);
   };
 
-  /** Runs after the answer, so that neither its text nor its time tells whether an address is known. */
+  /** Runs after the answer. So neither the text nor the duration of the answer shows whether the relay knows the address. */
   const sendLink = async (email: string, browser: string, toPage: string | undefined) => {
     const known = await people.withAddress(email);
     if (known.length === 0 || !operatorMail) return;

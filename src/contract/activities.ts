@@ -15,10 +15,10 @@ import type { ContactResult } from './notify.js';
 import type { Rule } from './rule.js';
 
 export interface ActionRef extends ChainRef, Pick<ChainAction, 'index' | 'relayId'> {
-  /** If a `Retry-After` is longer than this budget, the relay waits for that time, but the action needs attention immediately. */
+  /** If a `Retry-After` is longer than this budget, the action needs attention immediately. The relay still waits that long. */
   retryBudgetSeconds: number;
   dueAt?: string; // ISO 8601, UTC. Absent if an earlier version of the relay scheduled the activity.
-  isFirstAttempt?: true; // there was no earlier attempt at the workflow task, so none can be lost; absent if this is unknown
+  isFirstAttempt?: true; // the workflow task had no earlier attempt whose result could be lost; absent if this is unknown
   traceparent?: string;
   mends?: number; // the number of edits of the action; after each edit, the effect has another idempotency key
   kept?: unknown; // the value of `kept` in the previous result or failure with the same idempotency key
@@ -58,18 +58,18 @@ export interface FailureDetails extends Omit<ActionError, 'type' | 'message'> {
 /** `skips` says why the actions of the rule are skipped: the rule is disabled or deleted. */
 export type RulePolicy = Pick<Rule, 'onFailure' | 'onUnknown'> & { skips?: string };
 
-/** The activity of each action, except `sendEmails`, which has one `sendEmail` per recipient. Part of the replay contract. */
+/** The activity of each action. `sendEmails` is absent: it runs `sendEmail` for each recipient. Part of the replay contract. */
 export const effectActivities = { platform_sendAssignment: 'sendAssignment', ticket_updateUDF: 'updateUdf' } as const;
 
 type EffectInputs = { [Name in keyof typeof effectActivities]: ActionRef & { action: Extract<ChainAction, { action: Name }> } };
 export type EffectInput = EffectInputs[keyof EffectInputs];
 
-/** Leaves out `sent` (the original fields), unless the effect must read the action again with its late values. */
+/** Leaves out `sent` (the original fields). Keeps `sent` only if the effect must read the action again with its late values. */
 export function effectInput(ref: ActionRef, { sent, ...action }: ChainAction): EffectInput {
   return { ...ref, action: action.late ? { ...action, sent } : action } as EffectInput;
 }
 
-/** `begun` is the start of the activity, in milliseconds of `performance.now()`. Absent for its first effect. */
+/** `begun`: the start of the activity by `performance.now()`. The first effect of an activity has no `begun`. */
 export type EffectActivities = {
   [Name in keyof typeof effectActivities as (typeof effectActivities)[Name]]: (
     input: EffectInputs[Name],
@@ -82,7 +82,7 @@ export type Mended = { mended: Partial<ChainAction>; same: string[] } | { proble
 
 export type SomeOf<Item> = [Item, ...Item[]];
 
-/** `late` asks for the late values. It is absent if they are known already. `incomingValue` is set for an opaque condition. */
+/** `late`: asks for late values; absent if the values are known already. `incomingValue`: only set for an opaque condition. */
 export type ConditionInput = ActionRef & {
   assignmentId: string;
   condition: Condition;
@@ -129,7 +129,7 @@ export interface Activities extends EffectActivities {
     since: string;
     waiting?: { relayId: string; connector: Connector };
   }): Promise<Pauses & Timed>;
-  /** `notifier`: for a recovery, the notifier that got the failure. @returns the notifier; undefined if none could be reached. */
+  /** `notifier`: the notifier of the failure, if the action recovered. @returns the notifier; undefined if none is reached. */
   notifyFailure(input: { notice: ChainNotice; notifier?: string }): Promise<string | undefined>;
   /** A test notice has only one attempt. @returns the result for each contact. */
   deliverNotice(notice: Notice): Promise<ContactResult[]>;

@@ -17,7 +17,7 @@ const personActor = z.object({ ...keyActor.shape, kind: z.literal('person'), per
 const linkActor = z.object({ kind: z.literal('link'), companyId: z.string(), contact: encrypted(z.string()) });
 const actorSchema = z.discriminatedUnion('kind', [adminActor, keyActor, personActor, linkActor]);
 export type Caller = z.infer<typeof adminActor> | z.infer<typeof keyActor> | z.infer<typeof personActor>;
-/** The id by which limits count the requests of a caller of one company. */
+/** The id of a key or person of a company. Rate limits count requests by this id. */
 export const callerId = (actor: Exclude<Caller, { kind: 'admin' }>) => (actor.kind === 'key' ? actor.keyId : actor.personId);
 /** A caller, or a person who uses the link in a notice. */
 export type Actor = z.infer<typeof actorSchema>;

@@ -59,7 +59,7 @@ export function leaksAuth(system: PlatformSettings | TicketingSettings): boolean
   return auth !== undefined && protocol === 'http:' && !isLoopback(hostname) && !allowPlainText;
 }
 
-/** The schema of the settings of a kind in chain/kinds.ts. */
+/** Makes the schema of the settings for one vendor's system. chain/kinds.ts lists these settings. */
 function vendorConnection(kind: string, { name, settings }: Kind) {
   const fields = Object.entries<Setting>(settings).map(([field, { label, help, secret: isSecret, optional, pattern }]) => {
     const text = z.string().min(1).max(4096);
@@ -119,7 +119,7 @@ export function domainsRule(domains: readonly string[]): string {
   return `the company sends e-mail to ${domains.join(', ')} only (mail.recipientDomains)`;
 }
 
-/** Hides the user name too, because with some mail services the user name and the password are both the secret token. */
+/** Hides the user name, too. Some mail services use the same secret token as the user name and as the password. */
 function shownSmtpUrl(smtpUrl: string): string {
   const { protocol, username, password, host } = new URL(smtpUrl);
   return `${protocol}//${username === '' && password === '' ? '' : `${mask}@`}${host}`;

@@ -1,4 +1,4 @@
-/** Rule tokens, company keys and admin tokens. Only the answer to the request that creates a token or key shows it. */
+/** Rule tokens, company keys and admin tokens. The API shows a token or key only once, when it creates the token or key. */
 
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -88,7 +88,7 @@ const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const secretLength = 30; // digits of base 62, which are 178 bits
 const checksumLength = 6; // digits of base 62, which are enough for 32 bits
 
-/** The maximum numbers for a company. */
+/** The maximum numbers of rules and keys of a company. */
 export const mostRules = 1000; // every process keeps all rules and their tokens in memory
 export const mostKeys = 100;
 

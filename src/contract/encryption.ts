@@ -17,7 +17,7 @@ export interface Encrypted {
   data: Uint8Array; // nonce, ciphertext, tag
 }
 
-const nonces = Buffer.alloc(nonceLength * 512); // one call for many nonces, because a call costs more than its bytes
+const nonces = Buffer.alloc(nonceLength * 512); // one slow call for random bytes fills many nonces, to save time
 let usedNonces = nonces.length;
 function newNonce(): Buffer {
   if (usedNonces === nonces.length) {
@@ -61,7 +61,7 @@ export class Keyring {
     return this.#text;
   }
 
-  /** @param context - the place of the data; `decrypt` needs the same context. @param companyId - uses a key for this company. */
+  /** @param context - the place of the data; `decrypt` needs the same context. @param companyId - selects the company's key. */
   encrypt(plain: Uint8Array, context: string, companyId?: string): Encrypted {
     const nonce = newNonce();
     const encrypting = createCipheriv(cipher, this.#keyFor(this.currentId, companyId), nonce, { authTagLength: tagLength });

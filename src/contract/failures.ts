@@ -62,7 +62,7 @@ export function actionsFailed(type: string, chain: Chain, actions: ActionStatus[
   return failure;
 }
 
-/** `how` says how the workflow closed, if the workflow did not return the statuses of all its actions. */
+/** If the workflow did not return the statuses of all its actions, `how` says how the workflow closed. */
 export interface ChildEnd {
   actions: ActionStatus[];
   how?: string;

@@ -54,9 +54,9 @@ const ownFields: Record<string, string[]> = {
   ticket_updateUDF: ['externalSystemTicketId', 'cfValue'],
 };
 
-/** The fields that a reader of the link may correct if the company allows it: ids, a value and a radius, never recipients or texts. */
+/** If the company allows it, a reader of the link may correct ids, a value and a radius, but not recipients or texts. */
 export function fieldsByLink(action: Pick<ActionStatus, 'action' | 'assignmentId' | 'error' | 'deliveries'>): string[] {
-  // After an unknown outcome, a corrected action could be a second effect. This decision needs a key.
+  // If the outcome is unknown, a corrected action could have a second effect. The link is not enough for this decision.
   if (action.error?.unknown || action.deliveries?.some(({ unknown }) => unknown)) return [];
   const own = ownFields[action.action] ?? [];
   return action.assignmentId || action.action === 'platform_sendAssignment' ? ['platformAssignmentId', ...own] : own;

@@ -64,7 +64,7 @@ export const statusQuery = defineQuery<ChainView>('status');
 /** All edits of an action's fields so far; null if the action was never edited. */
 export const changesQuery = defineQuery<Fields | null, [unknown]>('changes');
 
-/** The late values of an action, and its edits. An activity asks if its input has no room, or after a reset of the workflow. */
+/** The late values of an action, and its edits. An activity queries them if its input has no room for them, or after a reset. */
 export const lateQuery = defineQuery<Pick<ActionStatus, 'late' | 'mends'> | null, [unknown]>('late');
 
 export const progressQuery = defineQuery<BulkProgress>('progress');
@@ -160,7 +160,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** Whether the value has no more than this number of levels. Then recursive functions such as JSON.stringify have enough stack. */
+/** Whether the value has at most `levels` levels. If so, recursive functions such as JSON.stringify have enough stack. */
 export function isShallow(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return levels > 0 && Object.values(value).every((part) => isShallow(part, levels - 1));

@@ -78,7 +78,7 @@ export type Over = Pick<Member, 'chainId' | 'index' | 'state' | 'at'>;
 
 interface AboutCause extends AboutRule {
   cause: Cause;
-  since: string; // when the earliest request of the chains with this cause arrived
+  since: string; // when the relay received the first of the chains with this cause
 }
 
 /** Several actions failed for the same cause. */
@@ -89,7 +89,7 @@ export interface ManyNotice extends AboutCause {
   first: Member[]; // at most ten, one per chain
 }
 
-/** No action is held any more, and in at least one chain the held actions are now done or skipped. */
+/** No action is held for the cause any more. In at least one chain, the held actions are now done or skipped. */
 export interface ThroughNotice extends AboutCause {
   kind: 'through';
   through: number; // the number of chains whose last held action is done or skipped
@@ -122,12 +122,12 @@ export interface PausedNotice extends AboutRule, Omit<Pause, 'since' | 'text'> {
   kind: 'paused';
 }
 
-/** The rule expects an event, but none came. With `eventAt`, an event has ended the silence. */
+/** The rule expected an event, but none came. If `eventAt` is set, an event came later. */
 export interface QuietNotice extends AboutRule, Expectation {
   kind: 'quiet';
   since: string; // the last event, or the last change of the rule
   eventAt?: string;
-  silentSeconds: number; // within the hours of the rule, without pauses and outages
+  silentSeconds: number; // counts only the hours of the rule; does not count pauses and outages
   usualEvery?: number | undefined; // seconds, see chain/expectation.ts
 }
 

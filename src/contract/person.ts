@@ -38,7 +38,7 @@ export const personRequest = z
   .meta({ id: 'NewPerson' });
 export type NewPerson = z.infer<typeof personRequest>;
 
-/** A role in a company that a group of the sign-in service gives. */
+/** The members of this group at the sign-in service get this role in the company. */
 export type Grant = { companyId: string; role: Role; group: string };
 
 /** An account at the sign-in service. `email`: only if the service has verified the address. */

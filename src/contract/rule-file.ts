@@ -9,7 +9,7 @@ import { contentsSchema, maxExpression } from './rule-contents.js';
 
 const anyObject = z.record(z.string(), z.unknown());
 
-/** The fields of an expected action that are not fields of the request. */
+/** Fields that an expected action can have, but an action in a request cannot. */
 const expectations = {
   runs: z.boolean().optional().describe('Whether the action runs: its `if` and its `actionCondition` hold.'),
   needsAttention: z
@@ -40,7 +40,7 @@ export const caseSchema = caseFields.refine(
 );
 export type RuleCase = z.infer<typeof caseSchema>;
 
-/** Fields beside the fields of the contents. */
+/** The fields of the file that are not part of the contents. */
 const aboutRule = {
   relayId: z
     .string()

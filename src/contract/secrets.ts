@@ -23,7 +23,7 @@ export function secret<Field extends z.ZodType<string>>(schema: Field, shown?: S
   return marked;
 }
 
-/** Marks a field that the store encrypts, but that the API's answers show: people's addresses, and texts that may describe people. */
+/** Marks a field that may describe people, such as an address. The store encrypts the field, but the API's answers show it. */
 export function encrypted<Field extends z.ZodType>(schema: Field): Field {
   const marked = schema.clone();
   personal.add(marked, { personal: true });
@@ -60,7 +60,7 @@ export function encryptedFields({ shape }: z.ZodObject): string[] {
   return Object.keys(shape).filter((name) => shape[name] && holds(shape[name], isEncrypted));
 }
 
-/** `get` also finds the mark of a schema that was cloned after it was marked, such as by `describe`. `has` does not. */
+/** `describe` makes a clone of a marked schema. `get` finds the mark for the clone, too, but `has` does not find it. */
 const isSecret = (type: Schema) => secrets.get(type) !== undefined;
 const isEncrypted = (type: Schema) => isSecret(type) || personal.get(type) !== undefined;
 
@@ -129,7 +129,7 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
       kept += 1;
       return stored;
     }
-    // The request sends `***`, but no secret is stored. A required one counts as missing. An optional one fails the field's check.
+    // The request sends `***`, but no secret is stored: a required secret counts as missing, an optional secret fails its check.
     if (given === mask && !shown) return schema === base(schema) ? undefined : given;
     if (shown && typeof given === 'string' && given.includes(mask)) {
       const detail = `has ${mask}, but is not the stored address: send it in full, or null to remove it`;

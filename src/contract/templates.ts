@@ -20,7 +20,7 @@ export type RequestTemplate = z.infer<typeof template>;
 const placeholdersIn = (text: string) => Array.from(text.matchAll(/\{([^{}"]+?)(?::number)?\}/g), ([, name = '']) => name);
 const listed = (names: string[]) => names.map((name) => `{${name}}`).join(', ');
 
-/** @param required - names that path or body must have. @param optional - names for the body only, left out if there is no value */
+/** @param required - names that path or body must have. @param optional - names only for the body; they may have no value */
 function request(methods: string[], required: string[], optional: string[] = []) {
   return template.optional().check(({ value, issues }) => {
     if (!value) return;

@@ -41,7 +41,7 @@ export function walk(text: string): Walk {
   const controls: number[] = [];
   const commas: number[] = [];
   let expected: Expected = 'value';
-  let comma = -1; // the place of the comma just before, or -1
+  let comma = -1; // the place of the last token if it is a comma, otherwise -1
   let string = { from: 0, to: 0 }; // the last string
   let value = string; // the last string that is a value, not a name
   let isAfterString = false; // the last token was a string value, maybe with a comma after it

@@ -14,7 +14,7 @@ interface Found {
   ranges: [from: number, to: number][]; // places to mask: tokens of the relay, and values of token fields
 }
 
-/** The characters around the `:` or `=` after a field's name, also characters that are escaped twice or percent-encoded. */
+/** The characters that can be around the `:` or `=` after a field's name. They can be escaped twice or percent-encoded. */
 const filler = String.raw`(?:["'\s\\]|%22|%20|%5C|&quot;)*`;
 const named = new RegExp(`([A-Za-z][\\w-]{11,20})${filler}(?:[:=]|%3A|%3D)${filler}`, 'gi');
 const made = /rl[teka]_[0-9A-Za-z]{8,}/g;
@@ -93,7 +93,7 @@ function encodeSafely(text: string): string {
 }
 
 function masked(text: string, ranges: [from: number, to: number][]): string {
-  const units = Buffer.from(text, 'utf16le'); // keeps half a surrogate pair
+  const units = Buffer.from(text, 'utf16le'); // UTF-16 keeps a half of a surrogate pair unchanged
   for (const [from, to] of ranges) units.fill('*', 2 * from, 2 * to, 'utf16le');
   return units.toString('utf16le');
 }
