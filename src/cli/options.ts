@@ -67,7 +67,7 @@ export function readSwitch(option: string, text: string): boolean {
   return text === 'on';
 }
 
-/** @param at - the text before `field` in the help: `index.` if the index of an action comes first. */
+/** @param at - the help shows this text before `field`. For example `index.`, for changes of one action. */
 export function withChanges<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>, at = '') {
   const collect = (text: string, before: string[] = []) => [...before, text];
   return command

@@ -20,7 +20,7 @@ export class Refused extends Error {
   }
 }
 
-/** If the session is over, a page polls only when it gets the focus, to notice that the user has signed in in another tab. */
+/** If the session is over, pages poll only when they get the focus. By then, the user may have signed in again. */
 export const sessionIsOver = signal(false);
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

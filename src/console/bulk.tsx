@@ -9,7 +9,7 @@ import type { Bulk, bulkPreviewSchema, ListedChain, z } from './types.js';
 import { Button, Choice, Confirm, Dialog, InTemporal, NotReady, ProblemNote, Said, State, Time, useDeed } from './ui/index.js';
 import { counted, namesOf, progressWords, verbMeanings, verbWords } from './words.js';
 
-/** The chains of these ids, of this cause, or all chains of a list. */
+/** A decision about the chains with these ids, about all chains of a cause, or about all chains of a list. */
 export interface AskedOfChains {
   verb: BulkVerb;
   filter: { causeId: string } | { chainIds: string[] } | Record<string, string | undefined>;

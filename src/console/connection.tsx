@@ -33,7 +33,7 @@ export function CheckedLine({ of: { part, works, title, remedy, detail } }: { of
   );
 }
 
-/** The form has one kind for each of these types of `auth` of the relay's HTTP interface. Other types can only be set as JSON. */
+/** A kind for the relay's HTTP interface with one type of `auth`. A person can set other types of `auth` only as JSON. */
 const http = (how: string, settings: Kind['settings'] = {}): Kind => ({
   name: `HTTP interface of the relay, ${how}`,
   credentials: 'For a system that has the HTTP interface of the relay.',
@@ -93,7 +93,7 @@ export function Connection({ section, company, at, onSaved }: SettingsProps & { 
     if (!(await deed.run(changed, words))) return;
     [chosen.value, found.value] = [undefined, undefined];
     form.saved();
-    if (!connection) form.ref.current?.querySelector('select')?.focus(); // The pressed button disappears.
+    if (!connection) form.ref.current?.querySelector('select')?.focus(); // because the pressed button disappears
   };
   const save = (event: Event) => {
     const [changed, given] = [changedIn(event.currentTarget), fieldsOf(event)];

@@ -22,7 +22,7 @@ import { ProblemNote } from './ui/index.js';
 interface PageOfCompany {
   /** The name of a list. Only lists are in the navigation and in search. */
   name?: string;
-  /** The page of the navigation above this page. By default, the page is in the navigation. */
+  /** The page in the first row of the navigation to which this page belongs. By default, this page itself is in that row. */
   under?: string;
   /** The name in the second row of the navigation. */
   tab?: string;
@@ -45,7 +45,7 @@ const draftPage = async () => (await import('./composer/composer.js')).DraftPage
 const versionsPage = async () => (await import('./pages/versions.js')).VersionsPage;
 const eventsPage = async (eventId: string) => (await import('./pages/rule-events.js'))[eventId ? 'EventPage' : 'EventsPage'];
 
-/** By the address below the company. `rules/draft` is the address `rules/<id>/draft`. */
+/** The pages, by their address after the company. `rules/draft` is the page with the address `rules/<id>/draft`. */
 const pages: Record<string, PageOfCompany> = {
   '': { name: 'Now', key: 'n', list: NowPage },
   causes: { under: '', item: (causeId) => <CausePage causeId={causeId} /> },
@@ -61,7 +61,7 @@ const pages: Record<string, PageOfCompany> = {
   people: { under: 'settings', name: 'People and audit', key: 'p', list: PeoplePage, needs: 'manage' },
 };
 
-/** A page whose script is loaded when somebody opens it. Most visits do not need it. */
+/** This page has its own script, because most visits do not need the page. The script is loaded when somebody opens the page. */
 function Later({ load, ...of }: { load(eventId: string): Promise<OfRule>; relayId: string; eventId: string }) {
   const [loaded, hasFailed] = [useSignal<{ Shown: OfRule } | undefined>(undefined), useSignal(false)];
   useEffect(() => {

@@ -68,7 +68,7 @@ function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): 
   ];
   const stops = () => [...(form.current?.querySelectorAll<HTMLElement>('input, a, button') ?? [])];
   const move = (event: KeyboardEvent) => {
-    if (event.key === 'Escape') return onClose(); // Otherwise the browser would only empty the text field.
+    if (event.key === 'Escape') return onClose(); // Without this, Escape would only empty the text field.
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step) return;
     event.preventDefault();

@@ -28,7 +28,7 @@ export function stepsOf(chain: ChainResource): Step[] {
 
 const ms = (iso: string) => Date.parse(iso);
 
-/** From the request to the last thing that happened or will happen. The end of a hold is left out, because it is days away. */
+/** The time from the request to the last event of the chain, past or planned. Ignores the ends of holds, which are days away. */
 function spanOf({ receivedAt, closedAt, actions }: ChainResource) {
   const times = actions.flatMap(({ runAt, endedAt, startedAt, nextAttemptAt, state }) => [
     state === 'scheduled' ? runAt : undefined,

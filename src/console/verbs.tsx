@@ -20,7 +20,7 @@ interface VerbsProps {
   action: ActionResource;
   /** The verbs that can have a button here. By default, all verbs. */
   only?: readonly SteeringVerb[];
-  /** The end of each button's text, such as ` this one`, if buttons beside it steer several chains. */
+  /** The end of each button's text, such as ` this one`. Needed if other buttons beside these steer several chains. */
   which?: string;
   onBegin?(): void;
   onDone(): void;

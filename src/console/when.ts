@@ -81,7 +81,7 @@ export function startOfDay(zone: Zone, now: number): string {
   return new Date(Math.floor(now / 1000) * 1000 - (hours * 3600 + minutes * 60 + seconds) * 1000).toISOString();
 }
 
-/** The time in so many seconds, as ISO 8601. Undefined for 0, which means without an end. */
+/** The time after this number of seconds, as ISO 8601. Returns undefined for 0, because 0 means that there is no end. */
 export function timeIn(seconds: number): string | undefined {
   return seconds === 0 ? undefined : new Date(Date.now() + seconds * 1000).toISOString();
 }

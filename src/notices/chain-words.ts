@@ -45,7 +45,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
   const facts = chain ?? { chainId, status: chainStatus(actions), historyFull: reason === historyFull };
   const { headline, next } = wordsOf[kind];
   const isRecovered = kind === 'recovered';
-  const isSend = action.action === 'platform_sendAssignment'; // the title has the assignment
+  const isSend = action.action === 'platform_sendAssignment'; // the title of a send already names the assignment
   const links = chainLinks(context.links, notice, notice.runId);
   const decide = kind === 'needs-attention' ? context.holdLink?.({ ...notice, heldUntil: action.heldUntil }) : undefined;
   const others = (chosen: (other: ActionStatus) => boolean) => actions.filter((other) => other.index !== index && chosen(other));

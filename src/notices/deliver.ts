@@ -33,7 +33,7 @@ export interface DeliveryDeps {
   links: Links;
   /** RELAY_SECRET, which signs links. Without this secret, notices have no links for decisions. */
   secret?: string;
-  /** The address that gets the notices that reach no contact. */
+  /** The operator's address. If a notice reaches no contact, this address gets the notice. */
   operatorEmail?: string;
   log: Logger;
   metrics: Metrics;
@@ -202,7 +202,7 @@ function toldUnder(notice: Notice, rule: Rule | undefined): string {
   return kind === 'through' || kind === 'recovered' ? `${id} recovered` : id;
 }
 
-/** The next attempt comes when a digest is due. If no other digest has included the notice by then, the notice becomes a digest. */
+/** Delays the next attempt until a digest is due. If no digest contains the notice then, the notice becomes a digest. */
 function joined({ notices, seconds }: NoticeBudget, waitMs: number, attempt: number): ApplicationFailure {
   const details: FailureDetails = { retryable: true, attempt };
   return ApplicationFailure.create({

@@ -156,7 +156,7 @@ function lineHtml(line: Line) {
 
 const isWebAddress = (url: string) => /^https?:\S+$/.test(url);
 
-/** Writes a `relay` command. Adds `--url` unless the API is at the default address of the command. */
+/** Writes a `relay` command. Adds `--url` if the API is not at the command's default address. */
 export function relay(words: string, { links }: NoticeContext): string {
   return `npx relay ${words}${links.api === 'http://127.0.0.1:8080' ? '' : ` --url ${links.api}`}`;
 }

@@ -155,7 +155,7 @@ export class Ledger {
     if (lateMs > 60_000) for (const member of this.#open.values()) member.until += lateMs;
   }
 
-  /** Call this when no more members come. @returns the notice to send. If there is none and `waits` is false, the notifier ends. */
+  /** Call this if no more members come. @returns the notice to send. Without a notice, the notifier ends if `waits` is false. */
   next(now: number): Finding<ManyNotice> | Finding<ThroughNotice> | undefined {
     for (const [key, { until, at }] of this.#open)
       if (until <= now) {

@@ -105,7 +105,7 @@ export function ruleNotices(client: Client, log: Logger) {
   return { start };
 }
 
-/** Starts the delivery of a notice, unless a delivery with this workflow id was started before. @throws if Temporal does not answer */
+/** Starts the delivery of a notice. Does nothing if this workflow id was used before. @throws if Temporal does not answer */
 export async function startOnce(client: Client, notice: RuleNotice | WeeklyNotice, taskQueue: string, workflowId: string) {
   const workflowIdReusePolicy = WorkflowIdReusePolicy.REJECT_DUPLICATE;
   const options = { ...optionsOf(notice, taskQueue), workflowId, workflowIdReusePolicy };

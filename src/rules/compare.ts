@@ -85,7 +85,7 @@ interface Pair {
   after?: number;
 }
 
-/** Pairs the actions that belong together, in order, the most similar ones first. */
+/** Pairs similar actions. Begins with the most similar actions. The pairs have the same order in both lists. */
 function alignedPairs(before: readonly Fields[], after: readonly Fields[]): Pair[] {
   // Most actions are equal in both lists. Only the actions between the equal actions at both ends need the slow search.
   const more = after.length - before.length;

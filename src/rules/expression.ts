@@ -44,7 +44,7 @@ interface Compiled extends Expression {
   tree: Tree;
   run: (values: Record<string, CelInput>) => CelResult;
   paths: { name: Name; path: Path }[];
-  isCheap: boolean; // takes less time than a time limit would cost
+  isCheap: boolean; // whether `run` takes less time than the setup of a time limit
 }
 
 /** A mistake in an expression. */
@@ -104,7 +104,7 @@ export function evaluateExpression(text: string, values: Values): Evaluated {
   }
 }
 
-/** The parts of the event that the expression reads, at their places. */
+/** Returns the event with only the parts that the expression reads. */
 export function eventParts({ eventPaths }: Expression, event: unknown): unknown {
   return partsOf(event, eventPaths);
 }

@@ -116,7 +116,7 @@ class Variables {
     return undefined;
   }
 
-  /** The name of a platform's variable with values of the same form, or `value_1` and so on. */
+  /** Returns the name of a known variable whose sample has the same form as the values. Otherwise `value_1` and so on. */
   #nameFor(values: readonly string[]): string {
     const form = values.map(formOf).reduce((one, other) => (one === other ? one : undefined));
     const known = knownVariables.find(({ name, sample }) => {
@@ -168,7 +168,7 @@ function template(texts: readonly string[], found: Variables, room = { left: mos
   let end = 0;
   while (end < shortest - start && isShared(-1 - end)) end += 1;
   let written = withoutReferences(own.slice(0, start).join(''));
-  let from = start; // the start of the value
+  let from = start; // where the next value begins
   const reference = (to: number) => found.reference(tokens.map((list) => list.slice(from, list.length - to).join('')));
   for (let place = start; isSameLength && place < shortest - end; place += 1) {
     // A word that all texts share ends a value. White space and marks do not.

@@ -43,7 +43,7 @@ function numberIn(text: string, pattern: RegExp, kind: string): string {
   return text;
 }
 
-/** The operators for a whole number and another number, in either order. CEL itself has them only for equal types. */
+/** The operators for an `int` and a `double`, in either order. CEL itself has these operators only for two equal types. */
 const mixed = Object.entries({
   '_+_': (one: number, other: number) => one + other,
   '_-_': (one: number, other: number) => one - other,

@@ -18,7 +18,7 @@ export type Rendered =
 
 type Values = ReadonlyMap<string, string | undefined>;
 
-const mostFixed = 32 * 1024; // bytes of the event that one `if` may read
+const mostFixed = 32 * 1024; // the maximum number of bytes of the event that one `if` may read
 
 export function renderEvent(contents: Contents, relayId: string, event: Record<string, unknown>): Rendered {
   const { actions: compiled, text, problems } = compileContents(contents);

@@ -14,7 +14,7 @@ export function clientAddress(c: Context): string {
   }
 }
 
-/** The address by which limits count: an IPv4 address, or a /64 network of IPv6, because one subscriber has a whole /64. */
+/** Limits count clients by this text: an IPv4 address, or a /64 network of IPv6, because one subscriber has a whole /64. */
 export function addressGroup(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;

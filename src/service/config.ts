@@ -172,7 +172,7 @@ const secrets = {
   RELAY_ENCRYPTION_KEYS: `secrets and texts would not be encrypted; make one with: echo "first:$(openssl rand -base64 32)" (${unlessPlain})`,
 };
 
-/** Requires the variables in `names` (each with a reason), and the secrets, unless plain storage is allowed. @throws StartError */
+/** Requires the variables in `names` (with reasons). Also requires the secrets if plain storage is off. @throws StartError */
 export function needed<Name extends keyof Config>(config: Config, names: Record<Name, string>) {
   const all: [string, string][] = Object.entries({ ...names, ...(!config.RELAY_ALLOW_PLAIN_STORAGE && secrets) });
   const missing = all.filter(([name]) => config[name as Name] === undefined);

@@ -24,7 +24,7 @@ interface Options {
   answerTimeoutMs?: number; // time limit from the headers of a request to the end of its answer, even if the client reads slowly
   maxConnections?: number; // above this number, new connections and idle connections are closed
   graceMs?: number; // how long `close` waits for running requests
-  headers?: Record<string, string>; // added to every answer, unless the app sets them
+  headers?: Record<string, string>; // added to an answer if the app has not set them
 }
 
 /** To prevent DNS rebinding, a server on loopback accepts only loopback names and `publicHost` as host. @throws StartError */

@@ -27,7 +27,7 @@ export function temporalAddress(): TemporalAddress {
   }
 }
 
-/** Connects at the first call. Shortens the default waits: up to 2 minutes before gRPC reconnects, and 5 s before an SDK retry. */
+/** Connects at the first call. Tries again sooner than by default: gRPC would wait up to 2 minutes, and the SDK 5 s. */
 export function lazyConnection({ connection }: TemporalAddress): Connection {
   const { retryableDecider } = defaultGrpcRetryOptions();
   const delayFunction = (attempt: number) => Math.min(100 * 1.7 ** attempt, 1000) * (0.8 + 0.4 * Math.random());
@@ -94,7 +94,7 @@ export async function registerSearchAttributes(client: Client): Promise<void> {
   }
 }
 
-/** The message of an error, or the `details` of a gRPC error, because only the native client puts them into the message. */
+/** Returns the message of an error. For a gRPC error, returns `details`, because its message may lack the details. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return 'details' in error && typeof error.details === 'string' && error.details !== '' ? error.details : error.message;

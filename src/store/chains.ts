@@ -34,7 +34,7 @@ const whole = listed.extend({
   place: z.string().optional(),
   runId: z.string().optional(),
   startedAt: z.iso.datetime().optional(),
-  details: encrypted(z.string()).optional(), // JSON of the chain's resource, without what the other fields say
+  details: encrypted(z.string()).optional(), // the chain's resource as JSON, without the data in other fields
 });
 export type ListedRow = z.infer<typeof listed>;
 export type ChainRow = z.infer<typeof whole>;
@@ -72,10 +72,10 @@ const collectedFields =
 const replace = `(company_id, chain_id) DO UPDATE SET updated_at = now(),
   ${collectedFields.map((column) => `${column} = EXCLUDED.${column}`).join(', ')},
   ticket_ids = CASE WHEN EXCLUDED.ticket_ids = '{}' THEN chains.ticket_ids ELSE EXCLUDED.ticket_ids END`;
-/** A run that began before the row's run is an old run of a chain that was opened again. A closed run stays closed. */
+/** A chain that is opened again has several runs. The row keeps the latest run. If this run is closed, the run stays closed. */
 const replaceOlder = `${replace} WHERE chains.started_at IS NULL OR chains.started_at < EXCLUDED.started_at
     OR chains.started_at = EXCLUDED.started_at AND (chains.closed_at IS NULL OR EXCLUDED.closed_at IS NOT NULL)`;
-/** Follows a statement that writes rows of chains. Only the ids of rules get the outcome, for the health of rules. */
+/** `writeIds` follows a statement that writes chains. Ids of rules also get the outcome, which the health of rules needs. */
 const ofIds = (kind: string, column: string) =>
   `SELECT DISTINCT company_id, '${kind}', left(unnest(${column}), ${longestId}), chain_id, received_at FROM written`;
 const writeIds = `, ids AS (INSERT INTO chain_ids (company_id, kind, id, chain_id, received_at)
@@ -110,7 +110,7 @@ const knownRow = z.object({
 export type KnownRow = z.infer<typeof knownRow>;
 const selectOpen = `SELECT company_id AS "companyId", chain_id AS "chainId" FROM chains
   WHERE closed_at IS NULL`;
-/** The row gets no run. So the next run of this chain that Temporal shows replaces the row. */
+/** Removes the run from the row. So if Temporal shows a run of this chain later, this run replaces the row. */
 const setForgotten = `WITH written AS (UPDATE chains SET status = 'forgotten', closed_at = $2::text::timestamptz, place = '1' || $2 || chains.chain_id,
     run_id = NULL, started_at = NULL, held_since = NULL, paused = NULL, updated_at = now()
   FROM json_to_recordset($1::text::json) AS named (company_id text, chain_id text)

@@ -157,7 +157,7 @@ export class Table<Noun extends z.ZodObject> {
   }
 
   /**
-   * Inserts the rows in this order, if they do not exist yet and fulfil a condition on the row `given`.
+   * Inserts the rows in this order, if `where` is true for the row `given`. By default, existing rows stay unchanged.
    * @param then - the rest of the statement after `WITH written AS (…)`, where `written` has the written rows
    */
   async insertAll(

@@ -32,7 +32,7 @@ const ofRule = 'company_id = $1 AND relay_id = $2';
 const days = `COALESCE((door ->> 'eventDays')::int, ${defaultEventDays})`;
 const rulesWithDays = `(SELECT rules.company_id, rules.relay_id, ${days} AS days
   FROM rules LEFT JOIN rule_doors USING (company_id, relay_id)) AS rules_with_days`;
-/** Whether the rule still exists and keeps events. Locks the company first, as its deletion does, which prevents deadlocks. */
+/** Whether the rule still exists and keeps events. Prevents deadlocks: locks the company first, as its deletion does. */
 const isKept = `EXISTS (SELECT 1 FROM companies WHERE companies.company_id = given.company_id FOR KEY SHARE) AND EXISTS (SELECT 1 FROM ${rulesWithDays}
   WHERE rules_with_days.company_id = given.company_id AND rules_with_days.relay_id = given.relay_id AND days > 0)`;
 const rulesWithOld = `SELECT company_id AS "companyId", relay_id AS "relayId" FROM ${rulesWithDays}
@@ -210,7 +210,7 @@ export class Events {
     return storedEvents.selectRaw(this.database, where, parameters);
   }
 
-  /** The first event of the rule with this key and body that was not applicable, also if it is not in the database yet. */
+  /** The first not applicable event of the rule with this key and body. Also finds events that are not in the database yet. */
   async findAnswer(companyId: string, relayId: string, dedupe: string, hash: string): Promise<AnsweredEvent | undefined> {
     const isAnswer = (event: NewEvent) =>
       event.outcome === 'not-applicable' &&

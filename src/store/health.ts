@@ -5,7 +5,7 @@ import { bucketStarts } from '../chain/expectation.js';
 import { bucketSchema, causeCountSchema, countsSchema, ofRuleSchema, standingSchema } from '../contract/health.js';
 import { type Database, type Parameter, read } from './database.js';
 
-/** Events without a chain, and chains. Parameters: company, since, until; for one rule also its id. All columns are in indexes. */
+/** Chains, and events without a chain. $1: company, $2: start, $3: end; in `ofRule`, $4: rule. All columns are in indexes. */
 const within = 'company_id = $1 AND received_at >= $2::text::timestamptz AND received_at < $3::text::timestamptz';
 const events = `FROM events WHERE ${within} AND outcome <> 'chain'`;
 const ofCompany = `(SELECT received_at, status, nobody_found FROM chains WHERE ${within}
@@ -68,7 +68,7 @@ export const healthIn = (database: Database) => {
       return { ...known, buckets: counted, causes };
     },
 
-    /** Counts per rule for the last days and for as many days before, and per hour for the last day and for four weeks before. */
+    /** Per rule: the counts of two periods of `days` days. Per hour of the last day: its counts and the usual count. */
     companyNow: async (companyId: string, days: number, now = Date.now()) => {
       const [middle, first] = [now - days * dayMs, now - 2 * days * dayMs];
       const lastHour = Math.floor(now / 3_600_000) * 3_600_000;

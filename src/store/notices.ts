@@ -68,7 +68,7 @@ export const noticesIn = (database: Database) => {
   };
 
   return {
-    /** Every delivery attempt of a notice gets the same result, unless the notice waits. A quarter of the budget is for digests. */
+    /** All delivery attempts of a notice get the same result, except while it waits. A quarter of the budget is for digests. */
     turn: (companyId: string, { noticeKey, causeId, ...facts }: Coming, budget: NoticeBudget): Promise<Turn> =>
       database.transaction(async (queries): Promise<Turn> => {
         const digests = Math.max(1, Math.floor(budget.notices / 4));

@@ -83,8 +83,8 @@ export const peopleIn = (database: Database, pepper: Pepper) => {
 
     /**
      * Finds the people of an account at the OpenID service, in all companies. Binds the account to listed people with its
-     * verified address, unless another account of the service is bound to them. Adds and removes the people whose role a group
-     * gives.
+     * verified address. Leaves out people to whom another account of the service is bound. If a group gives the account a role,
+     * adds a person. If the group does not give the role any more, removes the person.
      */
     identify: (identity: Identity): Promise<KnownPerson[]> =>
       database.transaction(async (queries) => {
@@ -121,11 +121,11 @@ export const peopleIn = (database: Database, pepper: Pepper) => {
           note('add', added);
         }
         const found = await find(queries, handle);
-        for (const change of changes) await recordChange(queries, change); // locks a row, so it comes last
+        for (const change of changes) await recordChange(queries, change); // comes last, because it locks a row
         return found;
       }),
 
-    /** Begins a sign-in of these people, or at the OpenID service if there are none. The token works once, with this browser's secret. */
+    /** Begins a sign-in of these people; without people, at the OpenID service. The token works once, only in this browser. */
     begin: async (token: string, browser: string, people: readonly KnownPerson[], toPage?: string): Promise<void> => {
       await database.query('DELETE FROM sign_ins WHERE expires_at < now()');
       const row = { tokenHash: digest(token), browserHash: digest(browser), toPage };

@@ -65,7 +65,7 @@ function throwAway(error: unknown): never {
   throw isAway(error) ? new AwayError(words(error), advice, { cause: error }) : error;
 }
 
-/** Codes of network errors, and of PostgreSQL: the server starts, stops, or has no connection left. */
+/** The codes of network errors, and the codes of a PostgreSQL server that starts, stops, or has no connection left. */
 const awayCodes = [
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
   ...['57P01', '57P02', '57P03', '53300'],

@@ -74,7 +74,7 @@ interface Resent {
 }
 
 export const rejectedRequestsIn = (database: Database) => ({
-  /** Repetitions in ten minutes share a row. @param more - earlier lost requests. @returns undefined for an unknown company */
+  /** Repetitions in ten minutes share a row. @param more - number of lost requests. @returns undefined for an unknown company */
   keep: ({ propose, ...request }: NewRejectedRequest, more = 0): Promise<Keeping | undefined> =>
     database.transaction(async (queries) => {
       const { companyId, reason, mistake = null, signature, relayIds, idempotencyKey, body, elements } = request;

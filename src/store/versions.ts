@@ -81,7 +81,7 @@ export const versionsIn = (database: Database) => ({
       return add(queries, rule, given, actor);
     }),
 
-  /** Publishes an old version as a new version. A draft without changes follows. @returns undefined for an unknown rule or version */
+  /** Publishes an old version again. An unedited draft gets its contents. @returns undefined for an unknown rule or version */
   goBack: (companyId: string, relayId: string, version: number, note: string | undefined, actor: Actor) =>
     database.transaction(async (queries): Promise<Publication | 'too large' | undefined> => {
       const rule = await rules.find(queries, `${named} FOR UPDATE`, [companyId, relayId]);

@@ -97,7 +97,7 @@ function valuesOf(document: Document): Record<string, unknown> | string {
   }
 }
 
-/** Makes texts of numbers in the rule and in expected actions, as written: `0071` stays `0071`. Events keep their numbers. */
+/** Turns numbers in the rule and in expected actions into texts, as the file has them: `0071`. Events keep their numbers. */
 function keepAsWritten(document: Document): void {
   const keep = (node: unknown) => {
     if (!isNode(node)) return;

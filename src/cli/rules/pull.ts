@@ -22,7 +22,7 @@ export async function pull(session: Session, companyId: string, folder: string, 
   async function write(rule: { relayId: string; name: string; version: number }, file: RuleFile | undefined): Promise<void> {
     const target = file?.path ?? join(folder, `${slugOf(`${rule.relayId} ${rule.name}`)}.yaml`);
     const { contents } = await askVersion(session, companyId, rule.relayId, rule.version);
-    const version = file && !file.version ? undefined : rule.version; // adds no version to a file that has none
+    const version = file && !file.version ? undefined : rule.version; // a file without a version stays so
     const hasContents = file !== undefined && isSame(contents, file.contents);
     if (hasContents && file.name === rule.name && file.version === version) return session.print([`${target}: no change`]);
     const isThere = existsSync(target);
@@ -34,7 +34,7 @@ export async function pull(session: Session, companyId: string, folder: string, 
     session.print([`${target}: ${isThere ? 'changed' : 'new'}`]);
   }
 
-  /** Whether the file is the same as the older version that it came from. */
+  /** Whether the file has the number and the unchanged contents of a version that is older than the published version. */
   async function isPublished(rule: { relayId: string; version: number }, file: RuleFile | undefined): Promise<boolean> {
     if (!file?.version || file.version >= rule.version) return false;
     return isSame((await askVersion(session, companyId, rule.relayId, file.version)).contents, file.contents);

@@ -1,4 +1,4 @@
-/** `relay rules push`: publishes rules from YAML files, after it has shown what that changes. */
+/** `relay rules push`: shows what will change, then publishes rules from YAML files. */
 
 import { writeFileSync } from 'node:fs';
 import { triedText } from '../../chain/tried-text.js';

@@ -34,7 +34,7 @@ export function ruleText({ contents, ...about }: WrittenRule, schemaUrl: string,
   });
 }
 
-/** Writes the file again with other fields beside the contents, such as the id of a new rule. */
+/** Writes the file again with another rule id or version, such as the id of a new rule. The contents stay unchanged. */
 export function withAbout(
   { document, ...file }: Omit<RuleFile, 'contents'>,
   { relayId = file.relayId, version = file.version },

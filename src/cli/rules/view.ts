@@ -11,7 +11,7 @@ interface Change {
   after?: unknown;
 }
 
-/** For example `variables.note` with a `-` line and a `+` line below it, action by action. */
+/** Each difference has a line with its place, such as `variables.note`. Below this line are a `-` line and a `+` line. */
 export function diffLines({ same, fields, variables, actions }: ContentsDiff): Line[] {
   if (same) return ['No differences.'];
   return [

@@ -123,7 +123,7 @@ export function Picker({ offers, onPick, ...field }: PickerProps) {
   const typed = useSignal('');
   const take = (text: string) => {
     const matching = offers.filter(([value]) => value.startsWith(text));
-    // A value that begins another value is taken only from the list.
+    // If a longer value begins with this text, the user may still be typing. Then only a choice from the list is taken.
     const isFromList = Math.abs(text.length - typed.value.length) > 1;
     const isTaken = matching.some(([value]) => value === text) && (matching.length === 1 || isFromList);
     typed.value = isTaken ? '' : text;

@@ -10,7 +10,7 @@ import { offersOf, valuesAt } from './places.js';
 
 interface ConditionRowsProps {
   condition: Condition;
-  /** How the condition is stored. While a person types, the rows may have more than the stored text. */
+  /** Returns the text that is stored. While a person types, the rows may contain more than this text. */
   textOf(condition: Condition): string;
   subjects: readonly Subject[];
   problem: string;

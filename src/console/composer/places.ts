@@ -11,7 +11,7 @@ export type Place = { path: string; value: Value | null };
 const mostPlaces = 400;
 const mostOfList = 3;
 
-/** The places with a text, number or boolean, in the order of the object. A path can name only some of the possible names. */
+/** The places with a text, number, boolean or null, in the order of the object. Leaves out names that a path cannot contain. */
 export function placesOf(object: Fields): Place[] {
   const places: Place[] = [];
   const look = (value: unknown, path: string) => {

@@ -20,7 +20,7 @@ const outcomes: Record<TriedOutcome, [words: string, tone: Tone]> = {
   'needs-attention': ['needs attention', 'bad'],
 };
 
-/** @param outcome - of this version of the relay or of a later one. */
+/** @param outcome - the outcome from the API. A newer relay may send an outcome that this page does not know. */
 export const triedWords = (outcome: string) => outcomes[outcome as TriedOutcome]?.[0] ?? outcome;
 
 type Version = z.input<typeof tryRequest>['version'];

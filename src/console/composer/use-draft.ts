@@ -55,7 +55,7 @@ export function useDraft(relayId: string) {
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       const { conflict: other } = error.problem;
-      // The answer to an earlier save was lost.
+      // If the stored draft is the same, an earlier save succeeded, but its answer was lost.
       if (other?.diff?.same) saved.value = { ...saved.value, revision: other.stored.revision, text };
       else if (other) conflict.value = other;
       else refused.value = error;

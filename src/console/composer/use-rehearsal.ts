@@ -16,7 +16,7 @@ export type Rehearsal = ReturnType<typeof useRehearsal>;
 
 const pauseMs = 500;
 
-/** Uses the chosen event, or the last one. Without any, the page invents an event. */
+/** Uses the chosen event, or else the last event. If there is no event, the page invents an event. */
 export function useRehearsal(relayId: string, draft: Draft, way: Way) {
   const { companyId } = useCompany();
   const play = useSignal<Play>('nobody-found');

@@ -37,7 +37,7 @@ export function Door({ at, relayId, onToken }: { at: string; relayId: string; on
 type DoorRequest = z.input<typeof doorRequest>;
 
 const hmac = { scheme: 'hmac', algorithm: 'sha256' } as const;
-/** How senders sign their events, without the key. The defaults of the API are left out. */
+/** The signature settings for known senders, without the key. Settings that are the API's defaults are left out. */
 const senders = {
   'Standard Webhooks': { scheme: 'standard-webhooks' },
   'Field Nation': { ...hmac, header: 'x-fn-signature', prefix: 'sha256=' },

@@ -39,7 +39,7 @@ export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
     if (error) return;
     const patch = {
       ...only(changed, { name, onFailure, onUnknown }),
-      // Sends no empty object, because the rule would then have contacts of its own, and so its own causes.
+      // Does not send an empty `notify`, because it would give the rule its own contacts, and so its own causes.
       ...(Object.keys(told).length > 0 && { notify: told }),
       ...(changed.has('every') && { expectEvery: seconds ?? null }),
       ...(['from', 'to', ...weekdays].some((one) => changed.has(one)) && hours(days, from, to)),
@@ -104,7 +104,7 @@ export function Enabling({ rule: { name, enabled }, at, onSaved }: RuleSettingsP
   );
 }
 
-/** A merge patch would keep the days and hours that the new hours lack. */
+/** Sends null for empty fields, because a merge patch without these fields would keep their old values. */
 const hours = (days: readonly string[], from?: string, to?: string) => ({
   expectWithin: { days: days.length > 0 ? days : null, from: from || null, to: to || null },
 });

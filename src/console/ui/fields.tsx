@@ -28,11 +28,11 @@ function Field({ as, label, hint, problem, onText, children, ...control }: Field
   );
 }
 
-/** The attributes of `<input>` depend on its type, and a plain `Omit` would join all types. */
+/** The attributes of `<input>` depend on its type. A plain `Omit` would not keep this dependence. */
 type Unlabelled<Props> = Props extends unknown ? Omit<Props, 'label'> : never;
 type InputProps = EntryProps & Unlabelled<ComponentProps<'input'>> & Typing & { of?: Signal<string> };
 
-/** A text field. With `of`, the signal has the text while the user types. */
+/** A text field. The signal `of` gets the text while the user types. */
 export function Entry({ of, ...input }: InputProps) {
   return <Field as="input" {...input} {...(of && { value: of.value, onText: (text) => (of.value = text) })} />;
 }
@@ -128,7 +128,7 @@ export function FormFields({ of }: { of: FieldTable }) {
     const field = { name, label, hint, problem };
     if (options) return <Select key={name} {...field} options={options} first={first} />;
     if (rows) return <Area key={name} {...field} rows={rows} maxLength={input.maxLength} defaultValue={first} />;
-    // Preact's types tell the types of inputs apart.
+    // TypeScript needs `as`, because Preact has a separate TypeScript type for each type of input.
     if (checked === undefined) return <Entry key={name} {...field} {...input} type={type as 'text'} defaultValue={first} />;
     return <Check key={name} {...{ name, defaultChecked: checked, children: label }} />;
   });

@@ -1,4 +1,4 @@
-/** Content that the API provides: while it loads, if the API refuses, and in folded sections. */
+/** Shows answers of the API, `Loading…` before an answer, and refusals. Also has sections that the user unfolds. */
 
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';

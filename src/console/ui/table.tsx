@@ -10,7 +10,7 @@ interface TableProps {
   caption: string;
   columns: readonly ComponentChildren[];
   look?: string;
-  /** The columns from this place on have their names on phones, too. */
+  /** On phones, the cells of this column and of all later columns show the names of their columns. */
   named?: number;
   rows: readonly (readonly [key: string, cells: readonly ComponentChildren[]])[];
   /** The key of the row that is open beside the table. */
@@ -95,7 +95,7 @@ export function Pager({ cursors, next }: { cursors: Signal<string[]> | undefined
 
 type ExportProps = { what: 'chains' | 'events' | 'audit'; filter?: Record<string, string | undefined> };
 
-/** A row of links: the address of each text. A text without an address has no link. */
+/** A row of links. `of` has the address for each text. A text without an address is not shown. */
 export function LinkRow({ of }: { of: Readonly<Record<string, string | false>> }) {
   return <p class="row">{Object.entries(of).map(([words, href]) => href && <a href={href}>{words}</a>)}</p>;
 }

@@ -19,7 +19,7 @@ export function State({ of, result }: { of: ActionState | ChainStatus; result?: 
   return <Badge tone={toneOf(of, result)}>{stateWords(of, result)}</Badge>;
 }
 
-/** The time, ten seconds exact. */
+/** The current time. It changes every ten seconds. */
 export const now = signal(Date.now());
 setInterval(() => (now.value = Date.now()), 10_000);
 
@@ -49,8 +49,8 @@ export function Said({ text, look }: { text: string; look?: string }) {
 }
 
 /**
- * Shows what happened and what to do. The line of the call is under "Details".
- * @param under - the heading above. If the title is the same, the title is not shown again.
+ * Shows what happened and what to do. The message of the failure is under "Details".
+ * @param under - the heading above this text. A title that is the same as the heading is not shown again.
  */
 export function Failure({ of, under }: { of: Omit<FailureOf, 'type'> & { type?: string }; under?: string }) {
   const failure = { type: '', ...of };
