@@ -7,7 +7,7 @@ import type { ActionStatus } from '../chain/action-status.js';
 import type { Activities } from '../contract/activities.js';
 import type { Deps } from './effect.js';
 
-/** The longest pause between two attempts. With a thousand waiting chains, Temporal gets two requests a second. */
+/** The longest pause between two attempts. If a thousand chains wait, they send Temporal two requests a second. */
 const longestSeconds = 600;
 
 export function awaitDelayed({ client }: Pick<Deps, 'client'>): Activities['awaitDelayed'] {

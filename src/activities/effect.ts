@@ -27,7 +27,7 @@ export interface Deps extends DeliveryDeps {
   inFlight: InFlight;
   tracing?: Tracing; // absent if tracing is off
   recipientsPerDay: number; // the daily limit of e-mail recipients for companies without their own limit
-  /** After a failure, failures with the same reason within this time share one notice. With 0, each failure has its own notice. */
+  /** For this time after a failure, one notice collects further failures with its reason. 0 means a notice for each failure. */
   noticeDigestSeconds: number;
 }
 
@@ -52,7 +52,7 @@ export function effectActivity<Input extends ActionRef, System extends Bounds>(
     const [elapsed, begun] = [stopwatch(), activityBegun ?? performance.now()];
     const { attempt, isLocal } = activityInfo();
     const result = () => ({ attempts: attempt, tookMs: elapsed() });
-    if (activityBegun === undefined) await assertFirstAttempt(deps, input); // In `doEffects`, only the first effect checks this.
+    if (activityBegun === undefined) await assertFirstAttempt(deps, input); // `doEffects` checks only its first effect.
     const context = await readActionContext(deps, input, activityBegun);
     if ('skipped' in context) return { ...result(), skipped: context.skipped };
     const { company, rule, pauses } = context;

@@ -21,7 +21,7 @@ export function effectFailure(
   const { attempt } = activityInfo();
   const unknown = kind === 'unknown' || (once && unanswered === true);
   const retryable = kind !== 'permanent' && !(unknown && once) && !facts.settled;
-  // For a lost answer, the connector's words only say that the system did not answer, so `perhapsDone` replaces them.
+  // If the answer was lost, the connector's words say only that the system did not answer. `perhapsDone` replaces these words.
   const words = unknown && kind !== 'unknown' ? perhapsDone : { title, remedy };
   const details: FailureDetails = {
     ...(words.title && { title: cutShort(words.title, 200) }),
@@ -33,7 +33,7 @@ export function effectFailure(
     attempt,
     kept,
   };
-  // This is an estimate, which assumes that every attempt so far waited for the same time.
+  // This is an estimate. It assumes that every wait had the same length.
   const waitedSeconds = attempt * (retryAfterSeconds ?? 0);
   return ApplicationFailure.create({
     type: unknown ? 'OutcomeUnknown' : failureTypes[connector],
@@ -49,7 +49,7 @@ const perhapsDone = {
   remedy: 'Look in the other system: skip the action if it was done, otherwise retry',
 };
 
-/** The failure of an action that needs corrected data or settings before another attempt can help. */
+/** The data or the settings have a mistake. A person must correct the mistake before another attempt can help. */
 export function mistake(
   type: 'DataMistake' | 'ConfigurationMistake',
   message: string,

@@ -7,9 +7,9 @@ import { Shares } from '../service/shares.js';
 import type { Log, Metrics } from '../service/telemetry.js';
 import { notTried, useOrdinary } from './failure.js';
 
-const mostOfCompany = 100; // calls of one company in one worker: a quarter of the worker's slots
-const mostLocal = 50; // local tries among these calls: fewer, because each local try also uses a workflow task slot
-const mostNotices = 20; // notices of one company in one worker, which are counted separately from its effects
+const mostOfCompany = 100; // the maximum number of calls of one company in one worker: a quarter of the worker's slots
+const mostLocal = 50; // the maximum number of local tries among these calls. Each local try also uses a workflow task slot.
+const mostNotices = 20; // the maximum number of notices of one company in one worker. Notices do not count as calls.
 const silentMs = 30_000; // after a time-out, the relay makes no local tries to the system for this time
 
 const saidEveryMs = 60_000; // a company at its limit gets at most one log line a minute
@@ -17,12 +17,12 @@ const saidEveryMs = 60_000; // a company at its limit gets at most one log line 
 export class InFlight {
   readonly #said = new Shares(1, saidEveryMs);
   readonly #companies = new Map<string, { all: number; local: number }>();
-  /** The key has the company and the connector. The value is when local tries are allowed again, by `performance.now()`. */
+  /** The key: company and connector. Local tries are allowed again at the time in the value (`performance.now()`). */
   readonly #silentUntil = new Map<string, number>();
 
   constructor(private readonly told: { log: Log; metrics: Pick<Metrics, 'boundsMet'> }) {}
 
-  /** @throws ApplicationFailure at the limit: `NotTried` (retryable for notices), or `UseOrdinary` for a local try. */
+  /** @throws ApplicationFailure `NotTried` at the limit of calls or notices, `UseOrdinary` if no local try is allowed now. */
   async run<Result>(companyId: string, connector: Connector | 'notices', call: () => Promise<Result>): Promise<Result> {
     const { isLocal } = activityInfo();
     const [share, most] = connector === 'notices' ? [`${companyId}/notices`, mostNotices] : [companyId, mostOfCompany];

@@ -8,14 +8,14 @@ import { notTried } from './failure.js';
 
 const answerTimeoutMs = 3_000;
 
-/** The data of the previous attempt, which was an attempt of this activity or of an earlier activity. */
+/** Returns the data of the previous attempt. An earlier activity may have made this attempt. */
 export function keptBefore({ kept }: Pick<ActionRef, 'kept'>): unknown {
   return activityInfo().heartbeatDetails ?? kept;
 }
 
 /**
  * Returns when Temporal has the data. The SDK's `heartbeat` returns earlier, and delays a second heartbeat by up to 30 seconds.
- * If Temporal has given up an attempt, it refuses the data of this attempt, so the attempt cannot start its effect.
+ * If Temporal has given up this attempt, Temporal refuses the data. Then the attempt fails, and does not start its effect.
  * @param before - the earlier data, which stays if Temporal refuses the new data. @throws ApplicationFailure `NotTried`
  */
 export async function recordKept({ client }: { client: Client }, data: unknown, before: unknown): Promise<void> {
@@ -29,7 +29,7 @@ export async function recordKept({ client }: { client: Client }, data: unknown, 
   }
 }
 
-/** Adds the data of the previous attempt to a failure without data, because the next activity gets its data from the failure. */
+/** If a failure has no data, adds the data of the previous attempt. The next activity gets this data from the failure. */
 export async function withKept<Result>(input: Pick<ActionRef, 'kept'>, attempt: Promise<Result>): Promise<Result> {
   try {
     return await attempt;

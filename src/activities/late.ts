@@ -18,9 +18,9 @@ import type { Deps } from './effect.js';
 import { mistake, notTried, useOrdinary } from './failure.js';
 
 const answerTimeoutMs = 5_000;
-const mostRuns = 20; // the maximum number of earlier runs of a workflow that get a query
+const mostRuns = 20; // the activity queries at most this number of earlier runs
 
-/** Also checks and counts new recipients. @throws ApplicationFailure DataMistake; ConfigurationMistake above the daily limit */
+/** Reads the values, and counts new recipients. @throws ApplicationFailure DataMistake, or ConfigurationMistake (daily limit) */
 export async function readLate(
   deps: Pick<Deps, 'store' | 'recipientsPerDay'>,
   { companyId }: Pick<Company, 'companyId'>,
@@ -38,7 +38,7 @@ export async function readLate(
     throw mistake('DataMistake', `the values of the assignment are too long: ${paths.join(', ')} have ${size}`);
   }
   if (emails && recipients) {
-    // The API has counted the recipients that it could read without the assignment.
+    // The API has already counted the recipients that do not depend on the assignment.
     const known = readRecipients(emails.map(unread)).recipients;
     await admit(deps, companyId, recipients, known.length);
   }

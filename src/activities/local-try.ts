@@ -1,15 +1,15 @@
-/** Refuses a local try if an earlier attempt at its workflow task was lost, because the effect may have crashed the worker. */
+/** If an earlier attempt at the workflow task was lost, the effect may have crashed the worker. Then refuses a local try. */
 
 import { activityInfo } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import type { ActionRef } from '../contract/activities.js';
 import { useOrdinary } from './failure.js';
 
-/** Temporal gives a workflow task to another worker after 10 seconds. Before this time, no attempt can be lost. */
+/** Temporal gives a workflow task to another worker after 10 seconds. So an attempt before this time is the first. */
 const surelyFirstMs = 8_000;
 const answerMs = 500;
 
-/** If this may be a later attempt, asks Temporal. @throws ApplicationFailure `UseOrdinary` */
+/** If this may be a later attempt, asks Temporal for the number of the attempt. @throws ApplicationFailure `UseOrdinary` */
 export async function assertFirstAttempt(
   { client }: { client: Client },
   { dueAt = '', isFirstAttempt }: Pick<ActionRef, 'dueAt' | 'isFirstAttempt'>,

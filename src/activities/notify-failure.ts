@@ -10,7 +10,7 @@ import { handToNotifier, type NewsOf, newsOf } from '../notices/start.js';
 import type { Deps } from './effect.js';
 import { inTime } from './in-time.js';
 
-/** The maximum number of attempts to reach the notifier, in 20 minutes. The last attempt delivers the notice without a notifier. */
+/** The number of attempts to reach the notifier, which take 20 minutes. If all fail, the last attempt delivers the notice. */
 const handOverAttempts = 9;
 
 /** Whether Temporal is overloaded. A separate delivery for each chain would then increase the load. */

@@ -21,7 +21,7 @@ export function readPolicy({ store }: Deps): Activities['readPolicy'] {
   };
 }
 
-/** Reads the pauses of a company. A workflow waits for their end, or does not count their time in an attention window. */
+/** Reads the pauses of a company. A workflow waits for the end of a pause. Attention windows do not count paused time. */
 export function readPauses({ store, client, log }: Deps): Activities['readPauses'] {
   const notices = ruleNotices(client, log);
   return async ({ companyId, since, waiting }) => {

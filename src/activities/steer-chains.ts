@@ -100,7 +100,7 @@ async function steer(
   if (isBusy(description)) throw new Error(`${workflowId} was busy with a workflow task`);
   try {
     const view = await handle.query(statusQuery);
-    // An earlier attempt may have steered this chain without a stored heartbeat, because the last heartbeat can be lost.
+    // An earlier attempt may have steered this chain, but Temporal can lose its last heartbeat.
     const bulk = `${by} (bulk ${bulkId})`;
     const isSteered = ({ steered }: ActionStatus) => steered?.some(({ by }) => by === bulk) ?? false;
     const done = view.actions.filter(isSteered).length;

@@ -22,7 +22,7 @@ export const sendAssignment = defineAction({
   },
   verbatim: { sendRadius: 'radiusMiles' },
   effect: z.object({
-    /** Without duplicates and blank ids. */
+    /** The list contains no duplicates and no blank ids. */
     groupIds: z.array(z.string()).optional().describe('If absent, the platform decides.'),
     radiusMiles: z.number().optional(),
   }),

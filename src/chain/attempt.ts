@@ -42,7 +42,7 @@ export function dataMistake(message: string): Tried {
   return { attempts: 0, failure: { type: 'DataMistake', message, retryable: false } };
 }
 
-/** Combines the outcomes of an action's parts. Prefers a failure before any call, then a retryable failure, then any failure. */
+/** Combines the outcomes of an action's parts. If parts failed, prefers a failure without a call, then a retryable failure. */
 export function outcomeOf(parts: readonly Tried[], recipients: number): Tried {
   const failures = parts.flatMap(({ failure }) => failure ?? []);
   const failure = failures.find((failure) => !wasTried(failure)) ?? failures.find(({ retryable }) => retryable) ?? failures[0];

@@ -42,7 +42,7 @@ export type ChainAction = ActionEffect & {
   late?: Record<string, LateText | LateText[]>;
 };
 
-/** A literal text, a path into the assignment, a literal, a path, and so on. The last part is a literal. */
+/** The parts of a text: literal texts and paths into the assignment take turns. The first and the last part are literal texts. */
 export type LateText = string[];
 
 export type SendEmails = Extract<ChainAction, { action: 'sendEmails' }>;

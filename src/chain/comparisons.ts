@@ -52,7 +52,7 @@ export function whenOf(expression: unknown): Condition {
   return readExpression(expression) ?? { ...noCondition, text: expression };
 }
 
-/** Writes the condition into fields. A single `is` or `is not` needs no CEL, unless it compares the event. */
+/** Writes the condition into fields. A single `is` or `is not` needs CEL only if it compares the event. */
 export function fieldsOfCondition({ rows: written, join, text }: Condition): { actionCondition?: string; if?: string } {
   const rows = written.filter(isWhole);
   const [only, second] = rows;
@@ -94,7 +94,7 @@ function celPath({ of, path }: Pick<Row, 'of' | 'path'>): string {
   return [of, ...written].join('');
 }
 
-/** In CEL, `has` allows only a name after a dot. */
+/** Tests whether the property exists. In CEL, `has` allows only a name after a dot, so other paths need another test. */
 function has({ of, path }: Row): string {
   const all = stepsOf(path);
   const last = all.at(-1) ?? '';
@@ -141,7 +141,7 @@ export function readExpression(text: string): Condition | undefined {
   return undefined;
 }
 
-/** Gives the value the type of an earlier value (`seen`), because a number or boolean in CEL must not have quotation marks. */
+/** Returns the value with the type of the earlier value `seen`. In CEL, a number or a boolean has no quotation marks. */
 export function typedValue(text: string, comparison: Comparison, seen: unknown): Value {
   const isNumber = String(Number(text)) === text.trim() && Number.isFinite(Number(text));
   if (comparison === 'more' || comparison === 'less') return isNumber ? Number(text) : text;

@@ -11,7 +11,7 @@ export interface Correction {
   default?: string; // replaces a text that is blank, missing or not substituted
 }
 
-/** Corrects a field. If the field is a list, corrects each text. @returns `changes`, empty if nothing changes, or an error. */
+/** Corrects a field. If the field is a list, corrects each text. @returns the changes (perhaps none), or an error. */
 export function correct(fields: Fields, { field, replace, trim, default: instead }: Correction): Parsed<{ changes: Fields }> {
   let length = 0;
   const each = (value: unknown) => {

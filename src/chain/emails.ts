@@ -6,7 +6,7 @@ import { addressOf } from './address.js';
 /**
  * Leaves out recipients who already have a copy of the e-mail, even if an edit has changed the spelling of their addresses.
  * @param alone - a number that chooses one recipient. This recipient gets the message before the others.
- * @returns `shown` has the recipients whose deliveries are shown, in order
+ * @returns `shown` has all recipients in the order in which the status shows their deliveries
  */
 export function recipientsOfTry(
   recipients: readonly string[],

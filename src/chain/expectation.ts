@@ -28,7 +28,7 @@ function hourSpans({ days = [], from, to, timeZone = 'UTC' }: Hours, since: numb
   const [start, end] = [clockMs(from), clockMs(to)];
   if (days.length === 0 && start === end) return [[since, until]];
   const spans: Span[] = [];
-  // The hours of a day can begin on the day before `since`.
+  // Begins one day earlier, because the hours of the previous day can end after `since`.
   const first = Math.floor((since + offsetAt(timeZone, since)) / dayMs) * dayMs - dayMs;
   for (let day = first; day < until + dayMs; day += dayMs) {
     const weekday = weekdays[(new Date(day).getUTCDay() + 6) % 7];
@@ -39,7 +39,7 @@ function hourSpans({ days = [], from, to, timeZone = 'UTC' }: Hours, since: numb
   return spans;
 }
 
-/** Returns when each of the last hours (in UTC) or days (in the zone) began, in ISO 8601, the oldest first. */
+/** Returns the start times of the last hours (in UTC) or days (in the zone), in ISO 8601, the oldest first. */
 export function bucketStarts(by: 'hour' | 'day', days: number, timeZone: string, now: number): string[] {
   const [size, count] = by === 'hour' ? [3_600_000, days * 24] : [dayMs, days];
   const shift = by === 'hour' ? 0 : offsetAt(timeZone, now);
@@ -79,7 +79,7 @@ const fewest = { events: 20, days: 7 };
 const steps = [5, 10, 15, 20, 30, 60, 120, 180, 240, 360, 480, 720, 1440, 2880, 4320, 10_080, 20_160, 44_640];
 
 /**
- * Finds how long 99 of 100 gaps between events last at most, and proposes at least twice this time, within the usual days and
+ * Finds the time that 99 of 100 gaps between events do not exceed. Proposes at least twice this time, and the usual days and
  * hours. A weekday is usual if at least half of these days had events. An hour is usual if at least half of the usual days had
  * events in this hour.
  * @returns undefined if there are too few events, or events are too rare.
@@ -115,14 +115,14 @@ function usualHours(minutes: EventMinutes, timeZone: string, weeks: number): Hou
   const isUsual = (hour: number) => usualDays.filter(([, hours]) => hours.has(hour)).length >= usualDays.length / 2;
   const usual = Array.from({ length: 24 }, (_, hour) => hour).filter(isUsual);
   const [from = 0, to = 23] = [usual[0], usual.at(-1)];
-  // If the hours were narrow, the silence of a rule with one event a day would grow too slowly.
+  // A rule may have only one event a day. With narrow hours, its silence would be found too late.
   const isLimited = to - from >= 3 && to - from < 20;
   const clock = (hour: number) => `${String(hour % 24).padStart(2, '0')}:00`;
   if (days.length === 7 && !isLimited) return undefined;
   return { ...(days.length < 7 && { days }), ...(isLimited && { from: clock(from), to: clock(to + 1) }) };
 }
 
-/** The usual seconds between events. Counts events within 90 minutes of this time of the week, in the last 4 weeks. */
+/** Returns the usual seconds between events. Counts the events near this weekday and time (±90 minutes) in the last 4 weeks. */
 export function usualEvery(minutes: EventMinutes, now: number): number | undefined {
   const weeks = [1, 2, 3, 4].map((weeks) => (now - weeks * 7 * dayMs) / 60_000);
   const near = minutes.filter((minute) => weeks.some((middle) => Math.abs(minute - middle) <= 90)).length;

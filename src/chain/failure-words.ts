@@ -28,7 +28,7 @@ export function failureWords(type: string): string {
   return failures[type] ?? type;
 }
 
-/** Failures whose message only technicians understand, such as the request and its status. */
+/** Only technicians understand the messages of these failures, because a message has the request and its status. */
 const callTypes = ['PlatformError', 'TicketingError', 'MailError', 'OutcomeUnknown'];
 const isMissingAssignment = ({ type, message }: Failure) => type === 'PlatformError' && /\banswered 404\b/.test(message);
 
@@ -60,7 +60,7 @@ export function failureRemedy(failure: Failure): string | undefined {
   return type === 'ConfigurationMistake' ? 'Correct the settings, then retry' : 'Fix the cause, then retry';
 }
 
-/** What helps first, and the words of its button. `settings` is the page with the company's connections. */
+/** The step that helps first, and the text of its button. `settings` is the page with the company's connections. */
 export interface Help {
   by: 'retry' | 'mend' | 'settings';
   words?: string;

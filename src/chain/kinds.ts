@@ -11,7 +11,7 @@ export interface Setting {
   help?: string;
   secret?: true;
   optional?: true;
-  /** The form of a setting that becomes a part of a URL. The relay checks it, so that credentials go only to the vendor's hosts. */
+  /** The form of a setting that is part of a URL. The relay checks the setting, so only the vendor's hosts get credentials. */
   pattern?: { rule: RegExp; example: string };
 }
 

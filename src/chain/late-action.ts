@@ -1,4 +1,4 @@
-/** Fills in the late texts of an action, and reads the action again, as in a request. */
+/** Fills in the late texts of an action, and reads the action again, as if it came in a request. */
 
 import type { LateValues } from './action-status.js';
 import type { ChainAction, LateText } from './chain.js';

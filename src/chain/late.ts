@@ -50,7 +50,7 @@ export function valueText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** @param write - writes the value of a path. */
+/** Joins the parts of the text. @param write - returns the text that replaces a path. */
 export function joined(text: LateText, write: (path: string) => string): string {
   return text.map((part, place) => (place % 2 === 0 ? part : write(part))).join('');
 }
@@ -89,5 +89,5 @@ export function opaqueCondition(opaque: Opaque): Condition | undefined {
   return { path: [], operator: '==', value, opaque };
 }
 
-/** Replaces the text of the condition if an action has late texts, but no condition. */
+/** If an action has late texts, but no condition, people see this text in place of the condition. */
 const onlyLate = 'the assignment has the values';

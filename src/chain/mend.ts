@@ -1,4 +1,4 @@
-/** Edits an action: changes some fields, then reads all fields again, as in a request. */
+/** Edits an action: changes some fields, then reads all fields again, as if they came in a request. */
 
 import { actionDefinitions } from './actions.js';
 import { addressOf } from './address.js';

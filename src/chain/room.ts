@@ -34,7 +34,7 @@ function isBeyond(history: History, most: History, need: History = { events: 0, 
   return history.events + need.events > most.events || history.bytes + need.bytes > most.bytes;
 }
 
-/** Whether the input of each recipient's activity repeats the contents. */
+/** Whether the e-mail's contents are small enough for the input of each recipient's activity. */
 export function isInline({ subject, body, bodyHtml }: EmailContents, recipients: number): boolean {
   return 3 * (subject.length + body.length + bodyHtml.length) * recipients <= mostInlineBytes;
 }

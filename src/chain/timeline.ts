@@ -13,7 +13,7 @@ export interface Scale {
 }
 
 export const width = 1000;
-/** The width of a shortened time, as a share of the times that are drawn to scale. */
+/** The width of each shortened time. 1 is the width of all times with open chains together. */
 const breakShare = 0.08;
 const shortestMs = 1_000;
 

@@ -37,7 +37,7 @@ export function summaryOf(actions: readonly Titled[], doing = ''): string {
   return fitBytes(`${fitBytes(labels, Math.max(labelsBytes, summaryBytes - jsonBytes(words)))}${words}`, summaryBytes);
 }
 
-/** The summary of the timer before the end of a workflow with failed actions. */
+/** If actions have failed, a workflow waits once more for retries before it closes. This is the summary of that timer. */
 export function lastSummary(actions: readonly ActionStatus[]): string {
   const failed = actions.filter(({ state }) => isToRedo(state));
   return summaryOf(failed, 'last check for retries');
@@ -92,7 +92,7 @@ const rowBytes = 35; // the size of a table row without the texts of its cells
 const gap = '\u2003'; // an em space: some renderers give cells no padding
 const notedActions = 3; // the number of failed or held actions that are explained above the table
 
-/** Static details: the requested actions of a chain, or of a group of its delayed actions. */
+/** The static details of a workflow: all actions of a chain, or one group of its delayed actions. */
 export function chainDetails(chain: ChainRef & Pick<Chain, 'receivedAt'>, actions: readonly ChainAction[]): string {
   const what = `Chain ${chain.chainId} of ${escapeMarkdown(chain.companyId)}, received ${shownTime(chain.receivedAt)}.`;
   const head = `${what} Its current state is under **Current Details**.`;

@@ -42,7 +42,7 @@ export function stepTitle({ action, comment = '' }: Titled): string {
   return [capital(actionWords[action] ?? action), cutShort(oneLine(comment))].filter(Boolean).join(': ');
 }
 
-/** For example `Assignment 1001 was not sent`. @param how - the words around `not`, such as `after all` */
+/** For example `Assignment 1001 was not sent`. @param how - adds words to `sent`, such as `not sent` */
 export function effectTitle(
   { action, assignmentId }: Titled & Pick<ActionStatus, 'assignmentId'>,
   how: (done: string) => string,

@@ -36,7 +36,7 @@ export class ChainRun {
     });
   }
 
-  /** Starts the delayed actions, unless the first workflow task already contains a cancellation. */
+  /** Starts the delayed actions. If the first workflow task already contains a cancellation, starts nothing. */
   arm(): void {
     const { engine, chain, cancelled } = this.sequences;
     if (cancelled) return;

@@ -136,7 +136,7 @@ function era(t: Moment, width: number): string {
   return width === 4 ? long : width === 5 ? short.slice(0, 1) : short;
 }
 
-/** If the pattern has 4 to 18 letters, and the year has more digits than that, the year gets a plus sign. */
+/** If the pattern has 4 to 18 letters, a year with more digits than letters gets a plus sign. */
 function year(value: number, width: number): string {
   if (width === 2) return padded(Math.abs(value) % 100, 2);
   const plus = width >= 4 && width < 19 && value >= 10 ** width ? '+' : '';

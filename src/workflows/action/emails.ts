@@ -11,8 +11,8 @@ import { readFailure } from '../../contract/failures.js';
 import type { Act } from './act.js';
 
 /**
- * Sends to all recipients concurrently. But if the relay itself tries a held action, or if the action had to wait, first sends to
- * one recipient only, because a long outage must not fill the history. The activity ids are part of the replay contract.
+ * Sends to all recipients concurrently. But after a wait, and when the relay itself tries a held action, sends to
+ * one recipient first. So a long outage does not fill the history. The activity ids are part of the replay contract.
  */
 export async function sendEmails(act: Act, how: Try, action: SendEmails): Promise<Tried> {
   const { status } = act;

@@ -13,7 +13,7 @@ import { tryAction } from './tries.js';
 /** @returns the new due time if the action must wait, or undefined if the action has ended. */
 export async function live(act: Act): Promise<Later | undefined> {
   const { states, engine } = act;
-  let made = 0; // the number of attempts before the current waits; these attempts use the retry budget
+  let made = 0; // the number of attempts before the latest waits; these attempts count toward the retry budget
   let waits = 0; // consecutive waits without a try
   /** The current hold. After a person's decision, the next failure begins a new hold. */
   let hold: Hold | undefined;
@@ -90,7 +90,7 @@ async function policyOf(act: Act): Promise<RulePolicy> {
 }
 
 function giveUp(act: Act, hold: Hold): undefined {
-  // End the actions behind this action first: `act.end` tells the chain, and a retry then needs the states of those actions.
+  // End the actions behind this action first. After `act.end`, a retry may come. It needs the final states of those actions.
   const notRun = { state: 'not-run', reason: `action ${act.action.index} before it failed` } as const;
   for (const { index } of act.behind) if (!act.states.hasEnded(index)) act.states.end(index, notRun);
   const until = shownTime(new Date(hold.until).toISOString());

@@ -60,7 +60,7 @@ export class Mends {
     return due > this.engine.now ? due : 0;
   }
 
-  /** @returns the action with all its mends. A `DelayedAction` that has closed may also have applied mends. */
+  /** @returns the action with all its mends, including the mends that a closed `DelayedAction` applied. */
   async current(action: ChainAction): Promise<ChainAction> {
     const { index } = action;
     const read = this.actions.get(index) ?? (await this.#read(index, this.changesTo(index)));

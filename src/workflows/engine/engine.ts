@@ -99,8 +99,8 @@ export class Engine extends Lock {
 
   /**
    * Call this method in the first activation, after all signals have handlers. `cancel` handles the cancellation of the workflow.
-   * Part of the replay contract. @returns whether Temporal may have lost an attempt at the first workflow task, with its local
-   * activities. In a replay, the value is also true if the first task was long. Use the value only before local activities.
+   * Part of the replay contract. @returns whether an attempt at the first workflow task may have been lost. That attempt may have
+   * tried effects. In a replay, also returns true if the first task was long. Use the value only before local activities.
    */
   begin(root: CancellationScope, cancel: () => void): boolean {
     const isCancelled = root.consideredCancelled;

@@ -26,7 +26,7 @@ export class Outbox {
     if (this.#unsent.length === 1) this.lock.start(() => this.#sendAll());
   }
 
-  /** @param what - says in the log what was sent. @returns false if the workflow cannot be reached. */
+  /** @param what - names the message in the log. @returns false if the workflow cannot be reached. */
   async reach(what: string, call: (workflow: ExternalWorkflowHandle) => Promise<void>): Promise<boolean> {
     try {
       await this.lock.outside(call(getExternalWorkflowHandle(this.workflowId)));
