@@ -47,7 +47,7 @@ export class ConnectorError extends Error {
   }
 }
 
-/** The error of a call that only prepares the effect. If its answer is lost, the effect has not happened. */
+/** Makes the error of a call that only prepares the effect. If this call gets no answer, the effect has not happened. */
 export function beforeEffect(error: unknown, words: { title?: string; remedy?: string } = {}): unknown {
   if (!(error instanceof ConnectorError)) return error;
   return new ConnectorError(error.kind, error.message, { ...error.facts, ...words, unanswered: false, status: undefined });

@@ -1,4 +1,4 @@
-/** Refuses URLs that lead into the relay's own network (`http://169.254.169.254/`). Explains network errors. */
+/** Refuses URLs that lead into the relay's own network, such as `http://169.254.169.254/`. Explains network errors. */
 
 import { lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
@@ -24,7 +24,7 @@ const INTERNAL_V4: [network: string, prefix: number][] = [
   ['240.0.0.0', 4], // reserved, broadcast
 ];
 
-/** Every public IPv6 address is in one of two networks: global unicast, or NAT64 of IPv4. `INTERNAL` excludes some addresses. */
+/** The networks of public IPv6 addresses: global unicast, and NAT64 of IPv4. `INTERNAL` has the exceptions in these networks. */
 const GLOBAL_V6 = new BlockList();
 GLOBAL_V6.addSubnet('2000::', 3, 'ipv6');
 GLOBAL_V6.addSubnet('64:ff9b::', 96, 'ipv6');
@@ -93,7 +93,7 @@ export function guardOf(allowed: PrivateNetworks) {
     (!holds(METADATA, address) && (allowed === true || entries.includes(host) || holds(networks, address)));
   const nameOf = (host: string) => host.toLowerCase().replace(/^\[(.*)\]$|\.$/g, '$1');
 
-  /** Checks a host that is an IP address, because Node makes no DNS lookup for an IP address. IPv6 may have brackets. */
+  /** Checks a host without a DNS lookup. Node makes no DNS lookup for an IP address. An IPv6 address may have brackets. */
   function allows(host: string): boolean {
     const name = nameOf(host);
     return !METADATA_NAMES.includes(name) && (isIP(name) === 0 || isAllowed(name, name));

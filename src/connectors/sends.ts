@@ -9,7 +9,7 @@ import { ConnectorError } from './call.js';
 import type { Platform } from './platforms.js';
 import { assertLeft, type Session } from './session.js';
 
-/** The part of an assignment that shows a send. `status` is in small letters, and is `sent` after a send. */
+/** The facts of an assignment that change with a send. `status` is in small letters, and is `sent` after a send. */
 const seenSchema = z.object({ status: z.string(), workers: z.number().optional() });
 export type Seen = z.infer<typeof seenSchema>;
 
@@ -19,7 +19,7 @@ export interface Send {
   /**
    * Checks the order, without effect.
    * @param sentTo - the ids of groups that got the assignment from an earlier attempt.
-   * @returns a function that sends, or undefined if all groups have the assignment. `leavesMs` must be left for a later look.
+   * @returns a function that sends, and leaves `leavesMs` for a later look. Returns undefined if all groups have the assignment.
    */
   prepare(sentTo: readonly string[]): Promise<((leavesMs: number) => Promise<Answered>) | undefined>;
 }
@@ -31,8 +31,8 @@ export interface Answered {
 }
 
 /**
- * The data for the next attempt. `sending` means that a send may have arrived. `before` is the state before that send. `told` means
- * that the error has told people that the outcome is unknown. If a new activity starts after that, somebody wants to send again.
+ * The data for the next attempt. `sending`: a send may have arrived. `before`: the state before that send. `told`: an error has
+ * told people that the outcome is unknown. If a new activity starts after this error, a person has asked to send again.
  */
 const keptSchema = z.object({
   sending: z.boolean(),

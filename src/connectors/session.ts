@@ -39,7 +39,7 @@ export type Sorted = {
   title?: string; // replaces the usual words
   remedy?: string;
   retryAfterSeconds?: number;
-  status?: number; // the status in the body, if the HTTP status is another one
+  status?: number; // the status in the body, if it differs from the HTTP status
   /** What `moved` means if the address and the token were already looked up again. Default: `credentials`. */
   again?: Exclude<Sorted['as'], 'moved'>;
 };
@@ -55,7 +55,7 @@ export interface VendorApi {
   access(read: Read): Promise<Access>;
   /** Sorts an answer by its body. If this returns undefined, the HTTP status alone decides (`byStatus`). */
   sort(answer: Answer, exchange: Exchange): Sorted | undefined;
-  /** If the status alone decides, returns the vendor's sentence in an error answer. Default: the whole text. */
+  /** Returns the vendor's sentence in an error answer that only the status sorts. Default: the whole text. */
   says?(answer: Answer): string | undefined;
 }
 
@@ -175,7 +175,7 @@ export class Session {
   }
 }
 
-/** @param purpose - `verify a change, so nothing was changed`. @throws ConnectorError if less than this time is left */
+/** @param purpose - such as `verify a change, so nothing was changed`. @throws ConnectorError if fewer milliseconds are left */
 export function assertLeft({ leftMs, api: { name } }: Session, milliseconds: number, purpose: string): void {
   const message = `${name} is too slow: no time was left to ${purpose}`;
   if (leftMs < milliseconds) throw new ConnectorError('retryable', message, wordsOf('slow', name, '', ''));
@@ -196,7 +196,7 @@ export function missing(name: string, about: string): ConnectorError {
   return refused(`${name} has no ${about}`, title, remedy);
 }
 
-/** `found` gets the credentials, so `found` must be an address of the vendor, or have `baseUrl`'s host. @throws ConnectorError */
+/** The relay sends credentials to `found`. So it must be the vendor's address or have `baseUrl`'s host. @throws ConnectorError */
 export function assertOwnHost(name: string, found: string, own: RegExp, baseUrl: string | undefined): void {
   const { hostname, host, protocol } = new URL(found);
   if (baseUrl === undefined ? protocol === 'https:' && own.test(hostname) : host === new URL(baseUrl).host) return;

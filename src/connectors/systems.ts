@@ -34,7 +34,7 @@ const sentSchema = z.object({ recipients: count, recipientCount: count }).catch(
 
 const unknownId = 'relay-check'; // an id that no system has, for checks
 const otherId = '0'; // an id that may not exist, for templates whose ids must be numbers
-/** If the answer to a request with one of these ids has one of these statuses, the system works and accepts the credentials. */
+/** For a request with one of these ids, these statuses show that the system works and accepts the credentials. */
 const isThere = [200, 204, 400, 404, 405, 410, 422];
 
 async function assertThere(look: Promise<unknown>): Promise<void> {
@@ -54,7 +54,7 @@ function requestsOf(settings: HttpSettings<PlatformSettings | TicketingSettings>
   };
 }
 
-/** The platform has the assignments and sends them to workers. */
+/** Makes the connector of a platform. The platform has the assignments and sends them to workers. */
 export function createHttpPlatform(settings: HttpSettings<PlatformSettings>, http: Pick<HttpClient, 'request'>): Platform {
   const requestOf = requestsOf(settings, platformSettings, 'the assignment platform', 'assignment');
   const { assignment = own.assignment, send, status: at } = settings.templates ?? {};
@@ -90,7 +90,7 @@ export function createHttpPlatform(settings: HttpSettings<PlatformSettings>, htt
   };
 }
 
-/** The ticket system has tickets with user-defined fields. */
+/** Makes the connector of a ticket system. The tickets have user-defined fields. */
 export function createHttpTicketing(settings: HttpSettings<TicketingSettings>, http: Pick<HttpClient, 'request'>): Ticketing {
   const name = 'the ticket system';
   const requestOf = requestsOf(settings, ticketingSettings, name, 'ticket');

@@ -43,7 +43,7 @@ export interface Field {
   list?: true; // a choice in which several options can be chosen
   maxLength?: number;
   decimals?: number; // the maximum number of decimals
-  /** Why the relay cannot write the field. Absent if it can. */
+  /** Why the relay cannot write the field. Absent if the relay can write it. */
   fixed?: string;
   /** What to do if the field is fixed. */
   remedy?: string;
@@ -226,7 +226,7 @@ export function createTicketing(system: TicketSystem, http: HttpClient, memory: 
   return { severalCalls: true, ...(system.limits && { limits: system.limits }), check, names, setField };
 }
 
-/** The data for the next attempt: the resolved ticket, and the state of the field before a change that may have been made. */
+/** The data for the next attempt. `before` is the field's state before a write. It is set if that write may have succeeded. */
 const keptSchema = z.object({ reference: z.string(), ticketId: z.string(), before: z.string().optional() });
 
 /** Returns the value in the vendor's form, or null if it is blank. @throws ConnectorError if the field cannot have the value */

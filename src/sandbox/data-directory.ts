@@ -64,7 +64,7 @@ export function makeDirectory(path: string): void {
   }
 }
 
-/** If the directory is empty or belongs to a relay, lets only its owner access it. Other directories may be home directories. */
+/** Makes an empty directory or a relay's directory private. Changes no other directory, because it may be a home directory. */
 function makePrivate(directory: string): void {
   const { mode, uid } = statSync(directory);
   const names = readdirSync(directory);

@@ -1,6 +1,6 @@
 /**
- * Completes the rows of chains in the store from Temporal. Only the worker with the lease does this. Each pass reads the runs that
- * closed since the last pass (with an overlap), and open runs whose row is missing or wrong. All writes are idempotent.
+ * Completes the rows of chains in the store with data of Temporal. Only the worker with the lease does this. Each pass reads the
+ * runs that closed since the last pass (with an overlap), and open runs whose row is missing or wrong. All writes are idempotent.
  */
 
 import { setTimeout } from 'node:timers/promises';
@@ -26,7 +26,7 @@ export interface CollectOptions {
 }
 
 const everyMs = 1000;
-const busyEveryMs = 5000; // after a pass with many runs, because the next pass lists the runs of the overlap again
+const busyEveryMs = 5000; // the pause after a pass with many runs, because the next pass lists the runs of the overlap again
 const manyRuns = 50;
 const leaseMs = 60_000;
 const passMs = 15_000; // A pass ends after this time, which is before the lease ends.
@@ -86,7 +86,7 @@ export class Collector {
 
   pauseMs = everyMs;
 
-  /** Sets the metrics. At half of the retention, logs an error once an hour, because Temporal will delete unread chains. */
+  /** Sets the metrics. Logs an hourly error if chains are unread for half of the retention, because Temporal will delete them. */
   watch(): void {
     const { metrics, log } = this.options;
     const lagMs = Math.max(0, Date.now() - this.#until);

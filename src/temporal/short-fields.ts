@@ -1,4 +1,4 @@
-/** Adds the short fields of its actions to a chain, and the next due action to a chain in a list. */
+/** Adds the short fields of the actions to a single chain. Adds only the next due action to a chain in a list. */
 
 import type { Client } from '@temporalio/client';
 import { type ChainAction, dueAt } from '../chain/chain.js';
@@ -13,7 +13,7 @@ const leftOut = [...fixedFields, 'platformAssignmentId', 'comment', 'incomingVal
 const mostEntries = 10;
 const mostKept = 1_000;
 
-/** Remembers facts that never change, the oldest first. Does not remember a failed reading. Then the list omits the fact. */
+/** Remembers facts that never change. Forgets the oldest fact first. A failed reading gives undefined, and is not remembered. */
 class Kept<Fact> {
   readonly #facts = new Map<string, Promise<Fact | undefined>>();
 

@@ -37,7 +37,7 @@ type AcceptedRequest = Pick<Chain, 'companyId' | 'actions' | 'traceparent'> & {
 };
 /**
  * `replayed` means that an earlier request had the same key and the same body. Then `chain` is the earlier chain. For an event, the
- * earlier chain may have run another version, so `first` has its rule and warnings.
+ * earlier chain may have run another version of the rule, so `first` has the rule and the warnings of the earlier chain.
  */
 export type StartedChain = { chain: Chain; replayed: boolean; first?: { rule: RanRule; warnings: Issue[] } };
 
@@ -65,7 +65,7 @@ const longestWarning = 500;
 const startTimeoutMs = 10_000;
 const answerTimeoutMs = 15_000; // for the start, and for the look-up of a chain whose start is not confirmed
 
-/** If more starts than this run at once, workers poll for the first tasks, because eager tasks would delay the other starts. */
+/** With more starts at once, workers poll for the first tasks. Eager tasks, which Temporal returns, would delay other starts. */
 const mostEagerStarts = 4;
 let startsUnderWay = 0;
 

@@ -136,7 +136,7 @@ async function resetPoint(client: Client, { workflowId, runId, raw }: WorkflowEx
   });
   const events = history?.events ?? [];
   const last = events.find(({ workflowTaskCompletedEventAttributes }) => workflowTaskCompletedEventAttributes);
-  // In the last task of a reopened chain, the wait for a signal has already ended. So the reset goes back to before that wait.
+  // A reopened chain waits for a signal. In its last task, this wait has already ended. So reset to the task that began the wait.
   const wasOpened = (raw.workflowExecutionInfo?.firstRunId || runId) !== runId;
   const fired = events.find(({ timerFiredEventAttributes }) => timerFiredEventAttributes)?.timerFiredEventAttributes;
   const timer = wasOpened && fired && events.find(({ eventId }) => String(eventId) === String(fired.startedEventId));

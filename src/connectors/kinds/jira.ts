@@ -73,7 +73,7 @@ export function jira({ site, email, token, baseUrl }: TicketingConnections['jira
       const path = `/issue/${ticketId}/editmeta`;
       const editable = ticketId === undefined ? [] : Object.entries((await session.read(editableSchema, { path, about })).fields);
       const look = () => session.read(allFieldsSchema, { path: '/field', about: 'the fields' });
-      // For a ticket, the other fields only improve errors. If the list is too long for the relay, the relay omits them.
+      // For a ticket, the other fields only make errors clearer. If the look-up fails, such as for a long list, omit them.
       const others = ticketId === undefined ? await look() : await session.memory.of('all fields', () => look().catch(() => []));
       const fields = editable.map(([id, field]) => described(id, field));
       const names = new Set(editable.map(([, { name }]) => name));
@@ -110,7 +110,7 @@ export function jira({ site, email, token, baseUrl }: TicketingConnections['jira
   };
 }
 
-/** The key is the custom type, the name of the system field, or the simple type. Other text types may be plain or documents. */
+/** The key is the custom type, the name of the system field, or the simple type. Other text types may contain documents. */
 const types: Record<string, FieldType> = {
   textfield: 'text',
   url: 'text',

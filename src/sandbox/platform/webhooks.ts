@@ -34,7 +34,7 @@ const firstBodies: { [Event in PlatformEvent]?: string } = {
 export const webhookOf = ({ webhooks, rule }: PlatformState, event: PlatformEvent): Webhook =>
   webhooks.get(event) ?? { url: rule?.url ?? '', body: firstBodies[event] ?? '' };
 
-/** The address of a rule with contents gets the event as JSON, not the list of actions that a form still contains. */
+/** A rule with contents needs the event as JSON, which an empty body sends. So an unchanged list of actions becomes empty. */
 export function savedWebhook(state: PlatformState, event: PlatformEvent, { url, body }: Webhook): Webhook {
   const isUnchanged = body.replaceAll('\r', '') === webhookOf(state, event).body;
   return { url, body: isUnchanged && url.includes('/events/') ? '' : body };

@@ -164,7 +164,7 @@ const customFieldsSchema = z.array(z.object({ id: z.int(), value: valueSchema })
 const count = z.coerce.number().int().min(1);
 const pageSchema = z.strictObject({ page: count.default(1), pageSize: count.max(1000).default(25) });
 
-/** The form of each type, and the form of the other types. */
+/** `forms` has the forms of some field types. All other types have the form `oneLine`. */
 const text = z.string('must be a text.');
 const oneLine = text.transform((lines) => lines.replace(/\r\n|[\r\n]/g, ' '));
 const number = z.union([z.number(), z.string().trim().min(1).pipe(z.coerce.number())], 'must be a number.');

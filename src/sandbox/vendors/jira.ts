@@ -28,7 +28,7 @@ const fieldTypes = {
 type Field = ReturnType<typeof field>;
 type Issue = ReturnType<typeof issue>;
 
-/** `apiToken` is for the site. For api.atlassian.com, there are `scopedToken` (with Basic) and `accessToken` (a bearer token). */
+/** The site takes `apiToken`. api.atlassian.com takes `scopedToken` (with Basic) and `accessToken` (as a bearer token). */
 export const jiraCredentials = {
   ...{ email: 'relay@example.com', apiToken: 'jira-api-token' },
   ...{ scopedToken: 'scoped-api-token', accessToken: 'oauth-access-token' },
@@ -237,7 +237,7 @@ const optionSchema = z
   .object({ id: z.string().optional(), value: z.string().optional() })
   .refine(({ id, value }) => id !== undefined || value !== undefined);
 
-/** The form of each kind of field, and the form of the other kinds. The messages are Jira's. */
+/** `forms` has the forms of some kinds of fields. All other kinds have the form `oneLine`. The messages are Jira's. */
 const text = z.string('Operation value must be a string');
 const oneLine = text.max(255, 'The entered text is too long. It exceeds the allowed limit of 255 characters.');
 const forms: Record<string, z.ZodType> = {

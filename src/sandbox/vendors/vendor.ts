@@ -110,12 +110,12 @@ interface Frame<Name extends string> {
   faults: Faults<Name>;
   /** The answers for failures that need only an answer. For other failures, the simulator calls `faults.meets`. */
   answers: Partial<Record<Name, (c: VendorContext) => Refusal>>;
-  /** The answers if the path is not documented, and if the path has only other methods. */
+  /** `noPath` is the answer if the path is not documented. `noMethod` is the answer if the path has only other methods. */
   noPath: (c: VendorContext) => Refusal;
   noMethod: (c: VendorContext, allowed: string[]) => Refusal;
   /** The answer to a request that no handler can read, such as invalid JSON. `why` is for people. */
   broken: (c: VendorContext, error: unknown, why: string) => Refusal;
-  /** Checks credentials and limits before a failure applies, but not on open paths. The returned function runs after the answer. */
+  /** Checks credentials and limits before any failure, except on open paths. The returned function runs after the answer. */
   guard?: (c: VendorContext) => Promise<(() => void) | undefined>;
   /** The start of the paths that need no credentials. Only the common failures apply to these paths. */
   open?: string;
@@ -166,7 +166,7 @@ export function vendorApp<Name extends string>(frame: Frame<Name>): VendorApp {
 const whyOf = (error: unknown) => (error instanceof z.ZodError ? z.prettifyError(error) : 'The request body is not valid JSON.');
 
 function replaceAnswer(c: VendorContext, answer: Response): void {
-  c.res = undefined; // Otherwise, Hono adds the headers of the old answer.
+  c.res = undefined; // Without this line, Hono would add the headers of the old answer.
   c.res = answer;
 }
 

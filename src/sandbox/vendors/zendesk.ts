@@ -12,7 +12,7 @@ export const zendeskDoubts = {
   unknownFieldsAreRefused: false, // false: unknown fields are ignored
   uneditableFieldsAreWritten: false, // true: fields with `agent_can_edit: false` can be written
   sameValuesAreCounted: false, // true: an update that changes nothing also creates an audit and changes updated_at
-  wrongTokensAreLikeWrongPasswords: false, // true: the answers to both have the same body; false: the bodies differ
+  wrongTokensAreLikeWrongPasswords: false, // true: a wrong token and a wrong password get the same body
   limitsAreAnsweredInJson: false, // false: the answers are plain text
 };
 
@@ -286,8 +286,8 @@ type Field = ReturnType<typeof field>;
 type Ticket = ReturnType<typeof ticket>;
 
 /**
- * A ticket can be solved only if each `required` field has a value. `custom_fields` has only `removable` fields. The status, for
- * example, is not removable.
+ * To solve a ticket, each `required` field must have a value. A ticket's `custom_fields` contain only `removable` fields, so they
+ * do not contain the status.
  */
 const usualField = {
   ...{ active: true, required: false, removable: true, agent_can_edit: true },
@@ -336,7 +336,7 @@ function firstState() {
       ticket(35437, 'Install two access points'),
       ticket(35438, 'Check the till', 'closed'),
     ]),
-    limits: { perMinute: 700, updatesPerMinute: 100, updatesPerTicket: 30 }, // updatesPerTicket: in ten minutes
+    limits: { perMinute: 700, updatesPerMinute: 100, updatesPerTicket: 30 }, // `updatesPerTicket` is the limit for ten minutes
     requests: [] as number[], // the times of the requests, in Unix milliseconds
     updates: [] as { at: number; ticket: number }[],
   };
