@@ -190,7 +190,7 @@ async function dueAtOnce(trial: Trial, { due }: Sizes): Promise<Metric[]> {
   ];
 }
 
-/** Twenty chains, one a second. A chain that is not done two minutes after the last POST counts with the time until then. */
+/** Twenty chains, one a second. A chain that is not done two minutes after the last POST counts as done at that time. */
 async function besideHanging(trial: Trial, { hanging }: Sizes): Promise<Metric[]> {
   await warmUp(trial, one, 20);
   await trial.burst(hanging, (n) => [send(`hang.${n}`)]);

@@ -41,7 +41,7 @@ export interface Side {
 /** The token of both companies of the relay; the bare side ignores it. */
 export const rule = { relayId: '1', relayAccessToken: 'token-of-the-bench' };
 
-/** The rule with contents: three sends, as in a list. */
+/** The rule with contents. Its contents are the same three sends as in a list. */
 export const eventRule = { ...rule, relayId: '2' };
 const contents = {
   actions: [0, 1, 2].map((place) => ({

@@ -67,7 +67,7 @@ export function documented({ fixtures }: Documented, fixture: string, exchange =
   return request;
 }
 
-/** Declares a test for each documented request: the connector sent its method, path, query, headers and body. */
+/** Declares a test for each documented request: the connector must send the same method, path, query, headers and body. */
 export function describeRequests(file: Documented, sent: () => Promise<Sent[]>, comparisons: Comparison[]): void {
   describe('sends requests as documented', () => {
     for (const { fixture, exchange, query, json = (same: unknown) => same } of comparisons)
@@ -79,7 +79,7 @@ export function describeRequests(file: Documented, sent: () => Promise<Sent[]>, 
         });
         const shown = (one: Sent) => ({
           ...{ method: one.method, path: one.path, query: one.query, json: one.json },
-          headers: Object.fromEntries(headers.map(([name]) => [name, one.headers[name] ?? ''])), // empty: must not be sent
+          headers: Object.fromEntries(headers.map(([name]) => [name, one.headers[name] ?? ''])), // '' if it was not sent
         });
         const expected = {
           ...{ method: request.method, path: pathname, query: { ...Object.fromEntries(searchParams), ...query } },

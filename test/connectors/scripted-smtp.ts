@@ -7,8 +7,8 @@ import { after } from 'node:test';
 type Step = 'greeting' | 'EHLO' | 'AUTH' | 'STARTTLS' | 'MAIL' | 'RCPT' | 'DATA' | 'body' | '.';
 
 /**
- * The action at a step: a reply, or the connection is closed, reset or left without an answer. `body` is the first chunk of the
- * body.
+ * What the server does at a step: it sends this reply, closes or resets the connection, or never answers. At the step `body`, the
+ * server has received the first chunk of the body.
  */
 export type Script = Partial<Record<Step, string | 'close' | 'reset' | 'hang'>>;
 

@@ -35,7 +35,7 @@ export interface TicketSystemCase<State extends VendorState, Failure extends str
   refuses: { field: string; value: string; says: RegExp }[];
   writeMethod: 'PUT' | 'PATCH';
   stored(state: State, field: string): unknown;
-  /** The text of a check, if the vendor says how many calls are left. */
+  /** The result of a check must match this pattern, if the vendor says how many calls are left. */
   quota?: RegExp;
   /** A text field for failures, and its first value. */
   note: { field: string; value: string };
@@ -58,7 +58,7 @@ export function describeTicketSystem<State extends VendorState, Failure extends 
   for (const [name, doubts] of settings) describe(`${known.kind} with ${name}`, () => suite(known, doubts));
 }
 
-/** The number of updates with each of the two settings of a kind. */
+/** Each kind of ticket system makes this number of updates with the usual settings, and again with the reversed settings. */
 const updates = extent(100, 500);
 const fates = [
   'arrives',

@@ -43,7 +43,7 @@ export function metricsIn(query: string): string[] {
     .filter((name) => !/^(or|and|unless)$/.test(name));
 }
 
-/** The sample names that `/metrics` can have, by metric type. */
+/** Makes all sample names from the metric names and types in an answer of `/metrics`. */
 export function sampleNames(answer: string): Set<string> {
   const names = [...answer.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) =>
     type === 'histogram' ? [name, ...['bucket', 'sum', 'count'].map((suffix) => `${name}_${suffix}`)] : [name],

@@ -47,8 +47,8 @@ export async function demoScene(stack: Stack): Promise<Scene> {
 }
 
 /**
- * Starts the workflows to show, by kind. The running chain still tries, and `delayed` is a `DelayedAction`. Needs a retry budget
- * of minutes.
+ * Starts one workflow of each kind. In the chain `running`, an action is being retried. The workflow `delayed` is a
+ * `DelayedAction`. The stack needs a retry budget of minutes.
  */
 export async function startShownChains(stack: Stack, scene?: Scene) {
   const { company, assignment, other, ticket, cfValue, carefree: given } = scene ?? (await ownScene(stack));

@@ -43,18 +43,18 @@ import '../workflows/main-thread.js';
 export const adminToken = 'admin-token-of-the-tests';
 export const actor = { kind: 'admin' } as const;
 
-/** The keys of all stacks, which share a server, and of the encrypted recorded histories. */
+/** All stacks use these keys, because they share a server. The recorded histories that are encrypted use the same keys. */
 export const standardKeyring = new Keyring(`tests:${Buffer.alloc(32, 1).toString('base64')}`);
 
 export interface StackOptions {
   keyring?: Keyring | null; // null: no encryption
   secret?: string; // RELAY_SECRET
   webUi?: string; // the URL of Temporal's Web UI
-  isSecond?: boolean; // runs beside another stack of the same process, which logs the SDK's messages
+  isSecond?: boolean; // another stack of the same process already logs the SDK's messages
   retryBudgetSeconds?: number;
   attentionWindowSeconds?: number;
   rateLimitPerMinute?: number;
-  uses?: Partial<Record<Use, number>>; // the limits per minute and key; without it, there is no limit; {} means the defaults
+  uses?: Partial<Record<Use, number>>; // limits per minute and key; {}: the default limits; undefined: no limits
   noticeDigestSeconds?: number;
   noticeBudget?: NoticeBudget;
   recipientsPerDay?: number;
@@ -210,8 +210,8 @@ export async function startStack({
       return {
         ...companyAt(links.api, adminToken, rule),
         /**
-         * Starts a chain whose first action is held for at most this time (a field of the chain's input), with one action after
-         * it.
+         * Starts a chain of two actions. The first action is held for at most this time. This time is a field of the chain's
+         * input.
          */
         async startHeld(attentionWindowSeconds: number): Promise<string> {
           const chainId = randomUUID();
@@ -368,9 +368,9 @@ export class Unmet {
 }
 
 /**
- * Waits at most three minutes for a condition. A busy machine may need two minutes, and so may a task of the previous version
- * that was lost on its way to the worker. Polls often at first, then twice a second, because each poll of a chain is a query for
- * the server and the worker. A condition that is not met is `Unmet`, never `false`.
+ * Waits at most three minutes for a condition. A busy machine may need two minutes. If a task of the previous version was lost on
+ * its way to the worker, the task may also need two minutes. Polls often at first, then twice a second, because each poll of a
+ * chain is a query for the server and the worker. A condition that is not met is `Unmet`, never `false`.
  */
 export async function eventually<Value extends object | string | number | true | undefined>(
   what: string,

@@ -14,7 +14,7 @@ interface SentEvent {
   answer?: { version: number; applies: boolean; chainId?: string };
 }
 
-/** The targets of an event's effects, by the number in the version's contents. Every second version has one action less. */
+/** The targets of an event's effects in the version whose contents have this number. Even numbers have one action less. */
 const targetsOf = (name: string, number: number) => [
   `${name}-send-v${number}`,
   `${name}-late-v${number}`,
@@ -45,7 +45,7 @@ export async function startEvents(world: World, perSecond: number, random: () =>
   const made = await ask('POST', '/admin/companies/faults/rules', { name: 'events', onFailure: 'hold' });
   const { relayId, relayAccessToken } = made.body;
   const rule = `/admin/companies/faults/rules/${relayId}`;
-  /** The number in the contents of each published version. */
+  /** Each published version, with the number in its contents. */
   const numbers = new Map<number, number>();
   const sent: SentEvent[] = [];
   const wrong: string[] = [];

@@ -68,7 +68,7 @@ export function faultsOf(world: World, older?: string): Fault[] {
         assert(Number(refused.headers.get('retry-after')) > 0, 'Retry-After');
         const statuses = async () =>
           Promise.all(['healthz', 'readyz'].map(async (path) => (await fetch(`${world.urls.api1}/${path}`)).status));
-        // The process checks once a second.
+        // The API checks the database and Temporal only once a second.
         await eventually('/readyz to say so', async () => {
           const seen = await statuses();
           return `${seen}` === '200,503' || new Unmet(seen);

@@ -30,7 +30,7 @@ export const people = '@people.example';
 
 type Effect = (target: string, more: Action) => Action;
 
-const never = 3_000_000; // seconds: only a decision ends this delay during a run
+const never = 3_000_000; // seconds; longer than a run, so only a decision ends this delay
 
 /** @param random - numbers from 0 to 1. */
 export function orderOf(name: string, random: () => number): Order {

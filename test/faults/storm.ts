@@ -20,8 +20,8 @@ interface Options {
   perSecond: number;
   seed: number;
   /**
-   * Runs the faults one after the other, in an order that depends on the seed, each at least once, until all chains are sent.
-   * Chains are sent until the last fault has ended.
+   * Each fault runs at least once. The faults run one after the other, and the seed determines their order. They are repeated
+   * until the wanted number of chains is sent. If a fault still runs then, more chains are sent until it ends.
    */
   faults: Fault[];
   faultSeconds: number;
@@ -206,7 +206,7 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
     wrong.push(...missed);
   }
 
-  /** @returns the number of histories, and of chains that needed attention but should not have */
+  /** @returns the number of histories, and the number of chains that needed attention but should not have */
   async function replay(): Promise<{ count: number; attention: number }> {
     const { client, keyring, taskQueue } = world;
     const held = new Set(

@@ -10,7 +10,7 @@ import type { CompanyLimits } from '../../src/contract/company.js';
 import { type Action, email, eventually, type Stack, send, Unmet, udf } from '../end-to-end/stack.js';
 import type { Answers, Order } from './abuser.js';
 
-/** The number of hanging calls of one company: more than its local tries, and at most its limit of calls. */
+/** One company has this number of hanging calls: more than its limit of local tries, but not more than its limit of calls. */
 const mostCalls = 60;
 const actor = { kind: 'admin' } as const;
 
@@ -59,7 +59,7 @@ interface Abuse {
   met?: string;
 }
 
-/** @param most - the abusive company's quotas, per day or at once. @param pauseMs - slows the abuse beyond a limit, to save CPU time */
+/** @param most - the abuser's limit, a day or at once. @param pauseMs - the abuser's pause after a refusal, to save CPU time */
 export async function twoCompanies(stack: Stack, most: number, pauseMs = 0) {
   const systems = await startSystems();
 

@@ -6,7 +6,7 @@ import type { Database } from '../../src/store/database.js';
 export interface Ledger {
   started: { chainId: string; actions: unknown }[];
   kept: { key: string; reason: string }[];
-  /** Rules whose contacts got a notice of a reason: `4711 malformed-body`. */
+  /** `4711 malformed-body` means that the contacts of the rule 4711 got a notice with this reason. */
   told: string[];
 }
 

@@ -97,7 +97,7 @@ for (const [what, ask] of rows) {
   await measure(`${what}; one address`, () => ask(false));
 }
 
-/** Connections that send a byte a second until they are closed. */
+/** Measures connections that send a byte a second until they are closed. */
 const before = await cost();
 const sockets = Array.from({ length: 200 }, () => connect(port, '127.0.0.1').on('error', () => {}));
 for (const socket of sockets) socket.write('POST /co/acme/relay HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n\r\n[');

@@ -63,8 +63,8 @@ export async function visit({ python, url, bearer, seconds, seed, parameters, in
   );
   const checks = [
     ...['not_a_server_error', 'status_code_conformance', 'content_type_conformance', 'response_headers_conformance'],
-    // Without the check of `Allow`: the header also names the methods of a path with a parameter, since a chain could be named
-    // `bulk`.
+    // The check of `Allow` is left out. For `chains/bulk`, this header also names the methods of `chains/{chainId}`, because a
+    // chain could have the id `bulk`.
     ...['response_schema_conformance', 'unsupported_method'],
   ];
   const options = [

@@ -40,9 +40,9 @@ const fixtureSchema = z.strictObject({
 
 const fixturesSchema = z.strictObject({
   kind: z.string(),
-  /** What holds for the whole file, such as where documentation and systems.md disagree. */
+  /** Facts about the whole file, for example where the documentation and systems.md disagree. */
   notes: z.array(z.string()).default([]),
-  /** Added to every request. A request's own header replaces one; an empty text removes it. */
+  /** Headers for every request. A request can replace such a header by its own, or remove the header by an empty text. */
   headers: z.record(z.string(), z.string()).default({}),
   fixtures: z.array(fixtureSchema),
 });
@@ -122,7 +122,7 @@ export function describeFixtures<Failure extends string>(
   });
 }
 
-/** The defaults, and each doubt the other way, with the fixture's own settings kept. */
+/** Returns the default settings, and for each doubt the settings with this doubt reversed. A fixture's own settings stay. */
 function settingsFor({ doubts }: Fixture, usual: Doubts): Doubts[] {
   const free = Object.entries(usual).filter(([name]) => doubts[name] === undefined);
   return [doubts, ...free.map(([name, setting]) => ({ ...doubts, [name]: !setting }))];

@@ -15,6 +15,6 @@ export function readAs<Effect>(definition: ActionDefinition<Effect>, fields: Rec
     if (detail !== undefined) list.push(`${field}: ${detail}`);
   };
   const effect = definition.parse(fields, { problem: noteIn(problems), mistake: noteIn(mistakes), warning: noteIn(warnings) });
-  // The way through JSON drops undefined facts.
+  // The conversion to JSON and back drops undefined facts.
   return { effect: effect && JSON.parse(JSON.stringify(effect)), problems, mistakes, warnings };
 }

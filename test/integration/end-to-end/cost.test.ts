@@ -20,7 +20,7 @@ describe('a chain that goes well costs exactly', () => {
   const always = { actionCondition: 'status!=closed' };
   const soon = { delayInSeconds: '2' };
   const ofEvent = { if: 'assignment.status != "closed" && event.n > 3' };
-  /** A chain of an event costs the same as the chain of a list with an `actionCondition`, which is the row before it. */
+  /** A chain of an event costs the same as a similar chain of a list with an `actionCondition`. */
   const shapes: [string, (assignment: string) => Action[], { events: number; tasks: number }][] = [
     ['three sends', (id) => [send(id), send(id), send(id)], { events: 6, tasks: 1 }],
     [

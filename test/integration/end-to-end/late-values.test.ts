@@ -15,7 +15,7 @@ type Company = Awaited<ReturnType<typeof stack.company>>;
 
 const start = (company: Company, ...elements: Action[]) => startOfEvent(stack, company, elements);
 const states = (chain: { actions: { state: string }[] }) => chain.actions.map(({ state }) => state);
-/** The values that a ticket got, each with its key from the first `/` on. */
+/** For each call that changed the ticket: the end of the idempotency key (from the first `/` on), and the value. */
 const written = async (ticket: string) => {
   const calls = (await stack.calls(ticket)).filter(({ method }) => method === 'PATCH');
   return calls.map(({ body, idempotencyKey = '' }) => [

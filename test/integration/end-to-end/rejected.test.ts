@@ -95,7 +95,7 @@ describe('an invalid chain', () => {
     await company.post([udf('1', { cfName: undefined })]);
     await stack.mails(company.admin, 3);
     assert.equal((await key.list()).items.length, 5);
-    // The notice about this mistake would come later than the notice about a repetition.
+    // If this repetition caused a notice, the notice would come before the notice about the next mistake.
     await mistaken('status "d"');
     await company.post([udf('1', { externalSystemTicketId: undefined })]);
     assert.equal((await stack.mails(company.admin, 4)).length, 4);

@@ -195,7 +195,7 @@ for (const { name, open, skip } of testDatabases) {
       await store.rules.setDoor(companyId, '4712', (door) => ({ ...door, eventDays: 3 }), admin);
       const [events, purging] = [elsewhere().events, elsewhere().events];
       events.add(eventOf(companyId, { relayId: '404' }));
-      await events.flush(); // has purged
+      await events.flush(); // this flush also purges
       const old = [eventOf(companyId, { receivedAt: ago(31) }), eventOf(quiet, { receivedAt: ago(40) })];
       const young = eventOf(companyId, { receivedAt: ago(29) });
       const ofOther = [4, 2].map((days) => eventOf(companyId, { relayId: '4712', receivedAt: ago(days) }));
@@ -225,7 +225,7 @@ for (const { name, open, skip } of testDatabases) {
       await events.flush();
       assert.deepEqual([await countIn(many), await countIn(large)], [keptOfRule.events, 64]);
       assert.deepEqual([(await idsIn(many))[0], (await idsIn(large))[0]], [newest[0]?.eventId, newest[1]?.eventId]);
-      // A process that has purged already purges a rule again that grows quickly.
+      // The process has already purged this rule. If the rule grows quickly, the process purges it again.
       await fill(large, 20, 1024 * 1024);
       for (let count = 0; count < 17; count++) events.add(eventOf(large, { bytes: 1024 * 1024 }));
       await events.flush();

@@ -76,7 +76,7 @@ for (const { name, open, skip } of testDatabases) {
         await chain(companyId, ['1'], at, status, seconds, status === 'failed' ? ['PlatformError', 'NoWorker'] : []);
       await chain(companyId, ['2'], now - hour, 'failed');
       event(companyId, '1', midnight + 2000, 'not-applicable');
-      event(companyId, '1', midnight + 2000, 'chain'); // its chain counts
+      event(companyId, '1', midnight + 2000, 'chain'); // not counted, because its chain is counted
       await store.events.flush();
       const of = { days: 90, timeZone: '+02:00' };
       const byDay = await store.health.rule(companyId, '1', { ...of, by: 'day' }, now);

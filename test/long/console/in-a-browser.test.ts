@@ -70,7 +70,7 @@ async function lookAround(): Promise<void> {
     return page;
   };
   const go = (page: Page, path: string) => page.goto(stack.links.api + path);
-  /** The text of the page without the options of its lists. */
+  /** Waits until the page shows this text. The options of its lists do not count. */
   const reads = (page: Page, words: string | RegExp) =>
     page.getByRole('main').getByText(words).and(page.locator(':not(option)')).first().waitFor();
   const openSettings = (page: Page) => page.locator('summary', { hasText: /^Settings/ }).click();

@@ -15,7 +15,7 @@ import { adminToken, eventually, startStack, Unmet } from '../../end-to-end/stac
 interface Case {
   /** The fields of the action in the composer. */
   action: Record<string, string>;
-  /** The field that the second chain and the edit change, and its values: of the first chain, of the second, of the edit. */
+  /** The changed field, and its values: from the first chain, from the second chain, and from the edit. */
   changed: [field: string, first: string, second: string, edited?: string];
   /** What the simulator's page shows of the ticket after each value. */
   shows(value: string): string;

@@ -1,7 +1,7 @@
 /**
  * Runs every command of docs/operating.md against a live stack. A comment before each block has its fixture and its checks: `<!--
- * test: held; then action done -->`. Each line of a block is one command, in a shell that ran the first block before. It has its
- * own fixture, unless it only prints something.
+ * test: held; then action done -->`. Each line of a block is one command. It runs in a shell that has run the first block.
+ * Commands that only print something share a fixture. Every other command has its own fixture.
  */
 
 import assert from 'node:assert/strict';
@@ -243,7 +243,7 @@ function fixtureFor({ needs, expected }: Block): Promise<Fixture> {
   return known;
 }
 
-/** The checks that `then` may name; without one the command must succeed and print something. */
+/** The checks that `then` may name. If a block has no `then`, each command must succeed and print something. */
 const outcomes: Record<string, (fixture: Fixture, wanted: string) => Promise<unknown>> = {
   action: ({ company, chains, variables }, state) =>
     Promise.all(
@@ -317,7 +317,7 @@ describe('docs/operating.md', { concurrency: 3 }, () => {
     const inCompany = { COMPANY: company.companyId, ...variables };
     const times = async (command: string) => [(await run(command, inCompany)).code, (await run(command, inCompany)).code];
     const chain = '"relay:$COMPANY:$CHAIN"';
-    // A verb for an ended action while the chain is open: after the chain has closed, a signal fails.
+    // Action 0 has ended, but its chain must still be open, because a signal to a closed chain fails.
     assert.deepEqual(await times(`temporal workflow signal -w ${chain} --name cancelAction -i '[0]'`), [0, 0]);
     await company.steer(variables.CHAIN ?? '', 'cancel', 1);
     await company.ended(variables.CHAIN ?? '');

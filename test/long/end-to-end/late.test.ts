@@ -1,8 +1,8 @@
 /**
  * A query that is answered in a workflow task makes the SDK complete that task at once. The workflow then hears about a
  * finished local activity one task later than in a replay, together with signals that came in between. These tests cause that
- * for most of the chains; the stack replays every history at its end. If the lock were released during a local activity, most
- * would not replay.
+ * for most of the chains. The stack replays every history at its end. Most histories would not replay if a workflow released its
+ * lock during a local activity.
  */
 
 import { describe, it } from 'node:test';

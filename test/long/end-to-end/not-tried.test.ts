@@ -7,7 +7,7 @@ import { eventually, send, startStack, Unmet, udf } from '../../end-to-end/stack
 // On a busy machine a call may time out. It is then retried.
 const stack = await startStack({ retryBudgetSeconds: 120 });
 
-/** Waits until action 0 has the reason of its wait. */
+/** Waits until action 0 shows this reason for its wait. */
 function waits(company: Awaited<ReturnType<typeof stack.company>>, chainId: string, why: RegExp) {
   return company.until(chainId, ({ actions: [action] }) => why.test(action?.reason ?? ''), `action 0 to say ${why}`);
 }

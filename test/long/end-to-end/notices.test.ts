@@ -85,8 +85,8 @@ describe('chains that fail for the same reason', { concurrency: true }, () => {
       const counts = mails.map((mail) => Number(/^Needs attention: (\d+) chain/.exec(headline(mail))?.[1]));
       return counts.reduce((sum, count) => sum + count, 0) === many - 1 ? mails : new Unmet(mails.map(headline));
     });
-    // There is one notice for each window in which actions fail; on a busy machine, several. The notifier gets a failure within five
-    // seconds.
+    // Each window in which actions fail has one notice. On a busy machine, actions fail in several windows. The notifier gets a
+    // failure within five seconds.
     const windows = 1 + Math.floor((Date.parse(last) - Date.parse(first) + 5000) / (digestSeconds * 1000));
     assert.ok(digests.length <= windows, `${digests.map(headline)} in ${windows} windows`);
     const [digest] = digests;

@@ -232,7 +232,7 @@ describe('a deployment of npm run api and npm run worker', { concurrency: 2 }, (
     const namespace = `new-${randomUUID()}`;
     const workflowExecutionRetentionPeriod = msToTs('1 day');
     await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
-    // The processes call the first method themselves; the SDK calls the other after everything else has succeeded.
+    // Each process calls AddSearchAttributes. After everything else has succeeded, the worker's SDK calls DescribeNamespace.
     let refused: Record<string, number> = { AddSearchAttributes: codes.permissionDenied };
     const proxy = await startGrpcProxy(shared.TEMPORAL_ADDRESS, (method) => {
       const code = refused[method];

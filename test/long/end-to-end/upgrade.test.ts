@@ -43,7 +43,7 @@ import { createDatabase } from '../../store/databases.js';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** The tag of the last release; undefined: there is none; or the reason why it cannot be found here. */
+/** @returns the tag of the last release (undefined if there is no release), or the reason why the tag cannot be found here */
 function lastRelease(): { tag?: string } | { unknown: string } {
   const git = (...args: string[]) => execFileSync('git', ['-C', root, ...args], { encoding: 'utf8', stdio: 'pipe' }).trim();
   try {
@@ -181,8 +181,8 @@ const shapes: Shape[] = [
 ];
 
 /**
- * Chains of an event, which a release without rules with contents cannot run: it holds their actions, and says that its workers
- * are too old. The key is the version of the last such release.
+ * The version of the last release that does not know rules with contents. It cannot run the chain of an event: it holds the
+ * actions, and says that its workers are too old.
  */
 const withoutContents = '0.1.0';
 interface ShapeOfEvent extends Shape {
@@ -211,8 +211,8 @@ const shapesOfEvent: ShapeOfEvent[] = [
 ];
 
 /**
- * By version: a shape of chain for which the current worker writes a history that this release cannot replay. Its last action is
- * held. A release that is not listed can replay all shapes.
+ * For each listed release, a shape of chain. If the current worker runs such a chain, the release cannot replay the history. The
+ * last action of the shape is held. A release that is not listed can replay all shapes.
  */
 const beyondRelease: Record<string, Pick<Shape, 'actions' | 'states'>> = {};
 
@@ -323,7 +323,7 @@ else {
   describe(`an upgrade from ${tag}`, () => upgradeFrom(tag));
 }
 
-/** Chains that run on unreleased code. */
+/** Replays the chains that this version recorded before its release. */
 function replayRecorded(): void {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   it(`the chains that test/histories/${version} has recorded go on`, async () => {

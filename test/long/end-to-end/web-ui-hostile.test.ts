@@ -126,10 +126,10 @@ async function attack(): Promise<void> {
     assert.deepEqual(wrong, []);
   });
 
-  // The other held chains have texts that `done` and `failed` have, too. One page of each other type is enough.
+  // All held chains but the first are left out: `done` and `failed` have the same texts. One page of each other type is enough.
   const isSeen = (id: string) => held.slice(1).some((chainId) => id.includes(chainId));
   const few = (type: string) => (type === 'RuleChain' ? extent(2, 5) : 1);
-  const one = (type: string) => (type === 'RuleChain' ? 1 : 0); // The memo and the search attributes of others have no such texts.
+  const one = (type: string) => (type === 'RuleChain' ? 1 : 0); // Other types have no such texts in memo and search attributes.
   for (const [tab, most, shown] of [
     ['history', few, /sendAssignment|updateUdf|RuleChain|notice|DelayedAction|WorkflowExecution/i],
     ['user-metadata', few, /Summary|Details|No user metadata/i],

@@ -26,7 +26,7 @@ async function failureOf(companies: () => Promise<unknown>, attempt: number): Pr
     store,
     inFlight: new InFlight({ log: pino({ enabled: false }), metrics: new Metrics() }),
     log: pino({ enabled: false }),
-    client: {} as Deps['client'], // Only local activities ask it.
+    client: {} as Deps['client'], // Only local activities use the client.
   };
   return new MockActivityEnvironment({ startToCloseTimeoutMs: 400, attempt })
     .run(() =>

@@ -25,7 +25,7 @@ interface Attempt {
   heartbeatDetails?: unknown;
   kept?: unknown; // from an earlier activity
   pauses?: Pause[];
-  /** Temporal's answer to the data of the attempt. */
+  /** Temporal's answer when the attempt records its data. */
   record?: (data: unknown) => Promise<void>;
 }
 
@@ -195,7 +195,7 @@ describe('a send at WorkMarket whose worker is lost', () => {
       tell();
       return new Promise<never>(() => {});
     };
-    /** A send without a visible effect takes the whole time. */
+    /** If the effect of a send never becomes visible, the send takes this whole time. */
     const timeoutMs = at === 'before the send' ? 2_000 : 60_000;
     const send = (platform: Platform, timeoutMs: number): Effect => {
       return (call) => platform.sendAssignment('6029116324', { groupIds: ['11'] }, { ...call, timeoutMs });

@@ -1,4 +1,4 @@
-/** A local try after a lost attempt at its workflow task. */
+/** A local try is refused if an earlier attempt at its workflow task may have been lost. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

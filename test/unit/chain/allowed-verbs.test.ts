@@ -18,8 +18,8 @@ const again: SteeringVerb[] = ['retry', 'mend'];
 const none: SteeringVerb[] = [];
 
 /**
- * The verbs allowed for an action: in an open chain, in one with a full history, in one that ended by itself. After a
- * cancellation or termination: none.
+ * The verbs allowed for an action in an open chain, in a chain with a full history, and in a chain that ended by itself. No verb
+ * is allowed after a cancellation or termination.
  */
 const table: Record<ActionState, [open: SteeringVerb[], full: SteeringVerb[], closed: SteeringVerb[]]> = {
   pending: [['cancel'], ['cancel'], none],

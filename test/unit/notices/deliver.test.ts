@@ -30,7 +30,7 @@ interface Attempted {
   rules?: Record<string, { name: string; notify?: Notify }>;
   /** The budget's answer. */
   turn?: Turn;
-  /** Unconfirmed contacts, and whether this is the cause's first notice to each. */
+  /** The keys are the unconfirmed contacts. The value is whether the contact gets the first notice of the cause. */
   unconfirmed?: Record<string, boolean>;
 }
 

@@ -155,7 +155,7 @@ describe('the parts of an event that an expression reads', () => {
   });
 });
 
-/** Each is refused when it is parsed, or ends with an answer or a refusal. */
+/** Each expression is refused when it is parsed, or its evaluation ends with an answer or a refusal. */
 describe('a hostile expression', () => {
   const long = 'ab'.repeat(60_000);
   const numbers = Array.from({ length: 20_000 }, (_, place) => place);

@@ -28,7 +28,7 @@ function passedOn({ commands }: Driven): [string, unknown][] {
 }
 
 describe('delays that end during a pause', () => {
-  /** The action is due after 600 seconds, another action of its chain after 300. The pause ends after 1,600 seconds. */
+  /** The action is due after 600 s. Another action of its chain is due after 300 s. The pause ends after 1,600 s. */
   const overdue = async (resume: unknown, pauseSince = 200, what = 'all') => {
     const dueTimes = [
       { at: began, needs: ['platform'] },

@@ -329,7 +329,7 @@ function assertUnknown({ kind, facts, message }: ConnectorError): void {
   assert.match(facts.remedy ?? '', /skip this action\. If not, retry/);
 }
 
-/** The form without the access token, which is there with one of the doubtful settings. */
+/** The form without its access token. With one of the doubtful settings, the form has the token. */
 function withoutToken(body: unknown): object {
   const { access_token: _, ...form } = body as Record<string, unknown>;
   return form;
@@ -385,7 +385,7 @@ describe('WorkMarket beyond its simulator', () => {
       return (same.find(({ answer }) => 'json' in answer) ?? same[0])?.answer;
     };
     server.answer = (response, request) => {
-      const isLastPage = request.path.endsWith('start=5'); // The fixtures have other pages.
+      const isLastPage = request.path.endsWith('start=5'); // The fixtures do not have this page.
       const answer = isLastPage
         ? { status: 200 }
         : (answerTo(request) ?? assert.fail(`${request.method} ${request.path} is not documented`));
