@@ -13,7 +13,7 @@ import type { Log, Metrics } from '../service/telemetry.js';
 import { reasonOf } from '../service/temporal.js';
 import type { KnownRow, NewChainRow } from '../store/chains.js';
 import type { Store } from '../store/store.js';
-import { isoTime, listed, quoted, type Run, read, readMemo, runsOf, searchAttributesSchema } from './list.js';
+import { isoTime, listed, type Run, read, readMemo, runsOf, searchAttributesSchema } from './list.js';
 import { describeChain, readClosed, readInput } from './read.js';
 
 export interface CollectOptions {
@@ -167,15 +167,10 @@ export class Collector {
     return ["WorkflowType = 'RuleChain'", ...conditions].join(' AND ');
   }
 
-  /** The workers of a task queue complete only the rows of its own chains. */
-  #ownQuery(...conditions: string[]): string {
-    return this.#query(`TaskQueue = ${quoted(this.options.taskQueue)}`, ...conditions);
-  }
-
   async #collectClosed(start: number, end: number): Promise<number> {
     const between = `CloseTime >= ${timeOf(start)} AND CloseTime < ${timeOf(end)}`;
     return this.#each(
-      this.#ownQuery("ExecutionStatus != 'Running'", between),
+      this.#query("ExecutionStatus != 'Running'", between),
       (known, run) => known?.runId !== run.execution?.runId || known?.closedAt !== isoTime(run.closeTime),
     );
   }

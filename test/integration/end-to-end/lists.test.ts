@@ -55,7 +55,7 @@ describe('lists of chains', () => {
     const sealed = randomUUID();
     const handle = await client.workflow.start('RuleChain', {
       workflowId: `relay:${company.companyId}:${sealed}`,
-      taskQueue: stack.taskQueue,
+      taskQueue: 'nobody',
       memo: { summary: 'a secret' },
       typedSearchAttributes: [{ key: companyKey, value: company.companyId }],
     });

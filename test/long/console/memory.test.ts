@@ -59,7 +59,8 @@ it('proposes how often a rule expects an event, and shows that it is quiet', { s
   await signIn(page, stack.links.api, adminToken, `/companies/${companyId}/rules/${relayId}`);
   const health = page.getByRole('region', { name: 'Events over time' });
   await health.locator('svg').first().waitFor();
-  assert.equal(await health.locator('svg g').count(), 28);
+  const days = await health.locator('svg g').count(); // soon after midnight, today has no event yet
+  assert.ok(days === 27 || days === 28, `${days}`);
   await page.locator('summary', { hasText: 'Settings' }).click();
   await page.getByRole('button', { name: 'Use the proposal' }).click();
   await page.getByLabel('An event is expected every').and(page.locator('[value="1 hour"]')).waitFor();
