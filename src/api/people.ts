@@ -1,4 +1,4 @@
-/** `/admin/companies/{companyId}/people`: the people who sign in to a company without a key. */
+/** `/admin/companies/{companyId}/people`: the people who can sign in to a company, and need no key. */
 
 import { mostPeople, peopleResponse, personRequest, personSchema } from '../contract/person.js';
 import type { Store } from '../store/store.js';

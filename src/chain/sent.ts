@@ -12,7 +12,7 @@ const ofEveryAction = {
   comment: 'comment',
 };
 
-/** @returns the fields whose original values the action does not contain. @param names - the known fields. */
+/** @returns the fields whose sent value differs from the value in the action. @param names - the known fields. */
 export function sentFields(action: ChainAction, fields: Fields, names: readonly string[]): Fields {
   const held = heldFields(action);
   const isKept = (name: string) =>

@@ -168,7 +168,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
       )}
       {others.length > 0 && count > 1 && (
         <p class="note wait">
-          The assignment of {actionsText(others)} stays the same. To change it in these actions too, edit only the assignment.
+          The assignment of {actionsText(others)} stays the same. To change it there too, save an edit of the assignment alone.
         </p>
       )}
       {isUnknown(action) && (

@@ -218,7 +218,7 @@ const statementsOf: Record<string, readonly string[]> = {
        door jsonb NOT NULL, encryption_key text, updated_at timestamptz NOT NULL DEFAULT now(),
        PRIMARY KEY (company_id, relay_id), FOREIGN KEY (company_id, relay_id) REFERENCES rules ON DELETE CASCADE
      )`,
-    // `hash`: of the body, for repeated events. `dedupe_hash`: of `dedupe`, which is encrypted.
+    // `hash` is the hash of the body, to find repeated events. `dedupe` is encrypted, so `dedupe_hash` is its hash.
     `CREATE TABLE events (
        company_id text COLLATE "C" NOT NULL, relay_id text COLLATE "C" NOT NULL, event_id text COLLATE "C" NOT NULL,
        seq bigint GENERATED ALWAYS AS IDENTITY, received_at timestamptz NOT NULL,

@@ -59,7 +59,7 @@ interface Abuse {
   met?: string;
 }
 
-/** @param most - the abuser's limit, a day or at once. @param pauseMs - the abuser's pause after a refusal, to save CPU time */
+/** @param most - the abuser's limit of actions a day, recipients a day, and open chains. @param pauseMs - the abuser's pause after a refusal, to save CPU time */
 export async function twoCompanies(stack: Stack, most: number, pauseMs = 0) {
   const systems = await startSystems();
 

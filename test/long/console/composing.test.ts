@@ -382,7 +382,7 @@ async function composing(): Promise<void> {
       const [first] = await Promise.all(subjects.map((subject) => rule.start([{ ...mail, subject }])));
       const page = await pageOf(`${home}/chains/${first?.chainId}`);
       await page.getByRole('button', { name: 'Make this a rule of ours…' }).click();
-      await page.getByText('These values vary').waitFor();
+      await page.getByText('The last requests had different values here').waitFor();
       assert.deepEqual(await obstacles(page), []);
       await page.getByRole('button', { name: 'Use as the draft' }).click();
       await step(page, 1)

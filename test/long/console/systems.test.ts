@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { platformKinds, type Setting, ticketingKinds } from '../../../src/chain/kinds.js';
+import { fieldWords } from '../../../src/chain/words.js';
 import { acceptedSchema } from '../../../src/contract/chain-resource.js';
 import { vendorSettings } from '../../../src/sandbox/vendors/simulators.js';
 import { missingBrowser, signIn, startBrowser } from '../../end-to-end/browser.js';
@@ -128,7 +129,7 @@ async function systems(): Promise<void> {
       } else {
         await card.getByRole('button', { name: /^Edit and retry/ }).click();
         const dialog = page.getByRole('dialog');
-        await dialog.getByLabel(field).fill(edited);
+        await dialog.getByLabel(fieldWords[field] ?? field, { exact: true }).fill(edited);
         await dialog.getByRole('button', { name: 'Save and retry' }).click();
       }
       await page.getByText('completed', { exact: true }).waitFor();

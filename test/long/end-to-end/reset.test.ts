@@ -129,7 +129,7 @@ describe('a reset at every workflow task', () => {
       const company = await stack.company({ onFailure: shape.states.includes('failed') ? 'continue' : 'hold' });
       let points = 1;
       for (let point = 0; point < points; point += 1) {
-        // A new chain for every point, so that each is reset in the state that the shape names.
+        // Each point gets a new chain, so that every chain is in the shape's state when it is reset.
         const { chainId, workflowId } = await company.start(await shape.actions(company));
         await shape.until(company, chainId);
         const runId = await settled(workflowId);

@@ -1,7 +1,7 @@
 /**
- * Chains get queries and signals without pause while their local activities run. A query at that moment makes Temporal report an
- * activity's end to the workflow one workflow task later than in a replay. Events in between must not change the order of
- * commands. The stack replays every history at its end. `RELAY_TEST_STORM` sets the number of chains, `RELAY_TEST_SEED` repeats a
+ * Chains get queries and signals without pause while their local activities run. After a query at that moment,
+ * the workflow learns one workflow task later than in a replay that an activity ended. Events in between must not change the
+ * order of commands. The stack replays every history at its end. `RELAY_TEST_STORM` sets the number of chains, `RELAY_TEST_SEED` repeats a
  * run.
  */
 

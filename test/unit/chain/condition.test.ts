@@ -205,7 +205,7 @@ describe('evaluateCondition', () => {
     ['price==10.50', false, 'price was "10.5"'],
     ['count==0', true, 'count was "0"'],
     ['first-name==Ada', true, 'first-name was "Ada"'],
-    // A missing property equals nothing.
+    // A missing property is not equal to any value.
     ['location.zipp==94016', false, 'location.zipp: no such property', true],
     ['location.zipp!=94016', true, 'location.zipp: no such property', true],
     ['location.zipp==', false, 'location.zipp: no such property', true],

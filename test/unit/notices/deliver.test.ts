@@ -30,7 +30,7 @@ interface Attempted {
   rules?: Record<string, { name: string; notify?: Notify }>;
   /** The budget's answer. */
   turn?: Turn;
-  /** The keys are the unconfirmed contacts. The value is whether the contact gets the first notice of the cause. */
+  /** By unconfirmed contact: true if this is the contact's first notice about the cause. */
   unconfirmed?: Record<string, boolean>;
 }
 

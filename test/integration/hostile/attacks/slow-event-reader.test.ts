@@ -61,7 +61,7 @@ describe('an event reader that does not read', () => {
       return paths.every((path) => seen.some((one) => one.path === path && Number(one.version) >= 4)) || new Unmet(seen);
     });
     const old = heard().filter(({ version }) => Number(version) < 4);
-    // The socket buffers of both sides had received these answers before.
+    // When the reader stopped, these answers were already in the socket buffers.
     assert(old.length <= paths.length, `${old.length} older answers were kept for a reader who had not asked for them`);
   });
 });
