@@ -159,7 +159,6 @@ export async function listed(
   const { execution, status, startTime, closeTime, searchAttributes } = run;
   const chain = chainOfWorkflow(execution?.workflowId ?? '');
   if (chain === undefined) return undefined;
-  const known = searchAttributesSchema.parse(await read(client, searchAttributes?.indexedFields));
   const {
     receivedAt = isoTime(startTime) ?? '',
     summary,
@@ -170,6 +169,7 @@ export async function listed(
       return { summary: `cannot be read: ${error.message}` }; // One unreadable chain must not hide the others.
     }),
   );
+  const known = searchAttributesSchema.parse(await read(client, searchAttributes?.indexedFields));
   return {
     ...chain,
     workflowId: execution?.workflowId ?? '',
