@@ -108,7 +108,8 @@ async function onThePage(): Promise<void> {
     await page.getByText(/^2 refused requests of rule /).waitFor();
     assert.deepEqual(await obstacles(page), []);
     for (const at of [newest, first]) {
-      await page.getByRole('link', { name: /^Show the (newest )?request$/ }).click();
+      // The page can still show the link of the request before.
+      await page.locator(`a[href="${at}"]`, { hasText: /^Show the (newest )?request$/ }).click();
       await page.waitForURL(served.url + at);
       await page.getByRole('button', { name: 'Drop' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Drop' }).click();
