@@ -123,7 +123,7 @@ async function checkSender(
 const toleranceMs = 5 * 60_000;
 
 /**
- * `isRight`: whether somebody with the key signed the body. `mistake` may still say that the signed time is too old. Hashes the
+ * `isRight`: the key fits the signature of the body. Even then, `mistake` can say that the signed time is too old. Hashes the
  * body in every case, so that the duration does not show which signature a rule requires.
  */
 export function checkSignature(

@@ -211,7 +211,7 @@ export const sayOnPage: MiddlewareHandler = async (c, next) => {
   c.res = await sendPage(c, { title, main: html`<h1>${title}</h1><p role="status">${detail}</p>` });
 };
 
-/** @param last - the last decision after the notice. @returns why nobody can decide; undefined if the action needs attention. */
+/** @param last - the last decision after the notice. @returns the reason if nobody can decide now. */
 function howItEnded(action: ActionResource, last: Steered | undefined, { timeZone }: Whose): string | undefined {
   const { state, result, reason = result?.note } = action;
   if (state === 'needs-attention') return undefined;

@@ -195,7 +195,7 @@ export async function runEvent(options: ApiOptions, quotas: Quotas, running: Run
   const able = rendered.kind === 'chain' ? await checked(quotas, companyId, rendered.actions) : { warnings: [] };
   const problems = rendered.kind === 'refused' ? rendered.problems : able.problems;
   if (rendered.kind !== 'chain' || problems) {
-    // Since the event first came, somebody may have published another version.
+    // Somebody may have published another version after the first delivery of the event.
     const earlier = idempotencyKey !== undefined && (await findChain(options, { companyId, rule, hash, idempotencyKey }));
     if (earlier) return ranAs(rule, earlier, []);
     if (problems) throw refusedEvent(problems);

@@ -30,7 +30,7 @@ export function stateCell(state: string): Painted {
   return { text: state, tone: (['good', 'warning', 'bad'] as const).find((tone) => tones[tone].includes(state)) };
 }
 
-/** Shows a send that found nobody as a warning, although the action was done. */
+/** A send that found nobody is done, but looks like a warning. */
 function actionCell(action: Pick<ActionResource, 'state' | 'result'>): Painted {
   return foundNobody(action) ? { text: 'nobody found', tone: 'warning' } : stateCell(action.state);
 }

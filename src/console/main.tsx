@@ -61,7 +61,7 @@ const pages: Record<string, PageOfCompany> = {
   people: { under: 'settings', name: 'People and audit', key: 'p', list: PeoplePage, needs: 'manage' },
 };
 
-/** This page has its own script, because most visits do not need the page. The script is loaded when somebody opens the page. */
+/** A page with a script of its own. The browser loads the script when somebody opens the page. */
 function Later({ load, ...of }: { load(eventId: string): Promise<OfRule>; relayId: string; eventId: string }) {
   const [loaded, hasFailed] = [useSignal<{ Shown: OfRule } | undefined>(undefined), useSignal(false)];
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** Keeps answers of the API up to date, by polls and server-sent events, while a page shows them and somebody uses the page. */
+/** Keeps the API's answers on an open page up to date, by polls and server-sent events, while somebody uses the page. */
 
 import { type Signal, signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';

@@ -83,7 +83,7 @@ export const peopleIn = (database: Database, pepper: Pepper) => {
 
     /**
      * Finds the people of an account at the OpenID service, in all companies. Binds the account to listed people with its
-     * verified address. Leaves out people to whom another account of the service is bound. If a group gives the account a role,
+     * verified address. Ignores people who are bound to another account of the service. If a group gives the account a role,
      * adds a person. If the group does not give the role any more, removes the person.
      */
     identify: (identity: Identity): Promise<KnownPerson[]> =>
