@@ -55,7 +55,7 @@ describe('the metrics in queries', () => {
 
 describe('docs/telemetry.md', () => {
   const rows = page.split('\n').flatMap((line) => {
-    const [, name, type, labels = '', , meaning] = line.split('|').map((cell) => cell.trim());
+    const [, name, type, labels = '', meaning] = line.split('|').map((cell) => cell.trim());
     const metric = /^`(relay_\w+)`$/.exec(name ?? '')?.[1];
     return metric && meaning ? [{ metric, type, labels: [...labels.matchAll(/`(\w+)`/g)].map(([, label]) => label) }] : [];
   });

@@ -92,7 +92,7 @@ describe('docs/README.md', () => {
 
 describe('docs/systems', () => {
   const kinds = Object.entries({ ...platformKinds, ...ticketingKinds });
-  const rest = ['What an error means', 'How the result is checked', 'Limits', 'Tried'];
+  const rest = ['What an error means', 'How the result is checked', 'Limits'];
   const template = ['Connect', 'Rights', 'Fields and values', ...rest];
   const connectors = filesIn('src/connectors/', '.ts').map((name) => `src/connectors/${name}`);
   const source = [...connectors, 'src/chain/kinds.ts'].map(read).join('\n').toLowerCase();
@@ -115,7 +115,7 @@ describe('docs/systems', () => {
     it(`${page}.md has only errors that a connector makes`, () => {
       const rows = read(`docs/systems/${page}.md`).matchAll(/^\| (?!Error|---)(.+?) \|/gm);
       const titles = Array.from(rows, ([, title = '']) => title);
-      assert(titles.length > 3);
+      assert(titles.length > 1);
       const parts = titles.flatMap((title) => title.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), '…').split('…'));
       const unknown = parts.filter((part) => !source.includes(part.trim().toLowerCase()));
       assert.deepEqual(unknown, []);
