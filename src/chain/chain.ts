@@ -230,3 +230,7 @@ export function initialStatus(chain: Chain, action: ChainAction): ActionStatus {
     runAt: new Date(dueAt(chain, action)).toISOString(),
   };
 }
+
+export function ticketIdsOf(actions: readonly ChainAction[]): string[] {
+  return [...new Set(actions.flatMap((action) => (action.action === 'ticket_updateUDF' ? action.ticketId : [])))];
+}

@@ -227,7 +227,3 @@ function folded(name: string): string {
   foldedNames.set(name, fold);
   return fold;
 }
-
-export function ticketIdsOf(actions: readonly ChainAction[]): string[] {
-  return [...new Set(actions.flatMap((action) => (action.action === 'ticket_updateUDF' ? action.ticketId : [])))];
-}

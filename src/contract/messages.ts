@@ -60,6 +60,8 @@ export function readStop(argument: unknown): { reason: string; by?: string } | u
 
 export type ChainView = Pick<ChainResource, 'status' | 'ignored' | 'historyFull'> & { actions: ActionStatus[] };
 export const statusQuery = defineQuery<ChainView>('status');
+/** Calls from a workflow to the process of its worker. They are not in the history. */
+export type ChainSinks = { chains: { ended(view: ChainView, ticketIds: string[]): void } };
 
 /** All edits of an action's fields so far; null if the action was never edited. */
 export const changesQuery = defineQuery<Fields | null, [unknown]>('changes');

@@ -39,16 +39,22 @@ export function searchAttributesOf({ companyId, chainId }: ChainRef, actions: re
 /** The attributes that can change while a chain runs. Part of the replay contract. */
 export function standingOf(actions: readonly ActionStatus[]): SearchAttributeUpdatePair[] {
   const held = actions.filter(({ state }) => state === 'needs-attention');
-  const failed = actions.every(({ state }) => hasEnded(state)) ? actions.filter(({ state }) => state === 'failed') : held;
-  const failures = fitting(failed.flatMap(({ error }) => error?.type ?? []));
+  const failures = failureTypesOf(actions);
   const paused = actions.some(({ pausedSince }) => pausedSince !== undefined);
   const assignments = fitting(actions.flatMap(({ assignmentId }) => assignmentId ?? []));
   return [
     { key: needsAttentionKey, value: held.length > 0 },
-    { key: failuresKey, value: failures.length > 0 ? failures : null },
+    { key: failuresKey, value: failures ?? null },
     { key: pausedKey, value: paused || null },
     { key: assignmentsKey, value: assignments.length > 0 ? assignments : null },
   ];
+}
+
+/** The types of the failures of an ended chain, or of the actions that need attention. Undefined if there are none. */
+export function failureTypesOf(actions: readonly ActionStatus[]): string[] | undefined {
+  const state = actions.every(({ state }) => hasEnded(state)) ? 'failed' : 'needs-attention';
+  const failures = fitting(actions.flatMap((action) => (action.state === state && action.error?.type) || []));
+  return failures.length > 0 ? failures : undefined;
 }
 
 /** If `RelayNeedsAttention` changes, adds `RelayAttentionSince` to the changes. @param now - Unix milliseconds. */

@@ -1,6 +1,7 @@
 /**
  * One row for each chain, which stays after Temporal has deleted the chain. The API adds a row after it has accepted a chain, at
- * most a second later. A collector in the workers completes the row (temporal/collect.ts).
+ * most a second later. The worker that ends the chain completes the row (temporal/ended.ts). A collector compares the rows with
+ * Temporal (temporal/collect.ts).
  */
 
 import { z } from 'zod';
@@ -106,6 +107,7 @@ const knownRow = z.object({
   runId: z.string().optional(),
   startedAt: z.iso.datetime().optional(),
   closedAt: z.iso.datetime().optional(),
+  status: z.string().optional(),
 });
 export type KnownRow = z.infer<typeof knownRow>;
 const selectOpen = `SELECT company_id AS "companyId", chain_id AS "chainId" FROM chains
@@ -115,8 +117,9 @@ const setForgotten = `WITH written AS (UPDATE chains SET status = 'forgotten', c
     run_id = NULL, started_at = NULL, held_since = NULL, paused = NULL, updated_at = now()
   FROM json_to_recordset($1::text::json) AS named (company_id text, chain_id text)
   WHERE closed_at IS NULL AND chains.company_id = named.company_id AND chains.chain_id = named.chain_id RETURNING chains.*) ${writeIds}`;
-const selectKnown = `SELECT company_id AS "companyId", chain_id AS "chainId", run_id AS "runId", started_at AS "startedAt", closed_at AS "closedAt"
-  FROM chains
+const selectRuns = `SELECT company_id AS "companyId", chain_id AS "chainId", run_id AS "runId", started_at AS "startedAt", closed_at AS "closedAt", status
+  FROM chains`;
+const selectKnown = `${selectRuns}
   WHERE (company_id, chain_id) IN (SELECT company_id, chain_id FROM json_to_recordset($1::text::json) AS named (company_id text, chain_id text))`;
 
 const range = 'company_id = $1 AND kind = $2 AND id >= $3 AND id < $4';
@@ -130,16 +133,18 @@ const selectChains = `SELECT chain_id AS id, received_at AS "lastAt" FROM chains
   WHERE company_id = $1 AND chain_id >= $2 AND chain_id < $3 ORDER BY chain_id LIMIT 20`;
 const foundId = z.object({ id: z.string(), lastAt: z.string().optional() });
 
-const named = (rows: readonly { companyId: string; chainId: string }[]) =>
+type Ref = Pick<ChainRow, 'companyId' | 'chainId'>;
+export const keyOf = ({ companyId, chainId }: Ref) => `${companyId}:${chainId}`;
+const named = (rows: readonly Ref[]) =>
   JSON.stringify(rows.map(({ companyId, chainId }) => ({ company_id: companyId, chain_id: chainId })));
 
 export type NewChainRow = Omit<ChainRow, 'failedActions' | 'nobodyFound' | 'place'> &
   Partial<Pick<ChainRow, 'failedActions' | 'nobodyFound'>>;
 
-export type LostRow = (row: Pick<ChainRow, 'companyId' | 'chainId'>, error: unknown) => void;
+export type LostRow = (row: Ref, error: unknown) => void;
 
 export class Chains {
-  #unsettled: NewChainRow[] = [];
+  readonly #unsettled = new Map<string, NewChainRow>();
   #flushing: Promise<void> = Promise.resolve();
   #purgeAt = Date.now() + purgeEveryMs;
   readonly #timer: NodeJS.Timeout;
@@ -149,21 +154,31 @@ export class Chains {
     private readonly database: Database,
     private readonly onLost: LostRow = () => {},
   ) {
-    this.#timer = setInterval(() => this.#unsettled.length > 0 && this.flush().catch(() => {}), flushEveryMs).unref();
+    this.#timer = setInterval(() => this.#unsettled.size > 0 && this.flush().catch(() => {}), flushEveryMs).unref();
   }
 
   /** Never waits and never fails. If too many rows wait for the database, the collector adds the row later. */
   add(row: NewChainRow): void {
-    if (this.#unsettled.length < mostUnsettled) this.#unsettled.push(row);
+    const key = keyOf(row);
+    if (this.#unsettled.size < mostUnsettled && !this.#unsettled.has(key)) this.#unsettled.set(key, row);
+  }
+
+  /** Like `add`, for a chain that ends. The row replaces the row of the open chain. */
+  end(row: NewChainRow): void {
+    if (this.#unsettled.size < mostUnsettled) this.#unsettled.set(keyOf(row), row);
   }
 
   /** Writes the rows that were added until now. @throws if the database does not answer. */
   flush(): Promise<void> {
     const flushed = this.#flushing.then(async () => {
-      while (this.#unsettled.length > 0) {
-        const rows = this.#unsettled.slice(0, batch);
-        await this.#write(rows, 'DO NOTHING');
-        this.#unsettled.splice(0, rows.length);
+      while (this.#unsettled.size > 0) {
+        const rows = [...this.#unsettled.values()].slice(0, batch);
+        await this.#write(
+          rows.filter(({ closedAt }) => closedAt === undefined),
+          'DO NOTHING',
+        );
+        await this.collect(rows.filter(({ closedAt }) => closedAt !== undefined));
+        for (const row of rows) if (this.#unsettled.get(keyOf(row)) === row) this.#unsettled.delete(keyOf(row));
       }
     });
     this.#flushing = flushed.catch(() => {});
@@ -172,7 +187,7 @@ export class Chains {
 
   /** Writes the waiting rows, so that readers see all chains that this process has accepted. Ignores a failure. */
   #flushed(): Promise<void> {
-    return this.#unsettled.length === 0 ? Promise.resolve() : this.flush().catch(() => {});
+    return this.#unsettled.size === 0 ? Promise.resolve() : this.flush().catch(() => {});
   }
 
   /**
@@ -186,6 +201,7 @@ export class Chains {
 
   /** If a batch fails because of one row, the other rows are written alone. @throws if the database does not answer. */
   async #write(rows: readonly NewChainRow[], onConflict: string): Promise<void> {
+    if (rows.length === 0) return;
     const write = (some: readonly NewChainRow[]) => {
       const stored = some.map((row) => ({ failedActions: 0, nobodyFound: false, ...row, place: placeOf(row) }));
       return chains.insertAll(this.database, stored.map(storable), isKept, onConflict, writeIds);
@@ -198,9 +214,9 @@ export class Chains {
   }
 
   /** Returns the rows of these chains: the last known run, and when this run closed. */
-  async known(some: readonly { companyId: string; chainId: string }[]): Promise<Map<string, KnownRow>> {
+  async known(some: readonly Ref[]): Promise<Map<string, KnownRow>> {
     const rows = await read(this.database, knownRow, selectKnown, [named(some)]);
-    return new Map(rows.map((row) => [`${row.companyId}:${row.chainId}`, row]));
+    return new Map(rows.map((row) => [keyOf(row), row]));
   }
 
   /** Records which open chains are held or paused. All other open chains run. */
@@ -216,12 +232,17 @@ export class Chains {
     await this.database.query(setRunning, [rows]);
   }
 
+  /** The rows that closed in this time. @param from, until - ISO 8601 in UTC with milliseconds */
+  closedBetween(from: string, until: string) {
+    return read(this.database, knownRow, `${selectRuns} WHERE place >= $1 AND place < $2`, [`1${from}`, `1${until}`]);
+  }
+
   open() {
     return read(this.database, knownRow, selectOpen);
   }
 
   /** Closes the rows of open chains that Temporal does not know. */
-  async forget(some: readonly { companyId: string; chainId: string }[]): Promise<void> {
+  async forget(some: readonly Ref[]): Promise<void> {
     await this.database.query(setForgotten, [named(some), new Date().toISOString()]);
   }
 

@@ -1,20 +1,19 @@
 /**
- * Completes the rows of chains in the store with data of Temporal. Only the worker with the lease does this. Each pass reads the
- * runs that closed since the last pass (with an overlap), and open runs whose row is missing or wrong. All writes are idempotent.
+ * Compares the rows of chains in the store with Temporal. Only the worker with the lease does this. Each pass lists the runs that
+ * closed since the last pass (with an overlap), and completes the rows that no worker has completed (temporal/ended.ts). It also
+ * corrects the rows of open chains. All writes are idempotent.
  */
 
 import { setTimeout } from 'node:timers/promises';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
-import { chainOfWorkflow, chainWorkflowId, type Links } from '../chain/chain.js';
-import { isToRedo, lastFoundNobody } from '../chain/outcome.js';
-import { ticketIdsOf } from '../chain/request.js';
-import { chainSchema } from '../contract/chain-resource.js';
+import { chainOfWorkflow, chainWorkflowId, type Links, ticketIdsOf } from '../chain/chain.js';
 import type { Log, Metrics } from '../service/telemetry.js';
 import { reasonOf } from '../service/temporal.js';
 import type { KnownRow, NewChainRow } from '../store/chains.js';
 import type { Store } from '../store/store.js';
+import { endOf } from './ended.js';
 import { isoTime, listed, type Run, read, readMemo, runsOf, searchAttributesSchema } from './list.js';
-import { describeChain, readClosed, readInput } from './read.js';
+import { describeChain, readClosed, readInput, statusOf } from './read.js';
 
 export interface CollectOptions {
   client: Client;
@@ -23,6 +22,7 @@ export interface CollectOptions {
   links: Links;
   metrics: Pick<Metrics, 'collectorLag' | 'retention' | 'forgotten'>;
   log: Pick<Log, 'warn' | 'error'>;
+  endedMs?: number; // the time in which the worker that ends a chain writes the row. Default: 2.5 seconds
 }
 
 const everyMs = 1000;
@@ -30,6 +30,7 @@ const busyEveryMs = 5000; // the pause after a pass with many runs, because the 
 const manyRuns = 50;
 const leaseMs = 60_000;
 const passMs = 15_000; // A pass ends after this time, which is before the lease ends.
+const clocksMs = 1_000; // The clocks of a worker and of Temporal usually differ by less than this time.
 const overlapMs = 2_000; // Visibility is usually not later than this. The deep overlap finds chains that are later.
 const openEveryMs = 5_000;
 const deepOverlapMs = 600_000;
@@ -38,7 +39,6 @@ const dayMs = 86_400_000;
 const chunk = 500;
 const readAtOnce = 2; // More reads at once would delay the starts of chains in Temporal.
 const sayEveryMs = 3_600_000;
-const partsOfMemo = chainSchema.pick({ tokenIds: true, warnings: true });
 
 export function startCollector(options: CollectOptions): { stop(): Promise<void> } {
   const { log } = options;
@@ -72,6 +72,8 @@ export class Collector {
   #retentionReadAt = 0;
   #windowMs = 60_000;
   #alarmedAt = 0;
+  /** The runs that this pass has listed as closed. */
+  readonly #closed = new Set<string>();
   // Times of `performance.now()`, because a change of the clock must not delay these steps.
   #deepAt = 0;
   #openAt = 0;
@@ -113,9 +115,9 @@ export class Collector {
   }
 
   async #collect(hasBegun: boolean): Promise<void> {
-    const { store, taskQueue } = this.options;
+    const { store, taskQueue, endedMs = 2_500 } = this.options;
     await this.#readRetention();
-    const now = Date.now();
+    const now = Date.now() - endedMs;
     const began = performance.now();
     const isDeep = began >= this.#deepAt;
     const isFast = this.#until > now; // the clock of the previous worker was fast, or this clock is slow
@@ -128,6 +130,7 @@ export class Collector {
       this.#openAt = began + Math.max(openEveryMs, 200 * (performance.now() - began));
     }
     let most = 0;
+    this.#closed.clear();
     for (let start = from; start < now && performance.now() < began + passMs && !this.signal?.aborted; ) {
       const end = Math.min(start + this.#windowMs, now);
       const found = await this.#collectClosed(start, end);
@@ -139,6 +142,7 @@ export class Collector {
       else if (found > 4000) this.#windowMs = Math.max(1000, this.#windowMs / 4);
     }
     this.pauseMs = most > manyRuns && this.#until >= now ? busyEveryMs : everyMs;
+    await this.#confirmClosed(Math.max(from, this.#until - deepOverlapMs));
     if (isDeep) this.#deepAt = began + deepEveryMs;
     if (began >= this.#heldAt) await this.#collectHeld();
     if (began >= this.#compareAt && this.#until >= now) await this.#compareOpen();
@@ -169,10 +173,22 @@ export class Collector {
 
   async #collectClosed(start: number, end: number): Promise<number> {
     const between = `CloseTime >= ${timeOf(start)} AND CloseTime < ${timeOf(end)}`;
-    return this.#each(
-      this.#query("ExecutionStatus != 'Running'", between),
-      (known, run) => known?.runId !== run.execution?.runId || known?.closedAt !== isoTime(run.closeTime),
-    );
+    return this.#each(this.#query("ExecutionStatus != 'Running'", between), (known, { execution, status, closeTime }) => {
+      this.#closed.add(execution?.runId ?? '');
+      const { runId, closedAt = 0 } = known ?? {};
+      const differenceMs = Math.abs(+new Date(closedAt) - +new Date(isoTime(closeTime) ?? 0));
+      return runId !== execution?.runId || known?.status !== statusOf(status ?? 0) || differenceMs > 10 * clocksMs;
+    });
+  }
+
+  /** Opens rows of chains that still run. Temporal refuses the end of a chain if a signal arrives at the same moment. */
+  async #confirmClosed(since: number): Promise<void> {
+    const { client, store } = this.options;
+    for (const row of await store.chains.closedBetween(textOf(since + clocksMs), textOf(this.#until - clocksMs))) {
+      if (row.runId === undefined || this.#closed.has(row.runId)) continue;
+      const { raw, closeTime } = (await describeChain(client, chainWorkflowId(row), 0)) ?? {};
+      if (raw?.workflowExecutionInfo && !closeTime) await this.#write([raw.workflowExecutionInfo], () => true, true);
+    }
   }
 
   /** Finds rows that a crash has lost, chains that people started by hand, and reopened chains. */
@@ -261,24 +277,7 @@ export class Collector {
       if (chain.closedAt === undefined) return { ...row, ticketIds };
       const memo = await reading;
       const view = await readClosed(client, { workflowId, runId, status: { code: run.status ?? 0 }, memo });
-      const { actions } = view;
-      const ended = actions.flatMap(({ endedAt }) => endedAt ?? []).sort();
-      return {
-        ...row,
-        ticketIds,
-        relayIds: together(
-          chain.relayIds,
-          actions.map(({ relayId }) => relayId),
-        ),
-        assignmentIds: together(
-          chain.assignmentIds,
-          actions.flatMap(({ assignmentId }) => assignmentId ?? []),
-        ),
-        doneAt: ended.at(-1),
-        failedActions: actions.filter(({ state }) => isToRedo(state)).length,
-        nobodyFound: lastFoundNobody(actions),
-        details: JSON.stringify({ ...view, ...partsOfMemo.safeParse(memo).data }),
-      };
+      return { ...row, ticketIds, ...endOf(view, memo) };
     } catch (error) {
       // 5 is the gRPC status NOT_FOUND: Temporal has just deleted the run. Other failures of Temporal end the pass.
       if (isGrpcServiceError(error) && error.code !== 5) throw error;
@@ -307,8 +306,8 @@ export class Collector {
 
 type IsWanted = (known: KnownRow | undefined, run: Run) => boolean | Promise<boolean>;
 
-const timeOf = (ms: number) => `'${new Date(ms).toISOString()}'`;
-const together = (...lists: string[][]) => [...new Set(lists.flat())];
+const textOf = (ms: number) => new Date(ms).toISOString();
+const timeOf = (ms: number) => `'${textOf(ms)}'`;
 
 async function* chunks<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item[]> {
   let some: Item[] = [];

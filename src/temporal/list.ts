@@ -140,7 +140,7 @@ export const searchAttributesSchema = z.object({
     .transform((date) => date.toISOString())
     .optional(),
 });
-const memoSchema = z.object({
+export const memoSchema = z.object({
   receivedAt: z.string().optional(),
   summary: z.string().optional(),
   rule: listedChainSchema.shape.rule,

@@ -5,8 +5,8 @@ import { type Client, WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temp
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { type Chain, chainWorkflowId } from '../chain/chain.js';
-import { type Issue, ticketIdsOf } from '../chain/request.js';
+import { type Chain, chainWorkflowId, ticketIdsOf } from '../chain/chain.js';
+import type { Issue } from '../chain/request.js';
 import { cutShort } from '../chain/text.js';
 import { chainDetails, chainSummary } from '../chain/web-ui.js';
 import { type ChainResource, chainSchema } from '../contract/chain-resource.js';

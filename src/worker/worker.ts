@@ -9,6 +9,7 @@ import { dataConverterOf } from '../service/payloads.js';
 import { freePort } from '../service/server.js';
 import type { Log, Metrics } from '../service/telemetry.js';
 import { type CollectOptions, startCollector } from '../temporal/collect.js';
+import { chainSinks } from '../temporal/ended.js';
 import { bundlePath } from './bundle.js';
 import { WorkflowTaskSlots } from './task-slots.js';
 
@@ -36,6 +37,7 @@ export async function startWorker({ connection, namespace, taskQueue, version, k
     dataConverter: dataConverterOf(keyring),
     workflowBundle: { code: `${keyring ? '' : `globalThis.${plainFailures} = true; `}${bundle}` },
     activities: createActivities(deps),
+    sinks: chainSinks(deps.store.chains),
     // A chain can run longer than one version of the worker. The next version replays the chain's history and continues.
     workerDeploymentOptions: version && { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' },
     maxCachedWorkflows: 1000,

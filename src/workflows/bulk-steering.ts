@@ -16,10 +16,8 @@ export async function BulkSteering(order: BulkOrder, workflowIds: string[]): Pro
   for (let from = 0; from < workflowIds.length; from += batchSize) {
     const { steerChains } = proxyActivities<Activities>({
       startToCloseTimeout: '2 minutes',
-      // Detects a worker that was lost, or a task that reached no worker.
-      heartbeatTimeout: '30 seconds',
-      // Limits the attempts, because a batch that crashes workers must not crash all workers one after another.
-      retry: { maximumAttempts: mostAttempts, backoffCoefficient: 3 },
+      heartbeatTimeout: '30 seconds', // detects a worker that was lost, or a task that reached no worker
+      retry: { maximumAttempts: mostAttempts, backoffCoefficient: 3 }, // A bad batch must not crash all workers one after another.
       summary: `${order.verb}: chains ${from + 1} to ${Math.min(from + batchSize, workflowIds.length)} of ${workflowIds.length}`,
     });
     const batch = workflowIds.slice(from, from + batchSize);

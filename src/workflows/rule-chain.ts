@@ -1,10 +1,10 @@
 /** Runs an accepted request: starts its delayed actions, runs its immediate actions in order, and closes after the last action. */
 
-import { CancellationScope, CancelledFailure, upsertMemo, workflowInfo } from '@temporalio/workflow';
-import { type Chain, planChain, receivedOn, triedAtOnce } from '../chain/chain.js';
+import { CancellationScope, CancelledFailure, proxySinks, upsertMemo, workflowInfo } from '@temporalio/workflow';
+import { type Chain, planChain, receivedOn, ticketIdsOf, triedAtOnce } from '../chain/chain.js';
 import { perhapsTried } from '../chain/outcome.js';
 import { actionsFailed } from '../contract/failures.js';
-import type { ChainView } from '../contract/messages.js';
+import type { ChainSinks, ChainView } from '../contract/messages.js';
 import { Sequences } from './action/sequences.js';
 import { ChainRun } from './chain-run.js';
 import { ChainNotices } from './notices.js';
@@ -39,12 +39,14 @@ function close({ chain, states, cancelled }: Sequences): ChainView {
   states.publish();
   states.show();
   const { ignored: _, ...ended } = states.view;
-  const { actions } = ended;
-  if (cancelled && actions.some(({ state }) => state === 'cancelled')) {
+  const isCancelled = cancelled && ended.actions.some(({ state }) => state === 'cancelled');
+  const status = isCancelled ? 'cancelled' : ended.status;
+  proxySinks<ChainSinks>().chains.ended({ ...ended, status }, ticketIdsOf(chain.actions));
+  if (isCancelled) {
     // A cancellation contains no details, so the memo stores the final states. The API can read the memo without a worker.
-    upsertMemo({ states: actions.map(({ state }) => state) });
+    upsertMemo({ states: ended.actions.map(({ state }) => state) });
     throw new CancelledFailure('the chain was cancelled');
   }
-  if (ended.status === 'failed') throw actionsFailed('ChainFailed', chain, actions, ended);
+  if (status === 'failed') throw actionsFailed('ChainFailed', chain, ended.actions, ended);
   return ended;
 }

@@ -14,7 +14,12 @@ const stack = await startStack();
 const { chains } = stack.store;
 type Company = Awaited<ReturnType<typeof stack.company>>;
 
-/** The collector of the worker gets no lease, so that only the tests' own collectors run. They begin like a restarted worker. */
+/**
+ * The collector of the worker gets no lease, so that only the tests' own collectors run. They begin like a restarted worker. The
+ * worker loses the ends of chains, like a worker that crashes.
+ */
+const writeEnd = chains.end.bind(chains);
+const losesEnds = mock.method(chains, 'end', () => {});
 before(async () => {
   const { leases } = stack.store;
   const take = leases.take.bind(leases);
@@ -28,7 +33,7 @@ before(async () => {
   });
 });
 const newCollector = () =>
-  new Collector({ ...stack, store: { chains, leases: { take: async () => ({ release: async () => undefined }) } } });
+  new Collector({ ...stack, endedMs: 0, store: { chains, leases: { take: async () => ({ release: async () => undefined }) } } });
 const ask = (path: string, init: RequestInit = {}) =>
   fetch(`${stack.links.api}${path}`, {
     ...init,
@@ -95,6 +100,59 @@ it('finds rows that a crash has lost before they were written', async () => {
   await company.steer(open, 'cancel');
   await company.ended(open);
   await collected(company, [open], (row) => row.status === 'cancelled');
+});
+
+it('needs no collector for the end of a chain, which its worker writes as the collector would', async (t) => {
+  const company = await stack.company({ onFailure: 'continue' });
+  const ends: ChainRow['chainId'][] = [];
+  losesEnds.mock.mockImplementation((row: Parameters<typeof writeEnd>[0]) => {
+    ends.push(row.chainId);
+    writeEnd(row);
+  });
+  t.after(() => losesEnds.mock.mockImplementation(() => {}));
+  const assignmentId = String(Math.floor(Math.random() * 1e12));
+  const cancelled = (await company.start([udf('T-cancelled', { delayInSeconds: '3000' })])).chainId;
+  const failed = (await company.start([send(assignmentId, { groupId: '501' }), udf(`T-${assignmentId}`)])).chainId;
+  await company.action(cancelled, 0, 'scheduled');
+  await company.steer(cancelled, 'cancel');
+  const written = await eventually('the worker to write both rows', async () => {
+    const rows = await rowsOf(company, [failed, cancelled]);
+    return rows.every((row) => row?.closedAt !== undefined) ? rows : new Unmet(rows);
+  });
+  assert.deepEqual(ends.toSorted(), [failed, cancelled].sort());
+  assert.deepEqual(
+    written.map((row) => [row?.status, row?.failedActions, row?.ticketIds]),
+    [
+      ['failed', 1, [`T-${assignmentId}`]],
+      ['cancelled', 0, ['T-cancelled']],
+    ],
+  );
+  await stack.database.query('DELETE FROM chains WHERE company_id = $1', [company.companyId]);
+  const read = await collected(company, [failed], ({ closedAt }) => closedAt !== undefined);
+  // The time of the end comes from two clocks.
+  const comparable = ({ closedAt: _, place: __, details = '', ...row }: ChainRow) => ({ ...row, details: JSON.parse(details) });
+  assert.deepEqual(
+    read.flatMap((row) => row && comparable(row)),
+    written.slice(0, 1).flatMap((row) => row && comparable(row)),
+  );
+});
+
+it('opens the row of a chain whose end Temporal refused, because a signal came at the same moment', async () => {
+  const company = await stack.company();
+  const { chainId } = await company.start([udf('T-refused', { delayInSeconds: '3000' })]);
+  await company.action(chainId, 0, 'scheduled');
+  const collector = newCollector();
+  await collector.pass(); // The next comparison of all open rows is in five minutes.
+  const [row] = await rowsOf(company, [chainId]);
+  const { runId, startTime } = await stack.client.workflow.getHandle(`relay:${company.companyId}:${chainId}`).describe();
+  const end = { status: 'completed', closedAt: new Date().toISOString(), runId, startedAt: startTime.toISOString() } as const;
+  await chains.collect([{ ...(row ?? assert.fail()), ...end }]);
+  assert.deepEqual(await listed(company.companyId, '&status=completed'), [chainId]);
+  await eventually('the row to be open', async () => {
+    await collector.pass();
+    const [status] = (await rowsOf(company, [chainId])).map((row) => row?.status);
+    return status === 'running' || new Unmet(status);
+  });
 });
 
 it('opens the row of a chain that is retried after its end, and closes it again', async () => {

@@ -205,7 +205,7 @@ for (const { name, open, skip } of testDatabases) {
         { companyId, chainId: 'other' },
       ]);
       const { startedAt, closedAt } = second;
-      assert.deepEqual([...known.values()], [{ companyId, chainId, runId: 'run-2', startedAt, closedAt }]);
+      assert.deepEqual([...known.values()], [{ companyId, chainId, runId: 'run-2', startedAt, closedAt, status: 'completed' }]);
     });
 
     it('are the same after a second collection, and a row that the database refuses is reported and stops no other', async () => {
@@ -244,6 +244,26 @@ for (const { name, open, skip } of testDatabases) {
       await other.chains.flush();
       other.settings.close();
       assert.deepEqual(await listed(companyId), [row.chainId]);
+    });
+
+    it('of a chain that ends are written once, if its open row still waits, and replace an open row', async () => {
+      const companyId = await newCompany(store);
+      const [quick, slow] = [rowOf(companyId), rowOf(companyId)];
+      store.chains.add(slow);
+      await store.chains.flush();
+      store.chains.add(quick);
+      const ends = [quick, slow].map((row) => ({ ...row, ...closed(0), receivedAt: row.receivedAt }));
+      for (const end of ends) store.chains.end(end);
+      store.chains.add(quick); // in another process, the API may add its row later
+      await store.chains.flush();
+      const rows = await Promise.all([quick, slow].map(({ chainId }) => store.chains.get(companyId, chainId)));
+      assert.deepEqual(
+        rows.map((row) => [row?.status, row?.details]),
+        ends.map(({ details }) => ['completed', details]),
+      );
+      store.chains.add(quick);
+      await store.chains.flush();
+      assert.equal((await store.chains.get(companyId, quick.chainId))?.status, 'completed');
     });
 
     it('say which open chains are held or paused, and leave closed ones alone', async () => {

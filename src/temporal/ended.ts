@@ -1,0 +1,49 @@
+/** Writes the rows of chains when they end. The worker already has the result, so nobody needs to read it from Temporal. */
+
+import type { InjectedSinks } from '@temporalio/worker';
+import type { z } from 'zod';
+import { chainOfWorkflow } from '../chain/chain.js';
+import { isToRedo, lastFoundNobody } from '../chain/outcome.js';
+import { chainSchema, type viewSchema } from '../contract/chain-resource.js';
+import type { ChainSinks } from '../contract/messages.js';
+import { failureTypesOf } from '../contract/search-attributes.js';
+import type { Store } from '../store/store.js';
+import { memoSchema } from './list.js';
+
+/** The SDK logs the memo if a sink throws, so this sink never throws. */
+export function chainSinks(rows: Store['chains']): InjectedSinks<ChainSinks> {
+  return {
+    chains: {
+      ended: {
+        fn({ workflowId, runId, firstExecutionRunId, startTime, memo = {} }, view, ticketIds) {
+          const chain = chainOfWorkflow(workflowId);
+          // The collector reads reopened chains, because the worker does not know the time when they were reopened.
+          if (!chain || runId !== firstExecutionRunId) return;
+          const startedAt = startTime.toISOString();
+          const { receivedAt = startedAt, summary, rule } = memoSchema.safeParse(memo).data ?? {};
+          const facts = { ...chain, runId, startedAt, receivedAt, summary, rule, ticketIds, status: view.status };
+          const failureTypes = failureTypesOf(view.actions);
+          rows.end({ ...facts, ...endOf(view, memo), closedAt: new Date().toISOString(), failureTypes });
+        },
+      },
+    },
+  };
+}
+
+const partsOfMemo = chainSchema.pick({ tokenIds: true, warnings: true });
+
+/** The part of a row that says how the chain ended. */
+export function endOf(view: z.infer<typeof viewSchema>, memo: unknown) {
+  const { actions } = view;
+  return {
+    relayIds: [...new Set(actions.map(({ relayId }) => relayId))],
+    assignmentIds: [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))],
+    doneAt: actions
+      .flatMap(({ endedAt }) => endedAt ?? [])
+      .sort()
+      .at(-1),
+    failedActions: actions.filter(({ state }) => isToRedo(state)).length,
+    nobodyFound: lastFoundNobody(actions),
+    details: JSON.stringify({ ...view, ...partsOfMemo.safeParse(memo).data }),
+  };
+}
