@@ -49,7 +49,7 @@ describe('the failure of an effect', () => {
     });
   }
 
-  it("has the connector's words, except if nobody knows the outcome", async () => {
+  it("has the connector's text, unless the outcome is unknown", async () => {
     const words = { title: 'Autotask did not answer', remedy: 'Wait until it answers again, then retry' };
     const wordsOf = async (error: ConnectorError, once: boolean) => {
       const [{ title, remedy }] = (await failure(error, { once })).details as [{ title?: string; remedy?: string }];

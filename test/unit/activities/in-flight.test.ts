@@ -32,7 +32,7 @@ describe('local tries', () => {
     assert.equal(await inside(true, () => tries.run('slow', 'platform', async () => 'done')), 'done');
   });
 
-  it('skip a system that has just not answered, until it answers again', async () => {
+  it('skip a system that did not answer the last call, until it answers again', async () => {
     const tries = new InFlight(told());
     const works = async () => 'done';
     await assert.rejects(
@@ -78,7 +78,7 @@ describe('calls under way', () => {
 });
 
 describe('notices in delivery', () => {
-  it('are limited for each company, apart from its effects; those beyond the limit are tried again', async () => {
+  it('are limited for each company, separately from its effects; a notice beyond the limit is tried again', async () => {
     const calls = new InFlight(told());
     const answers: (() => void)[] = [];
     const hang = () => new Promise<void>((resolve) => answers.push(resolve));

@@ -11,7 +11,7 @@ const limits = { account: 'an account', threads: 3, callsPerHour: 5000 };
 const lease = { release: async () => {} };
 const forever = () => new Promise<never>(() => {});
 
-/** Advances the mocked time until the promise has settled. */
+/** Advances the mocked clock until the promise has settled. */
 async function timePasses(ended: Promise<unknown>): Promise<unknown> {
   let isOver = false;
   const end = ended.finally(() => {

@@ -1,4 +1,4 @@
-/** A local try is refused if an earlier attempt at its workflow task may have been lost. */
+/** A local try is refused if its workflow task may be a repetition of a lost workflow task. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -21,7 +21,7 @@ const notice: ChainNotice = {
   actions: [{ index: 0, action: 'ticket_updateUDF', relayId: '1', state: 'needs-attention', error }],
 };
 
-/** The conditions of one attempt to notify. */
+/** The circumstances of one attempt to notify. */
 interface Attempted {
   /** The error of Temporal; absent if Temporal accepts the signal. */
   why?: Error;

@@ -177,9 +177,9 @@ describe('an action that waited for a pause', () => {
   const status = initialStatus(chain, action);
   const pause = { what: 'mail', since: received, until: '2026-07-01T13:00:00.000Z' } as const;
 
-  it('keeps its distance from the first one that waited', () =>
+  it('keeps its interval to the first action that waited', () =>
     assert.equal(dueAgain(chain, action, status, pause), Date.parse('2026-07-01T13:00:30Z')));
-  it('is due now if a person gave it its time, or in a chain without delays', () => {
+  it('is due now if a person set its time, or if the chain has no delays', () => {
     const steered = [{ at: received, by: 'ada', verb: 'runNow' as const }];
     assert.equal(dueAgain(chain, action, { ...status, steered }, pause), 0);
     assert.equal(dueAgain({ ...chain, dueTimes: undefined }, action, status, pause), 0);

@@ -50,7 +50,7 @@ describe('a late text', () => {
       joined(text, (path) => path.toUpperCase()),
       '<A> and B.C',
     ));
-  it('names each path once, with the elements of emails by themselves', () => {
+  it('lists each path once, and the texts of emails separately', () => {
     const action = eventAction({ ...mail, subject: '${assignment.a} ${assignment.b}', emails: ['${assignment.a}', 'x@y.org'] });
     assert.deepEqual(lateQuestion(action), { paths: ['a', 'b'], emails: [['', 'a', ''], ['x@y.org']] });
     assert.equal(lateQuestion(eventAction(mail)), undefined);

@@ -30,7 +30,7 @@ describe('the pause that blocks an action', () => {
   const mail: Pause = { what: 'mail', since: at(0), until: at(5) };
   const all: Pause = { what: 'all', since: at(0), until: at(9) };
   const endless: Pause = { what: 'mail', since: at(0) };
-  it("is its connector's, or the pause of everything", () => {
+  it('is the pause of its connector, or of everything', () => {
     assert.equal(pauseOf([mail], 'platform'), undefined);
     assert.equal(pauseOf([mail], 'mail'), mail);
     assert.equal(pauseOf([all], 'ticketing'), all);
@@ -72,6 +72,6 @@ describe('when an action is due after a pause', () => {
     it(title, () => assert.equal(dueAfterPause(time(due), time(planned), dueTimes, pause), time(expected)));
 });
 
-it('the longest time between two looks at a pause is a day for a history without room', () => {
+it('if the history is full, a workflow checks a pause only once a day', () => {
   assert.deepEqual([longestLook(true), longestLook(false)], [600, 86_400]);
 });

@@ -187,7 +187,7 @@ describe('a command line', () => {
     }
   });
 
-  it('says what to do for a known refusal', async () => {
+  it('says what to do after a known refusal', async () => {
     const body = { type: '/problems/key-name-taken', title: 'Key name taken', status: 409, detail: 'It is.' };
     answer = () => ({ status: 409, body });
     const { err } = await relay(['keys', 'create', 'acme', '--name', 'desk'], at());

@@ -74,7 +74,7 @@ describe('public addresses', () => {
       assert.doesNotMatch(error.message, /127\.0\.0\.1|::1/);
     });
 
-    it(`answers like dns.lookup for a public one (all: ${all})`, async () => {
+    it(`answers like dns.lookup for a public name (all: ${all})`, async () => {
       const answer = await new Promise((done) => lookup('8.8.8.8', { all }, (...args) => done(args)));
       assert.deepEqual(answer, all ? [null, [{ address: '8.8.8.8', family: 4 }]] : [null, '8.8.8.8', 4]);
     });

@@ -57,12 +57,12 @@ describe('the selected actions', () => {
     }
   });
 
-  it('exclude what the chain refuses', () => {
+  it('exclude actions for which the chain refuses the verb', () => {
     assert.deepEqual(actionsMeant('retry', {}, { ...chain, historyFull: true }).indexes, []);
     assert.deepEqual(actionsMeant('skip', {}, { ...chain, historyFull: true }).indexes, [1, 2]);
   });
 
-  it('are never a whole chain if nothing is left', () =>
+  it('are none, and not the whole chain, if every action has ended', () =>
     assert.deepEqual(actionsMeant('cancel', {}, { ...chain, actions: [action(0, 'done', 'A')] }), { indexes: [], whole: false }));
 });
 

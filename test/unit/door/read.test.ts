@@ -191,7 +191,7 @@ describe('a body without one meaning is never guessed: the error says where it b
   }
 });
 
-it("half a character in a field's name gets words that can be stored", async () => {
+it("the error about half a character in a field's name can be stored", async () => {
   const text = String.raw`[{"action":"sendEmails","\ud83d":"` + '`},{","}]';
   const reading = await read(text);
   assert(!reading.ok);

@@ -46,7 +46,7 @@ describe('the ledger of a notifier', () => {
     );
   });
 
-  it('reports a member again that failed again', () => {
+  it('reports a member again if it fails again', () => {
     const ledger = ledgerOf(true, member(0));
     ledger.join(member(0, { at: time(1) }));
     assert.deepEqual([ledger.members, ledger.take().count], [1, 1]);

@@ -71,7 +71,7 @@ describe('an expression', () => {
   ];
   for (const [text, outcome] of cases) it(text, () => assert.equal(outcomeOf(text), outcome));
 
-  it('says which values decided', () => {
+  it('says which values decided the result', () => {
     const found = evaluate('event.status == "sent" && event.urgent == 1 || event.items.size() > 5');
     assert.deepEqual(found, {
       ok: true,
@@ -80,7 +80,7 @@ describe('an expression', () => {
     });
   });
 
-  it('tells numbers apart from texts, and reads large numbers as JSON does', () => {
+  it('distinguishes numbers from texts, and reads large numbers as JSON does', () => {
     const outcome = (n: unknown, text: string) => outcomeOf(text, { event: { n } });
     assert.deepEqual(
       [outcome('1', 'event.n == 1'), outcome(1, 'event.n == "1"'), outcome(1e300, 'event.n > 1'), outcome(-0, 'event.n == 0')],
@@ -117,10 +117,10 @@ describe('a mistake in an expression', () => {
     ['__proto__ == 1', '__proto__ is not a known name: write event, assignment, incomingValue, now', 0],
   ];
   for (const [text, error, at] of cases)
-    it(`is found when it is saved: ${text}`, () =>
+    it(`is found when the rule is saved: ${text}`, () =>
       assert.deepEqual(parseExpression(text), { ok: false, error, ...(at !== undefined && { at }) }));
 
-  it('is a name that its place does not have', () => {
+  it('is a name that cannot be used in this place', () => {
     const allowed: Name[] = ['event'];
     assert.deepEqual(parseExpression('event.a == assignment.b', allowed), {
       ok: false,
@@ -146,7 +146,7 @@ describe('the parts of an event that an expression reads', () => {
       assert.deepEqual(eventParts(parsed.expression, event), parts);
     });
 
-  it('decide as the whole event does', () => {
+  it('give the same result as the whole event', () => {
     for (const text of ['event.items[1].id == 2', 'event.items[7].id == 2', 'has(event.urgent)', 'event.object.a == 1']) {
       const parsed = parseExpression(text);
       assert.ok(parsed.ok);

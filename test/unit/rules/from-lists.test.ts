@@ -23,7 +23,7 @@ const mail = (subject: string, more: object = {}) => ({
 const hold = (path: string) => ({ path, missing: 'hold' });
 
 describe('contents from lists of actions', () => {
-  it('have a variable for each value that varies, and are contents', () => {
+  it('have a variable for each value that varies, and are valid', () => {
     const { contents, values } = contentsFromLists([
       [send('1001'), mail('Nobody accepted 1001 in CA', { emails: ['ada@example.com'], delayInSeconds: '1800' })],
       [send('1002'), mail('Nobody accepted 1002 in TX', { emails: ['bob@example.com'], delayInSeconds: '1800' })],
@@ -73,7 +73,7 @@ describe('contents from lists of actions', () => {
       if (values) assert.deepEqual(made.values, values);
     });
 
-  it('refer to the same variable wherever its value stands as whole words', () => {
+  it('refer to the same variable wherever its value appears as whole words', () => {
     const texts = (id: string) => mail(`T-${id}`, { body: `x${id}x ${id}: done`, bodyHtml: `<b>${id}</b>` });
     const { contents } = contentsFromLists([
       [send('501'), texts('501')],
@@ -92,12 +92,12 @@ describe('contents from lists of actions', () => {
     );
   });
 
-  it('give a value that was blank once an empty default', () => {
+  it('give an empty default to a value that was blank in one request', () => {
     const { contents } = contentsFromLists([[mail('Note: late')], [mail('Note: ')]]);
     assert.deepEqual(contents.variables, { value_1: { path: 'value_1', missing: 'default', default: '' } });
   });
 
-  it('leave out requests with other actions or fields, and join recipients whose number varies', () => {
+  it('omit requests with other actions or fields, and join recipients if their number varies', () => {
     const { contents, values } = contentsFromLists([
       [mail('a', { emails: ['a@example.com', 'b@example.com'] })],
       [mail('a', { emails: ['c@example.com'] })],
@@ -108,14 +108,14 @@ describe('contents from lists of actions', () => {
     assert.deepEqual(values, { value_1: ['a@example.com, b@example.com', 'c@example.com'] });
   });
 
-  it('have names of variables of the platform, each for one value', () => {
+  it("use names of the platform's variables, each for one value", () => {
     const of = (one: string, other: string) => mail(`${one} ${other}`);
     const { values } = contentsFromLists([[of('a@example.com x', 'b@example.com')], [of('c@example.com x', 'd@example.com')]]);
     assert.deepEqual(Object.keys(values), ['owner_email', 'resource_email']);
     assert.ok(Object.keys(values).every((name) => variables.some((known) => known.name === name)));
   });
 
-  it('have at most 100 variables, and take a moment even for long texts', () => {
+  it('have at most 100 variables, and are made quickly even from long texts', () => {
     const words = (n: number) => Array.from({ length: 5000 }, (_, place) => `w${place} v${place * n}`).join(' ');
     const { values } = contentsFromLists(Array.from({ length: 20 }, (_, n) => [mail(words(n + 1))]));
     assert.equal(Object.keys(values).length, 100);

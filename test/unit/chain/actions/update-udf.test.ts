@@ -18,7 +18,7 @@ describe('ticket_updateUDF', () => {
     ['a ticket with blanks around', { externalSystemTicketId: ' T-2 ' }, { effect: { ticketId: 'T-2' } }],
     ['a pattern', { cfTargetDateFormat: 'yyyy-MM-dd HH:mm' }, { effect: { dateFormat: 'yyyy-MM-dd HH:mm' } }],
     ['a pattern of DateTimeFormatter only', { cfTargetDateFormat: 'yyyy-MM-dd VV' }, { effect: { dateFormat: 'yyyy-MM-dd VV' } }],
-    // The company's time zone when the action runs decides whether the value can be read.
+    // When the action runs, the company's time zone decides whether the value can be read.
     [
       'an unparsable timestamp',
       { cfValue: 'soon', cfTargetDateFormat: 'yyyy' },
