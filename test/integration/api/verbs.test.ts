@@ -29,7 +29,7 @@ describe('one table decides about every action of every chain:', () => {
   it(
     'the API',
     each(async (chain) => {
-      /** An allowed verb is audited before it runs: here the audit stops it. */
+      /** The API audits an allowed verb before the verb runs. Here the audit throws this error, so no verb runs. */
       const allowed = new Error('allowed');
       const audit = { record: () => Promise.reject(allowed) };
       const options = { client: forgetful, links, taskQueue: 'none', store: { audit } } as unknown as SteerOptions;

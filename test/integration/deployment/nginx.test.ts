@@ -289,7 +289,7 @@ describe('behind nginx', { skip: nginx === undefined && 'nginx is not installed'
       ['one with a path', 'Host: relay.example/admin'],
       ['this machine', 'Host: 127.0.0.1'],
     ] as const)
-      it(`reach the relay under their own names only: ${what}`, async () => {
+      it(`with a wrong Host are refused: ${what}`, async () => {
         seen = [];
         const { statuses } = await send(['GET /healthz HTTP/1.1', ...hosts, 'Connection: close', '', ''].join('\r\n'));
         assert(statuses.length === 1 && refusals.includes(statuses[0] ?? 0), `${statuses}`);
@@ -306,7 +306,7 @@ async function startNginx(port: number, relayPort: number): Promise<{ stop(): Pr
     .replaceAll(/^ *ssl_.*$/gm, '')
     .replace('/var/log/nginx/relay.log', `${directory}/access`)
     .replaceAll('listen 443 ssl', `listen 127.0.0.1:${port}`)
-    .replaceAll(/_timeout 1[05]s/g, '_timeout 200ms') // Requests that stay open end soon.
+    .replaceAll(/_timeout 1[05]s/g, '_timeout 200ms') // With short timeouts, requests that stay open end soon.
     .replace('127.0.0.1:8080', `127.0.0.1:${relayPort}`);
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${directory}/${kind};`);
   const config = join(directory, 'nginx.conf');

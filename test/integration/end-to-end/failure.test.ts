@@ -142,7 +142,7 @@ describe('an action with a temporary failure', () => {
 });
 
 describe('an e-mail that reaches some of its recipients', () => {
-  it('is partly failed and does not hold; a retry in the open chain writes only to those without a copy', async () => {
+  it('is partly failed and does not hold; a retry in the open chain sends only to recipients without a copy', async () => {
     const company = await stack.company();
     const [good, bad] = [`good@${company.companyId}.example`, `bad@${company.companyId}.example`];
     await stack.breakMail({ code: 550, to: bad });
@@ -192,7 +192,7 @@ describe("a mistake in the event's data", () => {
     ['an unsubstituted ticket id', () => udf('${custom_field_1}'), /externalSystemTicketId/],
   ];
   for (const [name, action, expected] of cases) {
-    it(`${name}: that action needs attention, and the rest of the chain runs`, async () => {
+    it(`${name}: this action needs attention, and all other actions run`, async () => {
       const company = await stack.company();
       const assignment = await stack.assignment();
       const { chainId, warnings } = await company.start([action(assignment), udf(`T-${company.companyId}`)]);

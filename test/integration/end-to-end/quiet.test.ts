@@ -44,7 +44,7 @@ async function quietRule(expectation: object) {
   };
 }
 
-it('tells once that a rule is quiet, and once that events come again', async () => {
+it('notifies once that a rule is quiet, and once that its events have returned', async () => {
   const rule = await quietRule({ expectEvery: 2 * 3600 });
   await watchAt(1);
   assert.equal((await rule.health()).quietSince, undefined);
@@ -75,7 +75,7 @@ it('tells once that a rule is quiet, and once that events come again', async () 
   assert.deepEqual([known.quietSince, known.buckets.map(({ events, chains }) => [events, chains])], [undefined, [[1, 0]]]);
 });
 
-it('keeps silent in a pause, outside the hours, and for a rule that expects nothing any more', async () => {
+it('sends no notice during a pause, outside the hours, and for a rule that does not expect events any more', async () => {
   const rule = await quietRule({ expectEvery: 3600 });
   await stack.store.pauses.begin(rule.companyId, { what: 'platform' }, actor);
   await watchAt(2);

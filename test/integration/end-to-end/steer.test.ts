@@ -244,7 +244,7 @@ describe('without workers', () => {
     await company.ended(open.chainId);
   });
 
-  it('a held action accepts a decision, although nobody can say that it is held', async () => {
+  it('a held action accepts a decision, although no worker can say that it is held', async () => {
     const company = await stack.company();
     const { chainId } = await company.start([send('404404', { groupId: '501' })]);
     await company.action(chainId, 0, 'needs-attention');

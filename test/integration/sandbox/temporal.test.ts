@@ -191,7 +191,7 @@ describe('a supervised Temporal server', () => {
 });
 
 describe('a port of another server', () => {
-  it('is not taken for the Temporal server', async () => {
+  it('is not mistaken for a port of the Temporal server', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'relay-temporal-'));
     const other = createServer().listen(0, host);
     await once(other, 'listening');

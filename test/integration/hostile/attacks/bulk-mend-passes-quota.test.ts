@@ -1,6 +1,6 @@
 /**
- * The owner of a key with role `steer` has held e-mails, each with one wrong address, and replaces it by forty addresses, to
- * exceed the company's limit of recipients.
+ * The owner of a key with role `steer` has held e-mails, each with one wrong address. A bulk correction replaces each address by
+ * forty addresses, to exceed the company's limit of recipients.
  */
 
 import assert from 'node:assert/strict';

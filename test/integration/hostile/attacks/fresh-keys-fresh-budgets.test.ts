@@ -70,7 +70,7 @@ it('has a limited number of settings checks', async () => {
   assert(times(200) > 0 && times(429) >= 5, JSON.stringify(all.map(({ status }) => status)));
 });
 
-it('pays for a resent request that is refused for a missing confirmation', async () => {
+it('counts a resent request towards the limit, even if it is refused for a missing confirmation', async () => {
   const own = await tenant(stack, 'steer');
   await stack.store.tokens.rotate(own.companyId, own.relayId, 0, actor);
   assert.equal((await own.post([udf('T')])).status, 401);
@@ -82,7 +82,7 @@ it('pays for a resent request that is refused for a missing confirmation', async
   assert.deepEqual(await answers(requestsPerMinute + 3, resend), { 409: requestsPerMinute, 429: 3 });
 });
 
-it('makes no Temporal call to compose a chain of many actions', async () => {
+it('composes a chain of many actions without a Temporal call', async () => {
   const asked: string[] = [];
   const api = await startApiBehindProxy(stack, (method) => {
     asked.push(method);
