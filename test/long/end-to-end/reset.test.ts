@@ -1,6 +1,6 @@
 /**
- * Resets at every workflow task of chains of every shape: all end well, nothing is started twice, repeated effects have the
- * same keys.
+ * Resets chains of every shape at every workflow task. All chains must end well, nothing is started twice, and repeated effects
+ * have the same keys.
  */
 
 import assert from 'node:assert/strict';

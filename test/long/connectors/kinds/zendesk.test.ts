@@ -172,7 +172,7 @@ describe('zendesk', () => {
     assert.equal(stored(lenient.state, 'Relay id'), 'chain 7');
   });
 
-  it('changes a ticket that somebody changed, at the next attempt', async () => {
+  it('changes a ticket at the next attempt if somebody else has changed it meanwhile', async () => {
     const { faults } = simulator.vendor;
     faults.now = faults.schema.parse({ name: 'changed-meanwhile', times: 1 });
     assert.equal((await failing(ticketing().setField(update('new'), call))).kind, 'retryable');

@@ -76,7 +76,7 @@ describe('the simulator of Autotask', () => {
     assert.equal(JSON.parse(text).item.id, 123456);
   });
 
-  it('fails the calls that a failure names, and no others', async () => {
+  it('fails only the calls that the failure names', async () => {
     simulator.vendor.faults.now = simulator.vendor.faults.schema.parse({ name: 'validation', method: 'PATCH', path: '/tickets' });
     assert.equal((await ticket()).status, 200);
     assert.equal((await setNote('x')).status, 500);
