@@ -44,7 +44,10 @@ const slowOfLong = [
   'hostile/attacks/notice-flood',
 ];
 const slow = ['faults/short', ...slowOfLong.map((name) => `long/${name}`)];
-/** The slowest first, then the rest of `long`, then the largest, so that no process is left alone with a long file at the end. */
+/**
+ * The slowest files come first, then all other files of `long`, then the largest. So no process has a long file at the end, while
+ * no other process runs.
+ */
 const placeOf = (name: string) => {
   if (slow.includes(name)) return slow.indexOf(name);
   return name.startsWith('long/') ? slow.length : slow.length + 1;
@@ -84,14 +87,14 @@ const atOnce = 3 * cores; // most tests wait more than they compute
 // The unit tests start when a process has nothing else left to do.
 const processes = [...share('others', others, atOnce), ...share('unit', unit, cores)];
 
-process.env.GOGC ??= '400'; // The Temporal server collects garbage less often: more memory for less CPU time.
+process.env.GOGC ??= '400'; // The Temporal server collects garbage less often. So it uses more memory and less CPU time.
 const stops: (() => Promise<void>)[] = [];
 if (others.length > 0) {
   await makeFirst(join(directory, 'pglite.tar'));
   const temporal = await keepTemporal({ dataDir: directory, host: '127.0.0.1', port: 0, uiPort: 0, namespace: 'default', say });
   stops.push(async () => {
     await temporal.stop();
-    // The CPU time of a child counts when the child has gone, which is a moment after its end.
+    // The CPU time of a child process counts only after the process has gone, a moment after its end.
     for (let wait = 0; wait < 100 && existsSync(`/proc/${temporal.run.pid}`); wait += 1) await sleep(10);
   });
   process.env.RELAY_TEST_TEMPORAL_ADDRESS = temporal.address;
@@ -123,7 +126,7 @@ tests.on('test:fail', ({ name, details: { error } }) => {
   if (names.includes(name)) failing.add(name);
   // A suite or a process fails with its tests, which are counted, or by itself, because of a hook or a file that cannot be loaded.
   if (!('failureType' in error) || error.failureType !== 'subtestsFailed') counts.failed += 1;
-  // A process that ended early.
+  // The process ended too early.
   if ('exitCode' in error && 'signal' in error) say(`${name} ended with ${error.signal ?? error.exitCode}`);
 });
 tests.compose(new spec()).pipe(process.stdout);

@@ -29,7 +29,7 @@ const forSeconds = [quickStart, '--interrupt-budget=2000000'];
 const built = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * @param main - a compiled entry below src/: `sandbox/start.js`
+ * @param main - a compiled main file, below src/: `sandbox/start.js`
  * @param dist - the compiled files of another version
  */
 export function startProcess(main: string, env: Record<string, string>, dist = built): Process {
@@ -71,7 +71,7 @@ export function serversOf(path: string): number[] {
   return lines.filter((line) => line.includes('start-dev') && line.includes(path)).map((line) => Number.parseInt(line, 10));
 }
 
-/** `npm start` with its own ports and directory. Processes that still run after the tests of the file are killed. */
+/** `npm start` with its own ports and directory. Processes that still run after the file's tests are killed. */
 export async function sandbox() {
   const directory = mkdtempSync(join(tmpdir(), 'relay-start-'));
   const running: Process[] = [];
