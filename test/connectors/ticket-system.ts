@@ -53,7 +53,7 @@ export function describeTicketSystem<State extends VendorState, Failure extends 
   const flipped = Object.entries(known.doubts).map(([name, value]) => [name, known.hopeless?.includes(name) ? value : !value]);
   const settings: [string, Doubts][] = [
     ['the usual settings', known.doubts],
-    ['each doubt the other way', Object.fromEntries(flipped)],
+    ['all settings reversed', Object.fromEntries(flipped)],
   ];
   for (const [name, doubts] of settings) describe(`${known.kind} with ${name}`, () => suite(known, doubts));
 }

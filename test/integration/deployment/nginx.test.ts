@@ -259,7 +259,7 @@ describe('behind nginx', { skip: nginx === undefined && 'nginx is not installed'
       ['hop-by-hop headers', ['Connection: close, X-Forwarded-For, Host, X-Real-IP', 'X-Forwarded-For: 127.0.0.1']],
       ['underscores', ['X_Forwarded_For: 127.0.0.1', 'X_Forwarded-For: 127.0.0.1']],
       [
-        'variants of their names',
+        'other headers with the same meaning',
         ['Forwarded: for=127.0.0.1;host=evil.example', 'X-Forwarded-Host: evil.example', 'X-Real-IP: 127.0.0.1'],
       ],
       ['a false path', ['X-Original-URL: /admin/companies', 'X-Rewrite-URL: /admin/companies', 'X-HTTP-Method-Override: DELETE']],
@@ -281,12 +281,12 @@ describe('behind nginx', { skip: nginx === undefined && 'nginx is not installed'
       });
 
     for (const [what, ...hosts] of [
-      ['another', 'Host: evil.example'],
-      ['two', 'Host: relay.example', 'Host: evil.example'],
-      ['none'],
-      ['one that is empty', 'Host:'],
-      ['one with a user', 'Host: relay.example@evil.example'],
-      ['one with a path', 'Host: relay.example/admin'],
+      ['another host', 'Host: evil.example'],
+      ['two hosts', 'Host: relay.example', 'Host: evil.example'],
+      ['no host'],
+      ['an empty host', 'Host:'],
+      ['a host with a user', 'Host: relay.example@evil.example'],
+      ['a host with a path', 'Host: relay.example/admin'],
       ['this machine', 'Host: 127.0.0.1'],
     ] as const)
       it(`with a wrong Host are refused: ${what}`, async () => {

@@ -185,7 +185,7 @@ describe("a mistake in the event's data", () => {
   });
   const cases: [string, (id: string) => Record<string, unknown>, RegExp][] = [
     ['every recipient blank', () => email(['', '${resource_email}']), /emails/],
-    ['a group list that rendered empty', (id) => send(id, { sendToGroups: ' , ' }), /sendToGroups/],
+    ['a group list that became empty', (id) => send(id, { sendToGroups: ' , ' }), /sendToGroups/],
     ['a blank assignment id', () => send(''), /platformAssignmentId/],
     ['a blank delay', (id) => send(id, { delayInSeconds: '' }), /delayInSeconds/],
     ['an unsubstituted value', () => udf('1', { cfValue: '${checked_in_on}' }), /cfValue/],

@@ -137,10 +137,10 @@ describe('an idempotency key', () => {
   });
 
   const unusable: [what: string, headers: Record<string, string>][] = [
-    ['two that differ', { ...key('a'), 'webhook-id': 'b' }],
-    ['an empty one', key('')],
-    ['an empty one in quotes', key('""')],
-    ['one of 256 characters', key('x'.repeat(256))],
+    ['two different keys', { ...key('a'), 'webhook-id': 'b' }],
+    ['an empty key', key('')],
+    ['an empty key in quotes', key('""')],
+    ['a key of 256 characters', key('x'.repeat(256))],
   ];
   for (const [what, headers] of unusable)
     it(`is refused: ${what}`, async () => {

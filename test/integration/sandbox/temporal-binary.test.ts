@@ -82,7 +82,7 @@ describe('the search for the Temporal program', () => {
 
   for (const [what, download] of [
     ['is refused', unreachable],
-    ['answers nothing', 'setInterval(() => {}, 1000);'],
+    ['gets no answer', 'setInterval(() => {}, 1000);'],
     [
       'stops half-way',
       "import { writeFileSync } from 'node:fs'; writeFileSync(process.argv[2] + '/temporal-x.downloading', 'half'); setInterval(() => {}, 1000);",

@@ -115,7 +115,7 @@ const shapes: Shape[] = [
     repeats: true,
   },
   {
-    name: 'failed, with what stood behind it',
+    name: 'failed, with the actions after it',
     actions: async (company) => [send('404404', { groupId: '501' }), udf(`d-${company.companyId}`, { delayInSeconds: '1' })],
     until: (company, chainId) => company.ended(chainId),
     finish: async () => {},

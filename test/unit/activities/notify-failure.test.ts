@@ -89,7 +89,7 @@ describe('a failure', () => {
   const overloaded = Object.assign(new Error('Temporal is overloaded'), { code: 8, details: '', metadata: {} });
   for (const [what, n, why, told, answer] of [
     ['is retried for 20 minutes', 8, unreachable, [], unreachable.message],
-    ['is reported without a notifier if Temporal cannot be reached by then', 9, unreachable, ['a@x.org'], undefined],
+    ['is reported without a notifier if Temporal cannot be reached after 20 minutes', 9, unreachable, ['a@x.org'], undefined],
     ['is never reported for each chain while Temporal is overloaded', 100, overloaded, [], overloaded.message],
   ] as const)
     it(what, async () => {

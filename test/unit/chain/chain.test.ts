@@ -140,13 +140,13 @@ describe('toRedo', () => {
   const actions = [action(0), action(1), action(2, later), action(3), action(4, later), action(5)];
   const cases: [what: string, states: ActionState[], index: number, redone: number[]][] = [
     [
-      'the action that stopped its sequence, with those that did not run',
+      'the action that stopped its sequence, and the actions that did not run',
       ['done', 'failed', 'done', 'not-run', 'done', 'not-run'],
       1,
       [1, 3, 5],
     ],
-    ['not those of another failed action', ['failed', 'done', 'done', 'failed', 'done', 'not-run'], 0, [0]],
-    ['not those that ended in another way', ['failed', 'cancelled', 'done', 'not-run', 'done', 'done'], 0, [0, 3]],
+    ['no actions that another failed action stopped', ['failed', 'done', 'done', 'failed', 'done', 'not-run'], 0, [0]],
+    ['no actions that ended in another way', ['failed', 'cancelled', 'done', 'not-run', 'done', 'done'], 0, [0, 3]],
     ['delayed actions of the same delay only', ['failed', 'not-run', 'failed', 'not-run', 'not-run', 'not-run'], 2, [2, 4]],
     ['an e-mail that missed a recipient', ['done', 'partly-failed', 'done', 'done', 'done', 'done'], 1, [1]],
     ['no action outside the chain', ['done', 'done', 'done', 'done', 'done', 'done'], 9, []],

@@ -86,7 +86,7 @@ describe('a proposed expectation', () => {
       { expectEvery: hour, expectWithin: { days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '09:00', to: '18:00' } },
     ],
     [
-      'although one day had a hole',
+      'although one day had a gap',
       minutes(28, () => every(0.1)).filter((_, place) => place < 1000 || place > 1100),
       'UTC',
       { expectEvery: 900 },

@@ -105,7 +105,7 @@ describe('an action with its values', () => {
     ['groups', { ...send, sendToGroups: '501,${assignment.a}' }, '502, 501', { groupIds: ['501', '502'] }],
     ['a ticket', { ...ticket, externalSystemTicketId: 'T-${assignment.a}' }, '7', { ticketId: 'T-7' }],
     ['a blank ticket', { ...ticket, externalSystemTicketId: '${assignment.a}' }, '', /^externalSystemTicketId is blank/],
-    ['a value of data', { ...ticket, cfValue: '${assignment.a}' }, '${b}', { value: '${b}' }],
+    ['a value that looks like a reference', { ...ticket, cfValue: '${assignment.a}' }, '${b}', { value: '${b}' }],
     ['a format', { ...ticket, cfTargetDateFormat: '${assignment.a}' }, 'yyyy-bb', /^cfTargetDateFormat /],
     [
       'recipients',

@@ -306,8 +306,8 @@ describe('a connection', () => {
   });
 
   const broken: [name: string, answer: typeof server.answer][] = [
-    ['reset before the answer', (response) => response.socket?.resetAndDestroy()],
-    ['closed before the answer', (response) => response.socket?.destroy()],
+    ['that is reset before the answer', (response) => response.socket?.resetAndDestroy()],
+    ['that is closed before the answer', (response) => response.socket?.destroy()],
     ['that does not speak HTTP', (response) => response.socket?.end('SSH-2.0-OpenSSH\r\n')],
   ];
   for (const [name, answer] of broken) {

@@ -64,7 +64,7 @@ const wrong: Record<string, object> = {
   'a list in place of a text': { ...rule, actions: [{ ...mail, body: ['b'] }] },
   'a long expression': { ...rule, when: 'true || '.repeat(200) },
   'a variable without a path': { ...rule, variables: { assignment_id: {} } },
-  'a wrong way of missing': { ...rule, variables: { assignment_id: { path: 'a', missing: 'ignore' } } },
+  'an invalid value of `missing`': { ...rule, variables: { assignment_id: { path: 'a', missing: 'ignore' } } },
   'a wrong name of a variable': { ...rule, variables: { ...variables, '1st': { path: 'a' } } },
   'a case without an event': { ...rule, cases: [{ applies: false }] },
   'a case with an unknown field': { ...rule, cases: [{ event: {}, applies: false, expect: [] }] },

@@ -226,9 +226,9 @@ describe('a notice of a hold', () => {
   });
 
   for (const [what, notify, has] of [
-    ['on request of the company', { webhookUrl, linksInWebhooks: true }, true],
-    ['no', { webhookUrl }, false],
-    ['not in a chat channel either', { webhookUrl, webhookFormat: 'slack' }, false],
+    ['if the company asks for it', { webhookUrl, linksInWebhooks: true }, true],
+    ['not by default', { webhookUrl }, false],
+    ['not by default in a chat channel', { webhookUrl, webhookFormat: 'slack' }, false],
   ] as const)
     it(`has a link in a webhook: ${what}`, async () => {
       const { posted } = await attempt([], () => Promise.resolve(), { notice, secret, company: { notify } });

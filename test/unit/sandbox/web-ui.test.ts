@@ -79,8 +79,8 @@ describe('the Web UI of npm start', () => {
   const attacks: [who: string, headers: () => Record<string, string>][] = [
     ['a page of another site', () => from('https://evil.example', `127.0.0.1:${port}`)],
     ['a page of another port of this machine', () => from('http://127.0.0.1:8080', `127.0.0.1:${port}`)],
-    ['a page by the other name of this machine', () => from(`http://localhost:${port}`, `127.0.0.1:${port}`)],
-    ['the same by HTTPS, as from a proxy', () => from(`https://127.0.0.1:${port}`, `127.0.0.1:${port}`)],
+    ['a page at another name of this machine', () => from(`http://localhost:${port}`, `127.0.0.1:${port}`)],
+    ['a page of this machine by HTTPS, as from a proxy', () => from(`https://127.0.0.1:${port}`, `127.0.0.1:${port}`)],
     ['a page of no origin, such as a sandboxed frame', () => from('null', `127.0.0.1:${port}`)],
     ['a program, which sends no origin', () => ({ ...json, host: `127.0.0.1:${port}` })],
     ['a program with the cookie of a session', () => ({ ...json, host: `127.0.0.1:${port}`, cookie: 'relay-session=x' })],
@@ -94,7 +94,7 @@ describe('the Web UI of npm start', () => {
     ['an empty Host', () => from('http://', '')],
     ...['X-Forwarded-For', 'X-Forwarded-Host', 'X-Forwarded-Proto', 'X-Real-IP', 'Forwarded', 'Via'].map(
       (name): [string, () => Record<string, string>] => [
-        `what a proxy on this machine passes on (${name})`,
+        `a request that a proxy on this machine forwards (${name})`,
         () => ({ ...from(`http://127.0.0.1:${port}`, `127.0.0.1:${port}`), [name]: '203.0.113.7' }),
       ],
     ),

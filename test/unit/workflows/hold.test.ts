@@ -51,12 +51,12 @@ async function hold(away: number[], { retryable = false, isFull = false, decideA
 describe('the attention window', () => {
   for (const [name, away, hours] of [
     ['all workers run', [], windowHours],
-    ['none runs over the weekend, in its beginning', [60], windowHours + 60],
-    ['none runs in its middle', [0, 0, 0, 60], windowHours + 60],
-    ['none runs at its end', [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 60], windowHours + 60],
+    ['no worker runs at the beginning of the window', [60], windowHours + 60],
+    ['no worker runs in the middle of the window', [0, 0, 0, 60], windowHours + 60],
+    ['no worker runs at the end of the window', [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 60], windowHours + 60],
     ['workers are busy', [0.01, 0.01], windowHours + 0.02],
   ] as const)
-    it(`${name}: the window is longer by this time`, async () => {
+    it(`${name}: time without workers does not count`, async () => {
       const held = await hold([...away]);
       assert.deepEqual([held.mode, held.state, Math.floor(held.hours)], ['given-up', 'needs-attention', Math.floor(hours)]);
     });

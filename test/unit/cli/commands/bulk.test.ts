@@ -175,7 +175,7 @@ describe('relay companies erase', () => {
   const remains = (closed: number, open = 0) => ({ open, closed, retentionDays: 30, until: at });
   const cases: [what: string, answers: object[], exitCode: number, out: RegExp][] = [
     [
-      'goes on until nothing is left',
+      'continues until nothing is left',
       [{ erased: 200, remains: remains(150) }, { erased: 150 }],
       0,
       /^350 runs erased\.\nNothing is left\.\n$/,
@@ -187,7 +187,7 @@ describe('relay companies erase', () => {
       /^5 runs erased\.\nTemporal still has 0 closed and 2 open runs of the company\.[^\n]* after 30 days, the last run by \S+ \S+\.\nRun the command again/,
     ],
     [
-      'stops where nothing more is done, with 1',
+      'stops with exit code 1 if a call erased nothing',
       [{ erased: 0, remains: remains(3) }],
       1,
       /^0 runs erased\.\nTemporal still has 3 closed/,
