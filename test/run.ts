@@ -1,11 +1,12 @@
 /**
- * `npm test`: runs the tests with node's runner and ends with `N passed, N failed`. A test's folder says what it needs: `unit` needs
- * nothing, `integration` needs a database, a server or another process, `long` also needs about a minute, `faults` some minutes.
- * `npm test` runs `unit` and `integration`. Arguments choose a folder, or files by a part of their path: `npm test -- long`,
- * `npm test -- end-to-end/reset`. `npm test -- release` runs `integration` and `long` at their whole extent (extent.ts). A few
- * processes share one Temporal dev server and one PostgreSQL, and take one file after the other. With `--again`, files with
- * failures run once more, alone, because a test on a busy machine can time out. The output names them: a test that needs the
- * second run is still a defect.
+ * `npm test`: runs the tests with node's runner and ends with `N passed, N failed`. A test's folder says what it needs: `unit`
+ * needs nothing, `integration` needs a database, a server or another process, `long` also needs about a minute, `faults` some
+ * minutes.
+ * `npm test` runs `unit` and `integration`. Arguments choose a folder, or files by a part of their path: `npm test -- long`, `npm
+ * test -- end-to-end/reset`. `npm test -- release` runs `integration` and `long` at their whole extent (extent.ts).
+ * A few processes share one Temporal dev server and one PostgreSQL. Each process runs one file after another. With `--again`,
+ * files with failures run once more, alone, because a test on a busy machine can time out. The output names these files: a test
+ * that needs the second run is still a defect.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -124,7 +125,8 @@ tests.on('test:pass', ({ skip, details, name, file }) => {
 tests.on('test:fail', ({ name, details: { error } }) => {
   unreported.delete(name);
   if (names.includes(name)) failing.add(name);
-  // A suite or a process fails with its tests, which are counted, or by itself, because of a hook or a file that cannot be loaded.
+  // A suite or a process fails with its tests, which are counted. It also fails alone, because of a hook or a file that cannot be
+  // loaded.
   if (!('failureType' in error) || error.failureType !== 'subtestsFailed') counts.failed += 1;
   // The process ended too early.
   if ('exitCode' in error && 'signal' in error) say(`${name} ended with ${error.signal ?? error.exitCode}`);

@@ -23,7 +23,10 @@ export interface Process {
   ended: Promise<number | string | null>;
 }
 
-/** A test's process runs only for seconds. If V8 optimizes only code that runs very often, the start takes a seventh less time. */
+/**
+ * A test's process runs only for seconds. With this option, V8 optimizes only code that runs very often. So the start takes a
+ * seventh less time.
+ */
 const forSeconds = [quickStart, '--interrupt-budget=2000000'];
 
 const built = fileURLToPath(new URL('../../', import.meta.url));

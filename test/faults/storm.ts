@@ -20,7 +20,7 @@ interface Options {
   perSecond: number;
   seed: number;
   /**
-   * Each fault runs at least once. The faults run one after the other, and the seed determines their order. They are repeated
+   * Each fault runs at least once. The faults run one after another, and the seed determines their order. The faults are repeated
    * until the wanted number of chains is sent. If a fault still runs then, more chains are sent until it ends.
    */
   faults: Fault[];

@@ -66,7 +66,7 @@ export async function visit({ python, url, bearer, seconds, seed, parameters, in
   );
   const checks = [
     ...['not_a_server_error', 'status_code_conformance', 'content_type_conformance', 'response_headers_conformance'],
-    // The check of `Allow` is left out. For `chains/bulk`, this header also names the methods of `chains/{chainId}`, because a
+    // The check of `Allow` is omitted. For `chains/bulk`, this header also names the methods of `chains/{chainId}`, because a
     // chain could have the id `bulk`.
     ...['response_schema_conformance', 'unsupported_method'],
   ];

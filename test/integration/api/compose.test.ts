@@ -40,7 +40,7 @@ describe('composing a chain', () => {
   };
   const facts = { assignment: { facts: { status: 'draft' } } };
 
-  it("returns each action's fields, without those that all actions of a rule share", async () => {
+  it("returns each action's fields, without the fields that all actions of a rule share", async () => {
     const { json } = await api.ask('GET', path, key);
     const { actions, variables, examples } = composerSchema.parse(json);
     const [send, mail] = actions;

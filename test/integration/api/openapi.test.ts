@@ -210,7 +210,7 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(contents('getSession', 429), ['application/problem+json']);
   });
 
-  it('describes the fields of each action, and marks the required ones', () => {
+  it('describes the fields of each action, and marks the required fields', () => {
     const required = (name: string) =>
       document.components.schemas[name]?.required?.filter((field) => !/^relay|^action$/.test(field));
     assert.deepEqual(required('platform_sendAssignment'), ['platformAssignmentId']);

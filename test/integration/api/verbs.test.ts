@@ -1,4 +1,7 @@
-/** All parts that offer or refuse a verb agree with chain/allowed-verbs.ts, for every state of an action in every kind of chain. */
+/**
+ * All parts that offer or refuse a verb must agree with chain/allowed-verbs.ts, for every state of an action in every kind of
+ * chain.
+ */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

@@ -120,7 +120,7 @@ async function onThePage(): Promise<void> {
     await page.context().close();
   });
 
-  it('sends what was authenticated, and omits the rest', async () => {
+  it('sends the authenticated actions, and omits all other actions', async () => {
     const page = await pageOf(await refuse(added));
     await page.getByRole('checkbox', { name: 'Send action 2' }).uncheck();
     await page.getByRole('button', { name: 'Send as proposed (1 of 3 actions)' }).waitFor();

@@ -66,7 +66,7 @@ describe('behind nginx', { skip: nginx === undefined && 'nginx is not installed'
     [`GET ${target} HTTP/1.1`, 'Host: relay.example', 'Connection: close', ...headers, '', ''].join('\r\n');
   const asAdmin = `Authorization: Bearer ${adminToken}`;
 
-  it("lets everybody reach the public paths, and only operators' networks the rest", async () => {
+  it("lets everybody reach the public paths, and only operators' networks all other paths", async () => {
     seen = [];
     assert.deepEqual((await send(head('/healthz'))).statuses, [200]);
     assert.deepEqual((await send(head('/co/acme/chains'))).statuses, [401]);

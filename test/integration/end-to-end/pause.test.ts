@@ -177,7 +177,7 @@ describe('an attention window', { concurrency: true }, () => {
 });
 
 describe('the pause API', () => {
-  it('shows, changes and ends pauses, and refuses invalid ones', async () => {
+  it('shows, changes and ends pauses, and refuses invalid pauses', async () => {
     const { companyId } = await stack.company();
     const key = await stack.store.keys.create(companyId, 'k', { kind: 'admin' });
     assert.ok(typeof key === 'object');

@@ -97,7 +97,7 @@ describe('the Temporal server', () => {
     assert.equal(startOf(pid), undefined);
   });
 
-  it('on other ports from an earlier run is replaced: two on one database would corrupt it', async () => {
+  it('on other ports from an earlier run is replaced, because two servers would corrupt one database', async () => {
     const first = await start({ port: 0, uiPort: 0 });
     const pid = pidOf();
     const said: string[] = [];

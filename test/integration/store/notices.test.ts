@@ -64,7 +64,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual(await turns(companyId, ['d', 'f']), ['elsewhere', 'elsewhere']);
     });
 
-    it('sends waiting notices before new ones, and allows single notices again after the period', async () => {
+    it('sends waiting notices before new notices, and allows single notices again after the period', async () => {
       const companyId = await company();
       await turns(companyId, ['a', 'b', 'c', 'd']);
       await pass(companyId, 601);

@@ -208,7 +208,7 @@ for (const { name, open, skip } of testDatabases) {
     });
 
     describe('a shadow', () => {
-      it('is an old version, or one that was never published', async () => {
+      it('is an old version, or a version that was never published', async () => {
         const companyId = await newRule();
         await publish(companyId, contentsOf('one'));
         await publish(companyId, contentsOf('two'));

@@ -1,6 +1,6 @@
 /**
- * An upgrade: chains of the last release continue with both workers, and with the current worker alone. A downgrade: chains of the
- * current worker continue with the release. A chain that the release cannot replay waits, shows why, and continues when the
+ * An upgrade: chains of the last release continue with both workers, and with the current worker alone. A downgrade: chains of
+ * the current worker continue with the release. A chain that the release cannot replay waits, shows why, and continues when the
  * current worker is back. Before the first release, its recorded histories replace the chains of the last release.
  */
 
@@ -326,7 +326,7 @@ else {
 /** Replays the chains that this version recorded before its release. */
 function replayRecorded(): void {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  it(`the chains that test/histories/${version} has recorded go on`, async () => {
+  it(`the chains that test/histories/${version} has recorded continue`, async () => {
     const { History } = proto.temporal.api.history.v1;
     const names = recordedNames().filter((name) => name.startsWith(`${version}/`));
     assert(names.length > 0, `nothing is recorded in test/histories/${version}`);

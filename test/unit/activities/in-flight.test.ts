@@ -16,7 +16,7 @@ const told = (lines: string[] = []) => ({
 const silence = () => Promise.reject(new ConnectorError('retryable', 'no answer within 1.7 s', { unanswered: true }));
 
 describe('local tries', () => {
-  it('are limited for each company, so that a slow system of one leaves slots to the others', async () => {
+  it('are limited for each company, so that a slow system of one company leaves slots to other companies', async () => {
     const tries = new InFlight(told());
     const answers: (() => void)[] = [];
     const hang = () => new Promise<void>((resolve) => answers.push(resolve));

@@ -39,7 +39,7 @@ describe('the outcome of several parts', () => {
     assert.deepEqual(outcomeOf(parts(undefined, undefined), 2), { attempts: 2, skipped: undefined, recipients: 2 }));
   it('is skipped if one part was skipped', () =>
     assert.equal(outcomeOf([{ attempts: 1 }, { attempts: 1, skipped: 'disabled' }], 2).skipped, 'disabled'));
-  it('is the result of an untried part; without one, a retryable failure; without one, another failure', () => {
+  it('is the failure of an untried part; if there is none, a retryable failure; otherwise another failure', () => {
     assert.equal(outcomeOf(parts(permanent, failure, notTried), 3).failure, notTried);
     assert.equal(outcomeOf(parts(permanent, failure), 2).failure, failure);
     assert.equal(outcomeOf(parts(undefined, permanent), 2).failure, permanent);

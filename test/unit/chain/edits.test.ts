@@ -44,7 +44,7 @@ describe('an edit', () => {
     }));
 });
 
-it('problems in words', () => {
+it('problems as one text', () => {
   const problems = [
     { pointer: '/a', detail: 'is blank' },
     { pointer: '', detail: 'is too long' },

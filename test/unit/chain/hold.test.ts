@@ -18,7 +18,7 @@ describe('the relay retries a held action without a decision', () => {
 });
 
 describe('a hold', () => {
-  it('waits longer before each of its own tries', () => {
+  it('waits longer before each try that the relay makes without a decision', () => {
     const hold = new Hold(0, 72 * hour);
     const waits = [0, 1, 2, 9].map((tries) => {
       hold.tries = tries;

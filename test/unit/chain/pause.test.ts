@@ -35,7 +35,7 @@ describe('the pause that blocks an action', () => {
     assert.equal(pauseOf([mail], 'mail'), mail);
     assert.equal(pauseOf([all], 'ticketing'), all);
   });
-  it('is the one that ends last', () => {
+  it('is the pause that ends last', () => {
     assert.equal(pauseOf([mail, all], 'mail'), all);
     assert.equal(pauseOf([endless, all], 'mail'), endless);
     assert.equal(pauseOf([all, endless], 'mail'), endless);

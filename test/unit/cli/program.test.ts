@@ -125,7 +125,7 @@ describe('a command line', () => {
     }
   });
 
-  it('may omit `list`, and takes options anywhere', async () => {
+  it('may omit `list`, and accepts options anywhere', async () => {
     answer = () => ({ body: { items: [] } });
     for (const words of [
       ['chains', 'acme'],

@@ -90,7 +90,7 @@ describe('a filled template', () => {
   const bodyOf = (body: unknown, values: Parameters<typeof filled>[2]) =>
     JSON.stringify(filled('https://h.example', { method: 'POST', path: '/', body }, values).body);
 
-  it('takes values as JSON, as numbers, or within a text', () => {
+  it('can have values as JSON, as numbers, or within a text', () => {
     const values = { groupIds: ['7', '8'], radiusMiles: 25, ticketId: '12', field: 'a"b', value: '{ticketId} $& \n' };
     const cases: [body: unknown, expected: string][] = [
       ['{groupIds}', '["7","8"]'],
@@ -110,7 +110,7 @@ describe('a filled template', () => {
     }
   });
 
-  it('leaves out the members of absent values', () => {
+  it('omits the members of absent values', () => {
     const body = { a: '{groupIds}', b: { miles: '{radiusMiles}' }, c: ['{radiusMiles:number}', 1], d: 'x{radiusMiles}' };
     assert.equal(bodyOf(body, { groupIds: undefined, radiusMiles: undefined }), '{"b":{},"c":[1],"d":"x"}');
   });

@@ -151,7 +151,7 @@ describe('the text of a notice', () => {
     ],
   ];
   for (const [what, error, edits, not, wrong, toDo, links] of cases)
-    it(`about ${what} leads with plain words and the link that helps most`, () => {
+    it(`about ${what} begins with plain words and the link that helps most`, () => {
       const lines = linesOf('needs-attention', { error }, actions, { holdLink, edits });
       assert.equal(lines[0], `Assignment 1001 was ${not} sent`);
       assert.deepEqual(lines.slice(4, toDo ? 6 : 5), toDo ? [wrong, toDo] : [wrong]);
@@ -309,7 +309,7 @@ describe('the text of a notice', () => {
     assert.deepEqual([...sections.keys()], ['']);
   });
 
-  it('about an action that the chain does not have throws', () => {
+  it('cannot be about an action that the chain does not have', () => {
     assert.throws(() => renderNotice({ ...notice('failed'), index: 9 }, context), RangeError);
   });
 });

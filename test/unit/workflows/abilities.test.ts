@@ -1,4 +1,4 @@
-/** Abilities of the workflows that the rest of the relay uses. The test answers the activities itself. */
+/** Abilities of the workflows that other parts of the relay use. The test answers the activities itself. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -360,7 +360,7 @@ const asked = { assignmentId: '1', condition: { path: ['status'], operator: '=='
 
 describe(`commands of a replay (seed ${seed()})`, () => {
   for (const type of ['RuleChain', 'DelayedAction'])
-    it(`are those of the first run: ${type}`, async () => {
+    it(`are the same as in the first run: ${type}`, async () => {
       for (let number = 0; number < count(); number += 1) await compare(type, seed() + number);
     });
 });

@@ -163,7 +163,7 @@ describe('servicenow', () => {
     assert.equal(simulator.vendor.state.calls.length, 0);
   });
 
-  it('names both columns of an ambiguous label, and sets one by its name', async () => {
+  it('names both columns of an ambiguous label, and sets a column by its name', async () => {
     const error = await failing(ticketing().setField(update('x', { name: 'Gate' }), call));
     assert.match(error.facts.remedy ?? '', /u_gate, u_gate_2/);
     await ticketing().setField(update('north', { name: 'u_gate_2' }), call);
@@ -224,7 +224,7 @@ describe('servicenow', () => {
       }
   });
 
-  it('takes the options of the nearest table', async () => {
+  it('uses the options of the nearest table', async () => {
     const choice = (value: string, label: string) => {
       return { name: 'incident', element: 'state', value, label, language: 'en', inactive: 'false', sequence: value };
     };

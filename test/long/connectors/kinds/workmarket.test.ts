@@ -64,7 +64,7 @@ function suite(doubts: Doubts): void {
     assert.equal(assignment().status, 'sent');
   });
 
-  it('leaves the radius to WorkMarket if there is none, and selects no group twice', async () => {
+  it('lets WorkMarket choose the radius if the action has none, and selects no group twice', async () => {
     assert.deepEqual(await effect(it_.platform, { groupIds: ['Till technicians', '11'] }).send(), { recipients: 2 });
     assert.deepEqual(withoutToken(it_.sends()[0]?.body), { group_id: '11' });
   });

@@ -81,7 +81,7 @@ describe('relay bulk', () => {
     assert.match(err, /npx relay bulk show b1 acme/);
   });
 
-  it('takes chain ids', async () => {
+  it('accepts chain ids', async () => {
     await run(['bulk', 'skip', 'acme', '--chain-ids', 'c1,c2', '--chain-ids', 'c3', '--yes'], script(bulk('completed', {})));
     assert.deepEqual(JSON.parse(server.asked[0]?.body ?? ''), { verb: 'skip', filter: { chainIds: ['c1', 'c2', 'c3'] } });
   });
