@@ -23,7 +23,7 @@ export interface Row {
   once?: boolean;
   /** The bare side cannot run this row. */
   relayOnly?: boolean;
-  /** Both sides are relays, as separate processes. The other side has no encryption, and its own database. */
+  /** Both sides are relays, as separate processes. The other side has no encryption, and has its own database. */
   besideClear?: boolean;
   /** The relay gets events for a rule with contents. The other side is a relay that gets the same chains as lists. */
   besideLists?: boolean;

@@ -24,7 +24,7 @@ export function describeManySends([lanes, sendsOfLane]: readonly [number, number
     const fates = ['arrives', 'cut-off', 'cut-off-after', 'server-error', 'lost before', 'lost after'] as const;
     const tally: Record<string, number> = {};
 
-    it('repeat no send, and report the outcome as unknown if nobody can see it', async () => {
+    it('are never repeated; the outcome is reported as unknown if nobody can see it', async () => {
       await Promise.all(Array.from({ length: lanes }, (_, number) => lane(randomFrom(seed + number))));
       assert.equal(
         Object.values(tally).reduce((sum, count) => sum + count, 0),

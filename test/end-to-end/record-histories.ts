@@ -608,6 +608,6 @@ records(
   withKeys,
 );
 
-it('have passed every patch of the workflows', () => {
+it('include every patch of the workflows', () => {
   assert.deepEqual(unrecordedPatches(), [], 'add a scenario that passes it');
 });

@@ -16,7 +16,7 @@ export const fieldNames = [
   ...['comment', 'groupId', 'sendToGroups', 'sendRadius', 'emails', 'subject', 'body', 'bodyHtml', 'externalSystemTicketId'],
   ...['cfName', 'cfValue', 'cfTargetDateFormat', 'delayInSecond', 'constructor', 'toString', ''],
 ];
-/** Values. Each value is meaningful in at least one field. */
+/** Values that have a meaning in at least one field. */
 export const fieldTexts = [
   ...['0', '-1', '1e9', '${assignment_id}', 'status==draft', 'a.b[0]!="c"', 'yyyy-MM-dd', "'", 'a@x.example', ',,', '\r\nBcc: x'],
 ];

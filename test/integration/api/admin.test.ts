@@ -468,7 +468,7 @@ for (const { name, open, skip } of testDatabases) {
         },
       ];
       for (const [index, { title, change, pointer }] of refusals.entries()) {
-        it(`are not carried over ${title}`, async () => {
+        it(`are not kept in a change ${title}`, async () => {
           const id = `refused-${index}`;
           await company(id, secrets);
           const refused = await put(id, { name: 'Refused', ...change });

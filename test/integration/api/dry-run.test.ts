@@ -257,7 +257,7 @@ describe('dryRun', () => {
       });
     }
 
-    it('says which actions would be held after it', async () => {
+    it('says also which actions would be held after this action', async () => {
       const { actions } = await tried('acme', [{ ...send, groupId: '' }, mail, { ...mail, delayInSeconds: '5' }]);
       assert.deepEqual(
         actions.map(({ outcome }) => outcome),

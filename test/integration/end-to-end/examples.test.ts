@@ -101,7 +101,7 @@ describe('the examples', () => {
     );
   });
 
-  it('two-groups: one runs now, one later', async () => {
+  it('two-groups: one send runs now, and one send later', async () => {
     const company = await stack.company();
     const assignment = await stack.assignment();
     const { chainId } = await company.start(example('two-groups', assignment));

@@ -125,7 +125,7 @@ describe('effects', () => {
     );
   });
 
-  it('an e-mail is one message for each recipient, who sees no other', async () => {
+  it('an e-mail is one message for each recipient, who sees no other recipient', async () => {
     const company = await stack.company();
     const [a, b] = [`a@${company.companyId}.example`, `b@${company.companyId}.example`];
     const { chainId, warnings } = await company.start([

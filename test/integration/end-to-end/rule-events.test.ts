@@ -53,7 +53,7 @@ async function ruleWith(contents: object, door: Record<string, unknown> = {}) {
 const key = (value: string) => ({ 'idempotency-key': value });
 
 describe('an event', () => {
-  it('runs the actions of the published version; the chain and the list say which one', async () => {
+  it('runs the actions of the published version; the chain and the list name this version', async () => {
     const { company, companyId, relayId, ticket, event, send, ask } = await ruleWith(contentsOf('was ${event.status}'));
     const sent = await send(event);
     assert.equal(sent.status, 202, sent.text);

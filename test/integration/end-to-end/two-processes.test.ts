@@ -60,7 +60,7 @@ describe('two API processes', { skip }, async () => {
   }
 
   for (const [what, slug, action] of quotas) {
-    it(`in a flood, each accept at most one quota, and nothing after the flood: ${what}`, async () => {
+    it(`accept at most one quota each in a flood, and nothing after the flood: ${what}`, async () => {
       const post = await company({ [what]: quota }, slug, action);
       const answers = await Promise.all(Array.from({ length: 3 * quota }, (_, n) => post(n % 2 === 0 ? first : second)));
       const accepted = answers.filter((isAccepted) => isAccepted).length;

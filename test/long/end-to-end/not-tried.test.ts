@@ -38,7 +38,7 @@ describe('a company with more calls in progress than allowed', () => {
 });
 
 describe('settings that cannot be read', () => {
-  it('make an effect wait until they can be read, and it needs one attempt', async () => {
+  it('make an effect wait until they can be read; then the effect needs only one attempt', async () => {
     const company = await stack.company();
     const { chainId } = await company.start([udf(`T-${company.companyId}`, { cfValue: 'v', delayInSeconds: '3000' })]);
     const away = mock.method(stack.store.settings, 'of', () => Promise.reject(new Error('the database is down')));

@@ -24,7 +24,7 @@ async function companyInOutage() {
 }
 
 describe("the relay's own try of a held action", { concurrency: true }, () => {
-  it('completes it after an outage, and the relay says so', async () => {
+  it('completes the action after an outage, and people are notified', async () => {
     const { company, heal } = await companyInOutage();
     const { chainId } = await company.start([send('1001', { groupId: '501' }), udf(`T-${company.companyId}`)]);
     const held = await company.action(chainId, 0, 'needs-attention');

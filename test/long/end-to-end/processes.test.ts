@@ -223,7 +223,7 @@ describe('a deployment of npm run api and npm run worker', { concurrency: 2 }, (
     assert.equal(await third.end('SIGTERM'), 0);
   });
 
-  it('waits if Temporal disappears during its start, and exits if it refuses to register search attributes', {
+  it('waits if Temporal disappears during the start, and exits if Temporal refuses to register search attributes', {
     skip,
   }, async () => {
     const { shared } = await deployed();

@@ -49,7 +49,7 @@ describe('local tries', () => {
   });
 });
 
-describe('calls under way', () => {
+describe('calls in progress', () => {
   it('are limited for each company: beyond the limit nothing is tried, and no attempt is counted', async () => {
     const lines: string[] = [];
     const observers = told(lines);

@@ -80,7 +80,7 @@ describe('a failure', () => {
     assert.deepEqual([told, answer], [[], signalled[0]]);
   });
 
-  it('goes to the notifier that already has it', async () => {
+  it('goes to the notifier that already has this failure', async () => {
     const { signalled, told, answer } = await attempt(1, { notifier: 'relay-notifier:acme:x' });
     assert.deepEqual([signalled, told, answer], [['relay-notifier:acme:x'], [], 'relay-notifier:acme:x']);
   });

@@ -1,5 +1,5 @@
 /**
- * Only the locked packages are installed, even if a registry serves other ones. No script of a package runs during the
+ * Only the locked packages are installed, even if a registry serves other packages. No script of a package runs during the
  * installation.
  */
 

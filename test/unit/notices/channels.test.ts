@@ -90,7 +90,7 @@ describe('notices by e-mail', () => {
     assert.equal(channel.contact, 'ada@example.com');
   });
 
-  it('fail if the mailer fails, in the same way', async () => {
+  it('fail with the error of the mailer', async () => {
     const mailer = { send: () => Promise.reject(new ConnectorError('unknown', 'lost')) };
     const channel = channelTo('ada@example.com', { mailer, from: 'relay@example.org' });
     assert.equal(
@@ -133,7 +133,7 @@ describe('notices through a webhook', () => {
     assert.doesNotMatch(JSON.stringify(flat), /whsec_|BwcH/);
   });
 
-  it('are unsigned without a secret, and Slack messages in the format slack', async () => {
+  it('are unsigned without a secret, and are Slack messages in the format slack', async () => {
     const slack = webhookTo(`${server.url}/slack`, { webhookFormat: 'slack' });
     await slack.deliver(notice, { idempotencyKey: 'n1', timeoutMs: 5000 });
     const { headers, body } = server.last();

@@ -340,7 +340,7 @@ describe('a due time instead of a delay', () => {
 describe('the remaining actions of a chain are stopped', () => {
   const why = { reason: 'the job was called off', by: 'the platform' };
 
-  it('with a reason, which is shown; an effect under way ends first', async () => {
+  it('with a reason, which is shown; an effect in progress ends first', async () => {
     const driven = await Driven.start('RuleChain', chainOf(send(), send(), { ...send(), delaySeconds: 60 }));
     await driven.activate([failed(driven.last, 'UseOrdinary', { retryable: true, attempt: 0, tookMs: 1 })]);
     await driven.activate([{ resolveChildWorkflowExecutionStart: { seq: 1, succeeded: { runId: 'r' } } }, signal('stop', why)]);

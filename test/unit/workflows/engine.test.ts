@@ -13,7 +13,7 @@ const email = (...recipients: string[]) => ({
 });
 const delayed = { delaySeconds: 10 };
 
-describe('an effect under way when its chain is cancelled', () => {
+describe('an effect in progress when its chain is cancelled', () => {
   it('of a delayed action: the child reports that it was done', async () => {
     const child = await Driven.start('DelayedAction', chainOf({ ...delayed, ...email('a@x.example') }));
     await child.activate([fired(child.timer(/due/))], { after: 10_000 });

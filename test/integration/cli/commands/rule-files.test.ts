@@ -102,7 +102,7 @@ There are no events to try the rule on.
     assert.deepEqual([json.versions[0].note, json.versions[0].publishedBy], ['Wider', 'key ci']);
   });
 
-  it('are compared with the published rules, for the last events', async () => {
+  it('are tried on the last events before they are published', async () => {
     const bodies = [{ id: 'A1', priority: 3 }, { id: 'A2', priority: 1 }, { priority: 5 }].map((event) => JSON.stringify(event));
     for (const [place, body] of bodies.entries()) {
       const facts = { receivedAt: new Date().toISOString(), outcome: 'chain', version: 2, hash: 'h' } as const;

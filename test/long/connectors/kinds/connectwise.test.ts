@@ -213,7 +213,7 @@ describe('connectwise', () => {
     await assert.rejects(sentFor(strict, system, '5000', [['Relay id', 'chain 7']]), /Relay id is read only/);
   });
 
-  it('does not ask for a ticket whose reference is no number', async () => {
+  it('makes no request for a ticket reference that is no number', async () => {
     for (const ticketId of ['5000/../5001', 'T1', '5000?fields=id', ''])
       assert.match((await failing(ticketing().setField(update('x', { ticketId }), call))).facts.title ?? '', /does not exist/);
     assert.equal(simulator.vendor.state.calls.length, 0);

@@ -203,7 +203,7 @@ describe('zendesk', () => {
     assert.equal(changes().length, 0);
   });
 
-  it('does not ask for a ticket whose reference is no number', async () => {
+  it('makes no request for a ticket reference that is no number', async () => {
     for (const ticketId of ['35436/../35437', 'T1', '35436.json', '-1', ''])
       assert.match((await failing(ticketing().setField(update('x', { ticketId }), call))).facts.title ?? '', /does not exist/);
     assert.equal(simulator.vendor.state.calls.length, 0);

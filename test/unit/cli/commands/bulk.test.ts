@@ -52,7 +52,7 @@ describe('relay bulk', () => {
     ({ method, body }) =>
       method === 'GET' ? { body: end } : JSON.parse(body).confirm ? { status: 202, body: bulk('running') } : { body: preview };
 
-  it('shows the outcome of each action, and exits with 4 if one failed again', async () => {
+  it('shows the outcome of each action, and exits with 4 if an action failed again', async () => {
     const outcomes = { done: 210, 'needs-attention': 1 };
     const failures = [{ workflowId: 'relay:acme:c7', error: 'action 0 failed again: no assignment 2002' }];
     const { exitCode, out } = await run(['bulk', 'retry', 'acme', '--yes'], script(bulk('completed', { outcomes, failures })));
