@@ -8,7 +8,7 @@ import { adminToken, eventually, send, startStack, Unmet } from '../../end-to-en
 
 const stack = await startStack();
 
-it('shows the outcome of an assignment of a year ago, although Temporal has deleted its chain', {
+it('the console shows the outcome of an assignment of a year ago, although Temporal has deleted its chain', {
   skip: missingBrowser,
 }, async () => {
   const company = await stack.company();
@@ -44,7 +44,7 @@ it('shows the outcome of an assignment of a year ago, although Temporal has dele
   assert.deepEqual(await obstacles(page), []);
 });
 
-it('proposes how often a rule expects an event, and shows that the rule is quiet', { skip: missingBrowser }, async () => {
+it('the console proposes how often a rule expects an event, and shows a quiet rule', { skip: missingBrowser }, async () => {
   const { companyId, relayId, admin } = await stack.company();
   const halfHour = 1_800_000;
   for (let n = 1; n < 28 * 48; n += 1)
