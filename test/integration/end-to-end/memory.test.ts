@@ -17,9 +17,7 @@ const stack = await startStack();
 const { chains } = stack.store;
 type Company = Awaited<ReturnType<typeof stack.company>>;
 
-/**
- * The collector of the worker gets no lease, so that only the tests' own collectors run. Each of these starts as after a restart.
- */
+/** The collector of the worker gets no lease, so that only the tests' own collectors run. They begin like a restarted worker. */
 before(async () => {
   const { leases } = stack.store;
   const take = leases.take.bind(leases);
@@ -102,7 +100,7 @@ it('the collector writes the rows that were lost in a crash', async () => {
   await collected(company, [open], (row) => row.status === 'cancelled');
 });
 
-it('the collector opens the row of a chain that is retried after its end, and closes the row again', async () => {
+it('opens the row of a chain that is retried after its end, and closes it again', async () => {
   const company = await stack.company({ onFailure: 'continue' });
   const { chainIds, assignments } = await failedChains(company, 1);
   const [chainId = '', assignmentId = ''] = [chainIds[0], assignments[0]];

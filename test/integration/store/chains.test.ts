@@ -246,7 +246,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual(await listed(companyId), [row.chainId]);
     });
 
-    it('show which open chains are held or paused; closed chains stay unchanged', async () => {
+    it('say which open chains are held or paused, and leave closed ones alone', async () => {
       const companyId = await newCompany(store);
       const [held, paused, ended] = [rowOf(companyId), rowOf(companyId), rowOf(companyId, closed(1))];
       await store.chains.collect([held, paused, ended]);
