@@ -1,4 +1,4 @@
-/** Milliseconds of the machine's monotonic clock. All processes share this clock, and a change of the time of day has no effect. */
+/** Milliseconds of the machine's monotonic clock. All processes share this clock. Changes of the time of day do not affect it. */
 export function now(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

@@ -1,7 +1,13 @@
 /**
+<<<<<<< HEAD
  * `npm run bench:collector` measures how fast the collector completes the rows of a backlog of closed chains, how fast the same
  * machine closes chains, and how much slower the API answers POSTs during the backlog. The rows are as if all workers had crashed
  * before they wrote how the chains ended. Needs PostgreSQL.
+=======
+ * `npm run bench:collector` first closes many chains. The collector must then complete the rows of these chains. The command
+ * measures how fast the collector is, how fast the machine closes chains, and how much slower the API answers meanwhile. Needs
+ * PostgreSQL.
+>>>>>>> read-tests
  */
 
 import { fork } from 'node:child_process';
@@ -27,7 +33,7 @@ const { values } = parseArgs({
   options: {
     chains: { type: 'string', default: '2000' },
     clients: { type: 'string', default: '20' },
-    'per-second': { type: 'string', default: '5' }, // chains that are posted while the answers are measured
+    'per-second': { type: 'string', default: '5' }, // chains to POST per second while the response times are measured
     seconds: { type: 'string', default: '40' },
   },
 });
@@ -88,7 +94,7 @@ async function measure(): Promise<void> {
     const text = 'SELECT count(*)::int AS rows FROM chains WHERE closed_at IS NOT NULL AND received_at < $1::text::timestamptz';
     return (await read(database, z.object({ rows: z.int() }), text, [until]))[0]?.rows ?? 0;
   };
-  /** Posts chains at the fixed rate until the condition holds. @returns the times of the answers, in ms, the shortest first */
+  /** Posts chains at the fixed rate until the condition holds. @returns the response times in ms, in ascending order */
   const postUntil = async (isOver: () => Promise<boolean>) => {
     const [run, began, posts] = [trial.newRun(), now(), [] as Promise<number>[]];
     while (!(await isOver())) {

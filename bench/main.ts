@@ -1,5 +1,6 @@
 /**
- * `npm run bench` measures the relay and Temporal used directly, on one server, in one run. docs/performance.md explains the results.
+ * `npm run bench` compares the relay with Temporal without the relay, on one server, in one run. docs/performance.md explains the
+ * results.
  */
 
 import { fork } from 'node:child_process';
@@ -24,7 +25,7 @@ import { Trial } from './trial.js';
 
 const options = readOptions();
 const say = (line: string) => process.stderr.write(`${line}\n`);
-/** Ends everything that was started, last in first out. */
+/** Functions that stop what was started. The last function runs first. */
 const running: (() => unknown)[] = [];
 const close = async () => {
   for (let end = running.pop(); end; end = running.pop()) await end();
@@ -73,7 +74,7 @@ async function measure(): Promise<void> {
     separate: options.processes === 'separate',
   };
 
-  // Creates the store and its data now, so that no row measures this time.
+  // Creates the store and its data now, so that no measurement includes the time for this.
   await (await startSide('relay', surroundings)).stop();
   if (options.before) await (await startSide('before', surroundings)).stop();
   for (let round = 1; round <= options.rounds; round++)
@@ -91,7 +92,7 @@ async function measure(): Promise<void> {
       if (options.json) writeFileSync(options.json, `${JSON.stringify({ about, results: results.summary() }, undefined, 2)}\n`);
     }
 
-  /** Each side has its own database, because neither side can read the rows of the other. */
+  /** Only one of the two sides encrypts its rows, so each side needs its own database. */
   async function besideClear(name: SideName): Promise<Surroundings> {
     if (!surroundings.databaseUrl) throw new Error('this row needs --database-url');
     const url = new URL(surroundings.databaseUrl);

@@ -1,4 +1,7 @@
-/** `npm run bench:memory` measures how long the store's lists, counts, search and health take. It makes rows, and runs no chain. */
+/**
+ * `npm run bench:memory` measures how long the store's lists, counts, searches and health queries take. The command inserts rows,
+ * and runs no chain.
+ */
 
 import { loadavg } from 'node:os';
 import { performance } from 'node:perf_hooks';
@@ -37,7 +40,7 @@ async function measure(name: string, database: Database, rows: number): Promise<
   const began = performance.now();
   await make(database, companyId, rows);
   for (let other = 1; other <= 3; other++) await make(database, `${companyId}-${other}`, rows / 20);
-  await database.query('VACUUM ANALYZE'); // as autovacuum does within some minutes
+  await database.query('VACUUM ANALYZE'); // autovacuum does this within some minutes
   console.log(`${name}: ${rows} rows made in ${Math.round((performance.now() - began) / 1000)} s`);
   const page = { limit: 50 };
   const year = new Date(Date.now() - 365 * 86_400_000).toISOString();
@@ -71,7 +74,10 @@ async function measure(name: string, database: Database, rows: number): Promise<
   await store.close();
 }
 
-/** 400 days, 40,000 assignments, 20 rules, a ticket in every tenth chain, 2 % failed. Texts are as long as encrypted texts. */
+/**
+ * Inserts chains of 400 days, with 40,000 assignments and 20 rules. Every tenth chain has a ticket, and 2 % of the chains failed.
+ * The texts are as long as encrypted texts.
+ */
 async function make(database: Database, companyId: string, rows: number): Promise<void> {
   await database.query("INSERT INTO companies (company_id, name, time_zone) VALUES ($1, $1, 'UTC')", [companyId]);
   await database.query(
@@ -79,7 +85,7 @@ async function make(database: Database, companyId: string, rows: number): Promis
      SELECT $1, 'rule-' || n, 'Rule', 'hold', 'resend' FROM generate_series(0, 19) AS n`,
     [companyId],
   );
-  // In parts, because a statement may take 30 seconds.
+  // The store cancels a statement after 30 seconds, so one statement inserts only a part of the rows.
   for (let from = 1; from <= rows; from += 20_000) await makePart(database, companyId, rows, from, Math.min(rows, from + 19_999));
 }
 

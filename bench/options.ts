@@ -36,7 +36,9 @@ const schema = z.object({
   picture: z.string().optional(),
   /** The address of a running Temporal server; the bench uses its namespace `default`. */
   temporal: z.string().optional(),
-  /** Processes of that server on this machine. The bench counts their CPU and memory, and that of all their children. */
+  /**
+   * Processes of that server on this machine. The bench measures the CPU and memory of these processes and of all their children.
+   */
   'engine-pids': z
     .string()
     .default('')

@@ -39,7 +39,7 @@ const http = createServer((request, response) => {
   const [, what, id = '', least] = (request.url ?? '').split('/');
   request.resume().once('end', () => {
     if (what === 'arrivals') {
-      // /arrivals/{run}/{least} answers the list only when it has `least` entries.
+      // The answer to /arrivals/{run}/{least} has an empty list until the run has `least` arrivals.
       const { arrivals, repeats } = runOf(id);
       endJson(response, { count: arrivals.size, repeats, arrivals: arrivals.size < Number(least) ? [] : [...arrivals.values()] });
     } else if (id.startsWith('cause.')) {

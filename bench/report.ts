@@ -18,7 +18,10 @@ export class Results {
     one[side].push(value);
   }
 
-  /** Returns all rounds, their medians, and the ratio of the relay to its peer: for each round, and the median of the rounds. */
+  /**
+   * Returns the values of all rounds, and their medians. Returns also the ratio of the relay to its peer in each round, and the
+   * median of these ratios.
+   */
   summary() {
     return [...this.#measured.values()].map((one) => {
       const medians = { relay: median(one.relay), peer: median(one.peer) };

@@ -19,13 +19,13 @@ export interface Metric {
 export interface Row {
   name: string;
   what: string;
-  /** The row runs in the first round only, because it takes long, or its result never changes. */
+  /** The row runs in the first round only, because the row takes long, or because its result never changes. */
   once?: boolean;
-  /** The bare side cannot do this. */
+  /** The bare side cannot run this row. */
   relayOnly?: boolean;
-  /** The relay without encryption, with its own database, replaces the bare side. Both sides run as separate processes. */
+  /** Both sides are relays, as separate processes. The other side has no encryption, and has its own database. */
   besideClear?: boolean;
-  /** The relay gets events for a rule with contents. The bare side is replaced by the relay that gets the same chains as lists. */
+  /** The relay gets events for a rule with contents. The other side is a relay that gets the same chains as lists. */
   besideLists?: boolean;
   measure(trial: Trial, sizes: Sizes): Promise<Metric[]>;
 }
@@ -45,7 +45,7 @@ const send = (id: string, delay = 0): Action => ({
   ...(delay > 0 && { delayInSeconds: `${delay}` }),
 });
 
-/** One send for each delay, in seconds. */
+/** A chain with one send for each delay. Delays are in seconds. */
 const sends = (name: string, ...delays: number[]): Shape => ({
   name,
   effects: delays.length,
@@ -127,7 +127,7 @@ function burst(name: string, shape: Shape): Row {
   };
 }
 
-/** Sends each chain after the effects of the previous one. */
+/** Starts each chain after the effects of the previous chain. */
 function lowLoad(name: string, shape: Shape): Row {
   return {
     name,
@@ -170,7 +170,7 @@ async function oneByOne(trial: Trial, shape: Shape, count: number): Promise<Late
 async function dueAtOnce(trial: Trial, { due }: Sizes): Promise<Metric[]> {
   await warmUp(trial, after2s, 20);
   const run = trial.newRun();
-  // Every chain waits by then, although starting the timers takes time.
+  // All delays end at this moment. It is late enough that all timers have started before it.
   const moment = now() + (30 + due / 20) * 1000;
   const delays: number[] = [];
   const posted = await trial.burst(due, (n) => {
@@ -190,7 +190,10 @@ async function dueAtOnce(trial: Trial, { due }: Sizes): Promise<Metric[]> {
   ];
 }
 
-/** Twenty chains, one a second. A chain that is not done two minutes after the last POST counts as done at that time. */
+/**
+ * Starts twenty chains, one per second, while other calls hang. A chain that is not done two minutes after the last POST counts
+ * as done at that time.
+ */
 async function besideHanging(trial: Trial, { hanging }: Sizes): Promise<Metric[]> {
   await warmUp(trial, one, 20);
   await trial.burst(hanging, (n) => [send(`hang.${n}`)]);
@@ -274,7 +277,7 @@ async function besideOpen(trial: Trial, { open, chains }: Sizes): Promise<Metric
   ];
 }
 
-/** Asks each question twenty times in sequence, and measures from the request to the end of the answer. */
+/** Requests each page twenty times in sequence. Measures the time from the request to the end of the answer. */
 async function pagesOfTheConsole(trial: Trial, { open, causes }: Sizes): Promise<Metric[]> {
   await warmUp(trial, three, 20);
   const letters = (n: number) => [...String(n)].map((digit) => 'abcdefghij'[Number(digit)]).join('');
@@ -313,10 +316,10 @@ async function pagesOfTheConsole(trial: Trial, { open, causes }: Sizes): Promise
   return metrics;
 }
 
-/** The suffix of a metric that was measured with this many open chains; picture.ts reads it. */
+/** The end of the name of a metric that was measured with this many open chains. picture.ts reads it. */
 const beside = (open: number) => `, ${open} open`;
 
-/** Runs one of each kind, so that code is compiled and caches are filled, and leaves nothing open. */
+/** Runs chains of this shape, so that code is compiled and caches are filled. Waits until all chains are closed. */
 async function warmUp(trial: Trial, shape: Shape, chains: number): Promise<void> {
   const run = trial.newRun();
   await trial.burst(chains, (n) => shape.actions(run, n));

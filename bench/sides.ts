@@ -1,4 +1,7 @@
-/** The two sides as processes, restarted for every row: the relay as users start it, and Temporal used directly. */
+/**
+ * The two sides of the bench as processes: the relay as users start it, and Temporal without the relay. Each row restarts both
+ * sides.
+ */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -72,7 +75,7 @@ export async function startSide(name: SideName, at: Surroundings): Promise<Side>
     PLATFORM_URL: at.platformUrl,
     TASK_QUEUE: taskQueue,
     WORKFLOW_BUNDLE: at.bareBundle,
-    // For the relay: the defaults, except for the limits that a bench would reach.
+    // For the relay only: the limits are so high that a bench never reaches them.
     RELAY_TASK_QUEUE: taskQueue,
     RELAY_DATA_DIR: join(at.directory, name === 'before' ? 'before' : 'relay'),
     RELAY_SANDBOX_PORT: `${await freePort('127.0.0.1')}`,

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Temporal's full server on PostgreSQL, for `npm run bench -- --temporal 127.0.0.1:7300`: builds it once (Go), creates new databases, and runs it
-# in the foreground. PGHOST, PGPORT, PGUSER and PGPASSWORD select the PostgreSQL server. The argument is the port; the next nine ports are used as
-# well. With a second argument, `again`, it keeps the databases of an earlier run.
+# Temporal's full server on PostgreSQL, for `npm run bench -- --temporal 127.0.0.1:7300`. The script builds the server once (with Go), creates new
+# databases, and runs the server in the foreground. PGHOST, PGPORT, PGUSER and PGPASSWORD select the PostgreSQL server. The argument is the port.
+# The server also uses the next nine ports. With a second argument, `again`, the script keeps the databases of an earlier run.
 set -euo pipefail
 
 port=${1:-7300} again=${2:-}
@@ -27,7 +27,7 @@ store() {
 service() {
   echo "{ rpc: { grpcPort: $1, membershipPort: $2, bindOnLocalHost: true } }"
 }
-# The dev server's setting under npm start.
+# `npm start` uses the same settings for the dev server.
 printf 'matching.enableFairness:\n  - value: true\nfrontend.enableServerVersionCheck:\n  - value: false\n' > "$folder/dynamic.yaml"
 cat > "$folder/bench.yaml" <<YAML
 log: { stdout: true, level: warn }

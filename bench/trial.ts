@@ -1,6 +1,6 @@
 /**
- * Measures one row on one side. POSTs chains as senders do, asks the platform for the arrivals of effects, and Temporal for open
- * workflows.
+ * Measures one row on one side. Posts chains as senders do. Gets the arrivals of effects from the platform, and the open
+ * workflows from Temporal.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -14,7 +14,7 @@ import { adminToken, eventRule, rule, type Side, type SideName } from './sides.j
 
 export type Action = Record<string, unknown>;
 
-/** How long a measurement waits for its effects and for its workflows to close before it fails. */
+/** A measurement fails if effects are missing, or workflows are open, after this time. */
 const patienceSeconds = 1800;
 
 const arrivalsSchema = z.object({
@@ -44,7 +44,7 @@ export class Trial {
     return this.side.name;
   }
 
-  /** A new name for one measurement: the first part of its effects' ids. */
+  /** Returns a new name for one measurement. The ids of its effects begin with this name. */
   newRun(): string {
     return `r${++runs}`;
   }
@@ -93,8 +93,8 @@ export class Trial {
 
   /**
    * Waits until a run has this number of effects.
-   * @param seconds - the time limit; if unset, missing effects are an error
-   * @returns when each effect first arrived, by its id, and the number of repeats
+   * @param seconds - the time limit. If it is unset and effects are missing, the function throws.
+   * @returns the time of each effect's first arrival, by the effect's id; and the number of repeats
    */
   async arrived(run: string, count: number, seconds?: number): Promise<{ at: Map<string, number>; repeats: number }> {
     for (const deadline = now() + (seconds ?? patienceSeconds) * 1000; ; await sleep(50)) {
@@ -186,7 +186,7 @@ export class Trial {
           await this.client.workflow
             .getHandle(workflowId, runId)
             .terminate('end of a row')
-            .catch(() => {}); // It has ended already.
+            .catch(() => {}); // The workflow has ended already.
         }
       };
       await Promise.all(Array.from({ length: 50 }, ender));

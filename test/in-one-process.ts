@@ -7,15 +7,16 @@ import { setFlagsFromString } from 'node:v8';
 import { closeFree } from './store/emptied.js';
 
 /**
- * V8 compiles WebAssembly (PGlite) without optimization, which takes a sixth of the CPU time of a test process. Most processes
- * end too early to gain from it.
+ * With this option, V8 does not optimize WebAssembly (PGlite). The optimization would take a sixth of the CPU time of a test
+ * process, and most processes end too early to gain from it.
  */
 export const quickStart = '--liftoff-only';
 
 /**
- * Runs files until none is left: several processes share the list.
- * @param files - modules, by the names of their suites, in the order in which they are taken.
- * @param taken - a folder with a mark for each file that a process has taken. At the end, the mark has the file's CPU time in ms.
+ * Runs files until none is left. Several processes share the list.
+ * @param files - modules, by the names of their suites, in the order in which they run
+ * @param taken - a folder with a mark for each file that a process has started. At the end, the mark has the file's CPU time in
+ * ms.
  */
 export async function runFiles(files: Record<string, string>, taken: string): Promise<void> {
   setFlagsFromString(quickStart);
@@ -30,7 +31,7 @@ export async function runFiles(files: Record<string, string>, taken: string): Pr
     writeFileSync(mark, String(cpuMs() - before));
   }
   await closeFree();
-  // After the file `faults/short`, Node 20 loops for ever in `CleanupHandles` after this event.
+  // After some tests (`faults/short`), Node 20 would loop forever in `CleanupHandles`.
   process.on('exit', (code) => process.exit(code));
   // Otherwise the runner would wait for open handles of a test.
   setTimeout(() => {
@@ -50,7 +51,7 @@ export function cpuMs(): number {
   }
 }
 
-/** Whether this process is the first to take the file. */
+/** Whether this process is the first that starts the file. */
 function take(path: string): boolean {
   try {
     closeSync(openSync(path, 'wx'));

@@ -50,7 +50,7 @@ export class PostgresqlServer {
     this.#log = join(directory, 'log');
   }
 
-  /** Creates its data directory at the first start. */
+  /** Creates the data directory at the first start. */
   async start(): Promise<void> {
     const { directory, port } = this;
     const data = join(directory, 'data');
@@ -77,7 +77,7 @@ export class PostgresqlServer {
         return;
       } catch (error) {
         if (Date.now() > deadline) throw error;
-        // The lock file of a killed server would block the next.
+        // The lock file of a killed server would block the next server.
         if (server.exitCode !== null) return this.start();
       }
     }
@@ -101,14 +101,17 @@ export class PostgresqlServer {
     return this.#server?.pid === undefined ? [] : withDescendants([this.#server.pid]);
   }
 
-  /** Waits for its end. SIGINT closes its connections first; SIGKILL goes to all of its processes. */
+  /**
+   * Sends the signal, and waits for the end of the server. With SIGINT, the server closes its connections first. SIGKILL goes to
+   * all processes of the server.
+   */
   async end(signal: NodeJS.Signals): Promise<void> {
     const server = this.#server;
     if (!server || !this.isRunning()) return;
     const ended = once(server, 'exit');
     const pids = this.pids();
     server.kill(signal);
-    // After SIGKILL it cannot stop its children, which end one by one.
+    // A killed server cannot stop its child processes, which end one by one.
     for (const pid of signal === 'SIGKILL' ? pids : []) {
       try {
         process.kill(pid, signal);

@@ -1,11 +1,12 @@
 /**
- * `npm test`: runs the tests with node's runner and ends with `N passed, N failed`. A test's folder says what it needs: `unit` needs
- * nothing, `integration` needs a database, a server or another process, `long` also needs about a minute, `faults` some minutes.
- * `npm test` runs `unit` and `integration`. Arguments choose a folder, or files by a part of their path: `npm test -- long`,
- * `npm test -- end-to-end/reset`. `npm test -- release` runs `integration` and `long` at their whole extent (extent.ts). A few
- * processes share one Temporal dev server and one PostgreSQL, and take one file after the other. With `--again`, files with
- * failures run once more, alone, because a test on a busy machine can time out. The output names them: a test that needs the
- * second run is still a defect.
+ * `npm test`: runs the tests with node's runner and ends with `N passed, N failed`. A test's folder says what it needs: `unit`
+ * needs nothing, `integration` needs a database, a server or another process, `long` also needs about a minute, `faults` some
+ * minutes.
+ * `npm test` runs `unit` and `integration`. Arguments choose a folder, or files by a part of their path: `npm test -- long`, `npm
+ * test -- end-to-end/reset`. `npm test -- release` runs `integration` and `long` at their whole extent (extent.ts).
+ * A few processes share one Temporal dev server and one PostgreSQL. Each process runs one file after another. With `--again`,
+ * files with failures run once more, alone, because a test on a busy machine can time out. The output names these files: a test
+ * that needs the second run is still a defect.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -44,7 +45,10 @@ const slowOfLong = [
   'hostile/attacks/notice-flood',
 ];
 const slow = ['faults/short', ...slowOfLong.map((name) => `long/${name}`)];
-/** The slowest first, then the rest of `long`, then the largest, so that no process is left alone with a long file at the end. */
+/**
+ * The slowest files come first, then all other files of `long`, then the largest. So no process has a long file at the end, while
+ * no other process runs.
+ */
 const placeOf = (name: string) => {
   if (slow.includes(name)) return slow.indexOf(name);
   return name.startsWith('long/') ? slow.length : slow.length + 1;
@@ -84,14 +88,14 @@ const atOnce = 3 * cores; // most tests wait more than they compute
 // The unit tests start when a process has nothing else left to do.
 const processes = [...share('others', others, atOnce), ...share('unit', unit, cores)];
 
-process.env.GOGC ??= '400'; // The Temporal server collects garbage less often: more memory for less CPU time.
+process.env.GOGC ??= '400'; // The Temporal server collects garbage less often. So it uses more memory and less CPU time.
 const stops: (() => Promise<void>)[] = [];
 if (others.length > 0) {
   await makeFirst(join(directory, 'pglite.tar'));
   const temporal = await keepTemporal({ dataDir: directory, host: '127.0.0.1', port: 0, uiPort: 0, namespace: 'default', say });
   stops.push(async () => {
     await temporal.stop();
-    // The CPU time of a child counts when the child has gone, which is a moment after its end.
+    // The CPU time of a child process counts only after the process has gone, a moment after its end.
     for (let wait = 0; wait < 100 && existsSync(`/proc/${temporal.run.pid}`); wait += 1) await sleep(10);
   });
   process.env.RELAY_TEST_TEMPORAL_ADDRESS = temporal.address;
@@ -121,9 +125,10 @@ tests.on('test:pass', ({ skip, details, name, file }) => {
 tests.on('test:fail', ({ name, details: { error } }) => {
   unreported.delete(name);
   if (names.includes(name)) failing.add(name);
-  // A suite or a process fails with its tests, which are counted, or by itself, because of a hook or a file that cannot be loaded.
+  // A suite or a process fails with its tests, which are counted. It also fails alone, because of a hook or a file that cannot be
+  // loaded.
   if (!('failureType' in error) || error.failureType !== 'subtestsFailed') counts.failed += 1;
-  // A process that ended early.
+  // The process ended too early.
   if ('exitCode' in error && 'signal' in error) say(`${name} ended with ${error.signal ?? error.exitCode}`);
 });
 tests.compose(new spec()).pipe(process.stdout);

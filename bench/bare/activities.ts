@@ -1,4 +1,4 @@
-/** The two effects that the rows of the bench need. */
+/** The two effects of the bare side: it sends an assignment, or an e-mail. */
 
 import { activityInfo } from '@temporalio/activity';
 import { createTransport } from 'nodemailer';

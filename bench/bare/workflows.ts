@@ -1,6 +1,4 @@
-/**
- * A chain in its first version. The actions run in order, as activities. A delayed action is a child workflow that sleeps first.
- */
+/** A chain without the relay. The actions run in order, as activities. A delayed action is a child workflow that sleeps first. */
 
 import { ParentClosePolicy, proxyActivities, sleep, startChild } from '@temporalio/workflow';
 import type * as activities from './activities.js';

@@ -12,7 +12,10 @@ export interface Account {
   groups?: string[];
 }
 
-/** `claims`: replace the claims of the ID token. `key`: signs with a key that is not published. `again`: a code works twice. */
+/**
+ * `claims` replaces claims of the ID token. With `key`, the token is signed with an unpublished key. With `again`, a code works
+ * twice.
+ */
 export interface Tampering {
   claims?: Record<string, unknown>;
   key?: 'unpublished';

@@ -21,13 +21,13 @@ export async function setDoor(store: Store, companyId: string, relayId: string, 
   await store.rules.setDoor(companyId, relayId, (stored) => doorSchema.parse({ ...stored, ...door }), actor);
 }
 
-/** The newest stored event of the rule, with its body. */
+/** The newest stored event of the rule, and the event's body. */
 export async function lastEvent(store: Store, companyId: string, relayId: string) {
   const [event] = (await store.events.list(companyId, relayId, { limit: 1 })).items;
   return event && store.events.get(companyId, relayId, event.eventId);
 }
 
-/** Creates a rule, with contents if they are given. */
+/** Creates a rule. If `contents` are given, publishes them. */
 export async function ruleOf(store: Store, companyId: string, contents?: unknown, door?: Record<string, unknown>) {
   const made = await store.rules.create(companyId, { name: 'Rule', onFailure: 'hold', onUnknown: 'resend' }, actor);
   assert(typeof made === 'object');

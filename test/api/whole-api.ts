@@ -50,7 +50,7 @@ export async function wholeApi(more: Partial<ApiOptions> = {}) {
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
       const text = await response.text();
-      // biome-ignore lint/suspicious/noExplicitAny: the tests look into whatever came back.
+      // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields of the answers.
       const json: any = /json/.test(response.headers.get('Content-Type') ?? '') ? JSON.parse(text) : undefined;
       return { status: response.status, json, text };
     },

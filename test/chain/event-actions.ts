@@ -6,8 +6,9 @@ import { contentsSchema } from '../../src/contract/rule-contents.js';
 import { renderEvent } from '../../src/rules/render.js';
 
 /**
- * @param fields - an action of a version: the fields of a request and `if`, with references.
- * @param options.index - its place in the chain. @param options.event - the event, to which the expression and the texts refer.
+ * Renders one action of a rule's contents for an event.
+ * @param fields - the action as the contents have it, with references and `if`
+ * @param options - `index`: the action's place in the chain. `event`: the event that the action refers to.
  */
 export function eventAction(
   fields: Record<string, unknown>,

@@ -1,4 +1,4 @@
-/** Local HTTP servers for the command: a real app, or one that answers from a script and records requests. */
+/** Local HTTP servers for the command: a real app, or a server that answers from a script and records requests. */
 
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
@@ -12,7 +12,7 @@ export interface LocalApi {
 }
 
 export async function listen(listener: RequestListener): Promise<LocalApi> {
-  // Node's default closes idle connections after five seconds, which a busy test may exceed.
+  // By default, Node closes an idle connection after five seconds. A busy test may pause longer.
   const server = createServer({ keepAliveTimeout: 65_000 }, listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -57,7 +57,7 @@ interface Documented {
 export interface Comparison {
   fixture: string;
   exchange?: number; // default: the first
-  query?: Record<string, string>; // added to the documented query, or in place of a part of it
+  query?: Record<string, string>; // parameters to add to the documented query, or to replace there
   json?: (documented: unknown) => unknown;
 }
 

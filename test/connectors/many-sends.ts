@@ -1,4 +1,4 @@
-/** Sends at WorkMarket while answers and workers are lost. No send may be repeated. */
+/** Tests that the relay repeats no send at WorkMarket while answers and workers are lost. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -9,22 +9,22 @@ import { connected, draft, effect, type Kept } from './workmarket.js';
 
 const seed = Number(process.env.RELAY_TEST_SEED ?? Date.now() % 1_000_000);
 /**
- * A send ends when its effect shows. Otherwise it takes its whole time, and the connector keeps the larger part of it for the
- * check at the end.
+ * A send ends as soon as its effect is visible. An effect that stays hidden costs the send its whole time limit. The connector
+ * reserves the larger part of this time for the last check.
  */
 const limits = { shown: 60_000, hidden: 9_000 };
 type Run = ReturnType<typeof effect>;
 
 /**
- * Sequences of sends. Their connections are cut before or after the send, or their workers are lost. The relay tries again as
- * long as the outcome allows another attempt. No person decides.
+ * Each lane sends many assignments in sequence. Connections are cut before or after a send, or workers are lost. The relay tries
+ * again as long as the outcome allows another attempt. No person decides.
  */
 export function describeManySends([lanes, sendsOfLane]: readonly [number, number]): void {
   describe(`${lanes * sendsOfLane} sends at WorkMarket with lost answers and lost workers (seed ${seed})`, () => {
     const fates = ['arrives', 'cut-off', 'cut-off-after', 'server-error', 'lost before', 'lost after'] as const;
     const tally: Record<string, number> = {};
 
-    it('repeat no send, and report an outcome that nobody can see as unknown', async () => {
+    it('are never repeated; the outcome is reported as unknown if nobody can see it', async () => {
       await Promise.all(Array.from({ length: lanes }, (_, number) => lane(randomFrom(seed + number))));
       assert.equal(
         Object.values(tally).reduce((sum, count) => sum + count, 0),
@@ -75,7 +75,7 @@ export function describeManySends([lanes, sendsOfLane]: readonly [number, number
 
     /**
      * The first attempt ends at its send, before or after the request. The next attempt has only the data that was kept.
-     * @param forgets - the worker is lost before it records that it will send
+     * @param forgets - whether the worker is lost before it records that it will send
      */
     async function afterLostWorker(
       run: Run,

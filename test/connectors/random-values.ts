@@ -1,4 +1,4 @@
-/** Sends random values through the conversion of each field type to the simulator. */
+/** Converts random values for each field type, and sends the results to the simulator. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -20,8 +20,8 @@ type Doubts = Record<string, boolean>;
 export interface TicketSystemCase<State extends VendorState, Failure extends string> {
   kind: string;
   /**
-   * The doubtful facts about the vendor. The whole suite runs with the usual settings of the simulator, and with all settings
-   * reversed.
+   * Facts about the vendor that its documentation leaves open. All tests run with the usual settings of the simulator, and again
+   * with all settings reversed.
    */
   doubts: Doubts;
   /** With these settings, the connector must fail, for example because the vendor lacks the call. */
@@ -37,7 +37,7 @@ export interface TicketSystemCase<State extends VendorState, Failure extends str
   stored(state: State, field: string): unknown;
   /** The result of a check must match this pattern, if the vendor says how many calls are left. */
   quota?: RegExp;
-  /** A text field for failures, and its first value. */
+  /** A text field for the tests of failures, and its first value. */
   note: { field: string; value: string };
   failures: {
     fault: { name: string } & Record<string, unknown>;
@@ -53,12 +53,12 @@ export function describeTicketSystem<State extends VendorState, Failure extends 
   const flipped = Object.entries(known.doubts).map(([name, value]) => [name, known.hopeless?.includes(name) ? value : !value]);
   const settings: [string, Doubts][] = [
     ['the usual settings', known.doubts],
-    ['each doubt the other way', Object.fromEntries(flipped)],
+    ['all settings reversed', Object.fromEntries(flipped)],
   ];
   for (const [name, doubts] of settings) describe(`${known.kind} with ${name}`, () => suite(known, doubts));
 }
 
-/** Each kind of ticket system makes this number of updates with the usual settings, and again with the reversed settings. */
+/** For each kind of ticket system, this number of updates runs with the usual settings, and again with the reversed settings. */
 const updates = extent(100, 500);
 const fates = [
   'arrives',
@@ -71,7 +71,7 @@ const fates = [
   'server error',
 ] as const;
 type Fate = (typeof fates)[number];
-/** `cut-off twice`: the change is made, but its answer is lost, and so is the answer to the next read. */
+/** `cut-off twice`: the vendor makes the change, but its answer is lost. The answer to the next read is also lost. */
 const cuts: Partial<Record<Fate, object>> = {
   'cut-off': { name: 'cut-off', times: 1 },
   'cut-off-after': { name: 'cut-off-after', times: 1 },
@@ -155,7 +155,7 @@ function suite<State extends VendorState, Failure extends string>(
       assert.ok(error.facts.remedy);
     });
 
-  it('reads back after a lost answer, and repeats a change that was not made', async () => {
+  it('reads the field after a lost answer, and repeats a change that was not made', async () => {
     fail({ name: 'cut-off-after', times: 1, method: writeMethod });
     const { note: said } = await ticketing.setField(update(note.field, 'arrived'), call());
     assert.match(said ?? '', /the answer was lost/);
@@ -183,7 +183,7 @@ function suite<State extends VendorState, Failure extends string>(
       assert.equal(stored(vendor.state, note.field), 'by hand');
     };
 
-    it('overwrites no edit of a person after a lost answer, unless a person retries', async () => {
+    it('does not overwrite the edit of a person after a lost answer, unless a person retries', async () => {
       let reads = 0;
       const meanwhile = relay((real) => ({
         async read(...asked) {
@@ -204,7 +204,7 @@ function suite<State extends VendorState, Failure extends string>(
       [false, false],
       [false, true],
     ])
-      it(`is checked after a lost worker: ${made ? '' : 'not '}made, ${changed ? '' : 'not '}changed by a person since`, async () => {
+      it(`is checked after a lost worker: the change was ${made ? '' : 'not '}made, and a person has ${changed ? '' : 'not '}edited the field`, async () => {
         const lost = relay((real) => ({
           async write(...asked) {
             if (made) await real.write(...asked);
@@ -220,7 +220,7 @@ function suite<State extends VendorState, Failure extends string>(
         assert.deepEqual([writes() - before, said.includes('had this value already')], made ? [0, true] : [1, false]);
       });
 
-    it('is not made twice if the answer and the next check are lost, and a person retries', async () => {
+    it('is not made twice if its answer and the next check are lost, and a person retries', async () => {
       let reads = 0;
       const blind = relay((real) => ({
         async read(...asked) {
@@ -296,7 +296,7 @@ function suite<State extends VendorState, Failure extends string>(
     }
   });
 
-  /** A system whose write has this fate. */
+  /** The system, but each write has this fate. */
   function fragile(inner: TicketSystem, fate: Fate, lost: Error): TicketSystem {
     const write: TicketSystem['write'] = async (...change) => {
       if (fate === 'lost before') throw lost;
@@ -308,7 +308,7 @@ function suite<State extends VendorState, Failure extends string>(
     return { ...inner, write };
   }
 
-  it('survives pages in place of JSON, and answers that are too long or too late', async () => {
+  it('handles pages in place of JSON, and answers that are too long or too late', async () => {
     for (const fault of [{ name: 'html' }, { name: 'html', status: 200 }, { name: 'huge' }, { name: 'slow', delayMs: 5_000 }]) {
       fail(fault);
       const error = await failing(ticketing.setField(update(note.field, `after ${fault.name}`), call({ timeoutMs: 1_000 })));

@@ -28,13 +28,16 @@ export async function connected(doubts: Doubts = {}, client: HttpClient = http) 
   return { vendor, platform, close, requests, sends: () => requests('/send'), fail };
 }
 
-/** An effect with the data that it keeps. */
+/** A send, with the data that the connector keeps between attempts. */
 export function effect(platform: Platform, order: Partial<Order> = {}, assignmentId = draft) {
   const run = { kept: undefined as Kept | undefined };
   const keep = async (data: unknown) => {
     run.kept = JSON.parse(JSON.stringify(data)) as Kept;
   };
-  /** On a slow machine, the connector may refuse to begin a send. Then nothing was sent, and the next attempt has twice the time. */
+  /**
+   * On a slow machine, the connector may refuse to begin a send. Then nothing was sent, and the next attempt has twice as much
+   * time.
+   */
   const send = async (more: Partial<Call> = {}): ReturnType<Platform['sendAssignment']> => {
     const call = { timeoutMs: 20_000, keep, kept: run.kept, ...more };
     try {

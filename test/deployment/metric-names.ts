@@ -27,7 +27,7 @@ export const { panels } = z.object({ panels: z.array(panelSchema) }).parse(JSON.
 export const runbook = read('docs/operating.md');
 export const page = read('docs/telemetry.md');
 
-/** Every query, by its alert or panel. */
+/** Every query, with the place of its alert or panel. */
 export const queries: [where: string, query: string][] = [
   ...rules.map(({ alert, expr }): [string, string] => [`the alert ${alert}`, expr]),
   ...panels.flatMap(({ title, targets }) => targets.map(({ expr }): [string, string] => [`the panel "${title}"`, expr])),

@@ -35,7 +35,7 @@ export async function signIn(page: Page, api: string, credential: string, to = '
   if (!(await signOut.isVisible())) assert.fail(`signing in was refused: ${await refusal.innerText()}`);
 }
 
-/** axe's violations as text. @param rules - by default, all rules. */
+/** The violations that axe finds, as text. @param rules - by default, all rules. */
 export async function obstacles(page: Page, rules?: string[]): Promise<string[]> {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe);
   const { violations } = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(

@@ -1,5 +1,5 @@
 /**
- * The recorded histories in test/histories, a folder for each release. No history is ever removed, because a chain of its release
+ * The recorded histories in test/histories. Each release has a folder. No history is ever removed, because a chain of its release
  * may still run. SHA256SUMS has a line for each history, in the format of `sha256sum`.
  */
 
@@ -51,15 +51,15 @@ export function patchIds(): string[] {
   return files.flatMap((file) => [...readFileSync(join(room, file), 'utf8').matchAll(called)].map(([, id = '']) => id));
 }
 
-/** The patches that no recorded history has passed, so that no test replays their code. */
+/** The patches that are in no recorded history. No replay tests the code of these patches. */
 export function unrecordedPatches(): string[] {
   const recorded = recordedNames().map((name) => read(name).toString('latin1'));
   return patchIds().filter((id) => !recorded.some((history) => history.includes('core_patch') && history.includes(id)));
 }
 
 /**
- * Every line that SHA256SUMS has had in any commit, or why this cannot be found out here. A version without a tag is not
- * released, so its folder may be recorded again.
+ * All lines for released versions that SHA256SUMS has had in any commit, or the reason why they cannot be read. A version without
+ * a tag is not released, so its folder may be recorded again.
  */
 export function committedLines(): { lines: string[] } | { unknown: string } {
   const git = (...args: string[]) => execFileSync('git', ['-C', directory, ...args], { encoding: 'utf8', stdio: 'pipe' });

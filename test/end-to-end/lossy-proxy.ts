@@ -1,5 +1,5 @@
 /**
- * A TCP proxy in front of a gRPC server that loses answers: the server handles the request, and the connection breaks before
+ * A TCP proxy in front of a gRPC server. It loses answers: the server handles the request, and then the connection breaks before
  * the client gets the answer.
  */
 
@@ -57,7 +57,7 @@ export async function startLossyProxy(target: string): Promise<LossyProxy> {
   };
 }
 
-/** Whether the HTTP/2 frames from here on include a HEADERS frame; other frames are connection control. */
+/** Whether one of these HTTP/2 frames is a HEADERS frame. All other frames only control the connection. */
 function isAnswer(data: Buffer): boolean {
   for (let at = 0; at + 9 <= data.length; at += 9 + data.readUIntBE(at, 3)) if (data[at + 3] === 1) return true;
   return false;

@@ -23,13 +23,16 @@ export interface Process {
   ended: Promise<number | string | null>;
 }
 
-/** A test's process runs only for seconds. If V8 optimizes only code that runs very often, the start takes a seventh less time. */
+/**
+ * A test's process runs only for seconds. With this option, V8 optimizes only code that runs very often. So the start takes a
+ * seventh less time.
+ */
 const forSeconds = [quickStart, '--interrupt-budget=2000000'];
 
 const built = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * @param main - a compiled entry below src/: `sandbox/start.js`
+ * @param main - a compiled main file, below src/: `sandbox/start.js`
  * @param dist - the compiled files of another version
  */
 export function startProcess(main: string, env: Record<string, string>, dist = built): Process {
@@ -71,7 +74,7 @@ export function serversOf(path: string): number[] {
   return lines.filter((line) => line.includes('start-dev') && line.includes(path)).map((line) => Number.parseInt(line, 10));
 }
 
-/** `npm start` with its own ports and directory. Processes that still run after the tests of the file are killed. */
+/** `npm start` with its own ports and directory. Processes that still run after the file's tests are killed. */
 export async function sandbox() {
   const directory = mkdtempSync(join(tmpdir(), 'relay-start-'));
   const running: Process[] = [];

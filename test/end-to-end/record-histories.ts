@@ -1,7 +1,7 @@
 /**
  * Records the histories of this version that replay.test.ts lacks, in the folder of the version, and adds them to SHA256SUMS.
- * Run it at a release, and for a new kind of chain (docs/changing-workflows.md). Existing histories stay as they are. `node
- * dist/test/end-to-end/record-histories.js`
+ * Existing histories stay as they are.
+ * Run it at a release, and for a new kind of chain (docs/changing-workflows.md): `node dist/test/end-to-end/record-histories.js`
  */
 
 import assert from 'node:assert/strict';
@@ -20,7 +20,7 @@ import { add, isRecorded, unrecordedPatches } from './histories.js';
 import { resetToFirst } from './resets.js';
 import { adminToken, email, eventually, replayable, send, startStack, Unmet, udf } from './stack.js';
 
-// Notifiers continue as new early, only in these histories.
+// Only in these histories, a notifier continues as new so early.
 const dynamicConfig = { 'limit.historyCount.suggestContinueAsNew': 100 };
 const dataDir = mkdtempSync(join(tmpdir(), 'relay-record-'));
 const at = { host: '127.0.0.1', port: 0, uiPort: 0, namespace: 'default' };
@@ -608,6 +608,6 @@ records(
   withKeys,
 );
 
-it('have passed every patch of the workflows', () => {
+it('include every patch of the workflows', () => {
   assert.deepEqual(unrecordedPatches(), [], 'add a scenario that passes it');
 });

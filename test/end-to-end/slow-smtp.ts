@@ -1,4 +1,4 @@
-/** A slow mail server that refuses chosen recipients, which the mail catcher cannot do. */
+/** A slow mail server that refuses chosen recipients. The mail catcher cannot do this. */
 
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';

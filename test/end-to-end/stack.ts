@@ -1,6 +1,7 @@
 /**
- * The whole relay in the test's process: real Temporal server, store, API, worker, pretend platform, mail catcher. Each test
- * file has its own stack. It shares only the Temporal server, with its own task queue, and PGlite, which is emptied first.
+ * The whole relay in the test's process: real Temporal server, store, API, worker, pretend platform, mail catcher. Each test file
+ * has its own stack. All stacks use one Temporal server, each with its own task queue, and one PGlite, which each stack empties
+ * first.
  */
 
 import assert from 'node:assert/strict';
@@ -204,14 +205,13 @@ export async function startStack({
       return this.companyOf({ companyId, relayId: made.rule.relayId, relayAccessToken: made.relayAccessToken });
     },
 
-    /** The requests for an existing company and one of its rules. */
+    /** Functions that send requests for an existing company and one of its rules. */
     companyOf(rule: RuleOfCompany) {
       const { companyId, relayId } = rule;
       return {
         ...companyAt(links.api, adminToken, rule),
         /**
-         * Starts a chain of two actions. The first action is held for at most this time. This time is a field of the chain's
-         * input.
+         * Starts a chain of two actions. The first action is held, for at most this time. The time is in the input of the chain.
          */
         async startHeld(attentionWindowSeconds: number): Promise<string> {
           const chainId = randomUUID();
@@ -250,12 +250,12 @@ export async function startStack({
       }),
     healMail: () => fetch(`${mail.uiUrl}/control/fail`, { method: 'DELETE' }),
 
-    /** The platform's calls about these ids, in order. */
+    /** The calls that the platform got about these ids, in order. */
     async calls(...ids: string[]): Promise<Call[]> {
       const all = await json<Call[]>(`${platform.url}/journal`);
       return all.filter(({ path }) => ids.some((id) => path.split('/').includes(id)));
     },
-    /** The number of effects requested from the platform for an id. Repeated calls have the same key and count once. */
+    /** The number of effects that the platform got for an id. Repeated calls have the same key, and count once. */
     async effects(id: string): Promise<number> {
       return new Set((await this.calls(id)).map(({ idempotencyKey }) => idempotencyKey)).size;
     },
@@ -283,7 +283,7 @@ export interface RuleOfCompany {
   relayAccessToken: string;
 }
 
-/** The requests to an API for an existing company and one of its rules. */
+/** Functions that send requests to an API, for an existing company and one of its rules. */
 export function companyAt(api: string, token: string, { companyId, relayId, relayAccessToken }: RuleOfCompany) {
   const url = `${api}/co/${companyId}`;
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -310,8 +310,8 @@ export function companyAt(api: string, token: string, { companyId, relayId, rela
       return this.until(chainId, () => true, partial ? 'a partial answer' : 'a worker to answer', { partial });
     },
     /**
-     * Waits until the chain is as wanted. If the worker of a busy machine answers too late, the API returns only how the chain
-     * began. Such an answer counts only if the test reads without workers.
+     * Waits until the chain meets the condition. If the worker of a busy machine answers too late, the API returns only how the
+     * chain began. Such an answer counts only if the test reads without workers.
      */
     async until(
       chainId: string,
@@ -320,7 +320,7 @@ export function companyAt(api: string, token: string, { companyId, relayId, rela
       { partial = false } = {},
     ): Promise<ChainResource> {
       return eventually(what, async () => {
-        // An idle connection may be closed just when it is used again.
+        // The server may close an idle connection at the moment when it is used again.
         const response = await shown(chainId).catch((error: unknown) => new Unmet(String(error)));
         if (response instanceof Unmet) return response;
         if (response.status === 503) return new Unmet(await response.text()); // The answer has a `Retry-After`.
@@ -368,9 +368,10 @@ export class Unmet {
 }
 
 /**
- * Waits at most three minutes for a condition. A busy machine may need two minutes. If a task of the previous version was lost on
- * its way to the worker, the task may also need two minutes. Polls often at first, then twice a second, because each poll of a
- * chain is a query for the server and the worker. A condition that is not met is `Unmet`, never `false`.
+ * Waits at most three minutes for a condition. A busy machine may need two minutes. In a test of an upgrade, a task may be lost
+ * on its way to the earlier version's worker, and Temporal may need two minutes to send it again. Polls often at first, then
+ * twice a second, because each poll of a chain is a query for the server and the worker. A condition that is not met is `Unmet`,
+ * never `false`.
  */
 export async function eventually<Value extends object | string | number | true | undefined>(
   what: string,
@@ -386,7 +387,7 @@ export async function eventually<Value extends object | string | number | true |
   }
 }
 
-/** Repeats a decision while the answer is 503. On a busy machine the API may exceed its time limit. */
+/** Repeats a request for a decision while the answer is 503. On a busy machine the API may exceed its time limit. */
 export function decided(decide: () => Promise<Response>): Promise<Response> {
   return eventually('an answer other than 503', async () => {
     const response = await decide();
@@ -394,7 +395,10 @@ export function decided(decide: () => Promise<Response>): Promise<Response> {
   });
 }
 
-/** Returns a history as a worker sees it. Sets the run's own id. After a reset, the history has the id of the earlier run. */
+/**
+ * Returns a history as a worker gets it, with the id of its own run. After a reset, the server's history has the id of the
+ * earlier run.
+ */
 export async function replayable(client: Client, workflowId: string, runId?: string) {
   const handle = client.workflow.getHandle(workflowId, runId);
   const history = await handle.fetchHistory();
@@ -403,7 +407,7 @@ export async function replayable(client: Client, workflowId: string, runId?: str
   return history;
 }
 
-/** The maximum number of histories that a stack replays. A file with many chains has only a few kinds of chains. */
+/** A stack replays at most this number of histories. A file with many chains has only a few kinds of chains. */
 const mostReplayed = extent(60, 200);
 
 /** Checks that every history replays. Otherwise a restarted worker could not continue the chain. */

@@ -1,6 +1,6 @@
 /**
- * Events to a rule, while new versions of the rule are published. Exactly one version runs each event, with all of its actions,
- * and the answer names this version. An event that does not apply runs nothing.
+ * Sends events to a rule while new versions of the rule are published. Checks that exactly one version runs each event, with all
+ * of its actions, and that the answer names this version. An event that does not apply must run nothing.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +14,10 @@ interface SentEvent {
   answer?: { version: number; applies: boolean; chainId?: string };
 }
 
-/** The targets of an event's effects in the version whose contents have this number. Even numbers have one action less. */
+/**
+ * The targets of an event's effects. `number` is in the contents of the version that runs the event. If `number` is even, the
+ * version has one action less.
+ */
 const targetsOf = (name: string, number: number) => [
   `${name}-send-v${number}`,
   `${name}-late-v${number}`,
@@ -117,7 +120,7 @@ export async function startEvents(world: World, perSecond: number, random: () =>
     one.answer ??= { version, applies, ...(chainId !== undefined && { chainId }) };
   }
 
-  /** Ends the traffic. Sends some events again, which must get their first answers. */
+  /** Ends the traffic. Sends some events again, and expects the same answers as at first. */
   async function stop(): Promise<void> {
     isOn = false;
     await Promise.all([publishing, sender]);

@@ -1,4 +1,7 @@
-/** The faults. Each fault repairs its damage, and reports evidence that it had an effect. It throws if there is no evidence. */
+/**
+ * The faults. Each fault repairs its damage, and returns evidence that the fault had an effect. Without evidence, the fault
+ * throws.
+ */
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -10,7 +13,7 @@ import { type Name, names, type Part, type World } from './world.js';
 
 export interface Fault {
   name: string;
-  /** Why this machine cannot produce the fault. */
+  /** The reason why this machine cannot produce the fault. */
   missing?: string;
   /** @param seconds - the duration of a lasting fault. @returns the evidence that it took effect */
   strike(seconds: number): Promise<string>;

@@ -1,8 +1,8 @@
 /**
- * The platform, the ticket system and the mail server of the fault tests, as one process: it records every effect that reaches
- * it, and shares no code with the relay, because it checks the relay. A target that ends with `gone` does not exist; one that
- * ends with `flaky` is refused once. `GET /ledger` answers the entries; `PUT /mail` `{"breaks": true}` breaks the connection
- * after a message is accepted and before its acknowledgement.
+ * The platform, the ticket system and the mail server of the fault tests, as one process. It records every effect that reaches
+ * it. It shares no code with the relay, because it checks the relay.
+ * A target with the ending `gone` does not exist. A target with the ending `flaky` is refused once. `GET /ledger` returns the
+ * entries. `PUT /mail` `{"breaks": true}` breaks the connection after a message is accepted and before its acknowledgement.
  */
 
 import { createServer as createHttpServer } from 'node:http';

@@ -30,7 +30,7 @@ export const people = '@people.example';
 
 type Effect = (target: string, more: Action) => Action;
 
-const never = 3_000_000; // seconds; longer than a run, so only a decision ends this delay
+const never = 3_000_000; // in seconds. The delay is longer than a run, so that it ends only if a person decides.
 
 /** @param random - numbers from 0 to 1. */
 export function orderOf(name: string, random: () => number): Order {

@@ -7,8 +7,8 @@ import { faultsOf } from './faults.js';
 import { storm } from './storm.js';
 import { startWorld } from './world.js';
 
-describe('while everything breaks', { skip: programsDirectory() === undefined && 'PostgreSQL is not installed' }, () => {
-  it('every accepted chain completes in order, with one key for each effect, and nothing else happens', async (t) => {
+describe('while every fault strikes', { skip: programsDirectory() === undefined && 'PostgreSQL is not installed' }, () => {
+  it('every accepted chain completes in order, with one key for each effect, and has no other effect', async (t) => {
     const seed = Number(process.env.FAULTS_SEED ?? Math.floor(Math.random() * 2 ** 31));
     const say = (line: string) => t.diagnostic(line);
     const world = await startWorld({ fullServer: false, say });

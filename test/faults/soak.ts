@@ -1,7 +1,7 @@
 /**
- * `npm run test:soak -- [--minutes 60] [--per-second 3] [--seed N] [--picture f.svg] [--dev-server]`: a steady load of chains,
- * some held, retried, delayed or cancelled; it records each process's memory and file descriptors. Exits with 1 if a promise
- * was broken. A person judges the picture.
+ * `npm run test:soak -- [--minutes 60] [--per-second 3] [--seed N] [--picture f.svg] [--dev-server]`: sends chains at a steady
+ * rate. Some of them are held, retried, delayed or cancelled. The command records each process's memory and file descriptors.
+ * Exits with 1 if a promise was broken. A person judges the picture.
  */
 
 import { readdirSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ const openFiles = (pid: number) => {
   try {
     return readdirSync(`/proc/${pid}/fd`).length;
   } catch {
-    return 0; // It has ended.
+    return 0; // The process has ended.
   }
 };
 const sample = () => {

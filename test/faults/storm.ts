@@ -1,4 +1,4 @@
-/** Sends and steers chains while faults strike; then compares everything with the required outcomes. */
+/** Sends and steers chains while faults strike. At the end, compares everything with the required outcomes. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type proto from '@temporalio/proto';
@@ -20,7 +20,7 @@ interface Options {
   perSecond: number;
   seed: number;
   /**
-   * Each fault runs at least once. The faults run one after the other, and the seed determines their order. They are repeated
+   * Each fault runs at least once. The faults run one after another, and the seed determines their order. The faults are repeated
    * until the wanted number of chains is sent. If a fault still runs then, more chains are sent until it ends.
    */
   faults: Fault[];
@@ -51,7 +51,7 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
   const steering = steer();
   const striking = strike().finally(() => (isStriking = false));
   const sending: Promise<void>[] = [];
-  // A fault needs traffic to show its effect: chains are sent until the last fault is over.
+  // A fault shows its effect only during traffic, so chains are sent until the last fault is over.
   for (let number = 0; number < chains || isStriking; number += 1) {
     const one: Sent = { order: orderOf(`f${number}`, random), at: Date.now(), attempts: 0 };
     sent.push(one);
@@ -121,7 +121,7 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
     return (await world.ask('GET', `/co/faults/chains/${chainId}`)).body;
   }
 
-  /** Decides like a person who looks from time to time. */
+  /** Makes the decisions of a person who looks at the chains from time to time. */
   async function steer(): Promise<void> {
     const isOpen = (one: Sent) => one.order.steered && one.chainId && !one.steered;
     const isDone = () => !isSending && sent.every((one) => !isOpen(one));
@@ -185,7 +185,7 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
     await Promise.all(Array.from({ length: 8 }, check));
   }
 
-  /** Each accepted chain has one row, which has its last status once the collector has read it. */
+  /** Checks that each accepted chain has one row. The collector writes the last status into this row later. */
   async function checkRows(): Promise<void> {
     const accepted = sent.filter(({ chainId }) => chainId);
     const read = async (): Promise<string[]> => {

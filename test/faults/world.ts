@@ -1,6 +1,6 @@
 /**
- * A production-like deployment on this machine: PostgreSQL, the Temporal server, two API processes and two workers. The ledger is
- * not a part of it. Wires connect the processes, and each process has a clock that can be set.
+ * A production-like deployment on this machine: PostgreSQL, the Temporal server, two API processes and two workers. It does not
+ * include the ledger. A `Wire` connects two processes. The clock of each process can be set.
  */
 
 import { type ChildProcess, execFileSync, fork, spawn } from 'node:child_process';
@@ -79,7 +79,7 @@ async function build({ fullServer, say, env: more = {} }: Options, closing: (() 
   const keptLogs = mkdtempSync(join(tmpdir(), 'relay-faults-logs-'));
   say(`logs: ${keptLogs}`);
 
-  /** The folder for databases. On a separate file system it can fill up without harm to others. */
+  /** The folder for databases. If it is a separate file system, nothing else is affected when it is full. */
   const disk = join(directory, 'disk');
   mkdirSync(disk);
   const isMounted = mountMemory(disk);
@@ -112,7 +112,7 @@ async function build({ fullServer, say, env: more = {} }: Options, closing: (() 
   const temporalPort = await temporalsPort();
   parts.temporal = fullServer
     ? await fullTemporal(temporalPort, postgresql.port, join(keptLogs, 'temporal'))
-    : // The file is not on the disk that fills up, because SQLite would not recover from a full disk.
+    : // The file is not on the disk that becomes full, because SQLite would not recover from a full disk.
       await devTemporal(temporalPort, mkdtempSync(join(directory, 'temporal-')), say);
   say(`starting Temporal${fullServer ? ' on PostgreSQL' : ' (dev server)'}`);
   await parts.temporal.start();
@@ -173,7 +173,7 @@ async function build({ fullServer, say, env: more = {} }: Options, closing: (() 
     });
 
   const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
-  /** Asks both APIs in turn until one answers. So the request must be safe to repeat. */
+  /** Sends the request to both APIs in turn until one answers. So the request must be safe to repeat. */
   const ask = async (method: string, path: string, body?: unknown) => {
     for (;;) {
       const { url } = Math.random() < 0.5 ? api1 : api2;
@@ -203,7 +203,7 @@ async function build({ fullServer, say, env: more = {} }: Options, closing: (() 
     urls: Object.fromEntries(Object.entries(ours).map(([name, { url }]) => [name, url])) as Record<keyof typeof ours, string>,
     wires,
     clocks,
-    /** Why the clocks cannot be set, or the disk cannot be filled. */
+    /** The reason why the clocks cannot be set, or why the disk cannot be filled. */
     missing: {
       clocks: faketime ? undefined : 'libfaketime is not installed (Debian: apt-get install faketime)',
       disk: isMounted ? undefined : 'a file system cannot be mounted here: it needs root',
@@ -276,7 +276,7 @@ export function processPart({ name, file, args, env, log, ready }: Command): Par
   };
 }
 
-/** The full server stores its ports as signed 16-bit numbers, and uses nine more above this one. */
+/** The full server stores its ports as signed 16-bit numbers. It uses this port and the next nine. */
 async function temporalsPort(): Promise<number> {
   const port = 20_000 + 10 * Math.floor(Math.random() * 1200);
   return assertPortFree('127.0.0.1', port, 'PORT').then(() => port, temporalsPort);

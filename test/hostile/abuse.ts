@@ -1,4 +1,4 @@
-/** Two companies on one relay. One company exceeds each limit, and the other company sends its chains. */
+/** Two companies on one relay. One company exceeds each limit while the other company sends chains. */
 
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
@@ -14,7 +14,7 @@ import type { Answers, Order } from './abuser.js';
 const mostCalls = 60;
 const actor = { kind: 'admin' } as const;
 
-/** A platform and ticket system. It answers requests below `/well` at once, and requests below `/hang` only after a release. */
+/** A platform and ticket system. It answers requests below `/well` at once, and requests below `/hang` only after `letGo`. */
 async function startSystems() {
   let hanging: ServerResponse[] = [];
   let most = 0;
@@ -55,11 +55,14 @@ interface Abuse {
   way?: 'well' | 'hang';
   /** Prepares the abuse. @returns the requests that the abuser then repeats. */
   order(company: Company): Promise<Pick<Order, 'requests'> & Partial<Order>> | Pick<Order, 'requests'>;
-  /** The answer that shows that the limit was reached. */
+  /** The answer that a sender gets once the limit is reached. */
   met?: string;
 }
 
-/** @param most - the abuser's limit of actions a day, recipients a day, and open chains. @param pauseMs - the abuser's pause after a refusal, to save CPU time */
+/**
+ * @param most - the abuser's limit of actions a day, recipients a day, and open chains
+ * @param pauseMs - the abuser's pause after a refusal, to save CPU time
+ */
 export async function twoCompanies(stack: Stack, most: number, pauseMs = 0) {
   const systems = await startSystems();
 
@@ -91,7 +94,7 @@ export async function twoCompanies(stack: Stack, most: number, pauseMs = 0) {
       await stack.client.workflow
         .getHandle(workflowId)
         .terminate('the abuse is over')
-        .catch(() => {}); // It has ended in the meantime.
+        .catch(() => {}); // The workflow has ended in the meantime.
   }
 
   const abuses: Abuse[] = [
@@ -121,7 +124,7 @@ export async function twoCompanies(stack: Stack, most: number, pauseMs = 0) {
     {
       name: 'a platform that hangs',
       way: 'hang',
-      // All its actions call at the same time.
+      // All actions of this order call at the same time.
       order: (own) => ({
         requests: [posting(own, ...['0', '1', '2', '3'].map((delayInSeconds) => udf('T', { delayInSeconds })))],
         most: 60,
@@ -187,7 +190,7 @@ export async function twoCompanies(stack: Stack, most: number, pauseMs = 0) {
   return {
     abuses,
     chains,
-    /** Measures the other company's chains during an abuse, once the abuse has reached its limit. */
+    /** Starts an abuse. Once it has reached its limit, measures the chains of the other company. */
     async beside({ name, limits, way, order, met }: Abuse, count: number, gapMs: number) {
       const own = await company(way, limits);
       const ordered = await order(own);

@@ -1,4 +1,4 @@
-/** The API over a socket, with a store. A fake replaces Temporal. The fake accepts every chain, and forgets it. */
+/** The API over a socket, with a store. A fake replaces Temporal: the fake accepts every chain, and forgets it. */
 
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
@@ -37,7 +37,7 @@ export const forgetful = {
 
 export type HostileApi = Awaited<ReturnType<typeof serveApi>>;
 
-/** Limits so high that they refuse nothing, for tests of the input only. */
+/** These limits refuse nothing. They are for tests that check only the input. */
 const endless = { actionsPerDay: 1e9, recipientsPerDay: 1e9, openChains: 1e9 };
 
 export const endlessUses = { lists: 1e9, reads: 1e9, streams: 1e9, steering: 1e9, 'sign-ins': 1e9 };

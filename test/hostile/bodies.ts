@@ -1,4 +1,7 @@
-/** Malicious or careless bodies, each with the problem type of its answer; `'*'` in them stands for a rule's credentials. */
+/**
+ * Malicious or careless bodies, and the expected answer to each body. A test replaces each `'*'` in a body by a rule's
+ * credentials.
+ */
 
 export interface Hostile {
   what: string;
@@ -7,13 +10,13 @@ export interface Hostile {
   answer: string;
 }
 
-/** Fields of actions, misspelled ones, and names with a meaning in JavaScript. */
+/** Names of action fields, misspelled names, and names with a meaning in JavaScript. */
 export const fieldNames = [
   ...['action', 'relayId', 'relayAccessToken', 'platformAssignmentId', 'delayInSeconds', 'actionCondition', 'incomingValue'],
   ...['comment', 'groupId', 'sendToGroups', 'sendRadius', 'emails', 'subject', 'body', 'bodyHtml', 'externalSystemTicketId'],
   ...['cfName', 'cfValue', 'cfTargetDateFormat', 'delayInSecond', 'constructor', 'toString', ''],
 ];
-/** Values of fields, each with a meaning in some field. */
+/** Values that have a meaning in at least one field. */
 export const fieldTexts = [
   ...['0', '-1', '1e9', '${assignment_id}', 'status==draft', 'a.b[0]!="c"', 'yyyy-MM-dd', "'", 'a@x.example', ',,', '\r\nBcc: x'],
 ];

@@ -1,6 +1,6 @@
 /**
- * `serveApi` as a separate process, so that its cost can be measured apart from the sender's. It answers questions about the
- * requests in its ledger.
+ * `serveApi` as a separate process, so that its cost can be measured without the cost of the sender. This process answers
+ * questions about the requests in its ledger.
  */
 
 import { openEmbedded } from '../../src/store/embedded.js';

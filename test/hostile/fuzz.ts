@@ -93,7 +93,7 @@ export async function fuzz(
   const answers: Record<string, number> = {};
   const wrong: string[] = [];
   let authenticated = 0;
-  // Several addresses, because nearly all requests from one address would be refused after its failures.
+  // After some failures, the API refuses nearly all requests of an address. So the requests come from several addresses.
   const dispatchers = Array.from(
     { length: 300 },
     (_, n) => new Agent({ connections: 2, localAddress: `127.7.${n >> 7}.${1 + (n & 127)}` }),

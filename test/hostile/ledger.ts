@@ -1,4 +1,4 @@
-/** What happened to requests: the chains that the fake Temporal got, and the refused requests in the store. */
+/** Finds out what happened to requests: which chains the fake Temporal got, and which refused requests are in the store. */
 
 import type { Database } from '../../src/store/database.js';
 
@@ -10,7 +10,7 @@ export interface Ledger {
   told: string[];
 }
 
-/** The ledger over the fake Temporal and the store. */
+/** Creates a ledger that reads the fake Temporal and the store. */
 export function keepLedger(database: Database) {
   let started: (Ledger['started'][number] & { companyId: string })[] = [];
   let told: { companyId: string; what: string }[] = [];

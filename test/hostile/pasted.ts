@@ -1,6 +1,6 @@
 /**
- * Webhook bodies from a correct template, with people's texts pasted into them; each has a valid token. Each body either runs as
- * intended, or is kept and reported.
+ * Sends webhook bodies from a correct template, with people's texts pasted into them. Each body has a valid token. The relay must
+ * run a body as intended, or keep and report it.
  */
 
 import assert from 'node:assert/strict';
@@ -14,7 +14,7 @@ import type { Ledger } from './ledger.js';
 
 type Element = Record<string, unknown>;
 
-/** The target, and how to find a body's outcome. */
+/** The relay under test, and a function that finds the outcome of a body. */
 export interface PastedTarget {
   url: string;
   companyId: string;
@@ -69,7 +69,7 @@ const texts = [
   'incomingValue',
 ];
 
-/** Makes a webhook's template. One of its texts contains `mark`, which stands for a variable. */
+/** Makes a webhook's template. One of its texts contains `mark`. The pasted value replaces the mark. */
 function template(one: <Item>(items: readonly Item[]) => Item, rule: Element, comment: string): Element[] {
   const actions = [
     { action: 'sendEmails', emails: ['dispatch@acme.example'], subject: 'About', body: 'Now', bodyHtml: '<p>Now</p>' },
@@ -136,7 +136,7 @@ const unkeepable = (value: unknown): boolean => {
 
 /** The required outcome of a body, if it has one meaning. */
 interface Expected {
-  /** `meant`: as the template says; `apart`: the pasted text added JSON fields; `broken`: it must not run. */
+  /** `meant`: the actions of the template run. `apart`: the pasted text added JSON fields. `broken`: no action may run. */
   kind: 'meant' | 'apart' | 'broken';
   /** The actions that run. */
   actions?: unknown;
@@ -164,9 +164,9 @@ export interface PastedResult {
   wrong: string[];
 }
 
-/** Few enough to fit into the storage of one rule. */
+/** The storage of one rule has room for this number of refused requests. */
 const batch = 250;
-/** The number of errors after which it stops. */
+/** The test stops after this number of errors. */
 const mostWrong = 50;
 
 export async function pasted(target: PastedTarget, { count, seed }: { count: number; seed: number }): Promise<PastedResult> {
@@ -177,7 +177,7 @@ export async function pasted(target: PastedTarget, { count, seed }: { count: num
   const counts: Record<string, number> = {};
   const wrong: string[] = [];
   const agent = new Agent();
-  // An address with too many wrong tokens is refused; this test does not check that limit.
+  // The API refuses an address with too many wrong tokens. This test does not check that limit, so it uses many addresses.
   const agents = Array.from({ length: 250 }, (_, n) => new Agent({ connections: 1, localAddress: `127.8.0.${1 + n}` }));
   const asAdmin = async (method: 'POST' | 'DELETE', path: string): Promise<{ relayId: string; relayAccessToken: string }> => {
     const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };

@@ -1,4 +1,7 @@
-/** Schemathesis, an independent API tester: it generates requests from /openapi.json, and compares the answers with it. */
+/**
+ * Schemathesis, an independent API tester. It generates requests from /openapi.json, and checks the answers against that
+ * document.
+ */
 
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -38,7 +41,7 @@ export interface Visit {
   bearer?: string;
   seconds: number;
   seed: number;
-  /** Values of parameters, such as `path.companyId`; Schemathesis makes up the others. */
+  /** Values of parameters, such as `path.companyId`. Schemathesis invents all other values. */
   parameters: Record<string, string>;
   /** Values for single operations, by operation id. */
   instead: Record<string, Record<string, string>>;
@@ -63,7 +66,7 @@ export async function visit({ python, url, bearer, seconds, seed, parameters, in
   );
   const checks = [
     ...['not_a_server_error', 'status_code_conformance', 'content_type_conformance', 'response_headers_conformance'],
-    // The check of `Allow` is left out. For `chains/bulk`, this header also names the methods of `chains/{chainId}`, because a
+    // The check of `Allow` is omitted. For `chains/bulk`, this header also names the methods of `chains/{chainId}`, because a
     // chain could have the id `bulk`.
     ...['response_schema_conformance', 'unsupported_method'],
   ];

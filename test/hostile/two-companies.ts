@@ -15,8 +15,8 @@ const both = await twoCompanies(stack, 500);
 const median = (took: number[]) => took[Math.floor(took.length / 2)] ?? Number.NaN;
 const nearlyAll = (took: number[]) => took[Math.ceil(took.length * 0.95) - 1] ?? Number.NaN;
 
-// This is a test, so that its hooks stop everything that it started.
-it('another company is served meanwhile', async () => {
+// The code runs as a test, so that the hooks stop everything that was started.
+it('the other company is served during each abuse', async () => {
   await both.chains(count, gapMs); // warm-up
   const alone = await both.chains(count, gapMs);
   const row = (name: string, took: number[], more = '') => {

@@ -1,4 +1,4 @@
-/** A process that takes a data directory, prints the result, and keeps it until it is killed. */
+/** A process that tries to take a data directory, prints the result, and keeps the directory until the process is killed. */
 
 import { openDataDirectory } from '../../src/sandbox/data-directory.js';
 

@@ -4,7 +4,7 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  /** The value at a path in the JSON answer, such as `messages.0.Subject`; '' is the whole. */
+  /** The value at a path in the JSON answer, such as `messages.0.Subject`. The path '' means the whole answer. */
   at(place: string): unknown;
   /** These fields of every element of the JSON list at a path. */
   table(place: string, ...fields: string[]): unknown[][];

@@ -1,4 +1,7 @@
-/** Runs the fixtures of a vendor against its simulator, over a real socket, with both settings of each doubt. */
+/**
+ * Runs the fixtures of a vendor against its simulator, over a real socket. Each doubtful fact about the vendor is tested with
+ * both settings.
+ */
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -18,21 +21,21 @@ const requestSchema = z.strictObject({
 const answerSchema = z.strictObject({
   status: z.int(),
   headers: z.record(z.string(), z.string()).default({}),
-  /** The whole body. `{{any}}` stands for a value that the fixture does not know. Absent: not compared. */
+  /** The whole body. `{{any}}` matches every value. If unset, the body is not compared. */
   json: z.unknown().optional(),
-  /** Parts of the body by JSON Pointer (RFC 6901). The rest is not compared. */
+  /** Parts of the body by JSON Pointer (RFC 6901). All other parts are not compared. */
   at: z.record(z.string().startsWith('/'), z.unknown()).default({}),
   text: z.string().optional(),
 });
 
 const fixtureSchema = z.strictObject({
   name: z.string(),
-  /** An address of the vendor's documentation, or a mark of systems.md. */
+  /** An address of the vendor's documentation, or a place in systems.md (research notes outside this repository). */
   source: z.string(),
   /** D: documentation. C: client code. M: memory. ?: the sources disagree. */
   sure: z.enum(['D', 'C', '?', 'M']),
   note: z.string().optional(),
-  /** Settings without which the fixture is wrong. */
+  /** The fixture is correct only with these settings. */
   doubts: z.record(z.string(), z.boolean()).default({}),
   fault: z.looseObject({ name: z.string() }).optional(),
   exchanges: z.array(z.strictObject({ request: requestSchema, answer: answerSchema })).min(1),
@@ -40,7 +43,7 @@ const fixtureSchema = z.strictObject({
 
 const fixturesSchema = z.strictObject({
   kind: z.string(),
-  /** Facts about the whole file, for example where the documentation and systems.md disagree. */
+  /** Facts about the whole file, for example differences between the documentation and systems.md. */
   notes: z.array(z.string()).default([]),
   /** Headers for every request. A request can replace such a header by its own, or remove the header by an empty text. */
   headers: z.record(z.string(), z.string()).default({}),
@@ -61,7 +64,10 @@ export function served<State extends VendorState, Failure extends string>(create
 
 type CutOff = { name: 'cut-off' | 'cut-off-after'; times: number };
 
-/** Declares the test of both ways to lose an answer. @param note - the field that `setNote` changes: `Ring twice` at first */
+/**
+ * Declares a test: the connection is cut before a change, and after a change. @param note - the field that `setNote` changes:
+ * `Ring twice` at first
+ */
 export function itCutsConnections(
   simulator: { vendor: { faults: { now?: unknown }; state: VendorState } },
   setNote: (value: string) => Promise<Response>,
@@ -122,7 +128,9 @@ export function describeFixtures<Failure extends string>(
   });
 }
 
-/** Returns the default settings, and for each doubt the settings with this doubt reversed. A fixture's own settings stay. */
+/**
+ * Returns the default settings, and for each doubt the settings with only this doubt reversed. The fixture's own settings stay.
+ */
 function settingsFor({ doubts }: Fixture, usual: Doubts): Doubts[] {
   const free = Object.entries(usual).filter(([name]) => doubts[name] === undefined);
   return [doubts, ...free.map(([name, setting]) => ({ ...doubts, [name]: !setting }))];
@@ -160,7 +168,7 @@ function partAt(body: unknown, pointer: string): unknown {
   return names.reduce<unknown>((part, name) => new Map(Object.entries(part ?? {})).get(name), body);
 }
 
-/** The expected value with the actual one in place of `{{any}}`. */
+/** The expected value, with actual values in place of `{{any}}`. */
 function withAny(expected: unknown, actual: unknown): unknown {
   if (expected === '{{any}}') return actual === undefined ? expected : actual;
   if (Array.isArray(expected))

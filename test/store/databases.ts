@@ -1,4 +1,4 @@
-/** The databases of the store's tests: PGlite always, PostgreSQL if RELAY_TEST_DATABASE_URL names a server. */
+/** The databases for the store's tests: always PGlite, and also PostgreSQL if RELAY_TEST_DATABASE_URL names a server. */
 
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
@@ -12,7 +12,7 @@ export interface TestDatabase {
   name: string;
   /** An empty database with the schema; the caller closes it. */
   open(): Promise<Database>;
-  /** Why its tests are skipped. */
+  /** The reason why the tests with this database are skipped. */
   skip: string | false;
 }
 
@@ -46,8 +46,8 @@ export const testDatabases: readonly TestDatabase[] = [
 ];
 
 /**
- * A new database on the server of RELAY_TEST_DATABASE_URL, without a schema, or a copy of an unused one.
- * @param original - the URL of the one to copy
+ * Creates a database on the server of RELAY_TEST_DATABASE_URL, without a schema, or as a copy of an unused database.
+ * @param original - the URL of the database to copy
  */
 export async function createDatabase(original?: string): Promise<{ url: string; drop(): Promise<void> }> {
   if (server === undefined) throw new Error('RELAY_TEST_DATABASE_URL is not set');

@@ -1,4 +1,6 @@
-/** PGlite databases that test files reuse: creating one takes seconds; emptying one, or loading a copy, is quick. */
+/**
+ * PGlite databases that test files reuse. It takes seconds to create a database, but emptying it, or loading a copy, is quick.
+ */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Database } from '../../src/store/database.js';

@@ -1,6 +1,6 @@
 /**
- * The process that durability.test.ts kills: it creates rules in an embedded store forever, and prints each after its
- * acknowledgement.
+ * The process that durability.test.ts kills. It creates rules in an embedded store forever, and prints each rule after the store
+ * has acknowledged it.
  */
 
 import { writeSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Drives the built workflows by activations made by hand, as Temporal's core makes them. So tests can make combinations that are
- * rare on a server, such as a signal, a timer and the late end of a local activity in one workflow task.
+ * Drives the built workflows by activations that a test makes, in the form of Temporal's core. So tests can make combinations
+ * that are rare on a server, such as a signal, a timer and the late end of a local activity in one workflow task.
  */
 
 import assert from 'node:assert/strict';
@@ -147,7 +147,7 @@ export class Driven {
     return last;
   }
 
-  /** Timers that were started so far and not cancelled, by their summaries. */
+  /** The timer with this summary that was started so far and not cancelled. */
   timer(summary: RegExp): number {
     const cancelled = new Set(this.commands.map(({ cancelTimer }) => cancelTimer?.seq));
     const started = this.commands.findLast(({ startTimer, userMetadata }) => {
@@ -157,7 +157,7 @@ export class Driven {
     return started.startTimer?.seq ?? 0;
   }
 
-  /** The facts that a replay compares: the kinds of all commands, with their names. */
+  /** The facts that a replay compares: the type of each command, with its name. */
   get kinds(): string[] {
     return this.commands.map((command) => {
       const [kind = ''] = Object.keys(command).filter((name) => name !== 'userMetadata' && name !== 'variant');
@@ -166,7 +166,7 @@ export class Driven {
     });
   }
 
-  /** Forgets the workflow: thousands can be driven in one process. */
+  /** Forgets the workflow, so that one process can drive thousands of workflows. */
   dispose(): Promise<void> {
     return this.workflow.dispose();
   }

@@ -5,4 +5,4 @@
 
 import { globalHandlers } from '@temporalio/worker/lib/workflow/vm-shared.js';
 
-globalHandlers.installed = true; // The SDK then believes that it has already installed the hook.
+globalHandlers.installed = true; // Because of this value, the SDK does not install the hook.

@@ -7,9 +7,9 @@ import java.time.format.DateTimeFormatter;
 import java.util.*;
 
 /**
- * The JDK's output. Standard input: one case a line, `epochMillis TAB zone TAB pattern`. Standard output, one line for each:
- * `SimpleDateFormat TAB text`, `DateTimeFormatter TAB text`, `unprintable` (a formatter that fails at this instant) or
- * `rejected`.
+ * Formats times with the JDK. Each line of standard input is a case: `epochMillis TAB zone TAB pattern`. Standard output has one
+ * line for each case: `SimpleDateFormat TAB text`, `DateTimeFormatter TAB text`, `unprintable` (the formatter fails at this
+ * instant) or `rejected`.
  */
 public class Oracle {
   public static void main(String[] args) throws IOException {
@@ -28,12 +28,12 @@ public class Oracle {
       format.setTimeZone(TimeZone.getTimeZone(zone));
       return "SimpleDateFormat\t" + format.format(Date.from(instant));
     } catch (IllegalArgumentException rejected) {
-      // DateTimeFormatter is the next to try.
+      // Try DateTimeFormatter next.
     }
     DateTimeFormatter formatter;
     try {
       formatter = DateTimeFormatter.ofPattern(pattern, Locale.US);
-    } catch (RuntimeException rejected) { // IllegalArgumentException, or a ClassCastException for a padded number directly before another
+    } catch (RuntimeException rejected) { // IllegalArgumentException, or ClassCastException if a padded number is directly before another number
       return "rejected";
     }
     try {

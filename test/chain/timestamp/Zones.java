@@ -4,10 +4,11 @@ import java.time.format.DateTimeFormatter;
 import java.util.*;
 
 /**
- * Writes src/chain/timestamp/zones.json from the JDK that runs it (17): `java Zones.java > zones.json`. "names": standard
- * short, daylight short, standard long, daylight long, generic short, generic long. "zones": the ids that share everything →
- * the index of their names, then pairs of epoch second and standard offset from that second on. The first pair starts at the
- * zone's first daylight saving time (or in the year 5138, if it never had one).
+ * Writes src/chain/timestamp/zones.json from the JDK that runs it (17): `java Zones.java > zones.json`.
+ * "names": lists of six names: standard short, daylight short, standard long, daylight long, generic short, generic long.
+ * "zones": the ids of zones with the same data, and this data: the index of their names, then pairs of numbers. Each pair has an
+ * epoch second, and the standard offset from that second on. The first pair starts at the zone's first daylight saving time. If
+ * the zone never had one, the pair starts in the year 5138.
  */
 public class Zones {
   static final long FIRST = Instant.parse("1900-01-01T00:00:00Z").getEpochSecond();

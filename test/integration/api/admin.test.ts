@@ -43,7 +43,7 @@ for (const { name, open, skip } of testDatabases) {
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       });
       const text = await response.text();
-      // biome-ignore lint/suspicious/noExplicitAny: the tests look into whatever came back.
+      // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields of the answers.
       const json: any = text === '' ? undefined : JSON.parse(text);
       if (response.status >= 400) {
         assert.equal(response.headers.get('Content-Type'), 'application/problem+json', text);
@@ -90,7 +90,7 @@ for (const { name, open, skip } of testDatabases) {
         assert.throws(() => appWith(undefined, ''), /RELAY_ADMIN_TOKEN/);
       });
 
-      it('lets a key into its own company only, on the routes that accept keys', async () => {
+      it('accepts a key only for its own company, on the routes that accept keys', async () => {
         await company('own');
         await company('foreign');
         const { key, keyId } = (await ask('POST', '/admin/companies/own/keys', { name: 'console' })).json;
@@ -114,7 +114,7 @@ for (const { name, open, skip } of testDatabases) {
     });
 
     describe('requests', () => {
-      it('of the wrong form are refused, each with its own problem', async () => {
+      it('with a wrong form are refused, each with its own problem type', async () => {
         await company('form');
         for (const [method, path, body, status] of [
           ['PUT', '/admin/companies/form', '{"name":', 400],
@@ -155,7 +155,7 @@ for (const { name, open, skip } of testDatabases) {
         assert.equal(wrong.headers.get('Allow'), 'GET, HEAD');
       });
 
-      it('get all their mistakes at once, by place, and never an echo of their secrets', async () => {
+      it('get all their mistakes in one answer, each with its place, and without their secrets', async () => {
         const refused = await put('mistakes', {
           Name: 'x',
           timeZone: 'Mars/Olympus',
@@ -216,7 +216,7 @@ for (const { name, open, skip } of testDatabases) {
       });
     });
 
-    it("for a system's credentials need https, this machine, or explicit plain text", async () => {
+    it("that set a system's credentials need an https address, an address of this machine, or allowPlainText", async () => {
       const auth = { type: 'bearer', token: 's3cret' };
       const at = (baseUrl: string, more = {}) => ({ kind: 'http', baseUrl, ...more });
       for (const [platform, status] of [
@@ -249,7 +249,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.equal((await ask('PATCH', '/admin/companies/plain-old', { platform: { allowPlainText: true } })).status, 200);
     });
 
-    it('for a notice webhook need https, or this machine', async () => {
+    it('that set a notice webhook need an https address, or an address of this machine', async () => {
       await company('hooks');
       for (const [webhookUrl, status] of [
         ['http://hooks.example.com/s3cret', 400],
@@ -293,7 +293,7 @@ for (const { name, open, skip } of testDatabases) {
         assert.equal((await ask('GET', '/admin/companies/acme')).status, 404);
       });
 
-      it('take no id that another company had, even in other letter case, unless a deleted id is reused on purpose', async () => {
+      it('cannot have the id of another company, in any letter case; the id of a deleted company needs reuseId=true', async () => {
         await company('Tomb');
         for (const path of ['/admin/companies/tomb', '/admin/companies/TOMB?reuseId=true']) {
           const { status, json } = await ask('PUT', path, { name: 'x', notify });
@@ -325,7 +325,7 @@ for (const { name, open, skip } of testDatabases) {
         assert.ok(['page-1', 'page-2', 'page-3'].every((id) => ids.filter((listed) => listed === id).length === 1));
       });
 
-      it('have somebody to notify, or the operator is notified', async () => {
+      it('need a contact for notices, unless there is an operator address', async () => {
         for (const body of [
           { name: 'x' },
           { name: 'x', notify: {} },
@@ -468,7 +468,7 @@ for (const { name, open, skip } of testDatabases) {
         },
       ];
       for (const [index, { title, change, pointer }] of refusals.entries()) {
-        it(`are not carried over ${title}`, async () => {
+        it(`are not kept in a change ${title}`, async () => {
           const id = `refused-${index}`;
           await company(id, secrets);
           const refused = await put(id, { name: 'Refused', ...change });
@@ -495,7 +495,7 @@ for (const { name, open, skip } of testDatabases) {
         assert.deepEqual(pointers(refused), ['/platform/auth/headers/X-New']);
       });
 
-      it('are kept by a merge patch, which changes single fields within sections', async () => {
+      it('stay stored after a merge patch, which changes single fields within sections', async () => {
         await company('patched', secrets);
         const path = '/admin/companies/patched';
         const changed = await ask('PATCH', path, {
@@ -533,7 +533,7 @@ for (const { name, open, skip } of testDatabases) {
         assert.equal((await ask('GET', '/admin/companies/patched-nobody')).status, 404);
       });
 
-      it('that are only masks are refused if nothing is stored', async () => {
+      it('that are sent as masks are refused if no secret is stored', async () => {
         const refused = await put('masks', {
           name: 'Masks',
           notify: { webhookUrl: 'https://hooks.example.com/***' },

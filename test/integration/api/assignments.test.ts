@@ -37,7 +37,7 @@ async function read(assignmentId: string) {
   return assignmentNowSchema.parse(json);
 }
 
-it('reads only the status of an assignment, and asks the platform once in ten seconds', async () => {
+it('the route reads only the status of an assignment, and asks the platform once in ten seconds', async () => {
   const [one, other] = await Promise.all([read('1001'), read('1001')]);
   assert.equal(one?.status, 'draft');
   assert.deepEqual(Object.keys(one).sort(), ['assignmentId', 'readAt', 'status']);
@@ -47,7 +47,7 @@ it('reads only the status of an assignment, and asks the platform once in ten se
   assert.equal(calls, 2);
 });
 
-it('says why the assignment cannot be read', async () => {
+it('the route says why the assignment cannot be read', async () => {
   const { status, problem } = await read('404');
   assert.deepEqual([status, problem?.title, problem?.missing], [undefined, title, true]);
   const away = (await read('503')).problem;
@@ -55,7 +55,7 @@ it('says why the assignment cannot be read', async () => {
   assert.equal(away?.message, 'GET /assignments/503 answered 503');
 });
 
-it('needs a key of the company', async () => {
+it('the route needs a key of the company', async () => {
   assert.equal((await api.ask('GET', '/co/acme/assignments/1001')).status, 401);
   assert.equal((await api.ask('GET', '/co/other/assignments/1001', key)).status, 401);
 });

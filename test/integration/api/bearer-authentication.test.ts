@@ -10,7 +10,7 @@ import { appOf, routeFor } from '../../../src/api/route.js';
 import { makeCredential, roles } from '../../../src/contract/credential.js';
 import { adminToken, wholeApi } from '../../api/whole-api.js';
 
-it('a route that is open to this machine needs the admin token from elsewhere, and through a proxy on this machine', async () => {
+it('a route that is open to this machine needs the admin token from other machines, and through a local proxy', async () => {
   const admin = { authorization: 'Bearer the-admin-token' };
   const guard = createGuard({
     of: async (c) => {
@@ -40,7 +40,7 @@ it('a route that is open to this machine needs the admin token from elsewhere, a
   }
 });
 
-it('each access needs its role; the guard of a path lets a key pass to the check of the route', async () => {
+it('each route checks the role of a key, although the guard of its path lets the key pass', async () => {
   const guard = createGuard({
     of: async (c) => ({
       ...{ kind: 'key', companyId: 'acme', keyId: 'k', name: 'a key' },
@@ -72,7 +72,7 @@ it('each access needs its role; the guard of a path lets a key pass to the check
   }
 });
 
-it('a metrics token opens the metrics from elsewhere, and nothing else', async () => {
+it('from other machines, a metrics token opens the metrics, and nothing else', async () => {
   const api = await wholeApi();
   const elsewhere = { incoming: { socket: { remoteAddress: '10.0.0.5' } } };
   const app = createApi({ ...api, metricsToken: 'a-token-for-metrics' });

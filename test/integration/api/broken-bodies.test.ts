@@ -284,7 +284,7 @@ describe('keeping a broken body', () => {
     assert.match((await ask('POST', `${resent}/drop`)).text, /already-resent/);
   });
 
-  it('sends no proposed action that did not have the right token', async () => {
+  it('sends a proposed action only if it had the right token', async () => {
     const rule = await newRule();
     const added = 'x"},{"action":"sendEmails","emails":["evil@evil.example"],"subject":"say "stop" now","body":"z';
     assert.equal((await post(sentBy(paste(added), rule))).status, 400);
@@ -314,7 +314,7 @@ describe('keeping a broken body', () => {
     assert(kept.every(({ proposal }) => proposal?.length === 2));
   });
 
-  it('keeps one of several identical bodies within ten minutes, and counts the others', async () => {
+  it('keeps only one of several identical bodies within ten minutes, and counts all of them', async () => {
     const rule = await newRule();
     const sent = sentBy(paste('The "blue" one'), rule);
     for (let n = 0; n < 3; n += 1) assert.equal((await post(sent)).status, 400);
@@ -343,7 +343,7 @@ describe('keeping a broken body', () => {
     assert((await listed(rule.relayId)).some(({ notKept = 0 }) => notKept > 0));
   });
 
-  it('happens before the answer: if the store fails the answer is 503 with Retry-After, and a repeat is kept', async () => {
+  it('happens before the answer: if the store fails, the answer is 503 with Retry-After, and a repeated request is kept', async () => {
     const rule = await newRule();
     const sent = sentBy(paste('The "blue" one'), rule);
     storeFails = true;
@@ -363,7 +363,7 @@ describe('keeping a broken body', () => {
 describe('a broken body with a valid token', () => {
   const table = tableInDocs();
 
-  it('has every body of the table in docs/limits.md tested here', () => {
+  it('is tested here for every row of the table in docs/limits.md', () => {
     assert.deepEqual([...table.keys()].toSorted(), Object.keys(rows).toSorted());
     assert(table.size >= 50);
   });
@@ -428,7 +428,7 @@ describe('a broken body with a valid token', () => {
 });
 
 describe('a sender without a valid token', () => {
-  it('gets the same bytes whether the company and the rule exist or not', async () => {
+  it('gets the same answer, byte for byte, whether the company and the rule exist or not', async () => {
     const rule = await newRule();
     const { status } = await ask('PUT', '/admin/companies/other', { name: 'Other', timeZone: 'UTC' });
     assert(status < 300);

@@ -41,7 +41,7 @@ describe('causes', () => {
       headers,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    // biome-ignore lint/suspicious/noExplicitAny: the tests look into whatever came back.
+    // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields of the answers.
     return { status: response.status, json: response.status === 204 ? undefined : ((await response.json()) as any) };
   }
   const hold = (causeId: string, chainId: string, since = new Date().toISOString()) => {
@@ -118,7 +118,7 @@ describe('causes', () => {
     assert.deepEqual((await list()).refused, []);
   });
 
-  it('are over once Temporal lists none of their chains', async () => {
+  it('end once Temporal lists none of their chains', async () => {
     await hold('c4', 'd', minutesAgo(5));
     await whole.store.causes.hold(
       { companyId: 'other', causeId: 'c4', reason: 'PlatformError', message: 'answered 404' },

@@ -40,7 +40,7 @@ describe('composing a chain', () => {
   };
   const facts = { assignment: { facts: { status: 'draft' } } };
 
-  it("returns each action's fields, without those that all actions of a rule share", async () => {
+  it("returns each action's fields, without the fields that all actions of a rule share", async () => {
     const { json } = await api.ask('GET', path, key);
     const { actions, variables, examples } = composerSchema.parse(json);
     const [send, mail] = actions;
@@ -107,7 +107,7 @@ describe('composing a chain', () => {
     );
   });
 
-  it('says what the platform of the company cannot do, as a dry run and the request itself do', async () => {
+  it('reports what the platform of the company cannot do, like a dry run and the request itself', async () => {
     const platform = { kind: 'workmarket', token: 't', secret: 's' } as const;
     await api.store.companies.put('market', () => ({ companyId: 'market', name: 'Market', timeZone: 'UTC', platform }), actor);
     const rule = { name: 'Rule', onFailure: 'hold', onUnknown: 'resend', relayId: '9' } as const;
@@ -132,7 +132,7 @@ describe('composing a chain', () => {
     assert.deepEqual([dry.status, dry.json.warnings, dry.json.actions[0].reason], [200, warnings, cannot]);
   });
 
-  it('leaves open what depends on an assignment if none is given', async () => {
+  it('without an assignment, returns no outcome for an action that depends on it', async () => {
     const { actions = [] } = await composed(example);
     assert.deepEqual(
       actions.map(({ outcome, reason }) => [outcome, reason]),
@@ -215,7 +215,7 @@ describe('composing a chain', () => {
       assert.equal(told.rehearsals?.[1]?.actions[1]?.afterSeconds, 1800);
     });
 
-    it('do not apply to an event, or refuse it, or have mistakes', async () => {
+    it('may not apply to an event, may refuse it, or may have mistakes', async () => {
       const other = await rehearsed({ event: { ...event, status: 'cancelled' } });
       assert.deepEqual([other.applies, other.problems, other.actions], [false, [], undefined]);
       assert.match(other.reason ?? '', /cancelled/);
@@ -234,7 +234,7 @@ describe('composing a chain', () => {
       assert.deepEqual([odd.problems, odd.hints, odd.actions?.length], [[], [], 1]);
     });
 
-    it('use a stored event, or the last one', async () => {
+    it('are rehearsed with a stored event, or with the last event', async () => {
       const none = await rehearsed({});
       assert.deepEqual([none.event, none.eventId, none.applies], [{}, undefined, undefined]);
       for (const [eventId, note] of [

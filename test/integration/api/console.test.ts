@@ -75,7 +75,7 @@ describe('the console', () => {
       assert.equal((await get(`/assets/${name}`)).status, 404, name);
   });
 
-  it('gets from the API what every key may know of its company, and no more', async () => {
+  it('gets from the API the facts about a company that every key of it may read, and no more', async () => {
     const rule = (await api.ask('POST', '/admin/companies/acme/rules', adminToken, { name: 'Night shift' })).json;
     await api.ask('PUT', '/admin/companies/acme/pause', adminToken, { what: 'mail', reason: 'new server' });
     const { json, text } = await api.ask('GET', '/co/acme', key);

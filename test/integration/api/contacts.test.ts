@@ -22,7 +22,7 @@ describe('contacts', () => {
   const post = (link: string, headers: Record<string, string>) =>
     fetch(`${api.url}/confirm/${link}`, { method: 'POST', headers, redirect: 'manual' });
 
-  it("that a key sets are unconfirmed until the page's form is sent; opening the page confirms nothing", async () => {
+  it("of a key are unconfirmed until somebody sends the page's form; opening the page confirms nothing", async () => {
     const { at, key } = await company('acme');
     const notify = { emails: ['a@x.org', 'b@x.org'], webhookUrl: 'https://chat.example/secret' };
     assert.equal((await api.ask('PATCH', at, key, { notify })).status, 200);

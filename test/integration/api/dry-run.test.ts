@@ -97,7 +97,7 @@ describe('dryRun', () => {
   };
   const udf = { action: 'ticket_updateUDF', externalSystemTicketId: ' T-1 ', cfName: 'Checked in', cfValue: 'as it is' };
 
-  it('of a send to an assignment that the platform does not have: needs attention, also without a condition', async () => {
+  it('predicts that a send to an unknown assignment needs attention, also without a condition', async () => {
     const { outcome, reason } = await triedOne('acme', { ...send, platformAssignmentId: '404404' });
     assert.equal(outcome, 'needs-attention');
     assert.match(reason ?? '', /404404.*404/);
@@ -108,7 +108,7 @@ describe('dryRun', () => {
     assert.equal((await triedOne('silent', send)).outcome, 'runs');
   });
 
-  it('says what an action would wait for', async () => {
+  it('says for each action what it would wait for', async () => {
     await company('waiting', { mail: { smtpUrl: 'smtp://127.0.0.1:9' } });
     await store.pauses.begin('waiting', { what: 'mail', reason: 'moving house' }, actor);
     const paused = /^paused: mail, since \S+ \S+ \S+: moving house$/;
@@ -122,7 +122,7 @@ describe('dryRun', () => {
     assert.equal((await triedOne('waiting', udf)).paused, undefined);
   });
 
-  it('says when, to whom and what would be sent, in the words of the request', async () => {
+  it('says what would be sent, when, and to whom, in the words of the request', async () => {
     const { receivedAt, actions, warnings } = await tried('acme', [
       { ...send, sendToGroups: '502, 501', sendRadius: '2.5', comment: 'nearby' },
       { ...mail, delayInSeconds: '90', extra: 'x' },
@@ -196,7 +196,7 @@ describe('dryRun', () => {
       });
     }
 
-    it('shows everybody the value of incomingValue, which the sender knows', async () => {
+    it('shows the value of incomingValue to everybody, because the sender knows it', async () => {
       const action = { ...mail, actionCondition: 'incomingValue==CA', incomingValue: 'NV' };
       assert.deepEqual((await triedOne('acme', action, false)).condition, {
         text: 'incomingValue==CA',
@@ -228,24 +228,24 @@ describe('dryRun', () => {
         assert.equal(first?.condition?.holds, undefined);
         assert.ok(first?.effect, 'what it would do is known all the same');
       });
-      it(`if the platform is ${companyId}, without the platform's words`, async () => {
+      it(`if the platform is ${companyId}, without the text of the platform's error`, async () => {
         const shown = await triedOne(companyId, asking, false);
         assert.equal(shown.outcome, outcome);
         assert.doesNotMatch(JSON.stringify(shown), words);
       });
     }
 
-    it('an unknown assignment', async () => {
+    it('if the assignment is unknown', async () => {
       const shown = await triedOne('acme', { ...asking, platformAssignmentId: 'nobody' });
       assert.equal(shown.outcome, 'needs-attention');
       assert.match(shown.reason ?? '', /404/);
     });
   });
 
-  describe('says what would need attention', () => {
+  describe('says which action would need attention, and why', () => {
     for (const [what, companyId, action, reason] of [
       ['a mistake in the data', 'acme', { ...send, groupId: '${group}' }, /^groupId names no group/],
-      ['data that leave the time open', 'acme', { ...send, delayInSeconds: '' }, /^delayInSeconds is blank/],
+      ['data without the time of the action', 'acme', { ...send, delayInSeconds: '' }, /^delayInSeconds is blank/],
       ['no ticket system', 'bare', udf, /has no ticket system/],
       ['no platform', 'bare', send, /has no assignment platform/],
     ] as const) {
@@ -257,7 +257,7 @@ describe('dryRun', () => {
       });
     }
 
-    it('and what would be held after it', async () => {
+    it('says also which actions would be held after this action', async () => {
       const { actions } = await tried('acme', [{ ...send, groupId: '' }, mail, { ...mail, delayInSeconds: '5' }]);
       assert.deepEqual(
         actions.map(({ outcome }) => outcome),

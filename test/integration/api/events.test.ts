@@ -50,7 +50,7 @@ describe('the event stream', () => {
   const questions = () =>
     api.logged().filter(({ msg, route }) => msg === 'request answered' && route === '/co/:companyId').length;
 
-  it('sends what a path answers, and again when it has changed; a later reader gets it at once', async () => {
+  it('sends the answer of a path, and sends it again after a change; a new reader gets the last answer at once', async () => {
     const one = await watch(`path=${here}`, keys.ada?.key);
     assert.equal(one.response.headers.get('Content-Type'), 'text/event-stream');
     assert.equal((await told(one, () => true)).path, here);
@@ -77,7 +77,7 @@ describe('the event stream', () => {
     stream.stop();
   });
 
-  it('ends when its key ends, and goes on for the others', async () => {
+  it('ends when its key ends; the streams of other keys continue', async () => {
     const [ada, bob] = [await watch(`path=${here}`, keys.ada?.key), await watch(`path=${here}`, keys.bob?.key)];
     await Promise.all([told(ada, () => true), told(bob, () => true)]);
     await api.ask('DELETE', `/admin/companies/acme/keys/${keys.ada?.keyId}`, adminToken);

@@ -47,7 +47,7 @@ for (const { name, open, skip } of testDatabases) {
       app.request(`/co/${companyId}/export/${path}`, { headers: { authorization: `Bearer ${token}` } });
     const lines = async (path: string) => (await (await ask(path)).text()).trim().split(/\r?\n/);
 
-    it('have every row once, also of many pages', async () => {
+    it('contain every row once, also across many pages', async () => {
       const rows = (await lines('events')).map((line): { eventId: string } => JSON.parse(line));
       assert.equal(rows.length, many + 1);
       assert.equal(new Set(rows.map(({ eventId }) => eventId)).size, many + 1);
@@ -64,7 +64,7 @@ for (const { name, open, skip } of testDatabases) {
       });
     });
 
-    it('read the next page only when the receiver has taken the one before', async () => {
+    it('read a page only after the receiver has taken the previous page', async () => {
       const reader = (await ask('events')).body?.getReader() ?? assert.fail();
       const before = queries;
       for (let page = 0; page < 5; page += 1) await reader.read();

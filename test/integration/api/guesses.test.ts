@@ -82,7 +82,7 @@ describe('a request with an imported token', () => {
   });
   after(() => store.close());
 
-  it('from an address with too many failures waits if it is wrong, and is not checked once all places are taken', async () => {
+  it('waits if its token is wrong and its address has too many failures; once all places are taken, its token is not checked', async () => {
     const { guesses, waits, release } = held();
     const ask = (token: string) =>
       mayBeAuthentic({ store, guesses }, companyId, {
@@ -102,7 +102,7 @@ describe('a request with an imported token', () => {
     assert.equal(await ask(relayAccessToken), true);
   });
 
-  it('is accepted at once if the token is right, however many addresses guess; wrong ones wait, for known and unknown rules', async () => {
+  it('is accepted at once if its token is right, however many addresses guess; a wrong token waits, for known and unknown rules', async () => {
     const { guesses, waits, release } = held();
     const ask = (id: string, token: string) =>
       authenticateRequest({ store, log: createLog('silent'), guesses }, companyId, [{ relayId: id, relayAccessToken: token }], {

@@ -59,7 +59,7 @@ describe('the hold page', () => {
     assert.ok(!lines.join('').includes(link.slice(0, 40)) && !lines.join('').includes(link.slice(-43)));
   });
 
-  it('sets a cookie that is sent nowhere else, and over TLS only behind TLS', async () => {
+  it('sets a cookie for this page only; if the relay is behind TLS, the cookie needs TLS, too', async () => {
     const cookieAt = async (url?: string) => (await serving({ url }).ask(`/hold/${link}`)).headers.getSetCookie()[0] ?? '';
     const attributes = 'Max-Age=3600; Path=/hold/acme/c1/0; HttpOnly; SameSite=Lax';
     assert.equal(await cookieAt(), `relay-hold=${link}; ${attributes}`);
@@ -69,7 +69,7 @@ describe('the hold page', () => {
     );
   });
 
-  it('says so if the chain is gone, the cookie is missing, or the link opens nothing', async () => {
+  it('says that the chain does not exist any more, the cookie is missing, or the link is invalid', async () => {
     const { ask } = serving();
     for (const [path, cookie, status, said] of [
       ['/hold/acme/c1/0', `relay-hold=${link}`, 410, /does not exist any more/],

@@ -64,7 +64,7 @@ for (const { name, open, skip } of testDatabases) {
     });
     after(() => database.close());
 
-    it('count together, at the same time or in sequence', async () => {
+    it('are counted together, at the same time or in sequence', async () => {
       const processes = [1, 2, 3].map(() => new Limits({ perMinute: 30, shared: database, log: silent }));
       const rounds = Array.from({ length: 20 }, () => processes).flat();
       const shares = await Promise.all(rounds.map((limits) => limits.ofCompany('acme')));
@@ -96,7 +96,7 @@ for (const { name, open, skip } of testDatabases) {
 }
 
 describe('limits without a database', () => {
-  it('let everybody pass, and log it once', async () => {
+  it('let every request pass, and log this once', async () => {
     const lines: string[] = [];
     const log = createLog('info', { write: (line) => lines.push(line) });
     const shared = { query: () => Promise.reject(new Error('the database is down')) };
@@ -126,7 +126,7 @@ describe('failed authentications', () => {
   const ask = (secret: string, remoteAddress = '192.0.2.1') =>
     app.request(`/${secret}`, {}, { incoming: { socket: { remoteAddress } } });
 
-  it('count per address, and get 429 beyond the limit; valid credentials pass', async () => {
+  it('are counted per address, and get 429 beyond the limit; valid credentials pass', async () => {
     for (let n = 0; n < failuresPerMinute; n += 1) assert.equal((await ask('wrong')).status, 401);
     const refused = await ask('wrong');
     assert.deepEqual([refused.status, refused.headers.get('WWW-Authenticate')], [429, null]);
@@ -162,7 +162,7 @@ describe("a key's requests", () => {
     return answers;
   };
 
-  it("count by key and kind; an admin's do not count", async () => {
+  it("are counted by key and kind; an admin's requests are not counted", async () => {
     assert.deepEqual(await statuses('lists', 'one', 3), [200, 200, 429]);
     assert.deepEqual(await statuses('lists', 'other', 1), [200]);
     assert.deepEqual(await statuses('steering', 'one', 2), [200, 429]);
@@ -171,14 +171,14 @@ describe("a key's requests", () => {
     assert.deepEqual([allowed.headers.get('RateLimit-Limit'), allowed.headers.get('RateLimit-Remaining')], ['3', '2']);
   });
 
-  it('count apart if an event stream makes them, so that an open page does not block its user', async () => {
+  it('are counted separately if an event stream makes them, so that an open page does not block its user', async () => {
     const ask = async (env?: object) => (await app.request('/co/acme/lists/reader', {}, env)).status;
     for (let read = 0; read < 5; read += 1) assert.equal(await ask(ofStream({})), 200);
     assert.deepEqual([await ask(), await ask(), await ask()], [200, 200, 429]);
     assert.equal(await ask(ofStream({})), 200);
   });
 
-  it('count for all keys of the company together, so that a new key adds nothing', async () => {
+  it('are counted for all keys of the company together, so that a new key allows no further requests', async () => {
     const limits = new Limits({ perMinute: 1, uses: { lists: 2 }, log: silent });
     const ask = async (keyId: string, companyId: string) => (await limits.ofUse('lists', keyId, companyId)).exceeded;
     for (let key = 0; key < busyKeys; key += 1)
@@ -204,7 +204,7 @@ describe("a key's requests", () => {
     assert.doesNotMatch(said[0] ?? '', /made-up/);
   });
 
-  it('beyond the limit are in the answer, once a minute in the log, and in the metrics', async () => {
+  it('beyond the limit are reported in the answer, once a minute in the log, and in the metrics', async () => {
     met.length = 0;
     const refused = await app.request('/co/acme/lists/one');
     assert.match(refused.headers.get('Retry-After') ?? '', /^[1-9]\d*$/);

@@ -210,7 +210,7 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(contents('getSession', 429), ['application/problem+json']);
   });
 
-  it('describes the fields of each action, and marks the required ones', () => {
+  it('describes the fields of each action, and marks the required fields', () => {
     const required = (name: string) =>
       document.components.schemas[name]?.required?.filter((field) => !/^relay|^action$/.test(field));
     assert.deepEqual(required('platform_sendAssignment'), ['platformAssignmentId']);
@@ -232,7 +232,7 @@ describe('the OpenAPI document', () => {
     });
   }
 
-  it('is what /openapi.json answers', async () => {
+  it('is the answer of /openapi.json', async () => {
     const response = await app.request('/openapi.json');
     assert.equal(response.headers.get('Content-Type'), 'application/json');
     assert.deepEqual(await response.json(), JSON.parse(JSON.stringify(document)));
@@ -244,7 +244,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
-/** docs.test.ts looks at the page in a browser. */
+/** docs.test.ts tests the page in a browser. */
 describe('the page at /docs', () => {
   it('loads its script and the document from the relay only, with the company of the address', async () => {
     const response = await app.request('/docs?companyId=acme');
@@ -258,7 +258,7 @@ describe('the page at /docs', () => {
     assert.equal((await app.request(`/docs?companyId=${encodeURIComponent('"><script>')}`)).status, 400);
   });
 
-  it('shows an example in curl of every request, with the address of the company and the right credential', async () => {
+  it('shows a curl example of every request, with the address of the company and the right credential', async () => {
     const asked = await (await app.request('/openapi.json?companyId=acme')).text();
     const curl = (id: string, text = asked) => {
       const all = Object.values<Record<string, { operationId: string; 'x-codeSamples': { source: string }[] }>>(

@@ -23,7 +23,7 @@ async function rule() {
   return { relayId: made.rule.relayId, relayAccessToken: made.relayAccessToken };
 }
 
-it('a request with a dead token is kept as such, even behind an action of a disabled rule: it runs only after confirmation', async () => {
+it('a request with an expired token is kept, even if another action is of a disabled rule, and runs only after confirmation', async () => {
   const [disabled, rotated] = [await rule(), await rule()];
   await store.rules.update(companyId, disabled.relayId, (stored) => ({ ...stored, enabled: false }), actor);
   await store.tokens.rotate(companyId, rotated.relayId, 0, actor);

@@ -75,7 +75,7 @@ const resend = (rejectedId = '', body?: object) =>
 const events = async (relayId: string) => (await api.store.events.list(companyId, relayId, { limit: 100 })).items;
 
 describe('the sender of an event', () => {
-  it('is known by a token of the rule in a header, or by an event token, also in the path', async () => {
+  it('is identified by a token of the rule in a header, or by an event token, also in the path', async () => {
     const { relayId, token, eventToken } = await ruleOf(api.store, companyId, contents);
     const ways: [string, Sent][] = [
       ['bearer', { headers: { authorization: `Bearer ${token}` } }],
@@ -93,7 +93,7 @@ describe('the sender of an event', () => {
     }
   });
 
-  it('learns nothing as a stranger: every refusal is the same, whatever exists', async () => {
+  it('learns nothing without a valid token: every refusal is the same, whatever exists', async () => {
     const mine = await ruleOf(api.store, companyId, contents);
     const other = await ruleOf(api.store, companyId);
     const disabled = await ruleOf(api.store, companyId, contents);
@@ -173,7 +173,7 @@ describe('the sender of an event', () => {
     assert.equal((await resend(off?.rejectedId)).status, 409);
   });
 
-  it('never finds a token of the path in a log line or an answer', async () => {
+  it('never finds a token from the path in a log line or an answer', async () => {
     const { relayId, eventToken } = await ruleOf(api.store, companyId, contents);
     const wrong = `rle_${'a'.repeat(36)}`;
     const takenOver = 'a-token-of-an-earlier-system';
@@ -217,13 +217,13 @@ describe('a signature', () => {
     assert.equal((await send(relayId, body, { headers: sign(body) })).status, 202);
     assert.equal((await send(relayId, body, { headers: sign(body), path: '/any' })).status, 202);
     assert.equal((await send(relayId, body, { headers: sign(body), path: `/${eventToken}` })).status, 202);
-    // A new key counts at once, also in a process that has not read it yet.
+    // A new key is valid at once, also in a process that has not read it yet.
     await setDoor(api.store, companyId, relayId, { signature: { ...autotask.signature, key: 'new' } });
     assert.equal((await send(relayId, body, { headers: sign(body) })).status, 401);
     assert.equal((await send(relayId, body, { headers: sign(body, 'new') })).status, 202);
   });
 
-  it('that is wrong beside a right token is kept, and runs only after confirmation', async () => {
+  it('that is wrong refuses an event with a right token; the event is kept, and runs only after confirmation', async () => {
     const { relayId, token } = await ruleOf(api.store, companyId, contents, autotask);
     assert.equal((await send(relayId, body, { token, headers: sign(body, 'another') })).status, 401);
     assert.equal((await send(relayId, JSON.stringify({ ...created, id: 'T-3' }), { token })).status, 401);
@@ -255,7 +255,7 @@ describe('a signature', () => {
     assert.equal((await send(relayId, body)).status, 401);
   });
 
-  it('of the company is required beside the token, unless the rule has its own', async () => {
+  it('of the company is required in addition to the token, unless the rule has its own signature', async () => {
     const company = 'signing';
     const key = Buffer.from('a key of the company');
     const webhookSecret = `whsec_${key.toString('base64')}`;
@@ -363,7 +363,7 @@ describe('the body of an event', () => {
       assert.equal((await resend(kept?.rejectedId, { event: created })).status, 409);
     });
 
-  it('is kept without the tokens of a list that came to the wrong door', async () => {
+  it('is kept without the tokens in it, if somebody sent a list of actions as an event', async () => {
     const { relayId, token, eventToken } = await ruleOf(api.store, companyId, contents);
     const list = [{ action: 'sendEmails', relayId, relayAccessToken: token }, { relayAccessToken: eventToken }];
     assert.equal((await send(relayId, list, { token })).status, 400);
@@ -427,7 +427,7 @@ describe('an event that the rule does not run', () => {
     assert.equal((await resend(kept?.rejectedId)).status, 202);
   });
 
-  it('is kept if a recipient is not allowed, a limit is reached, or the key is unusable', async () => {
+  it('is refused and kept if a recipient is not allowed, a limit is reached, or the key is unusable', async () => {
     const limited = 'limited';
     const company = {
       companyId: limited,
@@ -467,7 +467,7 @@ describe('an event that the rule does not run', () => {
     assert.equal(whole?.problem.errors?.[0]?.pointer, '/actions/0/emails');
   });
 
-  it('never runs as a dry run', async () => {
+  it('is refused as a dry run', async () => {
     const { relayId, token } = await ruleOf(api.store, companyId, contents);
     const starts = started.mock.callCount();
     for (const path of ['?dryRun=true', '?dry_run=true', '?dryRun=maybe'])
@@ -479,7 +479,7 @@ describe('an event that the rule does not run', () => {
 describe('a repeated event', () => {
   const key = (value: string) => ({ 'idempotency-key': value });
 
-  it('that was not applicable stays so after another version was published', async () => {
+  it('that was not applicable gets the same answer after another version was published', async () => {
     const { relayId, token } = await ruleOf(api.store, companyId, contents, { dedupeBy: 'meta.id' });
     const draft = { id: 'T', status: 'draft', meta: { id: 5 } };
     const first = (await send(relayId, draft, { token })).json();
@@ -493,9 +493,9 @@ describe('a repeated event', () => {
       const header = await send(relayId, { id: 'T', status: 'draft' }, { token, headers: key('k') });
       assert.deepEqual(header.json(), byHeader);
     }
-    // Another body is another event, because the first event ran nothing.
+    // An event with another body is another event, because the first event ran nothing.
     assert.equal((await send(relayId, { ...draft, more: 1 }, { token })).status, 202);
-    // Without a key, every delivery is an event of its own.
+    // Without a key, each delivery counts as a new event.
     assert.equal((await send(relayId, { id: 'T', status: 'draft' }, { token })).status, 202);
   });
 
@@ -514,7 +514,7 @@ describe('a repeated event', () => {
 });
 
 describe('a rule that refuses lists', () => {
-  it('keeps and reports them; other rules accept lists', async () => {
+  it('keeps and reports them; a rule without this setting accepts lists', async () => {
     const closed = await ruleOf(api.store, companyId, contents, { refuseLists: true });
     const open = await ruleOf(api.store, companyId, contents);
     const of = ({ relayId, token }: typeof open, id: string) => ({
@@ -532,14 +532,14 @@ describe('a rule that refuses lists', () => {
     assert.deepEqual([kept?.reason, kept?.elements.length, kept?.body], ['lists-refused', 2, undefined]);
     assert.equal((await api.ask('POST', `/co/${companyId}/relay?dryRun=true`, undefined, [of(closed, 'T')])).status, 409);
     assert.equal((await send(closed.relayId, created, { token: closed.token })).status, 202);
-    // A person may still send it.
+    // A person may still send the kept list.
     assert.equal((await resend(kept?.rejectedId)).status, 202);
     assert.equal((await resend(kept?.rejectedId, { event: {} })).status, 409);
   });
 });
 
 describe('a shadow version', () => {
-  it('is tried on each event, and counted in its row', async () => {
+  it('is tried on each event, and its outcome is in the row of the event', async () => {
     const { relayId, token } = await ruleOf(api.store, companyId, contents);
     const shadow = await publish(api.store, companyId, relayId, { ...contents, when: 'event.status == "draft"' });
     await api.store.versions.goBack(companyId, relayId, 1, undefined, actor);
@@ -557,7 +557,7 @@ describe('a shadow version', () => {
   });
 });
 
-describe('what an event costs', () => {
+describe('the cost of an event', () => {
   it('includes no query', async () => {
     const { relayId, token } = await ruleOf(api.store, companyId, contents);
     await send(relayId, created, { token });
@@ -571,7 +571,7 @@ describe('what an event costs', () => {
   });
 });
 
-describe('if a system is away', () => {
+describe('if a system is unavailable', () => {
   it('Temporal: 503, nothing is kept, and the answer does not say that anything was done', async () => {
     const connection = Connection.lazy({ address: '127.0.0.1:1', interceptors: [] });
     const away = await wholeApi({ client: new Client({ connection }) });

@@ -64,7 +64,7 @@ describe('trying a rule', () => {
   const outcomes = ({ events }: Tried) =>
     Object.fromEntries(events.map(({ eventId, outcome }) => [ids.indexOf(eventId), outcome]));
 
-  it('compares each event with what the published version would do', async () => {
+  it('compares, for each event, the tried contents with the published version', async () => {
     const same = await tried({});
     assert.deepEqual([same.tried, same.counts], [5, { same: 2, 'not-applicable': 1, 'would-be-refused': 2 }]);
     const noted = { ...contents, actions: [{ ...send, sendRadius: '25' }, mail] };
@@ -74,7 +74,7 @@ describe('trying a rule', () => {
     assert.deepEqual(difference, { action: 0, field: 'sendRadius', before: '5', after: '25' });
   });
 
-  it('tells all outcomes apart', async () => {
+  it('reports each kind of outcome', async () => {
     const other = {
       when: 'event.status == "cancelled" || event.note == "Bring a ladder"',
       variables: { ...variables, phone: { path: 'phone' } },
@@ -89,7 +89,7 @@ describe('trying a rule', () => {
     assert.equal(result.counts['not-applicable'], 2);
   });
 
-  it('tries a version against another version, with chosen events or the events of a period', async () => {
+  it('compares a version with another version, for chosen events or for the events of a period', async () => {
     assert.deepEqual((await tried({ version: 1, against: 1, events: { last: 2 } })).tried, 2);
     assert.deepEqual((await tried({ events: { ids: ids.slice(0, 3) } })).tried, 3);
     assert.deepEqual((await tried({ events: { since: '2099-01-01T00:00:00Z' } })).tried, 0);
@@ -106,7 +106,7 @@ describe('trying a rule', () => {
     );
   });
 
-  it('tries 1,000 events, and shows at most 200 of them and 20 differences of each', async () => {
+  it('tries 1,000 events, and shows at most 200 of them, each with at most 20 differences', async () => {
     const many = Array.from({ length: 1000 }, (_, id) => event({ workorder: { id: 2000 + id } }));
     keep(many, Date.now() + 1000);
     const asked = { contents: { ...contents, actions: [{ ...send, sendRadius: '25' }] }, against: 1 };
@@ -118,7 +118,7 @@ describe('trying a rule', () => {
     assert.equal(result.stopped, undefined);
   });
 
-  it('does not let other requests wait', async () => {
+  it('does not delay other requests', async () => {
     const more = { ...contents, actions: [send, mail, mail] };
     let isDone = false;
     const trying = tried({ contents: more, events: { last: 300 } }).finally(() => {
@@ -130,7 +130,7 @@ describe('trying a rule', () => {
     assert.ok(answered > 1, `${answered} answers`);
   });
 
-  it('refuses a third try of a company at once', async () => {
+  it('refuses a trial while two other trials of the company run', async () => {
     const asked = await Promise.all(Array.from({ length: 4 }, () => api.ask('POST', `${path}/try`, key, {})));
     const statuses = asked.map(({ status }) => status).sort();
     assert.deepEqual([statuses.filter((status) => status === 200).length, statuses.at(-1)], [2, 429]);
@@ -183,7 +183,7 @@ describe('trying a rule', () => {
       assert.deepEqual([entry.details.eventId, entry.details.newEventId], [ids[0], yes.json.eventId]);
     });
 
-    it('that the rule has refused run once it is corrected; a repetition gets the same chain', async () => {
+    it('that the rule refused run after the rule is corrected; a repeated event gets the same chain', async () => {
       const refused = event({ id: 'new', note: 'Late' });
       const post = () => api.ask('POST', '/co/acme/events/1', token, refused);
       await api.ask('PUT', `${path}/door`, key, { dedupeBy: 'id' });
@@ -204,7 +204,7 @@ describe('trying a rule', () => {
       assert.equal((await post()).json.chainId, ran.json.chainId, 'the same key, so the same chain');
     });
 
-    it('count what a shadow version would have done', async () => {
+    it('are counted by what a shadow version would have done', async () => {
       await api.ask('PUT', `${path}/shadow`, key, { version: 1 });
       const { json } = await api.ask('GET', `${path}/events`, key);
       assert.deepEqual(eventsResponse.parse(json).shadowCounts, {});

@@ -78,7 +78,7 @@ describe('a rule with contents', () => {
     assert.deepEqual(errors, saved.problems);
   });
 
-  it('saves for one of two editors, and shows the other one both', async () => {
+  it('accepts the draft of one of two editors, and shows both drafts to the other editor', async () => {
     const { revision } = await ask(draftResponse, 'PUT', '/draft', { revision: 1, contents });
     assert.equal(revision, 2);
     const { detail, conflict } = await refused('PUT', '/draft', { revision: 1, contents: wider }, 409, 'draft-changed');
@@ -88,7 +88,7 @@ describe('a rule with contents', () => {
     assert.deepEqual((await ask(draftResponse, 'GET', '/draft')).contents, contents);
   });
 
-  it('publishes a version once, shows differences, and goes back', async () => {
+  it('publishes a version once, shows differences, and publishes an earlier version again', async () => {
     const one = await ask(versionSchema, 'POST', '/publish', { revision: 2, note: 'first' }, { status: 201 });
     assert.deepEqual([one.version, one.note, one.publishedBy], [1, 'first', 'key author']);
     assert.deepEqual(await ask(versionSchema, 'POST', '/publish', { revision: 2, note: 'twice' }), one);
@@ -114,7 +114,7 @@ describe('a rule with contents', () => {
     );
   });
 
-  it('has a shadow, also from a draft that is not published', async () => {
+  it('can have a shadow version, also from a draft that is not published', async () => {
     assert.deepEqual(await ask(shadowRequest, 'PUT', '/shadow', { version: 2 }), { version: 2 });
     assert.equal((await ask(versionsResponse, 'GET', '/versions')).shadow, 2);
     await refused('PUT', '/shadow', { version: 99 }, 404, 'not-found');
@@ -127,7 +127,7 @@ describe('a rule with contents', () => {
     assert.equal((await ask(versionsResponse, 'GET', '/versions')).shadow, undefined);
   });
 
-  it('has a door whose key is write-only', async () => {
+  it('has a door (its settings for events), whose key is write-only', async () => {
     assert.deepEqual(await ask(doorSchema, 'GET', '/door'), { refuseLists: false, eventDays: 30 });
     const signature = { scheme: 'hmac', header: 'X-Signature', key: 's3cret', prefix: 'sha256=' };
     const set = await ask(doorSchema, 'PUT', '/door', { signature, dedupeBy: 'event.id' });
@@ -146,7 +146,7 @@ describe('a rule with contents', () => {
     assert.ok(!all.text.includes('s3cret'));
   });
 
-  it('has tokens that work only for events; only one answer shows each', async () => {
+  it('has event tokens, which are shown only once, and work only for events', async () => {
     const made = await ask(eventTokensResponse, 'POST', '/event-tokens', {}, { status: 201 });
     assert.equal(made.url, `${api.links.api}/co/acme/events/1/${made.eventToken}`);
     const { text, json } = await api.ask('GET', `${path}/tokens`, keys.manage);
@@ -166,7 +166,7 @@ describe('a rule with contents', () => {
     );
   });
 
-  it('may be read, written and connected by the roles for it, and never by another company', async () => {
+  it('may be read, written and connected only by the right roles, and never by another company', async () => {
     const gets = ['/draft', '/versions', '/versions/1', '/versions/1/diff', '/door', '/events'];
     const writes = [
       ['PUT', '/draft', { revision: 99, contents }, 409],

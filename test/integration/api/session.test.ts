@@ -125,7 +125,7 @@ describe('a session', () => {
       });
   });
 
-  it('ends when its key has fifty sessions that were used later', async () => {
+  it('ends when its key has fifty newer sessions', async () => {
     const first = await signedIn(key.key);
     const other = await signedIn(((await store.keys.create('other', `key of ${performance.now()}`, by)) as { key: string }).key);
     const caller = { kind: 'key', ...key, name: 'k', companyId: 'acme', role: 'steer' } as const;
@@ -135,7 +135,7 @@ describe('a session', () => {
     assert.deepEqual([await statusBy(first.cookie, '/session'), await statusBy(other.cookie, '/session')], [401, 200]);
   });
 
-  it('that has ended is cleaned up once a minute, not at every sign-in', async () => {
+  it('that has ended is deleted at a cleanup once a minute, not at every sign-in', async () => {
     const asked: string[] = [];
     const query: Database['query'] = (text, parameters) => {
       asked.push(text);
@@ -154,7 +154,7 @@ describe('a session', () => {
     while ((await database.query(fresh)).length === 0);
   });
 
-  it('changes something only for a page of the relay itself', async () => {
+  it('can change something only from a page of the relay itself', async () => {
     const { cookie } = await signedIn();
     const here = new URL(api.url).host;
     for (const [headers, status] of [
@@ -181,7 +181,7 @@ describe('a session', () => {
     assert.equal((await ask('PATCH', '/admin/companies/other', bearer, '{"name":"Other"}')).status, 200);
   });
 
-  it('starts with valid credentials, whatever a stranger behind the same proxy has tried; a stranger has five tries a minute', async () => {
+  it('starts with valid credentials, even if a stranger behind the same proxy has failed; a stranger has five tries a minute', async () => {
     assert.equal(wrongSignInsPerMinute, 5);
     for (let n = 0; n < wrongSignInsPerMinute; n += 1) assert.equal((await signIn('rlk_wrong')).status, 401);
     const byForm = () =>

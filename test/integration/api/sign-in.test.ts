@@ -99,7 +99,7 @@ describe('a person who signs in by mail', () => {
     assert.match((await listed(api)).find(({ personId }) => personId === person.personId)?.lastUsedAt ?? '', /^20/);
   });
 
-  it('is named by the audit, and holds the role that the company lists now', async () => {
+  it('is named in the audit log, and has the role that the company lists now', async () => {
     const ada = await signedIn();
     assert.equal((await add(api, 'acme', person.email, 'manage')).status, 200, 'the same person');
     const json = { 'Content-Type': 'application/json' };
@@ -145,7 +145,7 @@ describe('a person who signs in by mail', () => {
     );
   });
 
-  it('gets the same answer as a stranger, which waits for nothing that depends on the address', async () => {
+  it('gets the same answer as a stranger; the answer does not wait for the look-up of the address', async () => {
     const { people } = api.store;
     const { withAddress } = people;
     people.withAddress = () => new Promise(() => {});
@@ -180,7 +180,7 @@ describe('a person who signs in by mail', () => {
     }
   });
 
-  it('of two companies chooses one, and keeps the other for the next link', async () => {
+  it('of two companies chooses one; the other company needs a new link', async () => {
     const { personId } = (await add(api, 'other', person.email, 'read')).json;
     const { ada, link } = await asked();
     assert.match(await (await ada.get(link)).text(), /Sign in to ACME.*Sign in to OTHER/s);
@@ -221,7 +221,7 @@ describe('a person who signs in by mail', () => {
     assert.equal((await api.ask('DELETE', at, adminToken)).status, 404);
   });
 
-  it('is stored with an encrypted address and a hash that needs the secret, and listed for managers', async () => {
+  it('is stored with an encrypted address, which managers can list, and with a hash that needs the secret', async () => {
     const stored = JSON.stringify(await database('people', 'person_handles', 'audit', 'sign_ins'));
     assert.doesNotMatch(stored, /@acme\.example/);
     assert((await listed(api)).some(({ email }) => email === person.email));
@@ -283,7 +283,10 @@ describe('a person who signs in with OpenID Connect', () => {
     name: 'Ada',
     ...more,
   });
-  /** Goes to the provider, and comes back. @returns the path of the relay to which the provider leads */
+  /**
+   * Opens the provider's page, signs in there, and follows the way back. @returns the path of the relay to which the provider
+   * leads
+   */
   async function toProvider(browser: PlainBrowser, to = ''): Promise<string> {
     const begun = await browser.get(`/sign-in/openid${to && `?to=${encodeURIComponent(to)}`}`);
     assert.equal(begun.status, 302, await begun.text());
@@ -300,7 +303,7 @@ describe('a person who signs in with OpenID Connect', () => {
     return { browser, answer, text: await answer.text(), session: await browser.session() };
   }
 
-  it('is found by the verified address once, and after that by issuer and subject', async () => {
+  it('is found by the verified address the first time, and later by issuer and subject', async () => {
     const { personId } = (await add(api, 'acme', `ada-${n}@acme.example`, 'manage')).json;
     assert.match(await (await fetch(`${api.url}/sign-in`)).text(), /href="\/sign-in\/openid">Sign in with 127\.0\.0\.1/);
     const first = await signIn('/companies/acme/rules');
@@ -319,7 +322,7 @@ describe('a person who signs in with OpenID Connect', () => {
     assert.deepEqual([entries[0].action, entries[0].actor.personId], ['person.bind', personId]);
   });
 
-  it('may have the address only in the answer of userinfo', async () => {
+  it('may have an address only in the answer of userinfo', async () => {
     await add(api, 'acme', `ada-${n}@acme.example`);
     // This client reads the changed description of the provider. The API still has the old one.
     provider.state.inUserinfo = true;
@@ -333,7 +336,7 @@ describe('a person who signs in with OpenID Connect', () => {
     assert.equal(identity.email, `ada-${n}@acme.example`);
   });
 
-  it('has the highest role that the groups give, for as long as they give it', async () => {
+  it('has the highest role of all their groups, and loses the role with the group', async () => {
     const expect = async (groups: string[], role?: Role, status = 303) => {
       provider.state.account = account({ groups });
       const { answer, session } = await signIn();
@@ -366,7 +369,7 @@ describe('a person who signs in with OpenID Connect', () => {
     );
   });
 
-  it('is refused with a claim that is not verified, not signed for this sign-in, or of a foreign domain', async () => {
+  it('is refused if a claim is not verified, not signed for this sign-in, or of a foreign domain', async () => {
     await add(api, 'acme', `ada-${n}@acme.example`, 'manage');
     await add(api, 'acme', `ada-${n}@evil.example`, 'manage');
     const attacks: [name: string, status: number, account: object, tampering?: typeof provider.state.tampering][] = [

@@ -33,7 +33,7 @@ const action = (relayAccessToken: string) => ({
 });
 
 describe('a stranger', () => {
-  it('is refused before any expensive lookup; a known caller is not', async () => {
+  it('is refused before any expensive look-up; a known caller is not refused', async () => {
     const twice = (token: string) => JSON.stringify([action(token)]).replace('{', '{"comment":"a","comment":"b",');
     assert.equal((await post(twice('wrong'))).status, 401);
     const known = await post(twice(served.relayAccessToken));
@@ -74,11 +74,11 @@ describe('a stranger', () => {
     const listed = await fetch(`${served.url}/co/acme/rejected`, { headers });
     const kept = rejectedListSchema.parse(await listed.json()).items.find(({ problem }) => problem.detail.includes('`blue`'));
     assert.deepEqual([kept?.reason, kept?.relayIds], ['malformed-body', [served.relayId]]);
-    // The relay can read this body. So it answers as to a stranger, and stores the request afterwards.
+    // The relay can read this body, so it answers as to a stranger, and stores the request after the answer.
     assert.equal((await post(JSON.stringify([action('wrong'), right]))).status, 429);
   });
 
-  it('causes no query with a malformed key, and few with the readiness check', async () => {
+  it('causes no query with a malformed key, and few queries with the readiness check', async () => {
     const checks = 50;
     const before = query.mock.callCount();
     for (const bearer of ['x', 'rlk_x', `rlk_${'a'.repeat(36)}`, 'rla_', served.relayAccessToken])

@@ -11,7 +11,7 @@ const ask = (method: string, body: unknown) => api.ask(method, '/admin/companies
 const page = readFileSync(new URL('../../../../docs/systems/http.md', import.meta.url), 'utf8');
 const documented = Array.from(page.matchAll(/^```json\n(.*?)^```$/gms), ([, json = '']) => JSON.parse(json));
 
-it('the settings of the page are stored, shown without secrets, and changed in part', async () => {
+it('the settings from docs/systems/http.md are stored, shown without secrets, and changed in part', async () => {
   assert.equal(documented.length, 4);
   await ask('PUT', { name: 'Acme', notify: { emails: ['ops@acme.example'] } });
   for (const settings of documented) {

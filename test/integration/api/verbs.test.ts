@@ -1,4 +1,7 @@
-/** All parts that offer or refuse a verb agree with chain/allowed-verbs.ts, for every state of an action in every kind of chain. */
+/**
+ * All parts that offer or refuse a verb must agree with chain/allowed-verbs.ts, for every state of an action in every kind of
+ * chain.
+ */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -29,7 +32,7 @@ describe('one table decides about every action of every chain:', () => {
   it(
     'the API',
     each(async (chain) => {
-      /** An allowed verb is audited before it runs: here the audit stops it. */
+      /** The API audits an allowed verb before the verb runs. Here the audit throws this error, so no verb runs. */
       const allowed = new Error('allowed');
       const audit = { record: () => Promise.reject(allowed) };
       const options = { client: forgetful, links, taskQueue: 'none', store: { audit } } as unknown as SteerOptions;

@@ -20,7 +20,7 @@ describe('permissions', () => {
   });
   after(() => api.close());
 
-  it('depend on the role of a key; a key without a role steers', async () => {
+  it('depend on the role of a key; a key without a role may steer', async () => {
     const old = (await api.ask('POST', '/admin/companies/acme/keys', adminToken, { name: 'old' })).json;
     assert.equal(old.role, 'steer');
     for (const [method, path, ...expected] of [
@@ -95,7 +95,7 @@ describe('permissions', () => {
     }
   });
 
-  it('connect systems at public addresses', async () => {
+  it('of a manage key include systems at public addresses only', async () => {
     const patch = (body: object) => api.ask('PATCH', '/admin/companies/acme', keys.manage, body);
     const auth = { type: 'bearer', token: 's3cret' };
     for (const [platform, pointer, detail] of [
@@ -141,7 +141,7 @@ describe('permissions', () => {
     assert.equal((await api.ask('GET', '/co/other/rejected', gone.key)).status, 401);
   });
 
-  it('are given to another key only until the end of the first key', async () => {
+  it('of a key cannot outlive the key that created it', async () => {
     const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
     const end = inHours(2);
     const make = async (by: string, body: object) => (await api.ask('POST', '/admin/companies/acme/keys', by, body)).json;
@@ -169,13 +169,13 @@ describe('permissions', () => {
     assert.equal((await api.ask('GET', '/admin/companies', adminToken)).status, 200);
   });
 
-  it('for a test notice are in the audit log as well', async () => {
-    await api.ask('POST', '/admin/companies/acme/notices/test', keys.manage, {}); // Without Temporal no notice arrives.
+  it('are in the audit log for a test notice, too', async () => {
+    await api.ask('POST', '/admin/companies/acme/notices/test', keys.manage, {}); // Without Temporal, no notice is sent.
     const [{ action, actor }] = (await api.ask('GET', '/admin/audit?companyId=acme', adminToken)).json.entries;
     assert.deepEqual([action, actor.name], ['notices.test', 'manage']);
   });
 
-  it('that are refused are logged and counted by reason, a few lines for each address, never with a credential', async () => {
+  it('that are refused are logged and counted by reason, with few lines for each address, and never with a credential', async () => {
     const fresh = await wholeApi();
     await fresh.store.companies.put('acme', () => ({ companyId: 'acme', name: 'Acme' }), admin);
     const rule = await fresh.store.rules.create('acme', { name: 'Rule', onFailure: 'hold', onUnknown: 'resend' }, admin);

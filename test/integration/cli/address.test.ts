@@ -13,7 +13,7 @@ describe('the address of the API', () => {
   const says = (url: string, pid = process.pid) => writeFileSync(join(directory, 'api.json'), JSON.stringify({ url, pid }));
   after(() => rmSync(directory, { recursive: true }));
 
-  it('comes from --url, RELAY_URL, or is this machine', () => {
+  it('comes from --url or RELAY_URL, and is this machine by default', () => {
     for (const [given, env, url, loopback] of [
       [undefined, {}, 'http://127.0.0.1:8080', true],
       [undefined, { PORT: '9000' }, 'http://127.0.0.1:9000', true],
@@ -27,7 +27,7 @@ describe('the address of the API', () => {
     }
   });
 
-  it('is refused without an echo if it may hold a secret', () => {
+  it('is refused if it may contain a secret, and the error does not repeat it', () => {
     for (const url of [
       'relay.example.com',
       'ftp://relay.example.com',
@@ -41,7 +41,7 @@ describe('the address of the API', () => {
     assert.throws(() => readAddress(undefined, { RELAY_URL: 'x' }), /^UsageError: RELAY_URL must/);
   });
 
-  it('gets the admin token or a key', () => {
+  it('is returned with the admin token or a key', () => {
     const RELAY_DATA_DIR = directory;
     says('http://127.0.0.1:8080');
     for (const [env, expected] of [
@@ -59,7 +59,7 @@ describe('the address of the API', () => {
     );
   });
 
-  it("gets a data directory's token only while the relay of that directory runs at its address", async () => {
+  it("is returned with a data directory's token only while the relay of that directory runs at this address", async () => {
     const RELAY_DATA_DIR = directory;
     const kept = { bearer: 'from-file', from: join(directory, 'admin-token'), kind: 'admin' };
     const { pid: dead = 0 } = spawnSync('true');

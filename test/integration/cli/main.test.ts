@@ -45,7 +45,7 @@ describe('the relay command as a process', () => {
     return { code, out: out.join(''), err: err.join('') };
   }
 
-  it('runs by its name', () => {
+  it('starts with a line that runs it with node', () => {
     assert.match(readFileSync(program, 'utf8'), /^#!\/usr\/bin\/env node\n/);
   });
 
@@ -62,7 +62,7 @@ describe('the relay command as a process', () => {
     assert.equal((await run(['health', '--url', 'http://127.0.0.1:1'])).code, 3);
   });
 
-  it('ends quietly when its reader closes the pipe', async () => {
+  it('ends without an error when the reader of its output closes the pipe', async () => {
     const child = start(['companies']);
     const closed = once(child, 'close');
     const err = child.stderr.toArray();

@@ -108,7 +108,7 @@ async function onThePage(): Promise<void> {
     await page.getByText(/^2 refused requests of rule /).waitFor();
     assert.deepEqual(await obstacles(page), []);
     for (const at of [newest, first]) {
-      // The page can still show the link of the request before.
+      // The page may still show the link of the previous request.
       await page.locator(`a[href="${at}"]`, { hasText: /^Show the (newest )?request$/ }).click();
       await page.waitForURL(served.url + at);
       await page.getByRole('button', { name: 'Drop' }).click();
@@ -120,7 +120,7 @@ async function onThePage(): Promise<void> {
     await page.context().close();
   });
 
-  it('sends what was authenticated, and omits the rest', async () => {
+  it('sends the authenticated actions, and omits all other actions', async () => {
     const page = await pageOf(await refuse(added));
     await page.getByRole('checkbox', { name: 'Send action 2' }).uncheck();
     await page.getByRole('button', { name: 'Send as proposed (1 of 3 actions)' }).waitFor();
@@ -164,7 +164,7 @@ async function onThePage(): Promise<void> {
     await page.context().close();
   });
 
-  it('drops it after confirmation; the list shows that, and how often it came', async () => {
+  it('drops the request after confirmation; the list shows that it was dropped, and how often it was repeated', async () => {
     const at = await refuse('The "green" one');
     assert.equal(await refuse('The "green" one'), at);
     const page = await pageOf(at);
@@ -186,7 +186,7 @@ async function onThePage(): Promise<void> {
     await page.context().close();
   });
 
-  it('edits a request that could be read, as before', async () => {
+  it('lets a person edit a request whose JSON was valid', async () => {
     const page = await pageOf(await refuseBody(JSON.stringify([{ ...udf, cfValu: 'yes' }])));
     await page.getByText('did you mean cfValue').first().waitFor();
     await page.getByRole('button', { name: 'Edit and send' }).click();
@@ -201,7 +201,7 @@ async function onThePage(): Promise<void> {
     await page.context().close();
   });
 
-  it('signs in on a phone without scrolling sideways', async () => {
+  it('shows the sign-in page on a phone without horizontal scrolling', async () => {
     const page = await (await browser.newContext({ viewport: { width: 390, height: 844 } })).newPage();
     await page.goto(`${served.url}/sign-in`);
     await page.getByRole('button', { name: 'Sign in' }).waitFor();

@@ -281,14 +281,14 @@ describe('the Dockerfile', () => {
     }
   });
 
-  it('says in its labels which version it is', () => {
+  it('has its version in its labels', () => {
     const { version, name, description } = JSON.parse(read('package.json'));
     const labels = dockerfile.matchAll(/org\.opencontainers\.image\.(\w+)="([^"]*)"/g);
     const said = Object.fromEntries(Array.from(labels, ([, label, value]) => [label, value]));
     assert.deepEqual(said, { title: name, version, description });
   });
 
-  it('is built from one image of one version, with all three of its numbers', () => {
+  it('uses the same base image in every stage, with a full version number', () => {
     const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image = '']) => image);
     assert.equal(new Set(images).size, 1);
     for (const image of images) assert.match(image, /:\d+\.\d+\.\d+-/);

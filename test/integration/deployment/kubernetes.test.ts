@@ -145,7 +145,7 @@ describe('deploy/kubernetes', () => {
       assert.match(errors, error);
   });
 
-  it("is applied whole, except for the secrets, the ingress and KEDA's part", () => {
+  it("is applied completely, except for the secrets, the ingress and KEDA's part", () => {
     const [{ resources, images } = assert.fail()] = ofKind('Kustomization');
     const apart = ['kustomization.yaml', 'secret.example.yaml', 'ingress.example.yaml', 'worker-autoscaling.yaml'];
     assert.deepEqual([...resources].sort(), files.filter((file) => !apart.includes(file)).sort());

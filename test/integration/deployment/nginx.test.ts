@@ -66,7 +66,7 @@ describe('behind nginx', { skip: nginx === undefined && 'nginx is not installed'
     [`GET ${target} HTTP/1.1`, 'Host: relay.example', 'Connection: close', ...headers, '', ''].join('\r\n');
   const asAdmin = `Authorization: Bearer ${adminToken}`;
 
-  it("lets everybody reach the public paths, and only operators' networks the rest", async () => {
+  it("lets everybody reach the public paths, and only operators' networks all other paths", async () => {
     seen = [];
     assert.deepEqual((await send(head('/healthz'))).statuses, [200]);
     assert.deepEqual((await send(head('/co/acme/chains'))).statuses, [401]);
@@ -259,7 +259,7 @@ describe('behind nginx', { skip: nginx === undefined && 'nginx is not installed'
       ['hop-by-hop headers', ['Connection: close, X-Forwarded-For, Host, X-Real-IP', 'X-Forwarded-For: 127.0.0.1']],
       ['underscores', ['X_Forwarded_For: 127.0.0.1', 'X_Forwarded-For: 127.0.0.1']],
       [
-        'variants of their names',
+        'other headers with the same meaning',
         ['Forwarded: for=127.0.0.1;host=evil.example', 'X-Forwarded-Host: evil.example', 'X-Real-IP: 127.0.0.1'],
       ],
       ['a false path', ['X-Original-URL: /admin/companies', 'X-Rewrite-URL: /admin/companies', 'X-HTTP-Method-Override: DELETE']],
@@ -281,15 +281,15 @@ describe('behind nginx', { skip: nginx === undefined && 'nginx is not installed'
       });
 
     for (const [what, ...hosts] of [
-      ['another', 'Host: evil.example'],
-      ['two', 'Host: relay.example', 'Host: evil.example'],
-      ['none'],
-      ['one that is empty', 'Host:'],
-      ['one with a user', 'Host: relay.example@evil.example'],
-      ['one with a path', 'Host: relay.example/admin'],
+      ['another host', 'Host: evil.example'],
+      ['two hosts', 'Host: relay.example', 'Host: evil.example'],
+      ['no host'],
+      ['an empty host', 'Host:'],
+      ['a host with a user', 'Host: relay.example@evil.example'],
+      ['a host with a path', 'Host: relay.example/admin'],
       ['this machine', 'Host: 127.0.0.1'],
     ] as const)
-      it(`reach the relay under their own names only: ${what}`, async () => {
+      it(`with a wrong Host are refused: ${what}`, async () => {
         seen = [];
         const { statuses } = await send(['GET /healthz HTTP/1.1', ...hosts, 'Connection: close', '', ''].join('\r\n'));
         assert(statuses.length === 1 && refusals.includes(statuses[0] ?? 0), `${statuses}`);
@@ -306,7 +306,7 @@ async function startNginx(port: number, relayPort: number): Promise<{ stop(): Pr
     .replaceAll(/^ *ssl_.*$/gm, '')
     .replace('/var/log/nginx/relay.log', `${directory}/access`)
     .replaceAll('listen 443 ssl', `listen 127.0.0.1:${port}`)
-    .replaceAll(/_timeout 1[05]s/g, '_timeout 200ms') // Requests that stay open end soon.
+    .replaceAll(/_timeout 1[05]s/g, '_timeout 200ms') // With short timeouts, requests that stay open end soon.
     .replace('127.0.0.1:8080', `127.0.0.1:${relayPort}`);
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${directory}/${kind};`);
   const config = join(directory, 'nginx.conf');

@@ -1,6 +1,6 @@
 /**
- * No text of a company is readable at rest: neither in the files of Temporal's database nor in a log. The same chains without
- * keys leave each text in Temporal's database, which proves that the search works.
+ * No text of a company is readable at rest: neither in the files of Temporal's database nor in a log. Without keys, the same
+ * chains leave each text in Temporal's database. This proves that the search finds texts.
  */
 
 import assert from 'node:assert/strict';
@@ -116,7 +116,7 @@ describe('with keys', () => {
     assert(!files.includes(password));
   });
 
-  it('the log contains none', () => {
+  it('the log contains no text of a company', () => {
     const log = stack.logged();
     assert(log.includes(companyId));
     for (const [what, text] of Object.entries(texts ?? {})) assert(!log.includes(text), `${what} is in the log`);

@@ -10,7 +10,7 @@ import { actor, adminToken, type Stack, startStack, udf } from '../../end-to-end
 const stack = await startStack();
 type Company = Awaited<ReturnType<Stack['company']>>;
 
-/** A body with one action, whose note is pasted as a template does. */
+/** A body with one action. The note is pasted into it as a template does. */
 function pasted({ relayId, relayAccessToken }: Pick<Company, 'relayId' | 'relayAccessToken'>, note: string, ticket = 'T') {
   const fields = { ...udf(ticket), relayId, relayAccessToken, comment: 'NOTE' };
   return JSON.stringify([fields]).replace('NOTE', note);
@@ -66,7 +66,7 @@ describe('a body with one meaning', () => {
   });
 });
 
-describe('a body whose value may have ended its text', () => {
+describe('a body with a value that may have closed its string', () => {
   it('is kept before its answer, reported with its place, and runs as proposed after a decision', async () => {
     const company = await stack.company();
     const ticket = `T-${company.companyId}`;
@@ -108,7 +108,7 @@ describe('a body whose value may have ended its text', () => {
     assert.deepEqual(items[0]?.details, { rejectedId: kept.rejectedId, chainId, mended: ['/0/cfValue'], proposed: true });
   });
 
-  it('is kept once however often the platform retries, and one notice reports each kind of mistake', async () => {
+  it('is kept once, however often the platform retries; each kind of mistake causes one notice', async () => {
     const company = await stack.company();
     for (const note of ['a "b" c', 'a "b" c', 'a "b" c', 'd "e" f'])
       await problemOf(await send(company.companyId, pasted(company, note)), 400);
@@ -122,7 +122,7 @@ describe('a body whose value may have ended its text', () => {
     assert.equal(subjects.length, 2);
   });
 
-  it('without a valid token of its own is shown and not sent', async () => {
+  it('may have an action without a valid token: this action is shown, and not sent', async () => {
     const company = await stack.company();
     const more = `{"action":"ticket_updateUDF","relayId":"${company.relayId}","comment":"x"}`;
     await problemOf(await send(company.companyId, pasted(company, 'a "b" c').replace(/\]$/, `,${more}]`)), 400);
@@ -196,7 +196,7 @@ describe('a body whose value may have ended its text', () => {
     ['a NUL', (company) => [pasted(company, 'x\u0000y\\u0000')], 400, 'malformed-body'],
   ];
   for (const [what, make, status, reason] of kept)
-    it(`is kept, and answered like a stranger's: ${what}`, async () => {
+    it(`is kept, and gets the answer of a stranger: ${what}`, async () => {
       const company = await stack.company();
       const other = await stack.company();
       const stranger = { ...company, relayAccessToken: 'nobody has this token here' } as Company;
@@ -236,7 +236,7 @@ describe('a body whose value may have ended its text', () => {
     assert.equal((await only(company)).reason, 'body-too-large');
   });
 
-  it('with a dead token needs a confirmation; a dry run keeps nothing', async () => {
+  it('with an expired token needs a confirmation; a dry run keeps nothing', async () => {
     const company = await stack.company();
     await problemOf(await send(company.companyId, pasted(company, 'a "b" c'), {}, '?dryRun=true'), 400);
     await stack.store.tokens.rotate(company.companyId, company.relayId, 0, actor);

@@ -1,4 +1,6 @@
-/** Causes, for holds that end in every possible way: workers notify and record, the API counts. */
+/**
+ * Causes, for holds that end in every possible way. Workers record the causes and notify people. The API counts the held chains.
+ */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -57,7 +59,7 @@ async function allTold({ companyId }: Company): Promise<void> {
 }
 
 describe('a cause', { concurrency: true }, () => {
-  it('includes all chains that are held for the same reason, until their holds end, in any way', async () => {
+  it('includes all chains that are held for the same reason, until each hold ends, in any way', async () => {
     const company = await stack.company();
     const [skipped = '', cancelled = '', retried = '', again = ''] = await heldChains(company, 4);
     await company.start([udf('')]);
@@ -75,7 +77,7 @@ describe('a cause', { concurrency: true }, () => {
     await company.steer(cancelled, 'cancel');
     await counted(2);
     await company.steer(again, 'retry', 0);
-    await stack.mails(company.admin, 6); // It fails again, which sends a new notice.
+    await stack.mails(company.admin, 6); // The chain fails again, so the relay sends a new notice.
     await counted(2);
     const {
       actions: [action],
@@ -91,7 +93,7 @@ describe('a cause', { concurrency: true }, () => {
     assert.equal(first?.reason, 'DataMistake', 'what is held comes first');
   });
 
-  it('sends no notices while it is silenced, except that a hold ended without a decision', async () => {
+  it('sends no notices while it is silenced, except the notice that a hold ended without a decision', async () => {
     const company = await stack.company();
     await heldChains(company, 1);
     await stack.mails(company.admin, 1);
@@ -111,7 +113,7 @@ describe('a cause', { concurrency: true }, () => {
     assert.match(told?.Subject ?? '', /Needs attention/);
   });
 
-  it('is steered as a whole, and nothing else is', async () => {
+  it('is steered as a whole, without effect on chains with another cause', async () => {
     const company = await stack.company();
     const chains = await heldChains(company, 3);
     const { chainId: other } = await company.start([udf('')]);
@@ -134,7 +136,7 @@ describe('a cause', { concurrency: true }, () => {
     assert.equal((await company.read(other)).status, 'needs-attention');
   });
 
-  it('is steered without the actions of the same chains that have another cause, of any type', async () => {
+  it('is steered without effect on actions of the same chains that have another cause, of any type', async () => {
     const company = await stack.company();
     const actions = [udf('', { delayInSeconds: '1' }), udf('T', { cfName: '', delayInSeconds: '2' })];
     const { chainId } = await company.start(actions);

@@ -50,7 +50,7 @@ it('each error says what is wrong and what to do', async () => {
   assert.match(seen.mail?.detail ?? '', /mail server 127\.0\.0\.1:1: .*refused/);
 });
 
-it('the explanation of a failure comes first, for the groups, tickets and fields of the request and of the rules', async () => {
+it('a failure has a title and a remedy, for groups, tickets and fields from the request and from the rules', async () => {
   const { companyId, relayId } = await stack.company();
   const { platform } = await checked(companyId, { assignmentId: '40404' });
   const { title, remedy } = platform ?? {};

@@ -76,7 +76,7 @@ describe('a delayed action', () => {
 });
 
 describe('a chain', () => {
-  it('ignores a report that a person typed', async () => {
+  it('ignores a report that a person sent as a signal', async () => {
     const company = await stack.company();
     const { chainId, workflowId } = await company.start([send('404404', { groupId: '501' })]);
     await company.action(chainId, 0, 'needs-attention');
@@ -98,7 +98,7 @@ describe('a chain', () => {
     assert.deepEqual(states(await company.ended(chainId)), ['skipped']);
   });
 
-  it('of slow actions is cancelled quickly, although each try runs within the workflow task', async () => {
+  it('with slow actions is cancelled quickly, although each try runs within the workflow task', async () => {
     const company = await stack.company();
     const ticket = `T-${company.companyId}`;
     await stack.breakPlatform({ delayMs: 1000, path: 'tickets' });

@@ -60,7 +60,7 @@ describe('a dry run', () => {
     assert.deepEqual(await stack.inbox(recipient), []);
   });
 
-  it("shows the platform's words to the admin and the company, and to nobody else", async () => {
+  it('shows the values in conditions to the admin and to the company only', async () => {
     const company = await stack.company();
     const other = await stack.company();
     const made = await stack.store.keys.create(company.companyId, 'reader', actor);

@@ -50,7 +50,7 @@ describe('an e-mail to several recipients', { concurrency: true }, () => {
     assert.doesNotMatch(JSON.stringify(memo), /@/);
   });
 
-  it('that is resent to the missed recipients is sent once, whatever happens to its delayed action in between', async () => {
+  it('that is resent to the missed recipients is sent once, even if its delayed action is interrupted', async () => {
     let mended = false;
     const smtp = await startSlowSmtp({
       hold: () => (mended ? 8000 : 0),
@@ -79,7 +79,7 @@ describe('an e-mail to several recipients', { concurrency: true }, () => {
     );
   });
 
-  it('that reached somebody holds nothing, even if its condition cannot be checked again', async () => {
+  it('that reached somebody does not hold the chain, even if its condition cannot be checked again', async () => {
     const smtp = await startSlowSmtp({ refuse: (to) => (to.startsWith('bad') ? 550 : undefined) });
     const company = await companyWith(smtp.url);
     const assignment = await stack.assignment({ status: 'draft' });

@@ -9,7 +9,7 @@ import { type Action, startStack } from '../../end-to-end/stack.js';
 const stack = await startStack();
 const elements = z.array(z.record(z.string(), z.unknown()));
 
-/** An example with the company's rule instead of the demo's; its delays become 2, 4, 6 … seconds, in order. */
+/** An example with the company's rule instead of the demo's rule. Its delays become 2, 4, 6 … seconds, in order. */
 function example(name: string, assignment: string): Action[] {
   const actions = elements.parse(JSON.parse(readFileSync(new URL(`../../../../examples/${name}.json`, import.meta.url), 'utf8')));
   const delays = [
@@ -101,7 +101,7 @@ describe('the examples', () => {
     );
   });
 
-  it('two-groups: one runs now, one later', async () => {
+  it('two-groups: one send runs now, and one send later', async () => {
     const company = await stack.company();
     const assignment = await stack.assignment();
     const { chainId } = await company.start(example('two-groups', assignment));

@@ -142,7 +142,7 @@ describe('an action with a temporary failure', () => {
 });
 
 describe('an e-mail that reaches some of its recipients', () => {
-  it('is partly failed and does not hold; a retry in the open chain writes only to those without a copy', async () => {
+  it('is partly failed and does not hold; a retry in the open chain sends only to recipients without a copy', async () => {
     const company = await stack.company();
     const [good, bad] = [`good@${company.companyId}.example`, `bad@${company.companyId}.example`];
     await stack.breakMail({ code: 550, to: bad });
@@ -185,14 +185,14 @@ describe("a mistake in the event's data", () => {
   });
   const cases: [string, (id: string) => Record<string, unknown>, RegExp][] = [
     ['every recipient blank', () => email(['', '${resource_email}']), /emails/],
-    ['a group list that rendered empty', (id) => send(id, { sendToGroups: ' , ' }), /sendToGroups/],
+    ['a group list that became empty', (id) => send(id, { sendToGroups: ' , ' }), /sendToGroups/],
     ['a blank assignment id', () => send(''), /platformAssignmentId/],
     ['a blank delay', (id) => send(id, { delayInSeconds: '' }), /delayInSeconds/],
     ['an unsubstituted value', () => udf('1', { cfValue: '${checked_in_on}' }), /cfValue/],
     ['an unsubstituted ticket id', () => udf('${custom_field_1}'), /externalSystemTicketId/],
   ];
   for (const [name, action, expected] of cases) {
-    it(`${name}: that action needs attention, and the rest of the chain runs`, async () => {
+    it(`${name}: this action needs attention, and all other actions run`, async () => {
       const company = await stack.company();
       const assignment = await stack.assignment();
       const { chainId, warnings } = await company.start([action(assignment), udf(`T-${company.companyId}`)]);

@@ -1,4 +1,6 @@
-/** The dry run and the scenarios predict the real workflows' results for random chains, with a real server and platform. */
+/**
+ * For random chains, the dry run and the scenarios must predict the results of real workflows, with a real server and platform.
+ */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

@@ -8,7 +8,7 @@ import { adminToken, email, eventually, send, startStack, Unmet } from '../../en
 
 const stack = await startStack();
 
-it('makes contents from lists, publishes them, runs an event, and runs it again', async () => {
+it('the relay makes contents from lists, publishes the contents, runs an event, and runs the event again', async () => {
   const company = await stack.company();
   const { companyId, relayId, relayAccessToken } = company;
   const rule = `${stack.links.api}/admin/companies/${companyId}/rules/${relayId}`;

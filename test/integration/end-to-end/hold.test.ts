@@ -1,4 +1,7 @@
-/** Held actions: how a hold ends, and the notices about it. own-tries.test.ts tests the relay's own tries. */
+/**
+ * Held actions: how a hold ends, and the notices about it. own-tries.test.ts tests the tries that the relay makes without a
+ * decision.
+ */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -25,7 +28,7 @@ describe('a held action', () => {
     await company.ended(chainId);
   });
 
-  it('whose rule now says continue fails at the next try, and the chain goes on', async () => {
+  it('whose rule was changed to continue fails at the next try, and the chain goes on', async () => {
     const company = await stack.company();
     const { chainId } = await company.start([send('404404', { groupId: '501' }), udf('T')]);
     await company.action(chainId, 0, 'needs-attention');
@@ -35,7 +38,7 @@ describe('a held action', () => {
     assert.deepEqual(states(await company.ended(chainId)), ['failed', 'done']);
   });
 
-  it('that is an e-mail which nobody got yet is skipped when its condition is no longer true', async () => {
+  it('that is an e-mail is skipped if no copy was sent and its condition does not hold any more', async () => {
     const company = await stack.company();
     const to = `x@${company.companyId}.example`;
     const assignment = await stack.assignment({ status: 'draft' });
@@ -52,7 +55,7 @@ describe('a held action', () => {
 });
 
 describe('under a rule that says onUnknown: "hold"', () => {
-  it('a call with a broken connection is not repeated; one that got an answer is', async () => {
+  it('a call with a broken connection is not repeated; a call with an error answer is repeated', async () => {
     const company = await stack.company({ onUnknown: 'hold' });
     for (const [failure, unknown] of [
       [{ dropConnection: true, afterActing: true }, true],
@@ -87,7 +90,7 @@ describe('under a rule that says onUnknown: "hold"', () => {
   });
 });
 
-describe('systems with templates whose answer is lost', () => {
+describe('a system with templates, after a lost answer', () => {
   const path = { platform: '/assignments/{assignmentId}/send', ticketing: '/tickets/{ticketId}' };
   const fields = { userDefinedFields: [{ name: '{field}', value: '{value}' }] };
   const templates = {

@@ -21,11 +21,11 @@ const slug = async (response: Response) =>
     .type.split('/')
     .at(-1);
 const key = (value: string) => ({ 'idempotency-key': value });
-/** The company's own ticket, so that its calls can be counted. */
+/** Each company has its own ticket, so that a test can count the calls. */
 const ticketOf = ({ companyId }: Company) => `T-${companyId}`;
 
 describe('a request with an idempotency key that was used before', () => {
-  it('gets the first answer again, even after the chain has ended, and runs nothing', async () => {
+  it('gets the first answer, even after the chain has ended, and runs nothing', async () => {
     const company = await stack.company();
     const body = [udf(ticketOf(company), { someField: 'x' }), udf(ticketOf(company), { delayInSeconds: '1' })];
     const first = await company.post(body, key('one'));
@@ -56,7 +56,7 @@ describe('a request with an idempotency key that was used before', () => {
     assert.equal(await stack.effects(ticketOf(company)), 1);
   });
 
-  it('is refused if its body differs, and the first chain goes on', async () => {
+  it('is refused if its body differs from the first, and the first chain goes on', async () => {
     const company = await stack.company();
     const { chainId } = await accepted(await company.post([udf(ticketOf(company))], key('k')));
     for (const body of [
@@ -137,10 +137,10 @@ describe('an idempotency key', () => {
   });
 
   const unusable: [what: string, headers: Record<string, string>][] = [
-    ['two that differ', { ...key('a'), 'webhook-id': 'b' }],
-    ['an empty one', key('')],
-    ['an empty one in quotes', key('""')],
-    ['one of 256 characters', key('x'.repeat(256))],
+    ['two different keys', { ...key('a'), 'webhook-id': 'b' }],
+    ['an empty key', key('')],
+    ['an empty key in quotes', key('""')],
+    ['a key of 256 characters', key('x'.repeat(256))],
   ];
   for (const [what, headers] of unusable)
     it(`is refused: ${what}`, async () => {
@@ -219,7 +219,7 @@ describe('Temporal', () => {
     });
   }
 
-  it('accepts and falls silent: 503 says that the outcome is unknown, and a repeat finds the chain', async () => {
+  it('accepts and does not answer: 503 says that the outcome is unknown, and a repeated request finds the chain', async () => {
     const company = await stack.company();
     const { client, post } = await apiOver(stack.temporalAddress);
     losesStarts(client);
@@ -236,7 +236,7 @@ describe('Temporal', () => {
     assert.equal((await stack.calls(ticketOf(company))).length, 1);
   });
 
-  it('does not accept: 503 with Retry-After, and the key is not used up', async () => {
+  it('does not accept the chain: 503 with Retry-After, and the key is not used up', async () => {
     const company = await stack.company();
     const { client, post } = await apiOver(stack.temporalAddress);
     const refusing = mock.method(client.workflow, 'start', () => Promise.reject(new ServiceError('not today')));

@@ -1,4 +1,7 @@
-/** Actions with `if` and with values of the assignment, which are read when the action runs, once for each idempotency key. */
+/**
+ * Actions with `if`, and with values of the assignment. The relay reads these values when the action runs, once for each
+ * idempotency key.
+ */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -23,7 +26,7 @@ const written = async (ticket: string) => {
     (body as { userDefinedFields: { value: string }[] }).userDefinedFields[0]?.value,
   ]);
 };
-/** Only lines of the SDK at level trace contain messages of failures. */
+/** The trace lines of the SDK contain messages of failures. No other line may contain the value. */
 function assertUnlogged(value: string): void {
   const lines = stack.logged().split('\n');
   assert.deepEqual(
@@ -34,7 +37,7 @@ function assertUnlogged(value: string): void {
 const ticket = () => `T-${randomUUID()}`;
 
 describe('the value of an assignment', () => {
-  it('is read when the action runs, and reused by every retry; an edit reads it again', async () => {
+  it('is read when the action runs, and reused by every retry; after an edit it is read again', async () => {
     const company = await stack.company();
     const [id, T] = [await stack.assignment({ title: 'first' }), ticket()];
     await stack.breakPlatform({ status: 503, path: 'tickets' });
@@ -97,7 +100,7 @@ describe('the value of an assignment', () => {
     assert.deepEqual(await all(), new Set(['/0,is first', '/1,is first']));
   });
 
-  it('that is missing needs attention, with its path; later it is there', async () => {
+  it('that is missing: the action needs attention, and the error has the path; a retry reads the value again', async () => {
     const company = await stack.company();
     const id = await stack.assignment();
     const { chainId } = await start(company, send(id, { sendToGroups: '501, ${assignment.customFields.group}' }));
@@ -112,7 +115,7 @@ describe('the value of an assignment', () => {
     assert.deepEqual(call?.body?.groupIds, ['501', '502']);
   });
 
-  it('that the field cannot have needs attention, and nothing is sent', async () => {
+  it('that is invalid for its field: the action needs attention, and nothing is sent', async () => {
     const company = await stack.company();
     const id = await stack.assignment({ title: 'far away' });
     const { chainId } = await start(company, send(id, { sendRadius: '${assignment.title}' }));
@@ -142,7 +145,7 @@ describe('a value that cannot be used', () => {
 });
 
 describe('an expression', () => {
-  it('decides with the event, the assignment and the request, together with the condition', async () => {
+  it('can refer to the event, the assignment and the request, and must hold in addition to the condition', async () => {
     const company = await stack.company();
     const id = await stack.assignment({ status: 'draft' });
     const of = (text: string, more: Action = {}) => udf('T', { platformAssignmentId: id, if: text, ...more });
@@ -176,7 +179,7 @@ function limit({ companyId }: Company, recipientsPerDay: number) {
 }
 
 describe('an e-mail with values of the assignment', () => {
-  it('goes to the recipients of the assignment, each with the values, which are escaped in HTML', async () => {
+  it('goes to the recipients that the assignment names; each copy has the values, which are escaped in HTML', async () => {
     const company = await stack.company();
     const [one, two] = [`${randomUUID()}@x.example`, `${randomUUID()}@x.example`];
     const id = await stack.assignment({
@@ -220,7 +223,7 @@ describe('an e-mail with values of the assignment', () => {
     assert(readable(events).includes('Z9KEEP'));
   });
 
-  it('is read from the input if it is large, also after an edit', async () => {
+  it("is read from the chain's input if it is large, also after an edit", async () => {
     const company = await stack.company();
     const to = `${randomUUID()}@x.example`;
     const id = await stack.assignment({ title: 'T-1', ownerEmail: to });
@@ -298,7 +301,7 @@ describe('an e-mail with values of the assignment', () => {
     await company.steer(chainId, 'retry', 0);
     await company.ended(chainId);
     await eventually('each recipient to be counted once', async () => {
-      const notices = (await stack.inbox(company.admin)).length; // The recipients of notices count, too.
+      const notices = (await stack.inbox(company.admin)).length; // The recipients of notices also count.
       const used = stack.store.usage.of(company.companyId).recipients;
       return used === 1 + 3 + notices || new Unmet({ used, notices });
     });
@@ -316,13 +319,13 @@ describe('a dry run', () => {
   };
   const late = udf('T', { cfValue: 'is ${assignment.title}', if: 'event.n > 3 && assignment.status == "draft"' });
 
-  it('shows the effect with the values, and the condition in its words', async () => {
+  it('shows the effect with the values, and the text of the condition', async () => {
     const { outcome, condition, effect } = await look(late, { title: 'Roof' });
     assert.deepEqual([outcome, condition?.text, condition?.holds], ['runs', late.if, true]);
     assert.equal(effect?.value, 'is Roof');
   });
 
-  it('shows a sender neither the values nor what is wrong with them', async () => {
+  it('does not show the values or their errors to a sender', async () => {
     const { outcome, condition, effect } = await look(late, { title: 'Roof' }, false);
     assert.deepEqual([outcome, condition, effect?.value], ['runs', { text: late.if, holds: true }, 'is ${assignment.title}']);
     const wrong = await look(udf('T', { cfValue: '${assignment.title}', cfTargetDateFormat: 'yyyy' }), { title: 'Roof' }, false);
@@ -342,7 +345,7 @@ describe('a dry run', () => {
     ['an expression that fails', udf('T', { if: 'assignment.none > 4' }), 'needs-attention', /^if cannot be evaluated/],
   ];
   for (const [name, fields, outcome, reason] of cases)
-    it(`foretells ${name}`, async () => {
+    it(`predicts ${name}`, async () => {
       const seen = await look(fields, { title: 'Roof' });
       assert.equal(seen.outcome, outcome);
       assert.match(seen.reason ?? '', reason);

@@ -47,7 +47,7 @@ describe('lists of chains', () => {
     await stranger.terminate();
   });
 
-  it('include a chain whose key is missing here, and name the missing key in its summary', async () => {
+  it('include a chain whose encryption key is missing in this process, and name the missing key in its summary', async () => {
     const company = await stack.company();
     const { chainId } = await company.start([udf('T', { delayInSeconds: '3000' })]);
     const lost = new Keyring(`lost:${Buffer.alloc(32, 9).toString('base64')}`);
@@ -86,7 +86,7 @@ describe('lists of chains', () => {
     await company.ended(cancelled);
     await stack.client.workflow.getHandle(`relay:${company.companyId}:${terminated}`).terminate();
 
-    // An older, terminated run and a newer run of the same chain.
+    // The chain now has an older run, which is terminated, and a newer run.
     const handle = stack.client.workflow.getHandle(`relay:${company.companyId}:${held}`);
     const { runId } = await handle.describe();
     await resetToFirst(stack.client, handle.workflowId);
@@ -138,7 +138,7 @@ describe('lists of chains', () => {
     await stack.restartWorker();
   });
 
-  it('refuse filters that they cannot answer, and strangers', async () => {
+  it('refuse invalid filters and strangers', async () => {
     const company = await stack.company();
     const other = await stack.company();
     const base = `/co/${company.companyId}/chains`;

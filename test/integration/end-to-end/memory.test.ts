@@ -1,4 +1,7 @@
-/** The rows of chains, which the collector reads from Temporal: after crashes, restores, resets and deletions. */
+/**
+ * Rows of chains, after crashes, restores, resets and deletions. The collector reads the chains from Temporal, and writes the
+ * rows.
+ */
 
 import assert from 'node:assert/strict';
 import { before, it, mock } from 'node:test';
@@ -45,7 +48,7 @@ async function listed(companyId: string, more = ''): Promise<string[]> {
 }
 const rowsOf = async ({ companyId }: Company, chainIds: readonly string[]) =>
   Promise.all(chainIds.map((chainId) => chains.get(companyId, chainId)));
-/** Lets collectors of restarted workers run until the row of each chain is as wanted. */
+/** Lets new collectors run until the row of each chain meets the condition. */
 const collected = (company: Company, chainIds: readonly string[], wanted: (row: ChainRow) => boolean) =>
   eventually('the rows to be complete', async () => {
     await newCollector().pass();
@@ -79,7 +82,7 @@ async function deleteRuns(workflowId: string): Promise<void> {
   });
 }
 
-it('finds rows that a crash has lost before they were written', async () => {
+it('the collector writes the rows that were lost in a crash', async () => {
   const company = await stack.company();
   const start = async (more: Action) =>
     (await company.start([udf('T-lost', { platformAssignmentId: 'WO-lost', ...more })])).chainId;
@@ -175,7 +178,7 @@ it('opens the row of a chain that is retried after its end, and closes it again'
   assert.deepEqual(await listed(company.companyId), chainIds);
 });
 
-it('misses nothing and writes nothing twice, if it is killed at any moment or a backup of yesterday is restored', async () => {
+it('the collector misses nothing and writes nothing twice, if it is killed at any moment or an old backup is restored', async () => {
   const company = await stack.company({ onFailure: 'continue' });
   const { companyId } = company;
   await collected(company, [], () => true);
@@ -216,7 +219,7 @@ it('misses nothing and writes nothing twice, if it is killed at any moment or a 
   await newCollector().pass();
   assert.deepEqual(await dump(), written, 'not even updated_at');
 
-  // The backup has some chains as they ran yesterday, and lacks the others. Its watermark is old.
+  // The backup has some of the chains, in their state of yesterday. It does not have the younger chains. Its watermark is old.
   const [known = '', ...younger] = chainIds;
   await stack.database.query('DELETE FROM chains WHERE company_id = $1 AND chain_id = ANY ($2::text[])', [companyId, younger]);
   await stack.database.query(
@@ -230,7 +233,7 @@ it('misses nothing and writes nothing twice, if it is killed at any moment or a 
   assert.deepEqual(await listed(companyId), chainIds.toSorted());
 });
 
-it('has one row with the last status for each of many chains that are reset', async () => {
+it('the collector writes one row with the last status for each of many chains that are reset', async () => {
   const company = await stack.company({ onFailure: 'continue' });
   const { chainIds, assignments } = await failedChains(company, 20);
   await collected(company, chainIds.slice(0, 10), ({ status }) => status === 'failed');
@@ -248,7 +251,7 @@ it('has one row with the last status for each of many chains that are reset', as
   }
 });
 
-it('shows a chain that Temporal has deleted, lists and finds it, and refuses to steer it', async () => {
+it('the relay shows, lists and finds a chain that Temporal has deleted, and refuses to steer it', async () => {
   const company = await stack.company({ onFailure: 'continue' });
   const { companyId } = company;
   const { chainIds, assignments } = await failedChains(company, 1);
@@ -293,7 +296,7 @@ it('shows a chain that Temporal has deleted, lists and finds it, and refuses to 
   assert.deepEqual(await listed(companyId, '&status=forgotten'), [open]);
 });
 
-it('opens the row of a forgotten chain that comes again, and of a closed chain that runs again after a restore', async () => {
+it('the collector opens the row of a forgotten chain that comes again, and of a closed chain that runs again after a restore', async () => {
   const company = await stack.company();
   const { companyId } = company;
   const post = async () => {

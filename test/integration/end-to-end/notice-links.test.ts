@@ -99,7 +99,7 @@ describe('the link of a notice', { concurrency: true }, () => {
     assert.deepEqual([actions[0]?.state, actions[0]?.steered], ['needs-attention', undefined]);
   });
 
-  it('retries the held action once, in the name of its contact', async () => {
+  it('retries the held action once; the records name the contact', async () => {
     const company = await stack.company();
     const { chainId, assignmentId } = await held(company);
     const link = await linkIn(company);
@@ -206,7 +206,7 @@ describe('the link of a notice', { concurrency: true }, () => {
     }
   });
 
-  it('ends when somebody else has decided', async () => {
+  it('cannot decide any more after somebody else has decided', async () => {
     const company = await stack.company();
     const { chainId } = await held(company);
     const { url, cookie } = await open(await linkIn(company));
@@ -233,7 +233,7 @@ describe('the link of a notice', { concurrency: true }, () => {
     assert.equal((await company.read(chainId)).actions[0]?.state, 'needs-attention');
   });
 
-  it('opens nothing else', async () => {
+  it('gives no access to anything else', async () => {
     const company = await stack.company();
     const [one, other] = [await held(company), await held(company)];
     const { cookie } = await open(await linkIn(company, 2));

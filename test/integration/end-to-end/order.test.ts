@@ -21,7 +21,7 @@ describe('order', () => {
     ]);
     await company.ended(chainId);
     const calls = await stack.calls(assignment, ticket);
-    // On a busy machine, the relay repeats the slow call under its key.
+    // On a busy machine, the relay repeats the slow call with the same key.
     const first = calls.filter(({ repeat }) => !repeat);
     assert.deepEqual(
       first.map(({ body }) => body?.groupIds ?? 'ticket'),
@@ -30,7 +30,7 @@ describe('order', () => {
     await stack.heal();
   });
 
-  it('a delayed action in first place does not delay the others', async () => {
+  it('a delayed action at the first place does not delay the other actions', async () => {
     const company = await stack.company();
     const ticket = `T-${company.companyId}`;
     const { chainId, receivedAt, actions } = await company.start([
@@ -125,7 +125,7 @@ describe('effects', () => {
     );
   });
 
-  it('an e-mail is one message for each recipient, who sees no other', async () => {
+  it('an e-mail is one message for each recipient, who sees no other recipient', async () => {
     const company = await stack.company();
     const [a, b] = [`a@${company.companyId}.example`, `b@${company.companyId}.example`];
     const { chainId, warnings } = await company.start([
@@ -183,7 +183,7 @@ describe('effects', () => {
   });
 });
 
-it('links to the Web UI are for operators only: it decodes for nobody else', async () => {
+it('only operators get links to the Web UI, because it decodes payloads only for operators', async () => {
   const company = await stack.company();
   const { companyId } = company;
   const key = await stack.store.keys.create(companyId, 'console', { kind: 'admin' }, { role: 'manage' });

@@ -82,7 +82,7 @@ describe('a paused connector', { concurrency: true }, () => {
     for (const { chainId } of [kept, now]) assert.deepEqual(states(await company.ended(chainId)), ['done', 'done']);
   });
 
-  it('shifts delays by as much as the immediate action that waited', async () => {
+  it('shifts delays by the time that the immediate action waited', async () => {
     const company = await stack.company();
     const ticket = `later-${company.companyId}`;
     await pause(company.companyId, 'PUT', { body: { what: 'ticketing' } });
@@ -146,7 +146,7 @@ describe('a paused connector', { concurrency: true }, () => {
 });
 
 describe('an attention window', { concurrency: true }, () => {
-  it("does not run out during a pause, nor for a pause's length after it", async () => {
+  it('does not end during a pause', async () => {
     const company = await stack.company();
     const { chainId } = await company.start([send('404404', { groupId: '501' }), udf('T')]);
     const first = (await company.action(chainId, 0, 'needs-attention')).actions[0]?.heldUntil ?? '';
@@ -177,7 +177,7 @@ describe('an attention window', { concurrency: true }, () => {
 });
 
 describe('the pause API', () => {
-  it('shows, changes and ends pauses, and refuses invalid ones', async () => {
+  it('shows, changes and ends pauses, and refuses invalid pauses', async () => {
     const { companyId } = await stack.company();
     const key = await stack.store.keys.create(companyId, 'k', { kind: 'admin' });
     assert.ok(typeof key === 'object');

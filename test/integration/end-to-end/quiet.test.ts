@@ -44,7 +44,7 @@ async function quietRule(expectation: object) {
   };
 }
 
-it('tells once that a rule is quiet, and once that events come again', async () => {
+it('the relay notifies once that a rule is quiet, and once that its events have returned', async () => {
   const rule = await quietRule({ expectEvery: 2 * 3600 });
   await watchAt(1);
   assert.equal((await rule.health()).quietSince, undefined);
@@ -75,7 +75,7 @@ it('tells once that a rule is quiet, and once that events come again', async () 
   assert.deepEqual([known.quietSince, known.buckets.map(({ events, chains }) => [events, chains])], [undefined, [[1, 0]]]);
 });
 
-it('keeps silent in a pause, outside the hours, and for a rule that expects nothing any more', async () => {
+it('the relay sends no notice during a pause, outside the hours, and for a rule that does not expect events any more', async () => {
   const rule = await quietRule({ expectEvery: 3600 });
   await stack.store.pauses.begin(rule.companyId, { what: 'platform' }, actor);
   await watchAt(2);
@@ -95,7 +95,7 @@ it('keeps silent in a pause, outside the hours, and for a rule that expects noth
   assert.deepEqual((await stack.mails(rule.admin, 1)).length, 1);
 });
 
-it('sends the digest of the last week once, to a company that wants it', async () => {
+it('the relay sends the digest of the last week once, to a company that has asked for it', async () => {
   const { companyId, admin } = await stack.company();
   await watchAt(0);
   const patch = { method: 'PATCH', headers, body: '{"weeklyDigest": true}' };
@@ -110,7 +110,7 @@ it('sends the digest of the last week once, to a company that wants it', async (
   assert.equal((await stack.mails(admin, 2)).length, 2);
 });
 
-it('exports chains and events with the command', async () => {
+it('the command exports chains and events', async () => {
   const rule = await quietRule({});
   await rule.send();
   const { chainId } = await rule.start([

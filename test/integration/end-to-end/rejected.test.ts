@@ -47,7 +47,7 @@ async function problemOf(response: Response, status: number) {
 }
 
 describe('an invalid chain', () => {
-  it('is kept without its tokens; its author is told what was wrong and how to see it', async () => {
+  it('is kept without its tokens; its author gets a notice with the mistake and a way to see the request', async () => {
     const author = 'author@rejected.example';
     const company = await stack.company({ notify: { emails: [author] } });
     const key = await keyOf(company);
@@ -137,7 +137,7 @@ describe('an invalid chain', () => {
   });
 });
 
-describe('a request whose tokens were valid once', () => {
+describe('a request with tokens that were valid in the past', () => {
   const cases: [reason: string, end: (company: Company) => Promise<unknown>, mend: (company: Company) => Promise<unknown>][] = [
     ['token-expired', ({ companyId, relayId }) => stack.store.tokens.rotate(companyId, relayId, 0, admin), async () => {}],
     [
@@ -154,7 +154,7 @@ describe('a request whose tokens were valid once', () => {
     stack.store.rules.update(companyId, relayId, (rule) => ({ ...rule, enabled }), admin);
 
   for (const [reason, end, mend] of cases) {
-    it(`looks like a stranger's from outside, is kept and reported, and runs when it is resent: ${reason}`, async () => {
+    it(`gets the same answer as a stranger, is kept and reported, and runs when it is resent: ${reason}`, async () => {
       const company = await stack.company();
       const key = await keyOf(company);
       const stranger = await company.post([udf('T', { relayAccessToken: 'wrong' })]);
@@ -212,7 +212,7 @@ describe('a request whose tokens were valid once', () => {
 });
 
 describe('an edited refused request', () => {
-  it('is validated like any request, then runs; the audit has the change, and its sender can repeat the same request', async () => {
+  it('is validated like any request, then runs; the audit log has the change; the sender can repeat the original request', async () => {
     const company = await stack.company();
     const key = await keyOf(company);
     const ticket = `T-${company.companyId}`;
@@ -263,7 +263,7 @@ describe('an idempotency key', () => {
     assert.deepEqual(acceptedSchema.parse(await repeated.json()), first);
   });
 
-  it('with another body, or twice with different bodies, is kept too, and resent without the key', async () => {
+  it('in a refused request with another body or with two keys: the request is kept, and is resent without a key', async () => {
     const company = await stack.company();
     const key = await keyOf(company);
     await company.post([udf('T1')], { 'idempotency-key': 'k' });

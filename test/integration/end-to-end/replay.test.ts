@@ -12,12 +12,12 @@ import { standardKeyring } from '../../end-to-end/stack.js';
 const rule = 'recorded histories are never changed or removed (docs/changing-workflows.md)';
 
 describe('recorded histories', () => {
-  it('are as SHA256SUMS says, all of them', () => {
+  it('all match SHA256SUMS', () => {
     assert.deepEqual(recordedNames().map(lineOf).sort(), lines().sort(), rule);
   });
 
   const committed = committedLines();
-  it('are as they were when they were committed', { skip: 'unknown' in committed && committed.unknown }, () => {
+  it('have not changed since their first commit', { skip: 'unknown' in committed && committed.unknown }, () => {
     if (!('lines' in committed)) return;
     const now = lines();
     assert.deepEqual(
@@ -27,7 +27,7 @@ describe('recorded histories', () => {
     );
   });
 
-  it('have passed every patch of the workflows', () => {
+  it('include every patch of the workflows', () => {
     assert.deepEqual(unrecordedPatches(), [], 'record one with each id (docs/changing-workflows.md)');
   });
 

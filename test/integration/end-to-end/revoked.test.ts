@@ -37,7 +37,7 @@ async function meanwhile(company: Company, change: () => Promise<unknown>) {
 }
 
 describe('an authenticated request', () => {
-  it('runs, although its token is revoked before its chain has started; the next one is refused', async () => {
+  it('runs, although its token is revoked before its chain has started; the next request is refused', async () => {
     const company = await stack.company();
     const chain = await meanwhile(company, () => revoke(company));
     assert.deepEqual([chain.status, chain.actions[0]?.state], ['completed', 'done']);

@@ -14,7 +14,7 @@ const keys = {
 };
 const stack = await startStack({ keyring: keys.rotated });
 
-it('a chain that began under the old key is read, steered and ended under the new one, and waits for a process that has both', async () => {
+it('a chain that began under the old key waits for a process that has both keys, and can be steered and ended there', async () => {
   const company = await stack.company();
   const { companyId, relayId, relayAccessToken } = company;
   await stack.stopWorker();

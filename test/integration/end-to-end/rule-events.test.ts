@@ -53,7 +53,7 @@ async function ruleWith(contents: object, door: Record<string, unknown> = {}) {
 const key = (value: string) => ({ 'idempotency-key': value });
 
 describe('an event', () => {
-  it('runs the actions of the published version; the chain and the list say which one', async () => {
+  it('runs the actions of the published version; the chain and the list name this version', async () => {
     const { company, companyId, relayId, ticket, event, send, ask } = await ruleWith(contentsOf('was ${event.status}'));
     const sent = await send(event);
     assert.equal(sent.status, 202, sent.text);
@@ -74,7 +74,7 @@ describe('an event', () => {
     assert.equal(list.rule, undefined);
   });
 
-  it('that cannot be read is told of, with the mistake and without its tokens', async () => {
+  it('that cannot be read is reported, with the mistake and without its tokens', async () => {
     const { company, send } = await ruleWith(contentsOf('v'));
     assert.equal((await send(`{"note":"the "blue" door","t":"${company.relayAccessToken}"}`)).status, 400);
     const [mail] = await stack.mails(company.admin, 1);
@@ -86,7 +86,7 @@ describe('an event', () => {
 });
 
 describe('a repeated event', () => {
-  it('gets the first answer with the version that ran, whatever is published by then, by header and by dedupeBy', async () => {
+  it('gets the first answer with the version that ran, even if a new version is published; with a header or dedupeBy', async () => {
     const ways: [Record<string, unknown>, Record<string, string>][] = [
       [{}, key('one')],
       [{}, { 'webhook-id': 'msg_1' }],
@@ -115,7 +115,7 @@ describe('a repeated event', () => {
     }
   });
 
-  it('makes one chain if twenty arrive at once while a version is published, and one answer', async () => {
+  it('makes one chain if twenty arrive while a version is published; all get the same answer', async () => {
     const { company, ticket, event, send, publishAgain } = await ruleWith(contentsOf('one'));
     const [published, ...sent] = await Promise.all([
       publishAgain(contentsOf('two')),
@@ -129,7 +129,7 @@ describe('a repeated event', () => {
     assert.equal(await stack.effects(ticket), 2);
   });
 
-  it('with another body under the same key is refused and kept, also if the version now does not apply', async () => {
+  it('with another body under the same key is refused and kept, also if the new version does not apply to it', async () => {
     const { company, event, send, ask, publishAgain } = await ruleWith(contentsOf('v'));
     const { chainId } = (await send(event, key('k'))).json();
     assert.equal((await send({ ...event, n: 2 }, key('k'))).status, 422);
@@ -149,7 +149,7 @@ describe('a repeated event', () => {
     assert.notEqual(resent.json.chainId, chainId);
   });
 
-  it('that was refused and sent again by a person gets the answer of that chain', async () => {
+  it('that was refused, and that a person then sent again, gets the answer of the chain that the person started', async () => {
     const failing = contentsOf('v', 'event.missing == 1');
     const { company, ticket, event, send, ask, publishAgain } = await ruleWith(failing, { dedupeBy: 'n' });
     assert.equal((await send(event)).status, 400);
@@ -165,7 +165,7 @@ describe('a repeated event', () => {
     assert.equal(await stack.effects(ticket), 2);
   });
 
-  it('that was not applicable stays so, and a rule that is disabled in between keeps what comes', async () => {
+  it('that was not applicable gets the same answer again; a new event of a disabled rule is refused', async () => {
     const { companyId, relayId, event, send, publishAgain } = await ruleWith(contentsOf('v', 'event.status == "draft"'));
     const first = await send(event, key('k'));
     const { version } = notApplicableSchema.parse(first.json());

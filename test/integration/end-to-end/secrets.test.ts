@@ -1,4 +1,4 @@
-/** Secrets are only where they are used: not in a history, log, error, notice or answer. */
+/** Checks that secrets are only in their places: no history, log, error, notice or answer contains one. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';

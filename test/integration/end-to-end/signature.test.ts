@@ -23,7 +23,7 @@ async function put({ companyId }: Company, webhookSecret: unknown, status = 200)
 }
 
 const now = () => Math.floor(Date.now() / 1000);
-/** Signs as the specification says, without the package. */
+/** Signs as the specification of Standard Webhooks says, without a library. */
 function signed(body: string, { id = 'msg_1', at = now(), by = key } = {}) {
   const signature = createHmac('sha256', by).update(`${id}.${at}.${body}`).digest('base64');
   return { 'webhook-id': id, 'webhook-timestamp': String(at), 'webhook-signature': `v1,${signature}` };
@@ -140,7 +140,7 @@ describe('the relay, for a company with a webhookSecret', () => {
     ],
   ];
   for (const [what, reasons, end] of verdicts)
-    it(`stores with each request whether it was signed, before any other error: ${what}`, async () => {
+    it(`stores whether a refused request was signed, whatever its other error is: ${what}`, async () => {
       const { company, post, body } = await companyWithSecret();
       await end(company);
       const answers = [await post(body, signed(body)), await post(body, signed(body, { by: randomBytes(32) }))];
@@ -159,7 +159,7 @@ describe('the relay, for a company with a webhookSecret', () => {
       assert.match(forged?.problem.detail ?? '', /relayAccessToken of rule .* is not signed/);
     });
 
-  it("reports a signed chain's mistake as signed", async () => {
+  it('stores that a request was signed, if its chain has a mistake', async () => {
     const { company, post, text } = await companyWithSecret();
     const body = text([udf('T', { delayInSeconds: 'soon' })]);
     assert.equal((await post(body, signed(body))).status, 400);

@@ -109,7 +109,7 @@ describe('steering through the API', { concurrency: true }, () => {
 });
 
 describe('steering through signals', { concurrency: true }, () => {
-  it('accepts an index, [index] and texts, and ignores invalid ones', async () => {
+  it('accepts an index, [index] and texts, and ignores invalid values', async () => {
     const company = await stack.company();
     const { chainId, workflowId } = await company.start([
       send('404404', { groupId: '501' }),
@@ -229,7 +229,7 @@ describe('an operator in the Web UI', () => {
 });
 
 describe('without workers', () => {
-  it('a closed chain shows everything; an open one shows what the server knows, and says so', async () => {
+  it('a closed chain shows everything; an open chain shows what the server knows, and says so', async () => {
     const company = await stack.company();
     const closed = await company.start([udf('T')]);
     await company.ended(closed.chainId);
@@ -244,7 +244,7 @@ describe('without workers', () => {
     await company.ended(open.chainId);
   });
 
-  it('a held action accepts a decision, although nobody can say that it is held', async () => {
+  it('a held action accepts a decision, although no worker can say that it is held', async () => {
     const company = await stack.company();
     const { chainId } = await company.start([send('404404', { groupId: '501' })]);
     await company.action(chainId, 0, 'needs-attention');

@@ -17,7 +17,7 @@ import { adminToken, startStack, udf } from '../../end-to-end/stack.js';
 
 const stack = await startStack();
 
-/** A TCP proxy in front of the server that forwards everything until it is stalled. */
+/** A TCP proxy in front of the server. It forwards everything until the test stalls it. */
 async function startProxy(target: string) {
   const [host = '', port = ''] = target.split(':');
   const sockets = new Set<Socket>();

@@ -60,7 +60,7 @@ describe('two API processes', { skip }, async () => {
   }
 
   for (const [what, slug, action] of quotas) {
-    it(`accept at most one quota each in a flood, and nothing later: ${what}`, async () => {
+    it(`accept at most one quota each in a flood, and nothing after the flood: ${what}`, async () => {
       const post = await company({ [what]: quota }, slug, action);
       const answers = await Promise.all(Array.from({ length: 3 * quota }, (_, n) => post(n % 2 === 0 ? first : second)));
       const accepted = answers.filter((isAccepted) => isAccepted).length;
@@ -72,9 +72,9 @@ describe('two API processes', { skip }, async () => {
       const post = await company({ [what]: quota }, slug, action);
       let taken = 0;
       while (await post(first)) taken += 1;
-      // A chain that started while the open chains were counted can count twice, until the next count.
+      // A chain that starts during a count of the open chains may be counted twice, until the next count.
       assert.ok(what === 'openChains' ? taken <= quota && taken > quota / 2 : taken === quota, `${taken}`);
-      // The second process learns the count within a second; no request waits for that.
+      // The second process reads the count once a second. No request waits for this.
       let more = 0;
       await eventually('the other to refuse', async () => {
         if (!(await post(second))) return true;

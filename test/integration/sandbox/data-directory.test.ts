@@ -38,7 +38,7 @@ describe('the data directory', () => {
     (await openDataDirectory(path)).release();
   });
 
-  it('is closed to others if it existed before; one with other content stays unchanged', async () => {
+  it('becomes private if it existed before; a directory with other content stays unchanged', async () => {
     for (const [name, content, mode] of [
       ['empty', undefined, 0o700],
       ['relays', 'admin-token', 0o700],
@@ -72,7 +72,7 @@ describe('the data directory', () => {
     assert.deepEqual(readdirSync(path), []);
   });
 
-  it('goes to one of several processes that start at once', async () => {
+  it('is given to only one of several processes that start at once', async () => {
     const path = join(parent, 'race');
     const said = (await Promise.all([1, 2, 3, 4].map(() => another(path)))).map((one) => one.said);
     assert.equal(said.filter((line) => line === 'held').length, 1, said.join('\n'));

@@ -16,7 +16,7 @@ describe('the demo company', async () => {
   });
   const made = () => ensureDemo(store, 'http://127.0.0.1:1', directory);
 
-  it('is made once, and its token counts as never used', async () => {
+  it('is created once, and its token counts as never used', async () => {
     const demo = await made();
     assert(demo);
     assert.deepEqual(await made(), demo);
@@ -37,7 +37,7 @@ describe('the demo company', async () => {
     assert.deepEqual(back, { platform: company?.platform, ticketing: company?.ticketing });
   });
 
-  it('is not offered once somebody has given its rule another token', async () => {
+  it('is not offered any more after somebody has rotated the token of its rule', async () => {
     const actor = { kind: 'admin' } as const;
     await store.tokens.rotate('demo', '4711', 0, actor);
     assert.equal(await made(), undefined);

@@ -36,7 +36,7 @@ async function onThePages(): Promise<void> {
     [1100, 'light'],
     [390, 'dark'],
   ] as const)
-    it(`have no obstacle that axe finds, and fit, at ${width} pixels`, async () => {
+    it(`have no axe violation, and fit on a screen of ${width} pixels`, async () => {
       const page = await (await browser.newContext({ viewport: { width, height: 844 }, colorScheme })).newPage();
       for (const [url, words] of pages) {
         await page.goto(url);

@@ -21,7 +21,7 @@ describe('processes', () => {
     assert.ok(commandLine(process.pid).includes(process.argv[1] ?? assert.fail()));
   });
 
-  it('stops one that obeys', async () => {
+  it('stops a process that obeys SIGTERM', async () => {
     const { child, process } = await start('');
     await endProcess(process);
     assert.equal(isRunning(process), false);
@@ -30,7 +30,7 @@ describe('processes', () => {
     await endProcess(process);
   });
 
-  it('kills one that does not', async () => {
+  it('kills a process that ignores SIGTERM', async () => {
     const { child, process } = await start("process.on('SIGTERM', () => {})");
     await endProcess(process, 100);
     if (child.signalCode === null) await once(child, 'exit');

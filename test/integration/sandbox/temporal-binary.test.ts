@@ -40,13 +40,13 @@ describe('the search for the Temporal program', () => {
   const unreachable = 'console.error("cannot reach the host"); process.exitCode = 1;';
   const go = (script: string) => file('path/go', `#!/bin/sh\n${script}\n`);
 
-  it('takes the program on PATH', async () => {
+  it('uses the program on PATH', async () => {
     const program = file('path/temporal', works);
     file('xdg/relay/temporal-1', works);
     assert.equal(await find(unreachable), program);
   });
 
-  it('takes a cached program if the program on PATH does not run, or is another program', async () => {
+  it('uses a cached program if the program on PATH does not run, or is another program', async () => {
     file('path/temporal', '#!/bin/sh\nexit 1\n');
     file('data/cache/temporal-1', '#!/bin/sh\necho "temporal version 1"\n');
     const cached = file('xdg/relay/temporal-1.5.1', works);
@@ -54,7 +54,7 @@ describe('the search for the Temporal program', () => {
     assert.deepEqual(said, []);
   });
 
-  it('takes a program from the data directory', async () => {
+  it('uses a program from the data directory', async () => {
     const cached = file('data/cache/temporal-1.5.1', works);
     assert.equal(await find(unreachable), cached);
   });
@@ -82,7 +82,7 @@ describe('the search for the Temporal program', () => {
 
   for (const [what, download] of [
     ['is refused', unreachable],
-    ['answers nothing', 'setInterval(() => {}, 1000);'],
+    ['gets no answer', 'setInterval(() => {}, 1000);'],
     [
       'stops half-way',
       "import { writeFileSync } from 'node:fs'; writeFileSync(process.argv[2] + '/temporal-x.downloading', 'half'); setInterval(() => {}, 1000);",

@@ -97,7 +97,7 @@ describe('the Temporal server', () => {
     assert.equal(startOf(pid), undefined);
   });
 
-  it('on other ports from an earlier run is replaced: two on one database would corrupt it', async () => {
+  it('on other ports from an earlier run is replaced, because two servers would corrupt one database', async () => {
     const first = await start({ port: 0, uiPort: 0 });
     const pid = pidOf();
     const said: string[] = [];
@@ -191,7 +191,7 @@ describe('a supervised Temporal server', () => {
 });
 
 describe('a port of another server', () => {
-  it('is not taken for the Temporal server', async () => {
+  it('is not mistaken for a port of the Temporal server', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'relay-temporal-'));
     const other = createServer().listen(0, host);
     await once(other, 'listening');

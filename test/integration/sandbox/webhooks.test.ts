@@ -65,7 +65,7 @@ describe('the webhooks of the pretend platform', () => {
     assert.deepEqual([...(await bodies(sent.length))].sort(), sent.sort());
   });
 
-  it('a rule that somebody wrote gets the event as JSON at its address', async () => {
+  it('the event address of a rule gets the event as JSON', async () => {
     const [, list = ''] = /<textarea name="body"[^>]*>([^<]*)/.exec(await page()) ?? [];
     const shown = list.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('\n', '\r\n');
     await press('webhooks/create', { url: `${rule}co/demo/events/1`, body: shown });
@@ -105,7 +105,7 @@ describe('the webhooks of the pretend platform', () => {
     assert.equal((await press('webhooks/no-such-event', { url: rule, body: 'x' })).status, 400);
   });
 
-  it('plays a day: ten assignments are created, and those that were sent go on by chance', async () => {
+  it('plays a day: creates ten assignments, and changes the status of sent assignments at random', async () => {
     state.change({ id: '1003', status: 'sent' });
     await press('day');
     assert.match(await page(), /The day runs/);

@@ -61,7 +61,7 @@ const failures: Record<string, () => Promise<Error>> = {
   },
 };
 
-/** The log line of an error, thrown directly, and by activities and workflows. */
+/** Logs the error three times: thrown directly, in an activity, and in a workflow. @returns the log lines */
 async function logged(error: Error): Promise<string> {
   const lines: string[] = [];
   const log = createLog('trace', { write: (line) => lines.push(line) });
@@ -78,7 +78,7 @@ async function logged(error: Error): Promise<string> {
 }
 
 for (const [what, fail] of Object.entries(failures))
-  it(`${what} leaves nothing personal in the log, and says what failed where`, async () => {
+  it(`${what} causes a log line without personal data, which says what failed where`, async () => {
     const error = await fail();
     assert.match(`${error.message} ${JSON.stringify(error)}`, personal, 'nothing would be found');
     const text = await logged(error);

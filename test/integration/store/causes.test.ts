@@ -113,7 +113,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual((await store.causes.list(await company(), { limit: 2 })).items, []);
     });
 
-    it('are listed by their latest hold: one that returns is first', async () => {
+    it('are listed by their latest hold: a cause that returns is first', async () => {
       const companyId = await company();
       for (const id of ['old', 'newer']) await store.causes.hold(why(companyId, id), action(id));
       await store.causes.hold(why(companyId, 'old'), action('again', { since: minutesAgo(1) }));
@@ -162,7 +162,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.equal(await store.causes.isSilent(companyId, 'c1'), false);
     });
 
-    it('stay taken and silenced if they return within an hour, and start anew after it', async () => {
+    it('stay taken and silenced if they return within an hour; after a longer time they are new', async () => {
       const companyId = await company();
       await store.causes.hold(why(companyId), action('a', { since: minutesAgo(300) }));
       await store.causes.take(companyId, 'c1', dana);
@@ -178,7 +178,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual([anew.takenBy, anew.silencedUntil, anew.message, anew.since], [undefined, undefined, 'another', since]);
     });
 
-    it('that come back have a new start, unless an action was held for them all the time', async () => {
+    it('that return have a new start, unless an action was held for them all the time', async () => {
       const companyId = await company();
       const first = action('a', { since: minutesAgo(30) });
       await store.causes.hold(why(companyId), first);
@@ -194,7 +194,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.equal((await get(companyId)).since, back, 'a repetition');
     });
 
-    it('are forgotten some days after their end, or after the attention window of a hold whose end nobody reported', async () => {
+    it('are deleted some days after their end; if nobody reports the end of a hold, after its attention window', async () => {
       const companyId = await company();
       await store.causes.hold(why(companyId, 'over'), action('a'));
       await end(companyId, 'a');
@@ -202,7 +202,7 @@ for (const { name, open, skip } of testDatabases) {
       await store.causes.hold(why(companyId, 'held'), action('c'));
       await database.query("UPDATE held_actions SET ended_at = now() - interval '4 days' WHERE chain_id = 'a'");
       await database.query("UPDATE causes SET updated_at = now() - interval '4 days' WHERE company_id = $1", [companyId]);
-      // Another process, which has not pruned yet.
+      // This is another process, which has not pruned yet.
       await createStore(database, { keyring }).causes.hold(why(companyId, 'held'), action('d'));
       assert.deepEqual(await database.query('SELECT cause_id FROM causes WHERE company_id = $1', [companyId]), [
         { cause_id: 'held' },

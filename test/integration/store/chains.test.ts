@@ -90,7 +90,7 @@ for (const { name, open, skip } of testDatabases) {
       );
     });
 
-    it('are listed open ones first, then the last closed first, page by page, by each filter, with counts', async () => {
+    it('are listed page by page, open chains first, then the chain that closed last, by each filter, with counts', async () => {
       const [companyId, other] = [await newCompany(store), await newCompany(store)];
       const [old, young] = await add(
         rowOf(companyId, { receivedAt: ago(50), assignmentIds: ['A'], paused: true }),
@@ -166,7 +166,7 @@ for (const { name, open, skip } of testDatabases) {
       );
     });
 
-    it('are replaced by a later run, never by an earlier one, and a run that has closed stays closed', async () => {
+    it('are replaced by a later run, never by an earlier run; a row of a closed run stays closed', async () => {
       const companyId = await newCompany(store);
       const chainId = `again-${++made}`;
       const accepted = rowOf(companyId, { chainId, ticketIds: ['T'], receivedAt: ago(9) });
@@ -208,7 +208,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual([...known.values()], [{ companyId, chainId, runId: 'run-2', startedAt, closedAt, status: 'completed' }]);
     });
 
-    it('are the same after a second collection, and a row that the database refuses is reported and stops no other', async () => {
+    it('do not change in a second collection; a row that the database refuses is reported, and does not stop other rows', async () => {
       const companyId = await newCompany(store);
       const ids = { assignmentIds: ['A', 'A'], ticketIds: ['T\0', '\ud800'] };
       const rows = [3, 2, 1].map((days) => rowOf(companyId, closed(days, ids)));
@@ -227,7 +227,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.equal(await store.chains.collectedUntil('queue'), corrected, 'the clock of the worker before was fast');
     });
 
-    it('keep rows for the next attempt while the database does not answer', async () => {
+    it('are kept for the next attempt while the database does not answer', async () => {
       const companyId = await newCompany(store);
       let away = true;
       const fail = () => Promise.reject(new Error('the database is away'));
@@ -313,7 +313,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual(await listed(companyId, { status: 'running' }), [held.chainId]);
     });
 
-    it('have no text in clear, get the new key in a rotation, and are deleted with their company', async () => {
+    it('have no plain text, get the new key in a rotation, and are deleted with their company', async () => {
       const companyId = await newCompany(store);
       const inClear = createStore(database);
       const row = rowOf(companyId, closed(1, { assignmentIds: ['A'], ticketIds: ['T'] }));

@@ -21,7 +21,7 @@ const key = (id: string) => `${id}:${Buffer.alloc(32, id).toString('base64')}`;
 const [first, second] = [key('first'), key('second')];
 const keys = (...entries: string[]) => ({ keyring: new Keyring(entries.join(',')) });
 
-/** Every text here is a secret, a person's address, or words that may reveal one. */
+/** Every text here is a secret or a person's address, or may reveal a secret or an address. */
 const settings: Partial<Company> = {
   notify: {
     emails: ['ada@people.example'],
@@ -97,7 +97,7 @@ async function fill(store: Store, companyId: string): Promise<string> {
   await store.causes.hold({ companyId, ...cause }, { chainId: 'c', index: 0, relayId: '4711', since: new Date().toISOString() });
   return (await store.rejected.keep(refused(companyId)))?.rejectedId ?? assert.fail();
 }
-/** The same values, as the store and its settings in memory return them. */
+/** Reads the same values through the store, and from its settings in memory. */
 async function readAll(store: Store, companyId: string, rejectedId: string) {
   const company = (await store.companies.get(companyId)) ?? assert.fail();
   const rule = await store.rules.get(companyId, '4711');
@@ -174,7 +174,7 @@ for (const { name, open, skip } of testDatabases) {
       await readAll(encrypted, 'acme', rejectedId);
     });
 
-    it("treats a sender's text that looks encrypted as text", async () => {
+    it('stores and returns a text of a sender unchanged, even if it looks encrypted', async () => {
       const sent = { ...refused('looks'), idempotencyKey: 'enc:1:first:AAAA' };
       const inClear = store();
       await fill(inClear, 'looks');
@@ -218,7 +218,7 @@ for (const { name, open, skip } of testDatabases) {
       }
     });
 
-    it('names the missing key; other companies go on, and the right key repairs it', async () => {
+    it('names the missing key; all other companies still work, and this company works again with the right key', async () => {
       await fill(store(second), 'elsewhere');
       const lacking = store(first);
       await assert.rejects(lacking.settings.of('elsewhere'), /no encryption key second here: append it to RELAY_ENCRYPTION_KEYS/);
@@ -232,7 +232,7 @@ for (const { name, open, skip } of testDatabases) {
 }
 
 describe('the embedded store', () => {
-  it('has no plain text in its files; an interrupted rotation resumes beside running writes, and then needs no old key', async () => {
+  it('has no plain text in its files; an interrupted rotation resumes during other writes, and then needs no old key', async () => {
     const parent = await mkdtemp(join(tmpdir(), 'relay-rotation-'));
     try {
       const directory = join(parent, 'store');

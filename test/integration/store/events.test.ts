@@ -98,7 +98,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual(await last({}), [2], 'more than 32 MiB');
     });
 
-    it('that were not applicable are found by key and body before and after they are written, the first one', async () => {
+    it('that were not applicable: the first one is found by key and body, before and after it is written', async () => {
       const companyId = await newRule();
       const answer = { dedupe: 'k', hash: 'h', outcome: 'not-applicable', reason: 'status was "draft"' } as const;
       const of = (given: Partial<NewEvent>) => eventOf(companyId, { ...answer, ...given });
@@ -140,7 +140,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual([await countIn(companyId), inserts.length], [470, 6], '2 MiB at once');
     });
 
-    it('of a crashed process are lost from its last second only', async () => {
+    it('of a crashed process are lost only if they came in its last second', async () => {
       const companyId = await newRule();
       const crashed = elsewhere();
       const written = eventOf(companyId);
@@ -151,7 +151,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual(await idsIn(companyId), [written.eventId]);
     });
 
-    it('wait while the database is away, up to a bound, and no request notices', async () => {
+    it('wait in a limited memory while the database is away; no request fails', async () => {
       const companyId = await newRule();
       let [away, lost] = [true, 0];
       const query: Database['query'] = (...asked) =>
@@ -171,7 +171,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.equal(lost, 24);
     });
 
-    it('of other rules are written although one is refused, deleted or off', async () => {
+    it('are written, although other events are refused, or of a deleted company or rule, or of a rule that stores none', async () => {
       const companyId = await newRule();
       const [gone, off] = [await newRule(), await newRule()];
       let lost = 0;
@@ -189,7 +189,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual([await countIn(gone), await countIn(off), lost], [0, 0, 1]);
     });
 
-    it('are deleted after their days', async () => {
+    it('are deleted when they are older than the eventDays of their rule', async () => {
       const [companyId, quiet] = [await newRule(), await newRule()];
       await newRule(companyId, '4712');
       await store.rules.setDoor(companyId, '4712', (door) => ({ ...door, eventDays: 3 }), admin);
@@ -210,7 +210,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual(await idsIn(companyId), [], 'at once, if somebody asks for fewer days');
     });
 
-    it('of a rule have a bound in number and in size, and the oldest go first', async () => {
+    it('of a rule are limited in number and size; the oldest events are deleted first', async () => {
       const fill = async (companyId: string, events: number, bytes: number) => {
         const insert = `INSERT INTO events (company_id, relay_id, event_id, received_at, bytes, body, hash, outcome, version, encryption_key)
           SELECT $1, '${relayId}', gen_random_uuid(), now(), $3::int, '{}', '', 'chain', 1, '' FROM generate_series(1, $2::int) AS n`;

@@ -100,7 +100,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual(await store.health.eventMinutes(companyId, '2', now), [(now - hour) / 60_000]);
     });
 
-    it('shows all rules beside the time before, and the hours beside the same hours of earlier weeks', async () => {
+    it('compares each rule with the period before, and each hour with the same hour of earlier weeks', async () => {
       const companyId = await newRules('1', '2');
       const day = 24 * hour;
       for (const [weeks, chains] of [

@@ -29,7 +29,7 @@ for (const { name, open, skip } of testDatabases) {
     });
     afterEach(() => mock.timers.reset());
 
-    it('are as many as the threads, for all processes together', async () => {
+    it('are limited to the number of threads, for all processes together', async () => {
       const limits = limitsOf();
       const asked = Array.from({ length: 20 }, (_, index) => (index % 2 ? store : other).leases.take(limits));
       const taken = (await Promise.all(asked)).flatMap((lease) => lease ?? []);
@@ -43,7 +43,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.equal(await store.leases.take(limits), undefined);
     });
 
-    it('end by themselves if their holder is lost, which then frees no lease of another', async () => {
+    it('end after their time if the holder is lost; a lost holder cannot free the lease of the next holder', async () => {
       const limits = limitsOf({ threads: 1 });
       const lost = await store.leases.take({ ...limits, ms: 50 });
       assert.ok(lost);
@@ -58,7 +58,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.ok(await store.leases.take(limits));
     });
 
-    it('share the calls of an hour between all processes', async () => {
+    it('limit the calls of all processes together in an hour', async () => {
       const hourly = limitsOf({ threads: 2, callsPerHour: 24 });
       const use = async (by: Store) => {
         const lease = await by.leases.take(hourly);

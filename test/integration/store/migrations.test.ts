@@ -117,7 +117,7 @@ describe('openPostgres', () => {
 describe('migrations by several processes', {
   skip: process.env.RELAY_TEST_DATABASE_URL === undefined && 'PostgreSQL is not installed',
 }, () => {
-  it('run in the first one, and the others wait', async () => {
+  it('run in the first process, while the other processes wait', async () => {
     const { url, drop } = await createDatabase();
     const opened = await Promise.all(Array.from({ length: 4 }, () => openPostgres(url)));
     assert.deepEqual(await opened[0]?.query('SELECT version FROM relay_schema'), [{ version: migrations.length }]);

@@ -39,7 +39,7 @@ for (const { name, open, skip } of testDatabases) {
     const digest = (of: Turn) =>
       of.told === 'digest' ? of.joined.map(({ title, count }) => [title, count]) : assert.fail(of.told);
 
-    it('allows a number of single notices, however often each is tried', async () => {
+    it('allows a number of single notices, however often the relay tries to send each of them', async () => {
       const companyId = await company();
       assert.deepEqual(await turns(companyId, ['a', 'b', 'a', 'c', 'd', 'a', 'd']), [
         ...['alone', 'alone', 'alone', 'alone'],
@@ -48,7 +48,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual(await turns(await company(), ['a']), ['alone'], 'another company has its own');
     });
 
-    it('lets the first notice that may be sent take all that wait: the first of each cause, and the count; the others are then done', async () => {
+    it('joins all waiting notices in the next allowed one: the first notice of each cause, and the count; nothing is sent twice', async () => {
       const companyId = await company();
       await turns(companyId, ['a', 'b', 'c', 'd', 'e']);
       await turn(companyId, 'f', 'd');
@@ -64,7 +64,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual(await turns(companyId, ['d', 'f']), ['elsewhere', 'elsewhere']);
     });
 
-    it('sends waiting notices before new ones, and single ones again after the time is over', async () => {
+    it('sends waiting notices before new notices, and allows single notices again after the period', async () => {
       const companyId = await company();
       await turns(companyId, ['a', 'b', 'c', 'd']);
       await pass(companyId, 601);
@@ -88,7 +88,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual(told.sort(), ['digest', 'elsewhere', 'elsewhere', 'elsewhere', 'elsewhere']);
     });
 
-    it('limits the causes in a digest, including its own; the next one has the rest', async () => {
+    it('limits the number of causes in a digest; the next digest has the remaining causes', async () => {
       const companyId = await company();
       await turns(companyId, ['a', 'b', 'c']);
       const many = Array.from({ length: 301 }, (_, number) => `n${number}`);

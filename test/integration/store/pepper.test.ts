@@ -46,7 +46,7 @@ for (const { name, open, skip } of testDatabases) {
       UNION ALL SELECT encode(hash, 'hex') FROM company_keys UNION ALL SELECT encode(hash, 'hex') FROM admin_tokens`),
       );
 
-    it('accept older hashes without a pepper, wrap them once, and leave no plain one', async () => {
+    it('accept older hashes without a pepper, wrap each of them once, and leave no plain hash', async () => {
       const plain = storeWith();
       const { relayAccessToken, key, ask } = await fixture(plain, 'before');
       assert.equal(await plain.pepperHashes(), 0, 'without a pepper, plain hashes are right');
@@ -64,7 +64,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual(await ask(peppered, `${relayAccessToken}x`), [false, true]);
       for (const credential of [relayAccessToken, key, "ada's token"])
         assert(!(await hashes()).includes(hashOf(credential).toString('hex')), 'no hash is plain');
-      // The stored value itself is no credential.
+      // The stored hash itself is not accepted as a credential.
       assert.equal(await peppered.keys.authenticate(hashOf(key).toString('hex')), undefined);
     });
 
@@ -78,7 +78,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual(await ask(peppered), [false, true]);
     });
 
-    it('need RELAY_SECRET: a process without it does not start, and a running one says so instead of 401', async () => {
+    it('need RELAY_SECRET: without it a process does not start, and a running process reports this error instead of 401', async () => {
       const { ask, relayId } = await fixture(storeWith(secret), 'without');
       const without = storeWith();
       const said = { name: 'PepperError', message: /RELAY_SECRET/ };
@@ -89,7 +89,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual(unknown, { ok: false, refusals: ['unknown'] });
     });
 
-    it('with an older RELAY_SECRET beside the first match, and are replaced when they are used', async () => {
+    it('of an older RELAY_SECRET are accepted if it is listed after the new one, and are replaced when they are used', async () => {
       const { relayId, relayAccessToken, key, ask } = await fixture(storeWith(secret), 'aging');
       const { token } = (await storeWith(secret).adminTokens.create({ name: 'aging' }, admin)) ?? {};
       const changing = storeWith(`${otherSecret},${secret}`);
@@ -108,7 +108,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual([wrong.ok, await changing.keys.authenticate(`${key}x`)], [false, undefined]);
     });
 
-    it('with another RELAY_SECRET are counted at the start and distinguished from wrong tokens; new tokens work', async () => {
+    it('of another RELAY_SECRET are counted at the start, and differ from wrong tokens; new tokens work', async () => {
       const { relayId, ask, rule } = await fixture(storeWith(secret), 'changed');
       const changed = storeWith(otherSecret);
       assert((await changed.pepperHashes()) >= 2);

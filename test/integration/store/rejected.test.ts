@@ -56,7 +56,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual(await listed('gone'), []);
     });
 
-    it(`are evicted by newer ones only after a decision: then at most ${keptOfReason} of each reason stay`, async () => {
+    it(`are evicted by newer requests only after a decision: then at most ${keptOfReason} of each reason stay`, async () => {
       const numbered = (n: number, more: Partial<NewRejectedRequest> = {}) => request('bounds', { elements: [{ n }], ...more });
       const rare = await kept(numbered(0, { reason: 'rule-disabled' }));
       const ids: string[] = [];
@@ -111,7 +111,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual(await store.rejected.waiting('other'), []);
     });
 
-    it('of a rule take at most 4 MiB, those of other senders 1 MiB; one without room is counted, and other rules have their own', async () => {
+    it('of a rule take at most 4 MiB, those with revoked tokens 1 MiB; a request without room is only counted; each rule has its own limit', async () => {
       const large = (n: number, more: Partial<NewRejectedRequest> = {}) =>
         request('rooms', { elements: [{ n, html: 'x'.repeat(250_000) }], ...more });
       await store.companies.put('rooms', () => ({ companyId: 'rooms', name: 'rooms', timeZone: 'UTC' }), admin);
@@ -134,7 +134,7 @@ for (const { name, open, skip } of testDatabases) {
       assert((await keep(large(200))).kept);
     });
 
-    it('that repeat within ten minutes are one', async () => {
+    it('that repeat within ten minutes are stored once', async () => {
       const again = (more: Partial<NewRejectedRequest> = {}) => keep(request('acme', { elements: [{ same: 1 }], ...more }));
       const first = await again();
       const [one, other] = await Promise.all([again(), again()]);
@@ -164,7 +164,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual([stored?.body, stored?.proposal], [body, proposal]);
     });
 
-    it('are dropped once, and the store records by whom; not after they have been resent', async () => {
+    it('are dropped once, and the store records by whom; a resent request cannot be dropped', async () => {
       const rejectedId = await kept(request('acme', { elements: [{ drop: 1 }] }));
       assert(await store.rejected.drop('acme', rejectedId, admin));
       assert(await store.rejected.drop('acme', rejectedId, { kind: 'admin', name: 'dana' }));
@@ -178,7 +178,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.equal(await store.rejected.drop('acme', 'nothing', admin), false);
     });
 
-    it("older than 30 days are hidden, and deleted when any company's next one is stored", async () => {
+    it('older than 30 days are hidden; when any company stores its next request, they are deleted', async () => {
       const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3600 * 1000);
       await kept(request('age', { receivedAt: daysAgo(29) }));
       await kept(request('age', { receivedAt: daysAgo(31) }));

@@ -56,7 +56,7 @@ for (const { name, open, skip } of testDatabases) {
         assert.equal(await store.companies.get('refused'), undefined);
       });
 
-      it('are created once if several requests create one at once, and each sees the one before', async () => {
+      it('are created once if several requests arrive at once; each request sees the result of the request before', async () => {
         const seen: (string | undefined)[] = [];
         const put = (name: string) =>
           store.companies.put(
@@ -146,7 +146,7 @@ for (const { name, open, skip } of testDatabases) {
         const ofCompany = `SELECT table_name AS "tableName" FROM information_schema.columns WHERE column_name = 'company_id'`;
         const tables = (await read(database, z.object({ tableName: z.string() }), ofCompany))
           .map(({ tableName }) => tableName)
-          .filter((name) => name !== 'service_keys'); // They belong to no company.
+          .filter((name) => name !== 'service_keys'); // Service keys belong to no company.
         const rowsIn = async (table: string, where: string) =>
           (await database.query(`SELECT 1 FROM ${table} WHERE ${where}`, [])).length;
         const filled = async () => {
@@ -281,11 +281,11 @@ for (const { name, open, skip } of testDatabases) {
           },
         };
         const counted = createStore({ ...database, ...counting });
-        // The queries of the settings once a second belong to no request.
+        // The store reads its settings once a second. These queries belong to no request, so the test stops them.
         counted.settings.close();
         await counted.usage.close();
         const right = { relayId: '1', relayAccessToken };
-        // The first use is recorded as well.
+        // The first use of a token causes one more query, which records the use.
         await counted.tokens.authenticate('queries', [right]);
         await eventually(async () => (await store.tokens.list('queries', '1'))?.[0]?.lastUsedAt);
         for (const [companyId, credentials, queries] of [
@@ -308,7 +308,7 @@ for (const { name, open, skip } of testDatabases) {
         }
       });
 
-      it('apply at once where they were changed, and within two seconds in other processes', async () => {
+      it('change at once in the process that changes them, and within two seconds in other processes', async () => {
         await company('elsewhere');
         const other = createStore(database);
         const { relayAccessToken, tokenId } = await rule('elsewhere', { relayId: '1' });
@@ -352,7 +352,7 @@ for (const { name, open, skip } of testDatabases) {
         await database.query(`UPDATE tokens SET last_used_at = last_used_at - interval '61 seconds' WHERE token_id = $1`, [
           tokenId,
         ]);
-        // A process that reads the time of last use again.
+        // This process must first read the time of the last use.
         const other = createStore(database);
         await other.tokens.authenticate('used', [{ relayId: made.relayId, relayAccessToken }]);
         other.settings.close();
@@ -373,7 +373,7 @@ for (const { name, open, skip } of testDatabases) {
         await setImmediate();
       });
 
-      it('of events are refused for lists, and are rotated and revoked by themselves', async () => {
+      it('of events are refused for lists, and are rotated and revoked separately', async () => {
         await company('events');
         const { tokenId, relayAccessToken } = await rule('events', { relayId: '1' });
         await rule('events', { relayId: '2' });
@@ -414,7 +414,7 @@ for (const { name, open, skip } of testDatabases) {
         assert.deepEqual(await asEvent('1', third.relayAccessToken), { ok: false, refusals: ['disabled'] });
       });
 
-      it('never get more time once they expire, and the last 20 dead ones are remembered', async () => {
+      it('that expire are never extended; the last 20 expired tokens are remembered', async () => {
         await company('rotation');
         const { rule: made, relayAccessToken } = await rule('rotation');
         const { relayId } = made;

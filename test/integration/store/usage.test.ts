@@ -13,7 +13,7 @@ for (const { name, open, skip } of testDatabases) {
     });
     after(() => database.close());
 
-    it('is added up over processes, and survives a restart', async () => {
+    it('is the sum over all processes, and survives a restart', async () => {
       const processes = [new Usage(database), new Usage(database)];
       for (const usage of processes) {
         usage.add('acme', { actions: 10, recipients: 2 });

@@ -99,7 +99,7 @@ for (const { name, open, skip } of testDatabases) {
         assert.deepEqual(entry?.details, { relayId, version: 2, reason: 'why two' });
       });
 
-      it('of an old revision does nothing; twice at once, it makes one version', async () => {
+      it('of an old revision does nothing; two requests at once make one version', async () => {
         const companyId = await newRule();
         const contents = contentsOf('x');
         const publishing = (revision: number) =>
@@ -115,7 +115,7 @@ for (const { name, open, skip } of testDatabases) {
         assert.equal((await store.versions.list(companyId, relayId, { limit: 9 })).items.length, 1);
       });
 
-      it('of different rules at once gives each its own number', async () => {
+      it('of two rules at once gives each rule a version 1', async () => {
         const companyId = await newRule();
         await newRule(companyId, '4712');
         const made = await Promise.all([relayId, '4712'].map((id) => publish(companyId, contentsOf(id), { id })));
@@ -126,7 +126,7 @@ for (const { name, open, skip } of testDatabases) {
         assert.deepEqual((await snapshot(companyId)).contents.get('4712')?.published?.contents, contentsOf('4712'));
       });
 
-      it('survives a change of the rule, and a rule of the same id starts anew', async () => {
+      it('stays in effect when the rule changes; a new rule with the same id has no version', async () => {
         const companyId = await newRule();
         await publish(companyId, contentsOf('old'));
         const before = await publishedIn(companyId);
@@ -146,7 +146,7 @@ for (const { name, open, skip } of testDatabases) {
         assert.equal(JSON.stringify((await publishedIn(companyId))?.contents), JSON.stringify(contents));
       });
 
-      it('has bounds for a version, and for all rules of a company together', async () => {
+      it('is limited in the size of a version, and of all rules of a company together', async () => {
         const companyId = await newRule();
         const large = contentsOf('x'.repeat(mostContentsBytes));
         const tooLarge = { revision: 0, contents: large };
@@ -208,7 +208,7 @@ for (const { name, open, skip } of testDatabases) {
     });
 
     describe('a shadow', () => {
-      it('is an old version, or one that was never published', async () => {
+      it('is an old version, or a version that was never published', async () => {
         const companyId = await newRule();
         await publish(companyId, contentsOf('one'));
         await publish(companyId, contentsOf('two'));
@@ -232,8 +232,8 @@ for (const { name, open, skip } of testDatabases) {
       });
     });
 
-    describe('a door', () => {
-      it('has usual settings until somebody changes them, and the audit names the changed ones', async () => {
+    describe('a door (the settings for events)', () => {
+      it('has default settings until somebody changes them, and the audit log names the changed settings', async () => {
         const companyId = await newRule();
         const usual = { refuseLists: false, eventDays: 30 };
         assert.deepEqual(await store.rules.getDoor(companyId, relayId), usual);

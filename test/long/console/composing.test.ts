@@ -107,7 +107,7 @@ async function composing(): Promise<void> {
       return isDeepStrictEqual(contents, expected) || new Unmet(contents);
     });
 
-  it('writes the first example from nothing by keyboard, rehearses and publishes it, and sees it run', async () => {
+  it('writes the first example by keyboard in an empty rule, rehearses and publishes it, and shows that it runs', async () => {
     const page = await pageOf(home);
     await page.getByRole('link', { name: 'Rules', exact: true }).focus();
     await page.keyboard.press('Enter');
@@ -188,7 +188,7 @@ async function composing(): Promise<void> {
     await page.context().close();
   });
 
-  it('adds a reminder that fits the last change, and only one', async () => {
+  it('adds only one reminder, which fits the last change', async () => {
     const relayId = await ruleWith();
     const page = await pageOf(`${home}/rules/${relayId}/draft`);
     await page.getByRole('button', { name: 'Send the assignment' }).click();
@@ -332,7 +332,7 @@ async function composing(): Promise<void> {
     const body = (page: Page) => page.getByLabel('Paste this as the body of the webhook');
     const elementsIn = async (page: Page): Promise<Record<string, unknown>[]> => JSON.parse(await body(page).inputValue());
 
-    it('ends with the body, makes its token there, and sees its first event', async () => {
+    it('shows the body at the end, creates its token there, and shows its first chain', async () => {
       const relayId = await ruleWith(contents);
       const page = await pageOf(`${home}/rules/${relayId}/draft`);
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -372,7 +372,7 @@ async function composing(): Promise<void> {
       await page.context().close();
     });
 
-    it('makes a rule with contents from the lists that have come', async () => {
+    it('makes a rule with contents from the lists that the rule has received', async () => {
       const relayId = await ruleWith();
       const token = await stack.store.tokens.rotate(companyId, relayId, null, actor);
       assert(token);
@@ -404,7 +404,7 @@ async function composing(): Promise<void> {
       cfTargetDateFormat: 'yyyy',
     };
 
-    it('checks the text while it is typed, keeps the last valid text, and no tokens', async () => {
+    it('checks the text while it is typed, keeps the last valid text, and removes tokens', async () => {
       const relayId = await ruleWith(contents);
       const page = await pageOf(`${home}/rules/${relayId}/draft`);
       await show(page, 'JSON');

@@ -70,7 +70,7 @@ async function lookAround(): Promise<void> {
     return page;
   };
   const go = (page: Page, path: string) => page.goto(stack.links.api + path);
-  /** Waits until the page shows this text. The options of its lists do not count. */
+  /** Waits until the page shows this text. The options of select fields do not count. */
   const reads = (page: Page, words: string | RegExp) =>
     page.getByRole('main').getByText(words).and(page.locator(':not(option)')).first().waitFor();
   const openSettings = (page: Page) => page.locator('summary', { hasText: /^Settings/ }).click();
@@ -194,7 +194,7 @@ async function lookAround(): Promise<void> {
     await page.context().close();
   });
 
-  it('finds what needs a decision, and shows the chain continuing after it', async () => {
+  it('finds what needs a decision, and shows that the chain continues after the decision', async () => {
     const page = await pageOf(keys.steer, home, phone);
     await page.getByRole('main').getByRole('link', { name: 'Send to group 502', exact: true }).click();
     await reads(page, 'does not exist at the assignment platform');
@@ -216,7 +216,7 @@ async function lookAround(): Promise<void> {
     await page.context().close();
   });
 
-  it('says who works on a problem of many chains, and counts the chains before it decides about them', async () => {
+  it('says who works on a problem of many chains, and counts the chains before it steers them', async () => {
     await startHeldAt('404405', 3);
     const page = await pageOf(keys.steer);
     await click(page, 'I am working on this problem');
@@ -308,7 +308,7 @@ async function lookAround(): Promise<void> {
     await page.context().close();
   });
 
-  it("changes connections in the API's words, for operators, and shows no secret", async () => {
+  it('lets operators edit connections as JSON, shows the errors of the API, and shows no secret', async () => {
     const page = await pageOf(adminToken, `${home}/settings`);
     await page.getByText('Edit the connections', { exact: true }).click();
     const json = page.getByLabel('Connections as JSON');
@@ -332,7 +332,7 @@ async function lookAround(): Promise<void> {
     await page.context().close();
   });
 
-  it('connects a vendor with a form, checks it, and says in words that a secret is wrong', async () => {
+  it('connects a vendor with a form, checks the connection, and says that a secret is wrong', async () => {
     const vendor = createAutotask();
     const { url, close } = await serveVendor(vendor);
     after(close);
@@ -562,7 +562,7 @@ async function lookAround(): Promise<void> {
     await page.context().close();
   });
 
-  it('says in a dialog, too, that the session is over, and the typed text can still be sent', async () => {
+  it('says also in a dialog that the session is over; the typed text can still be sent', async () => {
     const [chainId = ''] = await startHeldAt('404408', 1);
     const page = await pageOf(keys.steer, `${home}/chains/${chainId}`);
     await click(page, /^Change the assignment number/);
@@ -601,7 +601,7 @@ async function lookAround(): Promise<void> {
     await page.context().close();
   });
 
-  it('tries one of many first, and shows the result', async () => {
+  it('retries one of many chains first, and shows the result', async () => {
     const chainIds = await startHeldAt('404412', 2);
     // A key may sign in ten times a minute.
     const page = await pageOf(keys.manage);
@@ -669,7 +669,7 @@ async function lookAround(): Promise<void> {
     let known: ReturnType<typeof heldAndDone> | undefined;
     const heldOnes = () => (known ??= heldAndDone());
 
-    it("shows the rule's policy, and saves no other", async () => {
+    it("shows the rule's policy, and saves it unchanged unless the user changes it", async () => {
       const { companyId, relayId } = await stack.company({ onFailure: 'continue', onUnknown: 'hold' });
       const page = await pageOf(adminToken, `/companies/${companyId}/rules/${relayId}`);
       await openSettings(page);
@@ -687,7 +687,7 @@ async function lookAround(): Promise<void> {
       await page.context().close();
     });
 
-    it('shows the active filter of chains, acts at once, and saves it as a view', async () => {
+    it('shows the active filter of chains, applies a change at once, and saves the filter as a view', async () => {
       const filter = { status: 'completed', relayId, reason: 'PlatformError', since: '24h' };
       const page = await pageOf(keys.read, `${home}/chains?${new URLSearchParams(filter)}`);
       await page.locator('.tabs [aria-current]', { hasText: 'completed' }).waitFor();
@@ -731,7 +731,7 @@ async function lookAround(): Promise<void> {
       await page.context().close();
     });
 
-    it('goes back to the same place in a list of chains, with the selection of that filter only', async () => {
+    it('goes back to the same place in a list of chains, and keeps only the selection of that filter', async () => {
       const { many } = await heldOnes();
       const page = await pageOf(adminToken, `/companies/${many.companyId}/chains?since=24h`);
       const rows = page.getByRole('row').filter({ has: page.getByRole('link') });
@@ -897,7 +897,7 @@ async function lookAround(): Promise<void> {
       await page.context().close();
     });
 
-    it('says that a send reached nobody, and until when an action is paused, in the time of the company', async () => {
+    it("says that a send reached nobody, and until when an action is paused, in the company's time zone", async () => {
       await stack.heal();
       const mine = await stack.company();
       await change(mine.companyId, { timeZone: 'America/Chicago' });
@@ -919,7 +919,7 @@ async function lookAround(): Promise<void> {
       await page.context().close();
     });
 
-    it('offers to write a rule to those who may', async () => {
+    it('offers the composer only to those who may write a rule', async () => {
       const { companyId } = await stack.company();
       for (const [role, count] of [
         ['read', 0],

@@ -1,4 +1,4 @@
-/** In a browser: an assignment of a year ago, the charts of a rule, and a rule that goes quiet. */
+/** In a browser: the console shows an assignment of a year ago, the charts of a rule, and a rule that becomes quiet. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -8,7 +8,7 @@ import { adminToken, eventually, send, startStack, Unmet } from '../../end-to-en
 
 const stack = await startStack();
 
-it('shows the outcome of an assignment of a year ago, although Temporal has deleted its chain', {
+it('the console shows the outcome of an assignment of a year ago, although Temporal has deleted its chain', {
   skip: missingBrowser,
 }, async () => {
   const company = await stack.company();
@@ -44,7 +44,7 @@ it('shows the outcome of an assignment of a year ago, although Temporal has dele
   assert.deepEqual(await obstacles(page), []);
 });
 
-it('proposes how often a rule expects an event, and shows that it is quiet', { skip: missingBrowser }, async () => {
+it('the console proposes how often a rule expects an event, and shows a quiet rule', { skip: missingBrowser }, async () => {
   const { companyId, relayId, admin } = await stack.company();
   const halfHour = 1_800_000;
   for (let n = 1; n < 28 * 48; n += 1)
@@ -59,7 +59,7 @@ it('proposes how often a rule expects an event, and shows that it is quiet', { s
   await signIn(page, stack.links.api, adminToken, `/companies/${companyId}/rules/${relayId}`);
   const health = page.getByRole('region', { name: 'Events over time' });
   await health.locator('svg').first().waitFor();
-  const days = await health.locator('svg g').count(); // soon after midnight, today has no event yet
+  const days = await health.locator('svg g').count(); // Soon after midnight, there is no event of the new day.
   assert.ok(days === 27 || days === 28, `${days}`);
   await page.locator('summary', { hasText: 'Settings' }).click();
   await page.getByRole('button', { name: 'Use the proposal' }).click();

@@ -1,6 +1,6 @@
 /**
- * A chain for each system, from the form of the connection to the mended action, in a real browser. The systems are the simulators
- * of `npm start`.
+ * For each system, a chain in a real browser: a person connects the system, writes the chain, and repairs a failed action. The
+ * systems are the simulators of `npm start`.
  */
 
 import assert from 'node:assert/strict';
@@ -18,9 +18,9 @@ interface Case {
   action: Record<string, string>;
   /** The changed field, and its values: from the first chain, from the second chain, and from the edit. */
   changed: [field: string, first: string, second: string, edited?: string];
-  /** What the simulator's page shows of the ticket after each value. */
+  /** The text about the ticket or the assignment on the simulator's page, after this value was set. */
   shows(value: string): string;
-  /** The failure of the simulator, and the words for it. */
+  /** The failure of the simulator. `title` and `remedy` are the texts about it. */
   failure: { name: string; method?: string };
   title: string;
   remedy: string;
@@ -33,7 +33,7 @@ const noteAt = (externalSystemTicketId: string): Pick<Case, 'action' | 'shows'> 
 const notes = ['cfValue', 'Use the back door', 'Ring at the gate'] as const;
 const correct = 'Change what it says';
 
-/** Without `edited`, a person solves the problem at the vendor and retries. With it, a person edits the action. */
+/** Without `edited`, a person solves the problem at the vendor and retries. With `edited`, a person edits the action. */
 const cases: Record<keyof typeof ticketingKinds | keyof typeof platformKinds, Case> = {
   autotask: {
     ...noteAt('T20260105.0674'),
@@ -93,7 +93,7 @@ async function systems(): Promise<void> {
     const { action, changed, shows, failure, title, remedy } = cases[kind];
     const [field, first, second, edited] = changed;
 
-    it(`${name}: is connected, does its work, fails with "${title}", and succeeds in the end`, async () => {
+    it(`${name}: is connected, has an effect, fails with "${title}", and succeeds in the end`, async () => {
       const said: string[] = [];
       const company = await stack.company();
       const home = `/companies/${company.companyId}`;
@@ -162,7 +162,7 @@ async function systems(): Promise<void> {
 
     type Company = Awaited<ReturnType<typeof stack.company>>;
 
-    /** Makes the chain from nothing, sends its body as the webhook does, and opens the chain that arrives. */
+    /** Writes the chain in an empty rule, sends its body as the webhook does, and opens the chain that arrives. */
     const compose = async (page: Page, { companyId, relayId, relayAccessToken }: Company): Promise<string> => {
       await page.goto(`${stack.links.api}/companies/${companyId}/rules/${relayId}/draft`);
       await page.getByLabel('What does your platform send?').selectOption('list');
@@ -195,7 +195,7 @@ async function systems(): Promise<void> {
       return acceptedSchema.parse(await answer.json()).chainId;
     };
 
-    /** Looks at the ticket or the assignment on the simulator's page, which renews itself. */
+    /** Waits until the simulator's page shows the value. The page refreshes by itself. */
     const shown = async (page: Page, value: string) => {
       const [heading, field] = shows(value).split('|');
       await page.goto(`${stack.platform.url}/vendors`);
@@ -203,7 +203,7 @@ async function systems(): Promise<void> {
       await record.filter({ hasText: field ?? '' }).waitFor();
     };
 
-    /** The notice says first what is wrong and what to do, and then which call was answered how. */
+    /** Checks the notice: it says what is wrong, what to do, and then which answer a call got. */
     const readNotice = async (admin: string) => {
       const text = await eventually(`the notice of ${kind}`, async () => {
         const mails = await stack.inbox(admin);

@@ -64,7 +64,7 @@ describe('the package', { skip }, async () => {
   const run = (bin: string, args: string[], env = {}) =>
     execFileSync(join(modules, '.bin', bin), args, { cwd: user, encoding: 'utf8', env: { ...process.env, ...env } });
 
-  it('has neither what only development needs nor the sandbox', () => {
+  it('contains no development dependency, and no sandbox', () => {
     // The dependencies of dependencies are installed as well.
     for (const name of ['typescript', '@biomejs/biome', '@temporalio/testing', '@electric-sql/pglite', 'playwright-core'])
       assert(name in packageJson.devDependencies && !existsSync(join(modules, name)), name);
@@ -72,7 +72,7 @@ describe('the package', { skip }, async () => {
       assert(!existsSync(join(modules, 'relay', folder)), folder);
   });
 
-  it('runs an API with its console, a worker and a chain, beside PostgreSQL and Temporal', async () => {
+  it('runs an API with its console, a worker and a chain, with PostgreSQL and Temporal', async () => {
     assert.match(run('relay', ['--help']), /^Usage: relay/);
     const { adminToken, env, url, platform } = await deployment(closing, process.env.RELAY_TEST_TEMPORAL_ADDRESS ?? '');
     for (const [bin, said] of [

@@ -73,7 +73,7 @@ const hurried = stack.apiWith(stack.keyring, { attentionWindowSeconds: 5 });
 writeFileSync(join(programs, '.relay', 'api.json'), JSON.stringify({ url: stack.links.api, pid: process.pid }));
 type Company = Awaited<ReturnType<typeof stack.company>>;
 
-/** The fixture of a command: the reader's variables, and the chains concerned. */
+/** The fixture of a command: the variables of the reader's shell, and the chains of the command. */
 interface Fixture {
   company: Company;
   chains: string[];
@@ -190,7 +190,7 @@ const fixtures: Record<string, () => Promise<Fixture>> = {
     await stack.store.chains.forget([{ companyId, chainId }]);
     return { company, chains: [], variables: { CHAIN: chainId } };
   },
-  /** The rule's token leaked; a newer one exists. */
+  /** A rule whose token leaked. The rule already has a newer token. */
   async rotated() {
     const company = await stack.company();
     const actor = { kind: 'admin' } as const;
@@ -203,7 +203,7 @@ const fixtures: Record<string, () => Promise<Fixture>> = {
     assert(typeof made === 'object');
     return { company, chains: [], variables: { KEY_ID: made.keyId } };
   },
-  /** A request that was refused because its rule was disabled then. */
+  /** A request that was refused because its rule was disabled. The rule is enabled again. */
   async rejected() {
     const company = await stack.company();
     const actor = { kind: 'admin' } as const;
@@ -237,7 +237,7 @@ const shared = new Map<string, Promise<Fixture>>();
 function fixtureFor({ needs, expected }: Block): Promise<Fixture> {
   const make = fixtures[needs] ?? assert.fail(`there is no fixture ${needs}`);
   const onlyPrints = expected.every((words) => /^(prints|exits) /.test(words));
-  if (!onlyPrints || needs === 'rejected') return make(); // `rejected resend` prints something, too.
+  if (!onlyPrints || needs === 'rejected') return make(); // `rejected resend` only prints, but it uses up its fixture.
   const known = shared.get(needs) ?? make();
   shared.set(needs, known);
   return known;
@@ -312,7 +312,7 @@ describe('docs/operating.md', { concurrency: 3 }, () => {
     for (const type of new Set(failures)) assert(text.includes(`\`${type}\``), type);
   });
 
-  it('is right that temporal and tctl report success for a second cancel, and relay does not', async () => {
+  it('says correctly that temporal and tctl report success for a second cancel, and relay does not', async () => {
     const { company, variables } = await (fixtures.scheduled ?? assert.fail())();
     const inCompany = { COMPANY: company.companyId, ...variables };
     const times = async (command: string) => [(await run(command, inCompany)).code, (await run(command, inCompany)).code];

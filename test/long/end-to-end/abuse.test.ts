@@ -1,6 +1,6 @@
 /**
- * One company goes to each limit and beyond; the other's chains are all accepted and run. `npm run test:abuse` measures how
- * fast.
+ * One company exceeds each limit. All chains of the other company are accepted, and run. `npm run test:abuse` measures how fast
+ * they run.
  */
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-/** Bulk steering: counted first, confirmed with the count, done by a workflow. */
+/** Bulk steering: the API first counts the chains, a person confirms the count, and a workflow steers the chains. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -26,7 +26,7 @@ async function bulk(path: string, body: unknown, bearer = adminToken): Promise<R
 async function confirmed(path: string, order: Record<string, unknown>, count: number, bearer?: string) {
   await eventually(`${count} chains to be counted`, async () => {
     const preview = bulkPreviewSchema.parse(await (await bulk(path, order, bearer)).json());
-    // The count and the list are two queries: visibility may change in between.
+    // The count and the list are two queries, and visibility may change between them.
     return preview.count === count && preview.first.length === Math.min(count, 10) ? true : new Unmet(preview);
   });
   const response = await bulk(path, { ...order, confirm: count }, bearer);
@@ -56,7 +56,7 @@ describe('steering many chains', { concurrency: true }, () => {
     const state = await confirmed(`/co/${company.companyId}`, order, 25);
     const { outcomes, ...progress } = state.progress ?? assert.fail();
     assert.deepEqual(progress, { done: 25, steered: 25, actions: 25, unchanged: 0, failed: 0, refused: 0, failures: [] });
-    // A busy worker may need longer than the order waits for an outcome.
+    // The order waits for each outcome for a limited time. A busy worker may need longer.
     const { done = 0, running = 0, pending = 0, ...others } = outcomes ?? {};
     assert.deepEqual([done + running + pending, others], [25, {}]);
     assert.deepEqual([state.verb, state.by, state.count], ['retry', 'admin', 25]);
@@ -71,7 +71,7 @@ describe('steering many chains', { concurrency: true }, () => {
     assert.deepEqual([items[0]?.action, items[0]?.details.count], ['chain.bulk', 25]);
   });
 
-  it('says of a retry how many were done, and which failed again', async () => {
+  it('says after a retry how many actions succeeded, and which failed again', async () => {
     const retried = async () => {
       const company = await stack.company();
       const ids = Array.from({ length: 3 }, () => String(Math.floor(Math.random() * 1e12)));
@@ -82,7 +82,7 @@ describe('steering many chains', { concurrency: true }, () => {
       for (const id of ids.slice(1)) await stack.assignment({ id });
       return (await confirmed(`/co/${company.companyId}`, { verb: 'retry', filter: {} }, 3)).progress;
     };
-    // A busy worker may need longer than the order waits for an outcome.
+    // The order waits for each outcome for a limited time. A busy worker may need longer.
     const progress = await eventually('an order that saw all outcomes', async () => {
       const progress = await retried();
       const { running, pending } = progress?.outcomes ?? {};
@@ -192,7 +192,7 @@ describe('steering many chains', { concurrency: true }, () => {
     assert.equal((await company.ended(chainId)).status, 'cancelled');
   });
 
-  it('skips a batch that no worker can finish, after some attempts, and goes on', async () => {
+  it('skips a batch that no worker can finish, after some attempts, and continues with the next batch', async () => {
     const taskQueue = `bulk-${randomUUID()}`;
     const connection = await NativeConnection.connect({ address: stack.temporalAddress });
     const worker = await Worker.create({

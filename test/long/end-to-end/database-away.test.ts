@@ -1,4 +1,4 @@
-/** PostgreSQL is killed and comes back: chains end meanwhile, and afterwards each has one row with its end. */
+/** PostgreSQL is killed, and restarted later. Chains end in between. After the restart, each chain has one row with its end. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -19,7 +19,7 @@ after(async () => {
   for (const close of closing.reverse()) await close();
 });
 
-it('chains that end without PostgreSQL have one row each when it is back; new requests are refused until then', {
+it('chains that end without PostgreSQL have one row each after its restart; new requests are refused until then', {
   skip,
 }, async () => {
   const directory = mkdtempSync(join(tmpdir(), 'relay-away-'));

@@ -1,4 +1,4 @@
-/** Deletion of a company, the data that Temporal keeps of it, and the tokens that started a chain. */
+/** Three subjects: the deletion of a company, the data about it that Temporal keeps, and the tokens that started a chain. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -20,7 +20,7 @@ async function runsOf(companyId: string) {
 }
 
 describe('a chain', () => {
-  it('shows its readers the tokens that started it, and none if a person resent a refused request', async () => {
+  it('shows which tokens started it, and none if a person resent a refused request', async () => {
     const company = await stack.company();
     const { companyId, relayId } = company;
     const [token] = (await stack.store.tokens.list(companyId, relayId)) ?? [];
@@ -120,7 +120,7 @@ describe('deleting a company', () => {
     assert.equal((await ask('POST', `${companyId}/erase`)).status, 200);
   });
 
-  it('lets a chain that is still open end, with the reason why nothing was done', async () => {
+  it('lets a chain that is still open end, with the reason why its actions did not run', async () => {
     const company = await stack.company();
     const { chainId } = await company.start([udf('T', { delayInSeconds: '3000' })]);
     await company.action(chainId, 0, 'scheduled');

@@ -1,4 +1,7 @@
-/** The Web UI at the address that `npm start` prints, in a real browser: a new user reads the texts, other origins do not. */
+/**
+ * The Web UI at the address that `npm start` prints, in a real browser: a new user can read the texts, and pages of other origins
+ * cannot.
+ */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -90,7 +93,7 @@ async function lookAround(): Promise<void> {
     await page.close();
   });
 
-  it('gives nothing to a page whose name leads to this machine (DNS rebinding), nor to one of no origin', async () => {
+  it('gives nothing to a page whose name leads to this machine (DNS rebinding), and nothing to a page without an origin', async () => {
     const rebound = await startBrowser(['--host-resolver-rules=MAP evil.example 127.0.0.1']);
     const page = await rebound.newPage();
     const answer = await page.goto(`http://evil.example:${ports.RELAY_TEMPORAL_UI_PORT}/namespaces/default/workflows`);
@@ -104,7 +107,7 @@ async function lookAround(): Promise<void> {
     await Promise.all([page.close(), sealed.close()]);
   });
 
-  it('asks for a session if the API is open to others, by the address that is printed then', async () => {
+  it('asks for a session if the API is open to other machines; then `npm start` prints another address', async () => {
     assert.equal(await all.end('SIGINT'), 0);
     const open = start({ HOST: '0.0.0.0' });
     await open.says('Ctrl-C');
@@ -130,7 +133,7 @@ async function lookAround(): Promise<void> {
     assert.equal(await open.end('SIGTERM'), 0);
   });
 
-  it('asks for a session with keys or an address of the environment, too', async () => {
+  it('asks for a session, too, if the environment sets encryption keys or an address', async () => {
     const variables: Record<string, string>[] = [
       { RELAY_PUBLIC_URL: 'https://relay.example.com' },
       { TEMPORAL_UI_URL: `http://localhost:${ports.RELAY_TEMPORAL_UI_PORT}` },

@@ -115,7 +115,7 @@ describe('any input', () => {
   });
 });
 
-describe('a 202', () => {
+describe('an accepted request (202)', () => {
   /** One action, and its effect on its own assignment in the zone 94016. */
   const action = fc.record({
     kind: fc.constantFrom('send', 'udf', 'email'),
@@ -131,7 +131,7 @@ describe('a 202', () => {
   });
   type Model = { kind: string; delay: string | undefined; condition: { text: string; holds: boolean } | undefined };
 
-  it('causes exactly its effects, immediate ones in order', async () => {
+  it('causes exactly its effects, and the immediate effects in order', async () => {
     const chains = fc.array(fc.array(action, { minLength: 1, maxLength: 5 }), { minLength: 6, maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(chains, async (models) => void (await Promise.all(models.map(runs)))),
@@ -172,7 +172,7 @@ describe('a 202', () => {
         : `udf ${Reflect.get(Object([body?.userDefinedFields].flat()[0]), 'name')}`,
     );
     assert(calls.every(({ repeat }) => !repeat));
-    // Delayed effects may come in between: immediate ones are in order, and so are delayed ones.
+    // Delayed effects may come in between. So the immediate effects are compared separately from the delayed ones.
     assert.deepEqual(
       done.filter((effect) => due(false).includes(effect)),
       due(false),

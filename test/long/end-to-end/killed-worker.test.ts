@@ -14,7 +14,7 @@ after(async () => {
   for (const close of closing.reverse()) await close();
 });
 
-it('a local try is repeated under its key, or its outcome is unknown after a cancellation; an e-mail is sent again or held', {
+it('a local try is repeated under its key, or its outcome is unknown after a cancellation; an e-mail is resent or held', {
   skip,
 }, async () => {
   const mail = await startSlowSmtp({ hold: () => 3000 });

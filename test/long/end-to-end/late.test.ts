@@ -1,7 +1,7 @@
 /**
- * A query that is answered in a workflow task makes the SDK complete that task at once. The workflow then hears about a
- * finished local activity one task later than in a replay, together with signals that came in between. These tests cause that
- * for most of the chains. The stack replays every history at its end. Most histories would not replay if a workflow released its
+ * A query that is answered in a workflow task makes the SDK complete that task at once. Then the workflow hears about a finished
+ * local activity one task later than in a replay, together with signals that came in between. These tests cause this delay for
+ * most of the chains. At the end, the stack replays every history. Most histories would not replay if a workflow released its
  * lock during a local activity.
  */
 
@@ -31,7 +31,8 @@ describe('a local activity with a delayed result', () => {
     for (const { chainId } of started) await company.action(chainId, 0, 'needs-attention');
     await stack.assignment({ id: assignment });
 
-    // A signal that starts a local activity. Some of the queries sent at the same time reach the worker during that activity.
+    // The signal starts a local activity. Some of the queries, which are sent at the same time, reach the worker during that
+    // activity.
     await stack.stopWorker();
     const asked = await Promise.all(
       started.map(async ({ handle }) => {
@@ -44,7 +45,7 @@ describe('a local activity with a delayed result', () => {
     // This wait is fixed, because the server does not report that a query waits.
     await sleep(300);
     await stack.restartWorker();
-    // After the local activity, the workflow starts an activity and passes on each signal. The history shows their order.
+    // After the local activity, the workflow starts an activity, and then forwards each signal. The history shows this order.
     await Promise.all(
       started.map(async ({ handle }, chain) => {
         const end = Date.now() + 1000;

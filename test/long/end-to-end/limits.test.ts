@@ -126,7 +126,7 @@ it('a delayed action takes more signals than may be pending at once', async () =
   assert.equal((await company.ended(chainId)).status, 'completed');
 });
 
-it('a notifier exceeds neither its history nor its signal limit, even while nobody can be reached; everybody is notified exactly once', async () => {
+it('a notifier stays within its limits of history and signals, even while nobody can be reached; everybody is notified once', async () => {
   const company = await stack.company();
   const { companyId } = company;
   const chains = Array.from({ length: 300 }, () => randomUUID());
@@ -162,7 +162,7 @@ it('a notifier exceeds neither its history nor its signal limit, even while nobo
     }),
   );
   const handle = stack.client.workflow.getHandle(workflowId);
-  // None of them has an effect.
+  // No signal with these values has an effect.
   const wild = fc.sample(fc.jsonValue(), { numRuns: 30, seed: 12 });
   await each(wild, (value) => handle.signal('news', value));
   await each(wild, (value) => handle.signal('over', value));
@@ -187,7 +187,7 @@ it('a notifier exceeds neither its history nor its signal limit, even while nobo
   assert(!ends.has('TERMINATED') && !ends.has('FAILED'));
 });
 
-it('no typed signal stops a chain or its delayed action', async () => {
+it('no signal that a person types stops a chain or its delayed action', async () => {
   const company = await stack.company();
   const { chainId, workflowId } = await company.start([send('404404', { groupId: '501' }), udf('T', { delayInSeconds: '3000' })]);
   await company.action(chainId, 0, 'needs-attention');

@@ -19,7 +19,7 @@ after(async () => {
   for (const close of closing.reverse()) await close();
 });
 
-it('a send that arrived is done; one that nobody can see waits for a person, and is then sent once', { skip }, async () => {
+it('an arrived send is done; a send without visible effect waits for a person, and is then sent once', { skip }, async () => {
   const vendor = createWorkmarket();
   vendor.state.queueMs = 0;
   const served = await serveVendor(vendor);
@@ -62,7 +62,7 @@ it('a send that arrived is done; one that nobody can see waits for a person, and
   vendor.faults.now = { name: 'cut-off', times: 2, path: '/send' };
   const chains = {
     dropped: await post(dropped),
-    last: await post(last, callsTo(`http://127.0.0.1:${port}`, adminToken)), // its first attempt is the last one
+    last: await post(last, callsTo(`http://127.0.0.1:${port}`, adminToken)), // The first attempt of this send is the last one.
     arrives: '',
   };
   const isSent = (id: string, status: string | number) =>

@@ -1,4 +1,4 @@
-/** A workflow that tries an effect handles any number of waiting signals: Temporal accepts up to 10,000. */
+/** A workflow that tries an effect can handle 10,000 waiting signals, which is Temporal's limit. */
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';

@@ -39,7 +39,7 @@ const bulkOf = async (company: Company, body: object) => {
 };
 
 describe('a chain that is reset to its first task', () => {
-  it('repeats each decision when the turn of its action comes, and tries nothing uncorrected', async () => {
+  it('repeats the decision about each action, and never tries an action without its edit', async () => {
     const company = await stack.company();
     const [missing, assignment] = [unknownAssignment(), await stack.assignment()];
     const { chainId, workflowId } = await company.start([send(missing), udf('${ticket}'), udf('T')]);
@@ -59,7 +59,7 @@ describe('a chain that is reset to its first task', () => {
 });
 
 describe('an assignment that is wrong in several actions', { concurrency: true }, () => {
-  it('is mended in one, and the answer names the others, which keep it', async () => {
+  it('is edited in one action; the answer names all other actions with this assignment', async () => {
     const company = await stack.company();
     const [missing, assignment] = [unknownAssignment(), await stack.assignment()];
     const { chainId } = await company.start([send(missing), send(missing), udf('T'), send(missing, { delayInSeconds: '3000' })]);
@@ -71,7 +71,7 @@ describe('an assignment that is wrong in several actions', { concurrency: true }
     await company.steer(chainId, 'cancel');
   });
 
-  it('is mended in all that have not ended', async () => {
+  it('is edited in all actions that have not ended', async () => {
     const company = await stack.company();
     const [missing, assignment, other] = [unknownAssignment(), await stack.assignment(), await stack.assignment()];
     const { chainId } = await company.start([
@@ -147,7 +147,7 @@ describe('a held action', () => {
     assert.deepEqual(assignments?.value, [right]);
   });
 
-  it('is edited by a signal that an operator types; an invalid one has no effect and is shown', async () => {
+  it('is edited by a signal that an operator types; an invalid signal has no effect, and is shown', async () => {
     const company = await stack.company();
     const right = await stack.assignment();
     const { chainId, workflowId } = await company.start([send(unknownAssignment(), { groupId: '501' }), udf('T')]);
@@ -358,7 +358,7 @@ describe('an e-mail', { concurrency: true }, () => {
 });
 
 describe('recipients that an edit adds', () => {
-  it("must be in the company's domains and count towards its day, in bulk edits too", async () => {
+  it("must be in the company's domains, and count towards its daily limit, in bulk edits too", async () => {
     const company = await stack.company();
     const { companyId } = company;
     const domain = `${companyId}.example`;
@@ -403,7 +403,7 @@ describe('recipients that an edit adds', () => {
 });
 
 describe('without workers', () => {
-  it('an action is edited with its retry, although nobody can say that it is held', async () => {
+  it('an action is edited with its retry, although no worker can say that it is held', async () => {
     const company = await stack.company();
     const right = await stack.assignment();
     const { chainId } = await company.start([send(unknownAssignment(), { groupId: '501' })]);
@@ -425,7 +425,7 @@ describe('without workers', () => {
 });
 
 describe('many chains at once', () => {
-  it('get one correction after a preview of each result; those that it does not help stay unchanged', async () => {
+  it('get one correction after a preview of each result; actions that would still be invalid stay unchanged', async () => {
     const company = await stack.company();
     const ticket = `t-${company.companyId}`;
     const chains = await Promise.all(

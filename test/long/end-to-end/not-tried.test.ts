@@ -13,7 +13,7 @@ function waits(company: Awaited<ReturnType<typeof stack.company>>, chainId: stri
 }
 
 describe('a company with more calls in progress than allowed', () => {
-  it('waits while its neighbour is served; all effects succeed in the end, without a notice', async () => {
+  it('waits while another company is served; all effects succeed in the end, without a notice', async () => {
     const [slow, neighbour] = [await stack.company(), await stack.company()];
     const assignment = await stack.assignment();
     // On a busy machine it takes seconds to start all chains. The first calls must not end before that.
@@ -21,7 +21,7 @@ describe('a company with more calls in progress than allowed', () => {
     const chains = await Promise.all(Array.from({ length: 110 }, () => slow.start([send(assignment, { groupId: '501' })])));
     await eventually('a chain that waits for its turn', async () => {
       const seen = [];
-      // One after another, because each read is a query for the worker that starts the calls.
+      // The chains are read one after another, because each read is a query for the worker that starts the calls.
       for (const { chainId } of chains.toReversed()) {
         const [action] = (await slow.read(chainId)).actions;
         if (action?.state === 'pending' && /under way, which is the limit/.test(action.reason ?? '')) return true;
@@ -38,7 +38,7 @@ describe('a company with more calls in progress than allowed', () => {
 });
 
 describe('settings that cannot be read', () => {
-  it('make an effect wait until they can be read, and it needs one attempt', async () => {
+  it('make an effect wait until they can be read; then the effect needs only one attempt', async () => {
     const company = await stack.company();
     const { chainId } = await company.start([udf(`T-${company.companyId}`, { cfValue: 'v', delayInSeconds: '3000' })]);
     const away = mock.method(stack.store.settings, 'of', () => Promise.reject(new Error('the database is down')));

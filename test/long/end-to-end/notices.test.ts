@@ -1,4 +1,7 @@
-/** Notices when many actions fail for the same reason: the first at once, the others joined, and one recovery at the end. */
+/**
+ * Notices when many actions fail for the same reason: one about the first failure at once, one about all later failures, and one
+ * recovery at the end.
+ */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -111,7 +114,7 @@ describe('chains that fail for the same reason', { concurrency: true }, () => {
     ]);
   });
 
-  it('are reported at once if there is one, and again when its retry fails', async () => {
+  it('are reported at once if there is only one, and again when its retry fails', async () => {
     const company = await stack.company();
     const [chainId = ''] = await startAll(company, unknown(1));
     await stack.mails(company.admin, 1);
@@ -136,7 +139,7 @@ describe('chains that fail for the same reason', { concurrency: true }, () => {
     assert.match((await stack.text(digest)).Text, /^1 chain \(2 actions\) failed/m);
   });
 
-  it('are reported to reachable contacts while another cannot be reached', async () => {
+  it('are reported to reachable contacts while another contact cannot be reached', async () => {
     const company = await stack.company({ notify: { webhookUrl: 'http://127.0.0.1:9/nobody' } });
     const reachable = async (count: number) => (await stack.mails(company.admin, count)).map(headline);
     await startAll(company, unknown(1));

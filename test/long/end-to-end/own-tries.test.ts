@@ -1,4 +1,4 @@
-/** The relay tries a held action by itself, first after half a minute. The tests wait for that together. */
+/** The relay tries a held action again without a decision, first after half a minute. The tests wait at the same time. */
 
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
@@ -24,7 +24,7 @@ async function companyInOutage() {
 }
 
 describe("the relay's own try of a held action", { concurrency: true }, () => {
-  it('completes it after an outage, and the relay says so', async () => {
+  it('completes the action after an outage, and people are notified', async () => {
     const { company, heal } = await companyInOutage();
     const { chainId } = await company.start([send('1001', { groupId: '501' }), udf(`T-${company.companyId}`)]);
     const held = await company.action(chainId, 0, 'needs-attention');
@@ -41,7 +41,7 @@ describe("the relay's own try of a held action", { concurrency: true }, () => {
     );
   });
 
-  it('is the last one if another cannot help, and people are notified', async () => {
+  it('is the last try if a further try cannot help, and people are notified', async () => {
     const { company, heal } = await companyInOutage();
     const { chainId } = await company.start([send('404404', { groupId: '501' })]);
     await company.action(chainId, 0, 'needs-attention');
@@ -54,7 +54,7 @@ describe("the relay's own try of a held action", { concurrency: true }, () => {
     assert.deepEqual([action?.state, action?.nextAttemptAt, action?.error?.retryable], ['needs-attention', undefined, false]);
   });
 
-  it('leaves the action held, so that people can still decide, and its result is reported truthfully', async () => {
+  it('leaves the action held, so that people can still decide, and its result is reported correctly', async () => {
     const company = await stack.company();
     const other = await stack.company();
     const [assignment, draft] = [await stack.assignment(), await stack.assignment({ status: 'draft' })];

@@ -1,4 +1,7 @@
-/** An effect kills every worker that tries it. In the end its action needs attention, and another company's chains run. */
+/**
+ * An effect kills every worker that tries it. In the end its action needs attention. Meanwhile, the chains of another company
+ * run.
+ */
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';

@@ -159,7 +159,7 @@ describe('npm run api and npm run worker', () => {
 
 // Each test has its own deployment, and mostly waits for a process.
 describe('a deployment of npm run api and npm run worker', { concurrency: 2 }, () => {
-  it('runs a chain that the admin API sets up; with several workers, one of them killed; the API says that Temporal cannot be reached, and answers 503', {
+  it('runs chains after a setup through the admin API, even if one of several workers is killed; without Temporal the API answers 503', {
     skip,
   }, async () => {
     const { shared, call, found } = await deployed();
@@ -223,7 +223,7 @@ describe('a deployment of npm run api and npm run worker', { concurrency: 2 }, (
     assert.equal(await third.end('SIGTERM'), 0);
   });
 
-  it('waits if Temporal disappears during its start, and exits if it refuses to register search attributes', {
+  it('waits if Temporal disappears during the start, and exits if Temporal refuses to register search attributes', {
     skip,
   }, async () => {
     const { shared } = await deployed();
@@ -259,7 +259,7 @@ describe('a deployment of npm run api and npm run worker', { concurrency: 2 }, (
     for (const one of processes) assert.equal(await one.end('SIGTERM'), 0);
   });
 
-  it('runs chains on the current version of a Worker Deployment, and goes on with the next', { skip }, async () => {
+  it('runs chains on the current version of a Worker Deployment, and continues them on the next version', { skip }, async () => {
     const { shared, call, found } = await deployed();
     const deploymentName = `relay-${randomUUID()}`;
     const half = start('worker/main.js', { ...shared, TEMPORAL_DEPLOYMENT_NAME: deploymentName });

@@ -101,7 +101,7 @@ describe('an action that failed while its chain is open', { concurrency: true },
     assert.deepEqual([chain.status, ...states(chain)], ['completed', 'done', 'done', 'done']);
   });
 
-  it('under a rule that continues succeeds after a retry of the closed chain', async () => {
+  it('of a rule that continues after failures succeeds after a retry of the closed chain', async () => {
     const company = await stack.company({ onFailure: 'continue' });
     const [one, two] = [unknownAssignment(), unknownAssignment()];
     const { chainId } = await company.start([send(one, { groupId: '501' }), send(two, { groupId: '501' }), udf('T')]);
@@ -123,7 +123,7 @@ describe('an action that failed while its chain is open', { concurrency: true },
     ]);
   });
 
-  it('succeeds together with another one that is retried at the same moment', async () => {
+  it('succeeds together with another action that is retried at the same moment', async () => {
     const company = await stack.company({ onFailure: 'continue' });
     const ids = [unknownAssignment(), unknownAssignment(), unknownAssignment()];
     const { chainId } = await company.start(ids.map((id) => send(id, { groupId: '501' })));
@@ -140,7 +140,7 @@ describe('an action that failed while its chain is open', { concurrency: true },
 });
 
 describe('a failed action of a cancelled chain', () => {
-  it('stays failed: a reopened chain would cancel it again', async () => {
+  it('stays failed, because a reopened chain would cancel it again', async () => {
     const company = await stack.company({ onFailure: 'continue', onUnknown: 'hold' });
     const assignment = unknownAssignment();
     await stack.breakPlatform({ delayMs: 15_000, path: 'tickets' });

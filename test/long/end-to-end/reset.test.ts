@@ -1,6 +1,6 @@
 /**
- * Resets at every workflow task of chains of every shape: all end well, nothing is started twice, repeated effects have the
- * same keys.
+ * Resets chains of every shape at every workflow task. All chains must end well, nothing is started twice, and repeated effects
+ * have the same keys.
  */
 
 import assert from 'node:assert/strict';
@@ -115,7 +115,7 @@ const shapes: Shape[] = [
     repeats: true,
   },
   {
-    name: 'failed, with what stood behind it',
+    name: 'failed, with the actions after it',
     actions: async (company) => [send('404404', { groupId: '501' }), udf(`d-${company.companyId}`, { delayInSeconds: '1' })],
     until: (company, chainId) => company.ended(chainId),
     finish: async () => {},

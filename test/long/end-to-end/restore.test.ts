@@ -1,6 +1,6 @@
 /**
- * One of the two databases goes back to an earlier state, the other stays: PostgreSQL by `pg_dump` and `pg_restore`, Temporal
- * by a copy of its files. docs/backup.md describes these results.
+ * One of the two databases is restored to an earlier state, and the other is not. PostgreSQL is restored by `pg_dump` and
+ * `pg_restore`, Temporal by a copy of its files. docs/backup.md describes these results.
  */
 
 import assert from 'node:assert/strict';
@@ -93,7 +93,7 @@ describe('a restored database', { skip: !known && 'PostgreSQL is not installed' 
     });
   const later = { delayInSeconds: '3000' };
 
-  it('PostgreSQL: chains go on; what it no longer knows is refused or held, and no effect happens twice', async () => {
+  it('PostgreSQL: known chains continue; requests of unknown rules are refused, their chains are held; no effect happens twice', async () => {
     const company = await found('store');
     const { companyId, relayId } = company;
     const before = await company.start([udf('S1', later)]);
@@ -145,7 +145,7 @@ describe('a restored database', { skip: !known && 'PostgreSQL is not installed' 
     await lost.action(ofLost.chainId, 0, 'needs-attention');
     await mails('operator@relay.example', 1);
 
-    // Otherwise an accepted chain would not run, and nobody would know.
+    // The chain of the unknown rule must be held, because people must know that its actions do not run.
     await young.steer(ofYoung.chainId, 'runNow', 0);
     const { actions } = await young.action(ofYoung.chainId, 0, 'needs-attention');
     assert.match(actions[0]?.error?.message ?? '', /does not know rule \d+, which nobody deleted: was it restored/);
@@ -202,7 +202,7 @@ describe('a restored database', { skip: !known && 'PostgreSQL is not installed' 
     await company.steer(open.chainId, 'runNow', 0);
     assert.equal((await company.ended(open.chainId)).status, 'completed');
     assert.deepEqual(await asked('E1'), { times: 2, keys: 1 });
-    // Actions that are due by now run again by themselves.
+    // Actions that are due now run again automatically.
     await company.action(due.chainId, 0, 'done');
     await company.steer(due.chainId, 'runNow', 1);
     await company.ended(due.chainId);
@@ -239,7 +239,7 @@ describe('a restored database', { skip: !known && 'PostgreSQL is not installed' 
       return json.items.some(({ chainId }: { chainId: string }) => chainId === first.chainId) || new Unmet(json.items);
     });
     assert.deepEqual(await asked('E2'), { times: 2, keys: 1 });
-    // It is a new hold, and people are notified.
+    // This is a new hold, so people are notified.
     await mails(`admin@${companyId}.example`, 2);
     const { chainId } = await young.start([udf('E4')]);
     assert.equal((await young.ended(chainId)).status, 'completed');

@@ -37,11 +37,11 @@ async function values(ticket: string): Promise<string[]> {
     .map(({ body }: { body: { userDefinedFields: { value: string }[] } }) => body.userDefinedFields[0]?.value);
 }
 
-/** On Linux, 127.0.0.2 reaches a server on all addresses, but not one on 127.0.0.1. */
+/** On Linux, 127.0.0.2 reaches a server that listens on all addresses, but not a server that listens only on 127.0.0.1. */
 const onlyLinux = process.platform !== 'linux' && 'the loopback network has one address';
 
 describe('npm start', () => {
-  it('prints a curl line that works when pasted, and every address that it prints answers', async () => {
+  it('prints a curl command that works when pasted, and every address that it prints answers', async () => {
     const all = start();
     await all.says('Ctrl-C');
     const line = /^curl .*$/m.exec(all.output())?.[0];
@@ -92,7 +92,7 @@ describe('npm start', () => {
     assert.deepEqual(await values('kill'), ['now', 'late']);
   });
 
-  it('takes over the Temporal server that survived a kill -9 of the relay alone', async () => {
+  it('uses the Temporal server that survived a kill -9 of the relay alone', async () => {
     const chainId = await post(udf('adopt', { cfValue: 'late', delayInSeconds: '6' }));
     const servers = serversOf(directory);
     await running.at(-1)?.end('SIGKILL');

@@ -1,8 +1,8 @@
 /**
- * Chains get queries and signals without pause while their local activities run. After a query at that moment,
- * the workflow learns one workflow task later than in a replay that an activity ended. Events in between must not change the
- * order of commands. The stack replays every history at its end. `RELAY_TEST_STORM` sets the number of chains, `RELAY_TEST_SEED` repeats a
- * run.
+ * Chains get queries and signals without pause while their local activities run. After a query during a local activity, the
+ * workflow learns of the activity's end one workflow task later than in a replay. Events in between must not change the order of
+ * commands. At the end, the stack replays every history.
+ * `RELAY_TEST_STORM` sets the number of chains, `RELAY_TEST_SEED` repeats a run.
  */
 
 import assert from 'node:assert/strict';
@@ -20,7 +20,7 @@ const below = (limit: number) => Math.floor(random() * limit);
 const oneOf = <Value>(...values: [Value, ...Value[]]): Value => values[below(values.length)] ?? values[0];
 
 describe(`a storm of queries, signals and cancels (seed ${seed})`, () => {
-  it('leaves every chain able to go on, and every history replayable', async () => {
+  it('stops no chain, and every history replays', async () => {
     const company = await stack.company();
     const continuing = await stack.company({ onFailure: 'continue' });
     const assignment = await stack.assignment();
@@ -61,8 +61,8 @@ describe(`a storm of queries, signals and cancels (seed ${seed})`, () => {
           () => handle.signal('report', { actions: [{ index, state: 'done' }] }),
           () => (below(40) === 0 ? handle.cancel() : handle.query('status')),
         )();
-      // Some of these arrive in one workflow task, which a query ends at once. A chain may have closed, or be busy with a local
-      // activity.
+      // Some of these calls arrive in one workflow task, which a query ends at once. A chain may have closed, or be busy with a
+      // local activity.
       await Promise.allSettled([signal(), handle.query('status'), signal(), handle.query('status'), signal()]);
     };
     const end = Date.now() + extent(3_000, 8_000);

@@ -1,6 +1,6 @@
 /**
- * An upgrade: chains of the last release continue with both workers, and with the current worker alone. A downgrade: chains of the
- * current worker continue with the release. A chain that the release cannot replay waits, shows why, and continues when the
+ * An upgrade: chains of the last release continue with both workers, and with the current worker alone. A downgrade: chains of
+ * the current worker continue with the release. A chain that the release cannot replay waits, shows why, and continues when the
  * current worker is back. Before the first release, its recorded histories replace the chains of the last release.
  */
 
@@ -181,12 +181,12 @@ const shapes: Shape[] = [
 ];
 
 /**
- * The version of the last release that does not know rules with contents. It cannot run the chain of an event: it holds the
- * actions, and says that its workers are too old.
+ * The last release before rules with contents. Its workers cannot run the chain of an event: they hold the actions, and report
+ * that they are too old.
  */
 const withoutContents = '0.1.0';
 interface ShapeOfEvent extends Shape {
-  /** What the earlier worker is asked to do. */
+  /** Causes work for the earlier worker. */
   meet(subject: Subject): Promise<unknown>;
 }
 const title = { platformAssignmentId: known, cfValue: '${assignment.title}' };
@@ -211,8 +211,8 @@ const shapesOfEvent: ShapeOfEvent[] = [
 ];
 
 /**
- * For each listed release, a shape of chain. If the current worker runs such a chain, the release cannot replay the history. The
- * last action of the shape is held. A release that is not listed can replay all shapes.
+ * For some releases, a shape of chain whose history the release cannot replay, if the current worker runs the chain. The last
+ * action of the shape is held. A release that is not listed can replay all shapes.
  */
 const beyondRelease: Record<string, Pick<Shape, 'actions' | 'states'>> = {};
 
@@ -326,7 +326,7 @@ else {
 /** Replays the chains that this version recorded before its release. */
 function replayRecorded(): void {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  it(`the chains that test/histories/${version} has recorded go on`, async () => {
+  it(`the chains that test/histories/${version} has recorded continue`, async () => {
     const { History } = proto.temporal.api.history.v1;
     const names = recordedNames().filter((name) => name.startsWith(`${version}/`));
     assert(names.length > 0, `nothing is recorded in test/histories/${version}`);
@@ -410,7 +410,7 @@ async function upgradeFrom(tag: string): Promise<void> {
   const subjects = (some: readonly { subject: Subject }[]) => some.map(({ subject }) => subject);
   const all = (subjects: Subject[], act: (subject: Subject) => Promise<unknown>) => Promise.all(subjects.map(act));
 
-  it('chains continue beside the current worker, and without the earlier one', async () => {
+  it('chains continue with both workers, and with the current worker alone', async () => {
     const [earlierApi, earlierWorker] = await startBoth(database.url, earlierDist);
     await all([...beside, ...without], (subject) => subject.begin());
     await end([earlierApi]);
@@ -423,7 +423,7 @@ async function upgradeFrom(tag: string): Promise<void> {
     await end(current);
   });
 
-  it('a downgrade continues all chains that the earlier version can replay; the others wait, and say why', async () => {
+  it('a downgrade continues all chains that the earlier version can replay; all other chains wait, and say why', async () => {
     const earlierBoth = await startBoth(backup.url, earlierDist);
     await all(back, (subject) => subject.finish());
     await Promise.all(ofEvent.map(({ meet, subject }) => meet(subject)));
@@ -459,7 +459,7 @@ async function upgradeFrom(tag: string): Promise<void> {
     assert.deepEqual(stuck, beyond ? [beyond.workflow().workflowId] : [], 'no other chain has ever waited for another version');
   });
 
-  it('npm start goes on with the data directory of the release, and with its keys', async () => {
+  it('npm start continues with the data directory of the release, and with its keys', async () => {
     const { directory, ports, start: startAll } = await sandbox();
     const env = { TEMPORAL_ADDRESS: address, RELAY_TASK_QUEUE: randomUUID() };
     const file = (name: string) => join(directory, 'data', name);

@@ -1,4 +1,6 @@
-/** A tenant's texts in Temporal's Web UI, in a real browser with the codec on: the UI shows them, and they do nothing. */
+/**
+ * A tenant's texts in Temporal's Web UI, in a real browser with the codec: the UI shows them as text, and nothing in them runs.
+ */
 
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
@@ -16,7 +18,7 @@ const missing = missingBrowser ?? (uiUrl ? undefined : 'RELAY_TEST_TEMPORAL_UI_U
 if (missing) it("a tenant's words in Temporal's Web UI", { skip: missing }, () => {});
 else describe("a tenant's words in Temporal's Web UI", attack);
 
-/** Short enough that the UI never cuts one off. */
+/** The texts are so short that the UI always shows the whole text. */
 const wordsFor = (beacon: string) => [
   `![a](${beacon}/1)`,
   `<img src=${beacon}/2>`,
@@ -101,7 +103,7 @@ async function attack(): Promise<void> {
     await page.goto(`${webUi}/namespaces/default${path}`);
     return page;
   };
-  /** Waits for the texts, and reports any that became clickable or loads something. */
+  /** Waits for the texts, and reports each text that can be clicked or loads something. */
   const looked = async (page: Page, shown: RegExp): Promise<void> => {
     const leads = await eventually(`${shown} on ${page.url()}`, async () => {
       try {
@@ -113,7 +115,7 @@ async function attack(): Promise<void> {
         return new Unmet(String(error)); // A frame has been replaced.
       }
     });
-    // The Web UI's server renders Markdown to HTML, which is in a separate frame; the test checks it too.
+    // The Web UI's server renders Markdown to HTML in a separate frame. The test checks this frame, too.
     const theirs = leads.filter((html) => !/^<iframe [^>]*src="\/render\?content=/.test(html));
     const ours = theirs.filter((html) => html.includes(target) || /javascript:|alert\(/i.test(html));
     wrong.push(...ours.map((html) => `${page.url()} has ${html}`));
@@ -126,7 +128,8 @@ async function attack(): Promise<void> {
     assert.deepEqual(wrong, []);
   });
 
-  // All held chains but the first are left out: `done` and `failed` have the same texts. One page of each other type is enough.
+  // The test opens only the first held chain, because `done` and `failed` have the same texts. One page of each other type is
+  // enough.
   const isSeen = (id: string) => held.slice(1).some((chainId) => id.includes(chainId));
   const few = (type: string) => (type === 'RuleChain' ? extent(2, 5) : 1);
   const one = (type: string) => (type === 'RuleChain' ? 1 : 0); // Other types have no such texts in memo and search attributes.

@@ -58,7 +58,7 @@ async function lookAround(): Promise<void> {
     await page.close();
   });
 
-  describe('shows without a payload being opened', () => {
+  describe('shows texts without a payload being opened', () => {
     const cases: [kind: ShownKind, tab: string, words: RegExp[]][] = [
       [
         'running',

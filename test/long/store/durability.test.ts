@@ -40,7 +40,10 @@ describe('the embedded store', () => {
   });
 });
 
-/** Runs a writer and kills it: one in four while it opens the database, the others at a random moment while they write. */
+/**
+ * Runs a writer and kills it. One writer in four is killed while it opens the database, all others at a random moment while they
+ * write.
+ */
 async function writeUntilKilled(directory: string, chance: number): Promise<Credentials[]> {
   const writer = spawn(process.execPath, [fileURLToPath(new URL('../../store/killed-writer.js', import.meta.url)), directory], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -41,7 +41,7 @@ describe('awaiting a delayed action that was started before a reset', () => {
     }
   });
 
-  it('passes on the failure, which has the outcomes of its actions', async () => {
+  it('fails as the workflow failed, with the outcomes of its actions', async () => {
     const actions = [{ index: 1, state: 'failed' }];
     const { type, nonRetryable, details } = await failure(
       closedWith(ApplicationFailure.nonRetryable('1 of 1', 'ActionsFailed', actions)),

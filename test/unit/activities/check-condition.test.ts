@@ -65,7 +65,7 @@ describe('the check of an action that was made from an event', () => {
   const title = { paths: ['title'] };
   const values = { title: 'Roof' };
   const cases: [name: string, asked: Asked, holds: boolean, late: unknown, looks: number][] = [
-    ['of the event asks nobody', { condition: opaque({ if: urgent }) }, true, undefined, 0],
+    ['makes no call for an expression on the event', { condition: opaque({ if: urgent }) }, true, undefined, 0],
     [
       'asks the platform once',
       { condition: opaque({ condition: isDraft, if: urgent, late: true }), late: title },
@@ -74,13 +74,13 @@ describe('the check of an action that was made from an event', () => {
       1,
     ],
     [
-      'reads no values if it does not hold',
+      'reads no values of the assignment if the expression does not hold',
       { condition: opaque({ if: { ...urgent, event: { n: 1 } }, late: true }), late: title },
       false,
       undefined,
       1,
     ],
-    ['with values that are known asks nobody', { condition: opaque({ late: true }) }, true, undefined, 0],
+    ['makes no call if the values are known', { condition: opaque({ late: true }) }, true, undefined, 0],
     [
       'is not stopped by a pause of a system that it does not need',
       { condition: opaque({ if: urgent }), pauses: [{ what: 'platform', since: '' }] },

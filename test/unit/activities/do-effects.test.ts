@@ -27,7 +27,7 @@ async function outcomes(send: (assignmentId: string) => Promise<object>) {
 const done = { attempts: 1, tookMs: 3 };
 const details = { retryable: false, attempt: 1 };
 
-describe('effects in a row', () => {
+describe('effects in one activity', () => {
   it('run in order, and each has its result', async () => {
     const { found, tried } = await outcomes(async () => done);
     assert.deepEqual(tried, ['a', 'b', 'c']);
@@ -35,7 +35,7 @@ describe('effects in a row', () => {
   });
 
   for (const [place, failing] of ['a', 'b'].entries())
-    it(`stop at the one that fails (${failing}), with the error that its activity would have thrown`, async () => {
+    it(`stop at the effect that fails (${failing}), with the error that its own activity would have thrown`, async () => {
       const refused = ApplicationFailure.nonRetryable('404', 'PlatformError', details);
       const { found, tried } = await outcomes(async (id) => (id === failing ? Promise.reject(refused) : done));
       assert.deepEqual(tried, ['a', 'b'].slice(0, place + 1));
@@ -43,7 +43,7 @@ describe('effects in a row', () => {
       assert.deepEqual(found.slice(0, -1), Array(place).fill(done));
     });
 
-  it('leave everything after a slow effect to an activity of its own', async () => {
+  it('end after a slow effect, so that the next effect gets a new activity', async () => {
     const { found, tried } = await outcomes(
       (id) => new Promise((resolve) => setTimeout(() => resolve(done), id === 'b' ? 800 : 0)),
     );

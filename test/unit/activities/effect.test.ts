@@ -75,7 +75,7 @@ describe('the settings of an effect under onUnknown: "hold"', () => {
     assert.equal(await failureOf(working, 1), undefined);
   });
 
-  it('make a second attempt fail as unknown: nobody knows how the first one ended', async () => {
+  it('make a second attempt fail as unknown, because nobody knows the outcome of the first attempt', async () => {
     const thrown = await failureOf(working, 2);
     assert(thrown instanceof ApplicationFailure);
     assert.deepEqual([thrown.type, thrown.nonRetryable], ['OutcomeUnknown', true]);

@@ -17,7 +17,7 @@ describe('the failure of an effect', () => {
   const told = { nonRetryable: true, retryable: true };
   const over = { nonRetryable: true, retryable: false };
   const cases: [string, ConnectorError, { attempt?: number; once?: boolean }, { nonRetryable: boolean; retryable: boolean }][] = [
-    ['a refusal ends it', new ConnectorError('permanent', 'answered 404', { status: 404 }), {}, over],
+    ['a refusal ends the effect', new ConnectorError('permanent', 'answered 404', { status: 404 }), {}, over],
     ['an outage is tried again', new ConnectorError('retryable', 'answered 503', { status: 503 }), {}, again],
     ['a call without an answer is tried again', new ConnectorError('retryable', 'no answer', { unanswered: true }), {}, again],
     ['a mail that may have been sent is tried again', new ConnectorError('unknown', 'closed'), {}, again],
@@ -30,14 +30,29 @@ describe('the failure of an effect', () => {
       told,
     ],
     [
-      'once: an outage is left to the workflow',
+      'if only one attempt is allowed, the workflow handles an outage',
       new ConnectorError('retryable', 'answered 503', { status: 503 }),
       { once: true },
       told,
     ],
-    ['once: a refused connection is left to the workflow', new ConnectorError('retryable', 'refused'), { once: true }, told],
-    ['once: an unanswered call is over', new ConnectorError('retryable', '', { unanswered: true }), { once: true }, over],
-    ['once: a mail that may have been sent is over', new ConnectorError('unknown', 'closed'), { once: true }, over],
+    [
+      'if only one attempt is allowed, the workflow handles a refused connection',
+      new ConnectorError('retryable', 'refused'),
+      { once: true },
+      told,
+    ],
+    [
+      'if only one attempt is allowed, an unanswered call is not repeated',
+      new ConnectorError('retryable', '', { unanswered: true }),
+      { once: true },
+      over,
+    ],
+    [
+      'if only one attempt is allowed, a mail that may have been sent is not repeated',
+      new ConnectorError('unknown', 'closed'),
+      { once: true },
+      over,
+    ],
   ];
   for (const [name, error, options, expected] of cases) {
     it(name, async () => {
@@ -49,7 +64,7 @@ describe('the failure of an effect', () => {
     });
   }
 
-  it("has the connector's words, except if nobody knows the outcome", async () => {
+  it("has the connector's text, unless the outcome is unknown", async () => {
     const words = { title: 'Autotask did not answer', remedy: 'Wait until it answers again, then retry' };
     const wordsOf = async (error: ConnectorError, once: boolean) => {
       const [{ title, remedy }] = (await failure(error, { once })).details as [{ title?: string; remedy?: string }];

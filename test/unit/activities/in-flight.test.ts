@@ -16,7 +16,7 @@ const told = (lines: string[] = []) => ({
 const silence = () => Promise.reject(new ConnectorError('retryable', 'no answer within 1.7 s', { unanswered: true }));
 
 describe('local tries', () => {
-  it('are limited for each company, so that a slow system of one leaves slots to the others', async () => {
+  it('are limited for each company, so that a slow system of one company leaves slots to other companies', async () => {
     const tries = new InFlight(told());
     const answers: (() => void)[] = [];
     const hang = () => new Promise<void>((resolve) => answers.push(resolve));
@@ -32,7 +32,7 @@ describe('local tries', () => {
     assert.equal(await inside(true, () => tries.run('slow', 'platform', async () => 'done')), 'done');
   });
 
-  it('skip a system that has just not answered, until it answers again', async () => {
+  it('skip a system that did not answer the last call, until it answers again', async () => {
     const tries = new InFlight(told());
     const works = async () => 'done';
     await assert.rejects(
@@ -49,7 +49,7 @@ describe('local tries', () => {
   });
 });
 
-describe('calls under way', () => {
+describe('calls in progress', () => {
   it('are limited for each company: beyond the limit nothing is tried, and no attempt is counted', async () => {
     const lines: string[] = [];
     const observers = told(lines);
@@ -78,7 +78,7 @@ describe('calls under way', () => {
 });
 
 describe('notices in delivery', () => {
-  it('are limited for each company, apart from its effects; those beyond the limit are tried again', async () => {
+  it('are limited for each company, separately from its effects; a notice beyond the limit is tried again', async () => {
     const calls = new InFlight(told());
     const answers: (() => void)[] = [];
     const hang = () => new Promise<void>((resolve) => answers.push(resolve));

@@ -94,7 +94,7 @@ describe('the data that an attempt keeps', () => {
     assert.deepEqual(steps, ['recorded', 'sent', 'recorded']);
   });
 
-  it('stops an attempt that Temporal has given up, before its effect', async () => {
+  it('stops an attempt before its effect if Temporal has given up the attempt', async () => {
     let sent = false;
     const record = async () => {
       throw new ActivityNotFoundError('another attempt is under way');
@@ -109,7 +109,7 @@ describe('the data that an attempt keeps', () => {
     assert.equal(sent, false);
   });
 
-  it('does not stop an effect under way when its action is cancelled', async () => {
+  it('does not stop an effect in progress when its action is cancelled', async () => {
     const record = async () => {
       throw new ActivityCancelledError('cancelled');
     };
@@ -134,7 +134,7 @@ describe('the data that an attempt keeps', () => {
     ]);
   });
 
-  it('is in the failure of an attempt that was not made: the next activity has no heartbeat', async () => {
+  it('is in the failure of an attempt that was not made, because the next activity does not get the heartbeat', async () => {
     const pauses = [{ what: 'platform' } as Pause];
     for (const run of [
       attemptAt(nothing, { attempt: 2, heartbeatDetails: sending, pauses }),
@@ -167,7 +167,7 @@ describe('a send at WorkMarket whose worker is lost', () => {
   const http = createHttpClient({ allowPrivateNetworks: true });
 
   /**
-   * The first attempt stops for ever at `at`.
+   * The first attempt stops forever at `at`.
    * @returns the next attempt, with the data that Temporal has
    */
   async function afterLoss(at: 'before the data' | 'before the send' | 'after the send') {

@@ -11,7 +11,7 @@ const limits = { account: 'an account', threads: 3, callsPerHour: 5000 };
 const lease = { release: async () => {} };
 const forever = () => new Promise<never>(() => {});
 
-/** Advances the mocked time until the promise has settled. */
+/** Advances the mocked clock until the promise has settled. */
 async function timePasses(ended: Promise<unknown>): Promise<unknown> {
   let isOver = false;
   const end = ended.finally(() => {
@@ -61,7 +61,7 @@ describe('an effect that needs a lease', () => {
       assert.equal(began(), 0);
     });
 
-  it('gives the lease back after a success and after a failure', async () => {
+  it('returns the lease after a success and after a failure', async () => {
     const release = mock.fn(lease.release);
     const take = mock.fn<Take>(async () => ({ release }));
     assert.equal(await effect(take).ended, 'done');
@@ -70,7 +70,7 @@ describe('an effect that needs a lease', () => {
     assert.deepEqual([String(failure), release.mock.callCount()], ['Error: refused', 2]);
   });
 
-  it('keeps its result if the lease cannot be given back', async () => {
+  it('keeps its result if the lease cannot be returned', async () => {
     for (const release of [forever, () => Promise.reject(new Error('connection refused'))])
       assert.equal(await timePasses(effect(async () => ({ release })).ended), 'done');
   });

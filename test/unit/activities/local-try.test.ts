@@ -1,4 +1,4 @@
-/** A local try is refused if an earlier attempt at its workflow task may have been lost. */
+/** A local try is refused if its workflow task may be a repetition of a lost workflow task. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -32,9 +32,16 @@ async function outcome(isLocal: boolean, dueSeconds: number, answer: () => Promi
 describe('a local try', () => {
   const attempt = (attempt: number) => () => Promise.resolve({ pendingWorkflowTask: { attempt } });
   for (const [name, isLocal, dueSeconds, answer, expected, isFirstAttempt] of [
-    ['runs without a question while no attempt can have been lost', true, 1, attempt(2), [0, undefined]],
+    ['runs without a request to Temporal while no attempt can have been lost', true, 1, attempt(2), [0, undefined]],
     ['runs in the first attempt at its workflow task', true, 60, attempt(1), [1, undefined]],
-    ['runs without a question if its workflow knows that no attempt was lost', true, 60, attempt(2), [0, undefined], true],
+    [
+      'runs without a request to Temporal if its workflow knows that no attempt was lost',
+      true,
+      60,
+      attempt(2),
+      [0, undefined],
+      true,
+    ],
     ['is refused in a second attempt', true, 60, attempt(2), [1, 'UseOrdinary']],
     ['is refused if Temporal does not answer', true, 60, () => Promise.reject(new Error('unavailable')), [1, 'UseOrdinary']],
     ['that is an ordinary activity runs', false, 60, attempt(2), [0, undefined]],

@@ -21,7 +21,7 @@ const notice: ChainNotice = {
   actions: [{ index: 0, action: 'ticket_updateUDF', relayId: '1', state: 'needs-attention', error }],
 };
 
-/** The conditions of one attempt to notify. */
+/** The circumstances of one attempt to notify. */
 interface Attempted {
   /** The error of Temporal; absent if Temporal accepts the signal. */
   why?: Error;
@@ -80,7 +80,7 @@ describe('a failure', () => {
     assert.deepEqual([told, answer], [[], signalled[0]]);
   });
 
-  it('goes to the notifier that already has it', async () => {
+  it('goes to the notifier that already has this failure', async () => {
     const { signalled, told, answer } = await attempt(1, { notifier: 'relay-notifier:acme:x' });
     assert.deepEqual([signalled, told, answer], [['relay-notifier:acme:x'], [], 'relay-notifier:acme:x']);
   });
@@ -89,7 +89,7 @@ describe('a failure', () => {
   const overloaded = Object.assign(new Error('Temporal is overloaded'), { code: 8, details: '', metadata: {} });
   for (const [what, n, why, told, answer] of [
     ['is retried for 20 minutes', 8, unreachable, [], unreachable.message],
-    ['is reported without a notifier if Temporal cannot be reached by then', 9, unreachable, ['a@x.org'], undefined],
+    ['is reported without a notifier if Temporal cannot be reached after 20 minutes', 9, unreachable, ['a@x.org'], undefined],
     ['is never reported for each chain while Temporal is overloaded', 100, overloaded, [], overloaded.message],
   ] as const)
     it(what, async () => {

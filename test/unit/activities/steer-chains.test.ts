@@ -17,7 +17,7 @@ const store = {
 };
 const order = { bulkId: 'b', verb: 'skip', actions: {}, by: 'admin' } as const;
 
-it('a second attempt counts the chains that the first one steered, and does not steer them again', async () => {
+it('a second attempt counts the chains that the first attempt steered, and does not steer them again', async () => {
   const held = new Set(['one', 'two']);
   let answers = false;
   const handleOf = (workflowId: string) => ({
@@ -49,7 +49,7 @@ it('a second attempt counts the chains that the first one steered, and does not 
   assert.deepEqual([progress.done, progress.steered, progress.unchanged], [2, 2, 0]);
 });
 
-it("a new worker counts what the lost worker's attempt has steered", async () => {
+it('a new worker counts the chains that the lost worker steered', async () => {
   const steered = [{ at: '2026-07-01T12:00:00.000Z', by: 'admin (bulk b)', verb: 'skip' }];
   const closed = new Date(Date.now() + 1000);
   const chains: Record<string, [status: string, action: object]> = {

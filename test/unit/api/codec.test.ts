@@ -16,7 +16,7 @@ const keys = new Keyring(`new:${keyOf(2)},old:${keyOf(1)}`);
 const admin = { authorization: 'Bearer the-admin-token' };
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-/** In Temporal's proto JSON. */
+/** A plain payload, in Temporal's proto JSON. */
 const plain = { metadata: { encoding: base64('json/plain') }, data: base64('{"to":"jane@example.org"}') };
 
 function appWith(keyring: Keyring | undefined) {
@@ -71,7 +71,7 @@ describe('the codec endpoints', () => {
     assert.equal(headers.get('cache-control'), 'no-store');
   });
 
-  it('decrypt with an older key, and pass on plain payloads and payloads without data', async () => {
+  it('decrypt with an older key, and return plain payloads and payloads without data unchanged', async () => {
     const { payloads } = await ask('encode', [plain], admin, appWith(oldKeys));
     const nothing = { metadata: { encoding: base64('binary/null') } };
     const decoded = await ask('decode', [...payloads, plain, nothing]);
@@ -79,7 +79,7 @@ describe('the codec endpoints', () => {
     assert.deepEqual(decoded.payloads[2].metadata, nothing.metadata);
   });
 
-  it('pass plain payloads on when no keys are set', async () => {
+  it('return plain payloads unchanged when no keys are set', async () => {
     const without = appWith(undefined);
     assert.deepEqual((await ask('encode', [plain], admin, without)).payloads, [plain]);
     assert.deepEqual((await ask('decode', [plain], admin, without)).payloads, [plain]);
@@ -116,7 +116,7 @@ describe('the codec endpoints', () => {
     assert.equal(status, 400);
   });
 
-  it("take payloads as large as Temporal's limit, and no larger", async () => {
+  it("accept payloads up to the size of Temporal's limit", async () => {
     const large = (bytes: number) => [{ data: Buffer.alloc(bytes).toString('base64') }];
     assert.equal((await ask('encode', large(2 * 1024 * 1024))).status, 200);
     assert.equal((await ask('encode', large(4 * 1024 * 1024))).status, 413);
@@ -149,7 +149,7 @@ describe('in a browser, the codec endpoints', () => {
     return app.request('/codec/decode', { method: 'OPTIONS', headers });
   };
 
-  it('answer the pages of the Web UI with the session of the person who views them', async () => {
+  it('answer requests of the Web UI with the session of the person who views the page', async () => {
     const { status, headers } = await preflight(webUi);
     assert.equal(status, 204);
     assert.equal(headers.get('access-control-allow-origin'), webUi);

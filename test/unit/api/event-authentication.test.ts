@@ -1,4 +1,4 @@
-/** The signatures of real senders (each as its vendor describes it), and what a forger could try. */
+/** The signatures of real senders (each as its vendor describes it), and forged signatures. */
 
 import assert from 'node:assert/strict';
 import { createHash, createHmac, randomBytes } from 'node:crypto';
@@ -91,7 +91,7 @@ function check(settings: Settings, headers: Record<string, string>, text = body,
 
 describe('a signature', () => {
   for (const [sender, settings, sign, time = () => ''] of senders) {
-    it(`of ${sender} is right, and no change of it is`, () => {
+    it(`of ${sender} is right, and any change makes it wrong`, () => {
       const now = time();
       const headers = sign(body, now);
       assert.deepEqual(check(settings, headers), { isRight: true, mistake: undefined });
@@ -116,7 +116,7 @@ describe('a signature', () => {
     });
 
     if (time() === '') continue;
-    it(`of ${sender} with an old time, a future time or no time is made with the key, but is a mistake`, () => {
+    it(`of ${sender} with an old time, a future time or no time is a mistake, although it has the right key`, () => {
       const shown = (ms: number) => {
         if (sender === 'Zendesk') return new Date(ms).toISOString();
         return sender.startsWith('Standard') ? String(Math.floor(ms / 1000)) : String(ms);
@@ -133,7 +133,7 @@ describe('a signature', () => {
     });
   }
 
-  it('is never right with an empty key, which everybody knows', () => {
+  it('is never right with an empty key, because everybody knows this key', () => {
     const base = {
       scheme: 'hmac',
       header: 'x-signature',
@@ -157,13 +157,13 @@ describe('a signature', () => {
     assert.equal(signatureSchema.safeParse(empty).success, false);
   });
 
-  it('that no rule requires is never right', () => {
+  it('is never right for a rule without signature settings', () => {
     const received = { bytes: new TextEncoder().encode(body).buffer, whole: true };
     const headers = new Headers({ 'x-signature': hmac('sha256', 'none', body, 'hex') });
     assert.equal(checkSignature(undefined, headers, received).isRight, false);
   });
 
-  it('needs the header of its timestamp in the settings, and a key in the form that they name', () => {
+  it('needs the header of its timestamp in its settings, and a key in the form that the settings name', () => {
     const base = { scheme: 'hmac', header: 'x-signature', key: secret };
     const cases: [Settings, string][] = [
       [{ signed: 'timestamp-body' }, 'timestampHeader'],

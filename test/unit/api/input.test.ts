@@ -88,7 +88,7 @@ describe('readStrictJson refuses', () => {
       assert.deepEqual(readStrictJson(Uint8Array.from(bytes).buffer), { ok: false, error: 'is not UTF-8' }));
   }
 
-  it('without echoing what it could not read', () => {
+  it('without repeating the invalid text in the error', () => {
     for (const text of [
       '[{"relayAccessToken": "s3cret" x}]',
       '{"relayAccessToken": s3cret}',
@@ -103,7 +103,7 @@ describe('readStrictJson refuses', () => {
 });
 
 describe('readStrictJson', () => {
-  it('agrees with JSON.parse on all that it accepts, and accepts all output of JSON.stringify', () => {
+  it('reads each accepted text as JSON.parse does, and accepts every output of JSON.stringify', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom(0, 2, '\t'), (value, space) => {
         const text = JSON.stringify(value, null, space);
@@ -114,7 +114,7 @@ describe('readStrictJson', () => {
     );
   });
 
-  it('refuses all that JSON.parse refuses, and never throws', () => {
+  it('refuses every text that JSON.parse refuses, and never throws', () => {
     const piece = fc.constantFrom(
       '{',
       '}',

@@ -40,7 +40,7 @@ describe('answerProblems', () => {
     });
   }
 
-  it('logs unexpected errors, and only those', () => {
+  it('logs only unexpected errors', () => {
     assert.deepEqual(
       reported.map(({ message }) => message),
       ['connect postgres://user:s3cret@db'],

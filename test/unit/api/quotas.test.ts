@@ -48,7 +48,7 @@ describe('a company', () => {
       await made.within('other', actions, started);
     });
 
-  it('gets back what did not start, and pays nothing for what had started before', async () => {
+  it('uses up no quota for a chain that did not start, or that had started before', async () => {
     const { quotas: made } = quotas({ actionsPerDay: 1, openChains: 1 });
     await assert.rejects(made.within('acme', [udf], () => Promise.reject(new Error('Temporal is away'))));
     await made.within('acme', [udf], async () => ({ chain: {} as Chain, replayed: true }));
@@ -56,7 +56,7 @@ describe('a company', () => {
     await assert.rejects(made.within('acme', [udf], started), Rejection);
   });
 
-  it('is refused for chains that were already open; they are counted in the background, and rarely', async () => {
+  it('is refused for too many open chains, also earlier ones; Temporal rarely counts them, and no request waits for this', async () => {
     const { quotas: made, count } = quotas({ openChains: 1000 }, { open: 995 });
     await made.within('acme', [udf], started);
     await new Promise(setImmediate);
@@ -77,7 +77,7 @@ describe('a company', () => {
     assert.match(lines[0] ?? '', /"level":"warn".*"companyId":"acme".*open chains cannot be counted/);
   });
 
-  it('pays for recipients that mends add', async () => {
+  it('uses up quota for the recipients that an edit adds', async () => {
     const { quotas: made } = quotas({ recipientsPerDay: 3 }, { recipientDomains: ['acme.example'] });
     assert.deepEqual(await made.admit('acme', ['a@acme.example', 'b@acme.example']), []);
     await assert.rejects(
@@ -92,7 +92,7 @@ describe('a company', () => {
     await assert.rejects(made.assertRecipientsLeft('acme', 1), refused('quota-exceeded', 'recipients-per-day'));
   });
 
-  it('writes to its domains and their subdomains only, if it names any', async () => {
+  it('with recipientDomains sends e-mail only to these domains and their subdomains', async () => {
     const { quotas: made } = quotas({}, { recipientDomains: ['acme.example', 'PARTNER.example'] });
     await made.checkActions('acme', [mailTo('a@acme.example', 'B <b@eu.acme.example>', 'c@partner.EXAMPLE'), udf]);
     await assert.rejects(made.checkActions('acme', [mailTo('a@acme.example', 'x@notacme.example')]), (error: Rejection) => {

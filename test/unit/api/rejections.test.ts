@@ -8,7 +8,7 @@ import type { Keeping, NewRejectedRequest } from '../../../src/store/rejected.js
 
 type Keep = (request: NewRejectedRequest, more?: number) => Promise<Keeping | undefined>;
 
-/** Rejections with a store that keeps every request, or fails as the test wants. */
+/** Rejections with a store that keeps every request, unless the test lets it fail. */
 function rejections(keep?: Keep) {
   const kept: NewRejectedRequest[] = [];
   const noticed: RuleNotice[] = [];
@@ -88,7 +88,7 @@ describe('a refused request', () => {
     assert.deepEqual(stored, ['invalid-chain']);
   });
 
-  it('with a dead token is stored after its answer, and causes no query before it', async () => {
+  it('with a revoked token is stored after its answer, and causes no query before it', async () => {
     const { rejections: made, kept } = rejections();
     keepAfter(made, request('token-revoked'));
     await Promise.resolve();
@@ -97,7 +97,7 @@ describe('a refused request', () => {
     assert.equal(kept.length, 1);
   });
 
-  it('that cannot be stored after its answer is logged, reported to nobody, and does not block the next one', async () => {
+  it('that cannot be stored after its answer is logged, reported to nobody, and does not block the next request', async () => {
     let failing = true;
     const {
       rejections: made,
@@ -115,7 +115,7 @@ describe('a refused request', () => {
     assert.match(lines.join(), /a refused request could not be stored/);
   });
 
-  it('with a dead token in a flood is counted instead of kept, and logged once; other senders still have room', async () => {
+  it('with a revoked token in a flood is counted instead of kept, and logged once; other senders still have room', async () => {
     const { rejections: made, kept, lines, counted } = rejections();
     const flood = async () => {
       for (let n = 0; n < 250; n += 1) keepAfter(made, request('token-revoked'));

@@ -33,7 +33,7 @@ async function put(query: string, body: string, token = 'the-admin-token') {
 }
 
 describe('a route', () => {
-  it('gets the caller, and the query and body as their schemas read them', async () => {
+  it('gets the caller, the parsed query and the parsed body', async () => {
     const { status, answer } = await put('?count=2&other=1', '{"name":"a"}');
     assert.deepEqual([status, answer], [200, { actor: 'admin', keyId: 'k', count: '2', name: 'a' }]);
   });

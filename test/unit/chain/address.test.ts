@@ -69,7 +69,7 @@ describe('bareAddress', () => {
 describe('readRecipients', () => {
   const cases: [what: string, emails: string[], recipients: string[], dropped: string[]][] = [
     ['one', ['a@x.org'], ['a@x.org'], []],
-    ['several, in order', ['b@x.org', 'a@x.org'], ['b@x.org', 'a@x.org'], []],
+    ['several addresses, in order', ['b@x.org', 'a@x.org'], ['b@x.org', 'a@x.org'], []],
     ['a list in an element', ['a@x.org, b@x.org,c@x.org', 'd@x.org'], ['a@x.org', 'b@x.org', 'c@x.org', 'd@x.org'], []],
     ['blanks', ['', '  ', 'a@x.org,, ,', ','], ['a@x.org'], []],
     ['display names', ['Ada <a@x.org>, Eve <e@x.org>'], ['Ada <a@x.org>', 'Eve <e@x.org>'], []],
@@ -82,9 +82,9 @@ describe('readRecipients', () => {
     ],
     ['a display name with a comma and no quotes', ['Doe, Jane <j@x.org>'], ['Jane <j@x.org>'], ['Doe']],
     ['a quote that is never closed', ['"Doe, b@x.org'], ['b@x.org'], ['"Doe']],
-    ['the same twice, and in capitals', ['a@x.org', 'A@X.org', 'Ada <a@x.org>'], ['a@x.org'], []],
-    ['invalid ones', ['a@x.org', 'none', 'b@', 'a b@x.org'], ['a@x.org'], ['none', 'b@', 'a b@x.org']],
-    ['only invalid ones', ['none'], [], ['none']],
+    ['the same address twice, also in capitals', ['a@x.org', 'A@X.org', 'Ada <a@x.org>'], ['a@x.org'], []],
+    ['invalid addresses', ['a@x.org', 'none', 'b@', 'a b@x.org'], ['a@x.org'], ['none', 'b@', 'a b@x.org']],
+    ['only invalid addresses', ['none'], [], ['none']],
     ['nothing', [], [], []],
     ['an unsubstituted variable', ['${owner_email}', 'a@x.org'], ['a@x.org'], ['${owner_email}']],
     [

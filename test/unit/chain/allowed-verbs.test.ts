@@ -56,7 +56,7 @@ describe('the verbs allowed', () => {
     });
 });
 
-it('everything that a status filter finds allows the matching verbs', () => {
+it('a status filter offers the verbs that fit all of its chains', () => {
   assert.deepEqual(bulkVerbsFor('failed'), ['retry', 'mend']);
   assert.deepEqual(bulkVerbsFor('running'), ['cancel', 'runNow']);
   for (const status of ['needs-attention', undefined]) assert.deepEqual(bulkVerbsFor(status), [...bulkVerbs]);
@@ -115,7 +115,7 @@ describe('the effect of a verb', () => {
       }
     });
 
-  it('an edit or a skip that waits also counts before the action is held, but not after its end', () => {
+  it('an edit or a skip that waits for its action has an effect before the action is held, but not after its end', () => {
     for (const verb of ['mend', 'skip'] as const) {
       assert.equal(effectOf(verb, 'scheduled', true), 'decide');
       assert.equal(effectOf(verb, 'done', true), undefined);

@@ -13,7 +13,7 @@ describe('the attempts left', () => {
     assert.equal(attemptsLeft(10, how), 4);
     assert.equal(attemptsLeft(10, { ...how, made: 3 }), 1);
   });
-  it('are at least one, and exactly one if the relay tries by itself', () => {
+  it('are at least one, and exactly one if the relay retries without a decision', () => {
     assert.equal(attemptsLeft(10, { ...how, made: 9 }), 1);
     assert.equal(attemptsLeft(10, { ...how, own: true }), 1);
   });
@@ -35,11 +35,11 @@ describe('the outcome of several parts', () => {
   const parts = (...failures: (ActionError | undefined)[]) =>
     failures.map((failure, place) => ({ attempts: place + 1, ...(failure && { failure }) }));
 
-  it('is a success without a failure, with the attempts of the slowest', () =>
+  it('is a success if no part failed, with the number of attempts of the slowest part', () =>
     assert.deepEqual(outcomeOf(parts(undefined, undefined), 2), { attempts: 2, skipped: undefined, recipients: 2 }));
   it('is skipped if one part was skipped', () =>
     assert.equal(outcomeOf([{ attempts: 1 }, { attempts: 1, skipped: 'disabled' }], 2).skipped, 'disabled'));
-  it('is the part that was not tried, or else a retryable failure, or else another failure', () => {
+  it('is the failure of an untried part; if there is none, a retryable failure; otherwise another failure', () => {
     assert.equal(outcomeOf(parts(permanent, failure, notTried), 3).failure, notTried);
     assert.equal(outcomeOf(parts(permanent, failure), 2).failure, failure);
     assert.equal(outcomeOf(parts(undefined, permanent), 2).failure, permanent);

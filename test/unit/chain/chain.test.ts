@@ -140,13 +140,13 @@ describe('toRedo', () => {
   const actions = [action(0), action(1), action(2, later), action(3), action(4, later), action(5)];
   const cases: [what: string, states: ActionState[], index: number, redone: number[]][] = [
     [
-      'the action that stopped its sequence, with those that did not run',
+      'the action that stopped its sequence, and the actions that did not run',
       ['done', 'failed', 'done', 'not-run', 'done', 'not-run'],
       1,
       [1, 3, 5],
     ],
-    ['not those of another failed action', ['failed', 'done', 'done', 'failed', 'done', 'not-run'], 0, [0]],
-    ['not those that ended in another way', ['failed', 'cancelled', 'done', 'not-run', 'done', 'done'], 0, [0, 3]],
+    ['no actions that another failed action stopped', ['failed', 'done', 'done', 'failed', 'done', 'not-run'], 0, [0]],
+    ['no actions that ended in another way', ['failed', 'cancelled', 'done', 'not-run', 'done', 'done'], 0, [0, 3]],
     ['delayed actions of the same delay only', ['failed', 'not-run', 'failed', 'not-run', 'not-run', 'not-run'], 2, [2, 4]],
     ['an e-mail that missed a recipient', ['done', 'partly-failed', 'done', 'done', 'done', 'done'], 1, [1]],
     ['no action outside the chain', ['done', 'done', 'done', 'done', 'done', 'done'], 9, []],
@@ -177,9 +177,9 @@ describe('an action that waited for a pause', () => {
   const status = initialStatus(chain, action);
   const pause = { what: 'mail', since: received, until: '2026-07-01T13:00:00.000Z' } as const;
 
-  it('keeps its distance from the first one that waited', () =>
+  it('keeps its interval to the first action that waited', () =>
     assert.equal(dueAgain(chain, action, status, pause), Date.parse('2026-07-01T13:00:30Z')));
-  it('is due now if a person gave it its time, or in a chain without delays', () => {
+  it('is due now if a person set its time, or if the chain has no delays', () => {
     const steered = [{ at: received, by: 'ada', verb: 'runNow' as const }];
     assert.equal(dueAgain(chain, action, { ...status, steered }, pause), 0);
     assert.equal(dueAgain({ ...chain, dueTimes: undefined }, action, status, pause), 0);

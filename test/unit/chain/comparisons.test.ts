@@ -44,7 +44,7 @@ describe('a condition', () => {
   it('joins both fields of the API', () =>
     assert.deepEqual(conditionOf({ actionCondition: 'status==draft', if: 'event.job.priority > 3' }).rows, [draft, urgent]));
 
-  it('keeps the other field beside an expression', () => {
+  it('keeps the actionCondition if the expression cannot be shown as rows', () => {
     const condition = conditionOf({ actionCondition: 'status==draft', if: 'event.a + event.b > 3' });
     assert.deepEqual(condition, { rows: [draft], join: 'and', text: 'event.a + event.b > 3' });
     assert.deepEqual(fieldsOfCondition(condition), { actionCondition: 'status==draft', if: 'event.a + event.b > 3' });
@@ -63,7 +63,7 @@ describe('CEL', () => {
     ['!(has(event.a.b))', { of: 'event', path: 'a.b', comparison: 'missing', value: '' }],
   ];
   for (const [term, row] of terms)
-    it(`${term} is a row`, () => {
+    it(`${term} is shown as a row`, () => {
       assert.deepEqual(readExpression(term)?.rows, [row]);
       assert.equal(expressionOf([row], 'and'), term);
     });

@@ -242,14 +242,14 @@ describe('evaluateCondition', () => {
       assert.equal(evaluateCondition(parsed(text), subject).holds, holds));
   }
 
-  it('shortens the value it saw', () => {
+  it('shortens the value that it saw', () => {
     const { reason } = evaluateCondition(parsed('note==x'), { note: 'y'.repeat(1000) });
     assert.equal(reason, `note was "${'y'.repeat(119)}…"`);
   });
 
   const inherited = ['constructor', '__proto__', 'prototype', 'toString', 'valueOf', 'hasOwnProperty', 'length', 'at', 'name'];
   for (const subject of [{}, [], 'text', 5, true, null, undefined, { status: { x: [] } }]) {
-    it(`ignores what ${JSON.stringify(subject)} inherits`, () => {
+    it(`ignores the inherited properties of ${JSON.stringify(subject)}`, () => {
       for (const name of inherited.flatMap((name) => [name, `constructor.${name}`, `status.${name}`, `status.x.${name}`])) {
         const expected = { reason: `${name}: no such property`, missing: true };
         assert.deepEqual(evaluateCondition(parsed(`${name}==x`), subject), { holds: false, ...expected });

@@ -8,7 +8,7 @@ const status: ActionStatus = { index: 0, action: 'ticket_updateUDF', relayId: '7
 const action = { index: 0, relayId: '7', action: 'ticket_updateUDF', ticketId: 'T', field: 'F', value: 'v' } as ChainAction;
 const edit = (number: number, fields: Record<string, string> = {}) => ({ number, fields });
 
-it('the changes of an action are its taken edits in order, and one more', () => {
+it('the changes of an action are its applied edits in order, and then the new edit', () => {
   const edits = [edit(1, { a: '1', b: '1' }), edit(2, { a: '2' }), edit(3, { a: '3' })];
   assert.deepEqual(changesOf(edits, { ...status, mends: [1, 3] }), { a: '3', b: '1' });
   assert.deepEqual(changesOf(edits, status, edit(4, { a: '4' })), { a: '4' });
@@ -17,15 +17,15 @@ it('the changes of an action are its taken edits in order, and one more', () => 
 describe('an edit', () => {
   const unknown = { ...status, error: { type: 'Timeout', message: 'm', retryable: true, unknown: true } };
 
-  it('is refused if it was taken before', () =>
+  it('is refused if it has already been applied', () =>
     assert.equal(editRefusal(edit(2), { ...status, mends: [1, 2] }), 'this edit has already been applied'));
   it('is refused after an unknown outcome, unless it is confirmed', () => {
     assert.match(editRefusal(edit(1), unknown) ?? '', /nobody knows/);
     assert.equal(editRefusal({ ...edit(1), confirmUnknown: true }, unknown), undefined);
   });
-  it('is taken otherwise', () => assert.equal(editRefusal(edit(2), { ...status, mends: [1] }), undefined));
+  it('is accepted in all other cases', () => assert.equal(editRefusal(edit(2), { ...status, mends: [1] }), undefined));
 
-  it('drops the data of the earlier key, but not the record of sent copies', () => {
+  it('drops the data of the earlier key, but keeps the record of sent copies', () => {
     const [sent, missed] = [
       { recipient: 'a@x.example', sent: true },
       { recipient: 'b@x.example', sent: false },
@@ -44,7 +44,7 @@ describe('an edit', () => {
     }));
 });
 
-it('problems in words', () => {
+it('problems as one text', () => {
   const problems = [
     { pointer: '/a', detail: 'is blank' },
     { pointer: '', detail: 'is too long' },

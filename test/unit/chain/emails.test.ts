@@ -9,15 +9,16 @@ const deliveries = [
 ];
 
 describe('the recipients of a try', () => {
-  it('are all at first', () => assert.deepEqual(recipientsOfTry([a, b], {}), { shown: [a, b], others: [a, b] }));
-  it('are those without a copy later', () =>
+  it('are all recipients in the first try', () =>
+    assert.deepEqual(recipientsOfTry([a, b], {}), { shown: [a, b], others: [a, b] }));
+  it('are the recipients without a copy in a later try', () =>
     assert.deepEqual(recipientsOfTry([a, b, c], { deliveries }), { shown: [a, b, c], others: [b, c] }));
   it('recognise a copy in another spelling, and show first the recipients that an edit removed', () =>
     assert.deepEqual(recipientsOfTry(['Ada <A@x.example>', c], { deliveries }), {
       shown: [a, b, 'Ada <A@x.example>', c],
       others: [c],
     }));
-  it('begin with another one each time', () => {
+  it('begin with another recipient in each try', () => {
     assert.deepEqual(recipientsOfTry([a, b, c], {}, 0), { shown: [a, b, c], first: a, others: [b, c] });
     assert.deepEqual(recipientsOfTry([a, b, c], {}, 4), { shown: [a, b, c], first: b, others: [a, c] });
   });

@@ -50,9 +50,9 @@ describe('how long a silence has lasted', () => {
 
   it('without pauses and outages', () => {
     const excused = [
-      { since: '2026-07-03T02:00:00.000Z', until: '2026-07-03T07:00:00.000Z' }, // only the hour from 06:00 is inside the hours
+      { since: '2026-07-03T02:00:00.000Z', until: '2026-07-03T07:00:00.000Z' }, // only one hour is within the expected hours
       { since: '2026-07-03T06:30:00.000Z', until: '2026-07-03T08:00:00.000Z' },
-      { since: '2026-07-03T15:00:00.000Z' }, // not over yet
+      { since: '2026-07-03T15:00:00.000Z' }, // this outage is not over yet
     ];
     assert.equal(silentSeconds(berlin, ms('2026-07-03T00:00:00Z'), ms('2026-07-03T22:00:00Z'), excused), 7 * hour);
   });
@@ -63,7 +63,7 @@ describe('how long a silence has lasted', () => {
   });
 });
 
-/** The minutes of events from Monday, 2026-06-01, for this number of days. @param times - the hours of events by weekday. */
+/** The minutes of the events on this number of days, from Monday, 2026-06-01. @param times - the hours of events by weekday. */
 function minutes(days: number, times: (weekday: number) => number[]): number[] {
   const start = ms('2026-06-01T00:00:00Z') / 60_000;
   return Array.from({ length: days }, (_, day) =>
@@ -86,7 +86,7 @@ describe('a proposed expectation', () => {
       { expectEvery: hour, expectWithin: { days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '09:00', to: '18:00' } },
     ],
     [
-      'although one day had a hole',
+      'although one day had a gap',
       minutes(28, () => every(0.1)).filter((_, place) => place < 1000 || place > 1100),
       'UTC',
       { expectEvery: 900 },
@@ -94,7 +94,7 @@ describe('a proposed expectation', () => {
   ];
   for (const [what, times, timeZone, proposed] of cases)
     it(what, () => assert.deepEqual(proposedExpectation(times, timeZone), proposed));
-  it('would not have found the past quiet', () => {
+  it('would not have reported the rule as quiet in the past', () => {
     const past = minutes(28, weekday(every(1 / 3, 7, 16)));
     const proposed = proposedExpectation(past, 'UTC');
     assert(proposed);

@@ -113,7 +113,7 @@ describe('a failure', () => {
       undefined,
     ],
   ] as const) {
-    it(`"${failure.message}" of type ${failure.type} is told as "${title}", and helped by ${by}`, () => {
+    it(`"${failure.message}" of type ${failure.type} has the title "${title}" and the remedy: ${by}`, () => {
       const whole = { retryable: false, ...failure };
       assert.equal(failureTitle(whole), title);
       if (remedy instanceof RegExp) assert.match(failureRemedy(whole) ?? '', remedy);

@@ -104,7 +104,7 @@ describe('forecastChain: after an action that needs attention', () => {
     action({ index: 7, delaySeconds: 0 }),
   ];
 
-  it('an action is held if it is due at the same time, and only then', () =>
+  it('a later action is held only if it is due at the same time', () =>
     assert.deepEqual(outcomes(actions, hold), [
       'runs',
       'needs-attention',
@@ -115,7 +115,7 @@ describe('forecastChain: after an action that needs attention', () => {
       'held',
       'held',
     ]));
-  it('an action names the one that it waits for', () =>
+  it('a held action names the action that it waits for', () =>
     assert.equal(
       forecastChain(
         actions,

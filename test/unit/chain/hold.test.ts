@@ -6,7 +6,7 @@ import { Hold, isTriedAgain } from '../../../src/chain/hold.js';
 const failure: ActionError = { type: 'PlatformError', message: 'm', retryable: true };
 const hour = 3600;
 
-describe('the relay tries a held action by itself', () => {
+describe('the relay retries a held action without a decision', () => {
   for (const [title, more, onUnknown, expected] of [
     ['a retryable failure', {}, 'hold', true],
     ['a permanent failure', { retryable: false }, 'resend', false],
@@ -18,7 +18,7 @@ describe('the relay tries a held action by itself', () => {
 });
 
 describe('a hold', () => {
-  it('waits longer before each of its own tries', () => {
+  it('waits longer before each try that the relay makes without a decision', () => {
     const hold = new Hold(0, 72 * hour);
     const waits = [0, 1, 2, 9].map((tries) => {
       hold.tries = tries;

@@ -50,7 +50,7 @@ describe('a late text', () => {
       joined(text, (path) => path.toUpperCase()),
       '<A> and B.C',
     ));
-  it('names each path once, with the elements of emails by themselves', () => {
+  it('lists each path once, and the texts of emails separately', () => {
     const action = eventAction({ ...mail, subject: '${assignment.a} ${assignment.b}', emails: ['${assignment.a}', 'x@y.org'] });
     assert.deepEqual(lateQuestion(action), { paths: ['a', 'b'], emails: [['', 'a', ''], ['x@y.org']] });
     assert.equal(lateQuestion(eventAction(mail)), undefined);
@@ -105,7 +105,7 @@ describe('an action with its values', () => {
     ['groups', { ...send, sendToGroups: '501,${assignment.a}' }, '502, 501', { groupIds: ['501', '502'] }],
     ['a ticket', { ...ticket, externalSystemTicketId: 'T-${assignment.a}' }, '7', { ticketId: 'T-7' }],
     ['a blank ticket', { ...ticket, externalSystemTicketId: '${assignment.a}' }, '', /^externalSystemTicketId is blank/],
-    ['a value of data', { ...ticket, cfValue: '${assignment.a}' }, '${b}', { value: '${b}' }],
+    ['a value that looks like a reference', { ...ticket, cfValue: '${assignment.a}' }, '${b}', { value: '${b}' }],
     ['a format', { ...ticket, cfTargetDateFormat: '${assignment.a}' }, 'yyyy-bb', /^cfTargetDateFormat /],
     [
       'recipients',

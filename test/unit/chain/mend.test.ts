@@ -202,7 +202,7 @@ describe('an edit of an action that was made from an event', () => {
     assert.deepEqual([changed.index, changed.unfilled, changed.sent], [2, [], action.sent]);
   });
 
-  it('ends a late text that it changes; what is left of the condition is a plain one', () => {
+  it('replaces a late text by a fixed text; the condition then has no opaque part', () => {
     const action = eventAction({ ...late, actionCondition: 'status==draft' });
     const changed = mended(action, { cfValue: 'is ${anything}' });
     assert(!Array.isArray(changed) && changed.action === 'ticket_updateUDF');

@@ -74,7 +74,7 @@ describe('chainStatus', () => {
   ];
   for (const [states, expected] of cases) it(`${states.join(', ')}: ${expected}`, () => assert.equal(status(states), expected));
 
-  it('depends on which states there are, not on their order or number', () => {
+  it('depends only on the set of states, not on their order or number', () => {
     const states = fc.array(fc.constantFrom(...open, ...ended), { maxLength: 6 });
     fc.assert(
       fc.property(states, (states) => {

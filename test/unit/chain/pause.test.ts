@@ -12,15 +12,15 @@ const span = (since: number, until?: number): Pause => ({
 describe('the time that was paused', () => {
   const cases: [what: string, pauses: Pause[], minutes: number][] = [
     ['nothing', [], 0],
-    ['one within', [span(10, 20)], 10],
-    ['one that began before', [span(-10, 20)], 20],
-    ['one without an end', [span(50)], 10],
-    ['one with a future end', [span(50, 90)], 10],
-    ['one over the whole time', [span(-10, 90)], 60],
-    ['two apart', [span(30, 40), span(10, 20)], 20],
-    ['two that overlap', [span(10, 30), span(20, 40)], 30],
-    ['one within another', [span(10, 40), span(20, 30)], 30],
-    ['one that ended before', [span(-20, -10)], 0],
+    ['a pause within the time', [span(10, 20)], 10],
+    ['a pause that began before', [span(-10, 20)], 20],
+    ['a pause without an end', [span(50)], 10],
+    ['a pause with a future end', [span(50, 90)], 10],
+    ['a pause over the whole time', [span(-10, 90)], 60],
+    ['two pauses with a gap between them', [span(30, 40), span(10, 20)], 20],
+    ['two pauses that overlap', [span(10, 30), span(20, 40)], 30],
+    ['a pause within another pause', [span(10, 40), span(20, 30)], 30],
+    ['a pause that ended before', [span(-20, -10)], 0],
   ];
   for (const [what, pauses, minutes] of cases)
     it(what, () => assert.equal(pausedSeconds(pauses, Date.parse(at(0)), Date.parse(at(60))), minutes * 60));
@@ -30,12 +30,12 @@ describe('the pause that blocks an action', () => {
   const mail: Pause = { what: 'mail', since: at(0), until: at(5) };
   const all: Pause = { what: 'all', since: at(0), until: at(9) };
   const endless: Pause = { what: 'mail', since: at(0) };
-  it("is its connector's, or the pause of everything", () => {
+  it('is the pause of its connector, or of everything', () => {
     assert.equal(pauseOf([mail], 'platform'), undefined);
     assert.equal(pauseOf([mail], 'mail'), mail);
     assert.equal(pauseOf([all], 'ticketing'), all);
   });
-  it('is the one that ends last', () => {
+  it('is the pause that ends last', () => {
     assert.equal(pauseOf([mail, all], 'mail'), all);
     assert.equal(pauseOf([endless, all], 'mail'), endless);
     assert.equal(pauseOf([all, endless], 'mail'), endless);
@@ -63,15 +63,15 @@ describe('when an action is due after a pause', () => {
     { at: time(30), needs: ['mail' as const] },
   ];
   for (const [title, due, planned, expected] of [
-    ['before it: unchanged', 5, 5, 5],
-    ['the first that waited: its end', 20, 20, 40],
-    ['a later one: at its distance from the first', 30, 30, 50],
-    ['moved by an earlier pause with all others', 34, 30, 50],
-    ['long after the first: later by as much', 90, 90, 110],
+    ['an action due before the pause keeps its time', 5, 5, 5],
+    ['the first action that waited is due at the end of the pause', 20, 20, 40],
+    ['a later action keeps its interval to the first', 30, 30, 50],
+    ['a later action keeps its interval if an earlier pause has moved it', 34, 30, 50],
+    ['an action due long after the pause moves by the same time', 90, 90, 110],
   ] as const)
     it(title, () => assert.equal(dueAfterPause(time(due), time(planned), dueTimes, pause), time(expected)));
 });
 
-it('the longest time between two looks at a pause is a day for a history without room', () => {
+it('if the history is full, a workflow checks a pause only once a day', () => {
   assert.deepEqual([longestLook(true), longestLook(false)], [600, 86_400]);
 });

@@ -179,15 +179,15 @@ describe('a mistake in the rule is a problem', () => {
     ],
   ]);
 
-  it('reported for every action at once', () => {
+  it('that is reported for every action at once', () => {
     const request = readRequest([{ ...send, delayInSeconds: 'x' }, mail, { ...update, cfName: null }]);
     assert.deepEqual(refused(request), [`/0/${notSeconds}`, '/2/cfName: must be a string']);
   });
   it('if there is no action', () => assert.deepEqual(refused(readRequest([])), [': must have at least one action']));
-  it('not with the maximum number of actions', () => {
+  it('but not if there is the maximum number of actions', () => {
     assert.equal(accepted(readRequest(Array.from({ length: maxActions }, () => send))).actions.length, maxActions);
   });
-  it('with one action too many', () => {
+  it('if there is one action too many', () => {
     const request = readRequest(Array.from({ length: maxActions + 1 }, () => send));
     assert.deepEqual(refused(request), [': has 101 actions; at most 100 are allowed']);
   });
@@ -252,7 +252,7 @@ describe('names', () => {
     ['割', send],
     ['a/b~c', send, 'a~1b~0c'],
     ['a'.repeat(300), send],
-    // Fields of other action types.
+    // These are fields of other action types.
     ['subject', send],
     ['groupId', mail],
     ['cfName', mail],
@@ -457,7 +457,7 @@ describe("a mistake in the event's data makes the action need attention", () => 
     });
   }
 
-  it('a mistake beside a problem: the request is refused, for the problem only', () => {
+  it('a mistake in the data beside a problem in the rule: the request is refused, for the problem only', () => {
     assert.deepEqual(refused(readRequest([{ ...send, delayInSeconds: '', sendRadius: 'far' }])), [
       '/0/sendRadius: must be a number of miles, such as "25" or "2.5"',
     ]);
@@ -551,7 +551,7 @@ describe('actions that the relay made from an event', () => {
     { ...send, platformAssignmentId: '${title}', delayInSeconds: '${note}' },
   ];
 
-  it('have variables only by the names of values that are missing; everything else is data', () => {
+  it('have a variable only for a missing value of the event; every other text is data', () => {
     const { actions, mistakes, warnings } = accepted(readRequest(elements, { unfilled: ['note'] }));
     assert.deepEqual(mistakes, [
       '/0/subject: contains ${note}, which has no value',
@@ -564,7 +564,7 @@ describe('actions that the relay made from an event', () => {
     assert.deepEqual([second?.assignmentId, second?.sent?.delayInSeconds], ['${title}', '${note}']);
   });
 
-  it('are not judged by fields whose values come later', () => {
+  it('are not checked in fields that get their values later', () => {
     const late = [
       { ...mail, emails: ['${late}'], subject: '${late}' },
       { ...send, sendRadius: '${late}', groupId: '${late}' },

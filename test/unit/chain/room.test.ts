@@ -16,7 +16,7 @@ const server = { events: 51_200, bytes: 50 * 1024 * 1024 };
 describe('the room in a history', () => {
   const largest = Array.from({ length: maxActions }, (_, index) => email(500, maxRecipients, index));
 
-  it("fits the largest chain, run once and with the relay's own tries", () => {
+  it("is enough for the largest chain, run once and with the relay's own tries", () => {
     assert.deepEqual(
       [isFull({ events: 3, bytes: 300_000 }, largest), hasRoomForOwn({ events: 3, bytes: 300_000 }, largest)],
       [false, true],
@@ -35,12 +35,12 @@ describe('the room in a history', () => {
   for (const [name, history, open, { own, full }] of cases)
     it(name, () => assert.deepEqual([hasRoomForOwn(history, open), isFull(history, open)], [own, full]));
 
-  it('fits the remaining work when people can retry no more', () => {
+  it('is enough for the remaining work when retries are refused', () => {
     for (let events = 0; events < server.events; events += 100)
       if (!isFull({ events, bytes: 0 }, largest)) assert(events + largest.length * (6 * maxRecipients + 30) < server.events);
   });
 
-  it('fits an e-mail for each recipient only if the copies are small', () => {
+  it('is enough for a copy of the e-mail for each recipient only if the copies are small', () => {
     const contents = (bytes: number) => ({ subject: '', body: 'b'.repeat(bytes), bodyHtml: '' });
     assert.deepEqual(
       [isInline(contents(2_000), 3), isInline(contents(2_000), 50), isInline(contents(250_000), 1)],

@@ -90,7 +90,7 @@ describe('a scenario', () => {
     assert.deepEqual(outcomes(some), ['skipped', 'runs']);
   });
 
-  it('holds the actions after one that cannot run', () => {
+  it('holds the actions after an action that cannot run', () => {
     const one = played([send, { ...mail, ...ifDraft }, mail], 'nobody-found', { obstacle: 'there is no platform' });
     assert.deepEqual(outcomes(one), ['needs-attention', 'held', 'held']);
     assert.equal(one.result[0]?.toldAfterSeconds, 0);

@@ -19,7 +19,7 @@ const chain: Chain = {
 const statuses = () => new Statuses(chain, () => now);
 
 describe('statuses', () => {
-  it('begin as the chain says', () => {
+  it('begin as pending or scheduled, as the chain says', () => {
     const { actions, open } = statuses();
     assert.deepEqual(
       actions.map(({ state, runAt }) => [state, runAt]),
@@ -34,7 +34,7 @@ describe('statuses', () => {
     );
   });
 
-  it('lose the fields of a hold or a wait with their end, but not the last error', () => {
+  it('lose the fields of a hold or a wait when the action ends, but keep the last error', () => {
     const all = statuses();
     const error = { type: 'E', message: 'm', retryable: false };
     all.update(0, { state: 'needs-attention', error, heldUntil: now, nextAttemptAt: now, pausedSince: now, reason: 'r' });
@@ -44,7 +44,7 @@ describe('statuses', () => {
     assert.deepEqual([endedAt, all.of(0).error, all.hasEnded(0)], [now, error, true]);
   });
 
-  it('end all that is open, and nothing else', () => {
+  it('can end all open actions, and no other action', () => {
     const all = statuses();
     all.end(0, { state: 'done' });
     all.endRest({ state: 'cancelled' });
@@ -75,13 +75,13 @@ describe('statuses', () => {
     assert.deepEqual([all.ignores, all.version], [4, before + 4]);
   });
 
-  it('know no other action', () => {
+  it('have no action that the chain does not have', () => {
     assert.equal(statuses().has(2), false);
     assert.throws(() => statuses().of(2), /no action 2/);
   });
 });
 
-it('a delayed action reports a hold, a pause, a new time, a cancellation, and a decision that ends no hold', () => {
+it('a delayed action reports a hold, a pause, a new time, a cancellation, and a decision that is not about a hold', () => {
   const first = reported({ state: 'running', runAt: now });
   const steered = [{ at: now, by: 'ada', verb: 'retry' as const }];
   for (const change of [

@@ -35,7 +35,7 @@ describe('the scale of a timeline', () => {
     assert.equal(place(10_030 * minute), width);
   });
 
-  it('places times outside at the ends, also without any chain', () => {
+  it('places a time before or after the scale at its end, also without any chain', () => {
     const { place } = scaleOf([span(10, 20)]);
     assert.deepEqual(
       [0, 99].map((time) => place(time * minute)),

@@ -87,7 +87,7 @@ describe('currentDetails', () => {
     assert.deepEqual(rowsOf(details)[1], ['1', '**needs-attention**', 'sendEmails', 'see above']);
   });
 
-  it('begins with the title, says what to do, and then the call', () => {
+  it('begins with the title, then says what to do, and then names the call', () => {
     const words = { title: 'Ticket *7* does not exist at Jira', remedy: 'Change the number, then retry' };
     const held = status('needs-attention', { error: { ...error, ...words } });
     const [note = ''] = currentDetails(chain, [held]).split('\n');

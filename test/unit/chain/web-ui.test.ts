@@ -74,7 +74,7 @@ describe('summaryOf', () => {
   it('names the actions and their delays', () =>
     assert.equal(summaryOf([action, { index: 3, action: 'sendEmails' }], 'due\nnow'), '2 tell him, 3 sendEmails: due now'));
 
-  it('keeps a part of both at any length', () => {
+  it('keeps a part of the comment and of the text, however long they are', () => {
     const summary = summaryOf([{ ...action, comment: 'x'.repeat(1000) }], 'y'.repeat(1000));
     assert.match(summary, /^2 x{70,}…: y{100,}…$/);
     assert.ok(bytesOf(summary) <= summaryBytes);

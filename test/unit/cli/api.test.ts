@@ -43,7 +43,7 @@ describe('an API call', () => {
     for (const value of ['', ' ', '.', '..']) assert.throws(() => path`/admin/companies/${value}`, UsageError);
   });
 
-  it('reports a refusal as it came', async () => {
+  it('reports a refusal unchanged', async () => {
     answer = {
       ...problem(400, 'Invalid body', '/name is required', [{ pointer: '/name', detail: 'is required' }]),
       headers: { 'Retry-After': '7' },

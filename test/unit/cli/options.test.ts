@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { settingsOf } from '../../../src/cli/options.js';
 
 describe('settings from options', () => {
-  it('override those of a file, section by section', () => {
+  it('override the settings of a file, section by section', () => {
     const file = {
       name: 'Acme',
       mail: { from: 'a@acme.example', replyTo: 'b@acme.example' },

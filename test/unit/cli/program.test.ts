@@ -125,7 +125,7 @@ describe('a command line', () => {
     }
   });
 
-  it('may omit `list`, and takes options anywhere', async () => {
+  it('may omit `list`, and accepts options anywhere', async () => {
     answer = () => ({ body: { items: [] } });
     for (const words of [
       ['chains', 'acme'],
@@ -187,7 +187,7 @@ describe('a command line', () => {
     }
   });
 
-  it('says what to do for a known refusal', async () => {
+  it('says what to do after a known refusal', async () => {
     const body = { type: '/problems/key-name-taken', title: 'Key name taken', status: 409, detail: 'It is.' };
     answer = () => ({ status: 409, body });
     const { err } = await relay(['keys', 'create', 'acme', '--name', 'desk'], at());

@@ -59,7 +59,7 @@ describe('connectors of a company', () => {
     assert.equal(accountOf('acme', { baseUrl: `${server.url}/` }), accountOf('branch', { baseUrl: server.url }));
   });
 
-  it("are guarded; the operator's mail server is not", async () => {
+  it("cannot connect to private networks; the connection to the operator's mail server can", async () => {
     const { platformOf, mailerOf, httpOf } = connectors({ allowPrivateNetworks: false });
     const platform = platformOf({ ...bare, platform: { kind: 'http', baseUrl: server.url } });
     for (const attempt of [
@@ -72,7 +72,7 @@ describe('connectors of a company', () => {
     await mailerOf(bare).send(message, call);
   });
 
-  it('may be internal if the operator set them, never if a company key did', async () => {
+  it('may have internal addresses from the operator, but never from a company key', async () => {
     const own: Company = {
       ...bare,
       platform: { kind: 'http', baseUrl: server.url },
@@ -96,7 +96,7 @@ describe('connectors of a company', () => {
 });
 
 describe("a company's e-mail", () => {
-  it("goes through its own mail server, or else the operator's", async () => {
+  it("goes through the company's own mail server, or, without one, through the operator's", async () => {
     const { mailerOf } = connectors();
     companyMail.lines.length = operatorMail.lines.length = 0;
     await mailerOf(own(companyMail.port)).send(message, call);
@@ -105,7 +105,7 @@ describe("a company's e-mail", () => {
     assert.ok(operatorMail.lines.includes('DATA'));
   });
 
-  it("comes from the company's address, or else from the relay's", () => {
+  it("comes from the company's address, or, without one, from the relay's", () => {
     const { senderOf } = connectors();
     assert.deepEqual(senderOf(bare), { from: 'relay@example.org' });
     assert.deepEqual(senderOf({ ...bare, mail: { from: 'a@acme.example', replyTo: 'b@acme.example' } }), {

@@ -15,7 +15,7 @@ const { platformOf, ticketingOf } = connectors();
 const page = readFileSync(new URL('../../../../docs/systems/http.md', import.meta.url), 'utf8');
 const blocks = Array.from(page.matchAll(/^```json\n(.*?)^```$/gms), ([, json = '']) => json);
 
-/** The company with the settings that name this host. @param secrets - replaces each `…` */
+/** The company with the settings for this host. @param secrets - these replace each `…` in the settings */
 function documented(host: string, ...secrets: string[]): Company {
   const json = blocks.find((block) => block.includes(host)) ?? assert.fail(host);
   const left = [...secrets];
@@ -44,7 +44,7 @@ interface Tickets {
   [id: string]: Record<string, unknown>;
 }
 
-/** Freshdesk and Freshservice. @param shown - the form of a ticket in an answer */
+/** Answers like Freshdesk and Freshservice. @param shown - the form of a ticket in an answer */
 function freshworks(tickets: Tickets, shown: (ticket: object) => object): LocalHttp['answer'] {
   return (response, request) => {
     const respond = (status: number, body: string | object = '') => answering(status, body)(response, request);
@@ -170,9 +170,9 @@ describe('HaloPSA', () => {
     assert.equal(server.last().body, '[{"id":7,"customfields":[{"name":"CFArrival","value":"2026-01-06"}]}]');
   });
 
-  it('gets one new token if it refuses the old one', async () => {
+  it('is asked for one new token after it refuses the old token', async () => {
     server.received.length = 0;
-    server.answer = halo({ 7: {} }); // does not know the token of the test above
+    server.answer = halo({ 7: {} }); // this server does not know the token of the previous test
     await setField(withSecret('s3cret'), '7', 'a', 'b');
     assert.equal(server.received.filter(({ path }) => path.startsWith('/auth')).length, 1);
     server.received.length = 0;
@@ -183,7 +183,7 @@ describe('HaloPSA', () => {
     assert.deepEqual([error.kind, server.received.filter(({ path }) => path.startsWith('/auth')).length], ['permanent', 1]);
   });
 
-  it('reports wrong credentials without them, also in a check, and changes nothing', async () => {
+  it('causes an error about wrong credentials that does not show them, also in a check, and nothing changes', async () => {
     const tickets: Tickets = { 7: {} };
     server.answer = halo(tickets);
     const company = withSecret('wr0ng');
@@ -220,10 +220,10 @@ describe('HaloPSA', () => {
   });
 });
 
-describe('the platform of the page', () => {
+describe('the platform in docs/systems/http.md', () => {
   const company = documented('platform.example.com', 'k3y');
 
-  it('is asked and sends', async () => {
+  it('returns an assignment, and sends it', async () => {
     server.answer = answering(200, { found: true, accepted: true, job: { state: { name: 'draft' } } });
     const platform = platformOf(company);
     assert.equal((await platform.getAssignment('A 1', call)).status, 'draft');

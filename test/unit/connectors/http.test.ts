@@ -267,7 +267,7 @@ describe('an answer', () => {
     assert.equal(await post(), undefined);
   });
 
-  it('larger than 1 MiB has words for people, if the request says what it is about', async () => {
+  it('larger than 1 MiB has an explanation for people, if the request says what it is about', async () => {
     server.answer = answering(200, ' '.repeat(2 * 1024 * 1024));
     const about = { name: 'the ticket system', thing: 'ticket 1' };
     const asked = { method: 'POST', url: new URL(server.url), what, about, call: { timeoutMs: 5000 } } as const;
@@ -306,8 +306,8 @@ describe('a connection', () => {
   });
 
   const broken: [name: string, answer: typeof server.answer][] = [
-    ['reset before the answer', (response) => response.socket?.resetAndDestroy()],
-    ['closed before the answer', (response) => response.socket?.destroy()],
+    ['that is reset before the answer', (response) => response.socket?.resetAndDestroy()],
+    ['that is closed before the answer', (response) => response.socket?.destroy()],
     ['that does not speak HTTP', (response) => response.socket?.end('SSH-2.0-OpenSSH\r\n')],
   ];
   for (const [name, answer] of broken) {

@@ -24,7 +24,7 @@ const message: Message = {
 
 type OAuth2 = NonNullable<NonNullable<(typeof companySchema)['_output']['mail']>['oauth2']>;
 let used = 0;
-/** Settings that no earlier test had, and so without a token. */
+/** New settings for each test. No token for them is in memory. */
 const settings = (changes: Partial<OAuth2> = {}): OAuth2 => {
   const tokenUrl = `${tokens.url}/t3nant/oauth2/v2.0/token`;
   return { user: 'office@acme.example', clientId: `client${used++}`, clientSecret: 's3cret&=', tokenUrl, ...changes };
@@ -107,7 +107,7 @@ describe('a mailbox with OAuth2', () => {
     });
   });
 
-  it('gets a new token shortly before the end of the old one, and after other settings', async () => {
+  it('gets a new token shortly before the end of the old token, and after a change of the settings', async () => {
     const { port } = await startMail(['t0ken1', 't0ken2', 't0ken3']);
     issue({ expires_in: '60' });
     const oauth2 = settings();
@@ -125,7 +125,7 @@ describe('a mailbox with OAuth2', () => {
     assert.equal(tokens.received.length, 1);
   });
 
-  it('that refuses a token (Google: 334, then 535) is asked once more, with a new one', async () => {
+  it('that refuses a token (Google: 334, then 535) gets one more try, with a new token', async () => {
     const { port, delivered } = await startMail(['t0ken2']);
     const oauth2 = settings();
     await mailerAt(port, oauth2).send(message, call);
@@ -133,14 +133,14 @@ describe('a mailbox with OAuth2', () => {
     assert.deepEqual([delivered.length, tokens.received.length], [2, 2]);
   });
 
-  it('that refuses every token has failed for good after two', async () => {
+  it('that refuses every token causes a permanent failure after two tokens', async () => {
     const { port, delivered } = await startMail([]);
     const error = await failing(mailerAt(port, settings()).send(message, call));
     assert.deepEqual([error.kind, error.facts.status, tokens.received.length, delivered], ['permanent', 535, 2, []]);
     assert.match(error.message, /to AUTH XOAUTH2; check oauth2 in the mail settings, and whether the user may send/);
   });
 
-  it('that refuses a token at once (Microsoft: 535), or later, too', async () => {
+  it('may refuse a token at once (Microsoft: 535), or later', async () => {
     const ehlo = { EHLO: '250-hello\r\n250 AUTH LOGIN XOAUTH2' };
     const cases: [script: Script, kind: string, requests: number, words: RegExp][] = [
       [
@@ -176,7 +176,7 @@ describe('a mailbox with OAuth2', () => {
     assert.equal(shown, `POST ${tokens.url}/t3nant/oauth2/v2.0/token answered 400: AADSTS1: *** or *** or ***`);
   });
 
-  it('gets no mail while there is no token, and the attempt is never unknown', async () => {
+  it('gets no mail while there is no token, and the outcome is never unknown', async () => {
     const { port, lines } = await startScriptedSmtp({});
     const at = "the company's mail settings";
     const credentials = ['does not accept the credentials', `Enter new credentials in ${at}, then retry`];
@@ -270,7 +270,7 @@ describe('mail.oauth2 in the settings', () => {
     assert.ok(companyPatch.safeParse({ mail: stored.mail }).success);
   });
 
-  it('takes no secret along to another token address or mail server', () => {
+  it('does not send a stored secret to another token address or mail server', () => {
     const oauth2 = { ...microsoft, clientSecret: '***', refreshToken: '***' };
     for (const merge of [replaceKeepingSecrets, mergePatch]) {
       const elsewhere = { ...stored.mail, oauth2: { ...oauth2, tokenUrl: 'https://evil.example/token' } };

@@ -202,14 +202,14 @@ describe('a failure', () => {
     ],
   ];
   for (const [script, title, remedy] of said) {
-    it(`has words for people: ${JSON.stringify(script)}`, async () => {
+    it(`has an explanation for people: ${JSON.stringify(script)}`, async () => {
       const { port } = await startScriptedSmtp(script);
       const { facts } = await failing(mailerAt(port, 'AUTH' in script ? 'user:pw@' : '').send(message, call));
       assert.deepEqual([facts.title, facts.remedy], [`The mail server 127.0.0.1:${port} ${title}`, remedy]);
     });
   }
 
-  it('has words for people if the answer to the whole e-mail was lost', async () => {
+  it('has an explanation for people if the answer to the whole e-mail was lost', async () => {
     const { port } = await startScriptedSmtp({ '.': 'close' });
     const { facts } = await failing(mailerAt(port).send(message, call));
     assert.equal(facts.title, `Nobody knows whether the mail server 127.0.0.1:${port} sent the e-mail`);
@@ -322,7 +322,7 @@ describe('TLS', () => {
 });
 
 describe('a password', () => {
-  // An address of this machine that is not a loopback address.
+  // This address belongs to this machine, but is not a loopback address.
   const elsewhere = (port: number, query = '') =>
     createMailer(`smtp://user:s3cret@0.0.0.0:${port}${query}`, { allowPrivateNetworks: true });
 

@@ -59,7 +59,7 @@ describe('public addresses', () => {
   for (const address of open) it(`allows ${address}`, () => assert.equal(isPublicAddress(address), true));
 
   const { assertAllowed, lookup } = guardOf(false);
-  it('checks literal addresses, with or without brackets, and leaves names to the DNS lookup', () => {
+  it('checks literal addresses, with or without brackets, and checks names only at the DNS look-up', () => {
     for (const host of ['127.0.0.1', '::1', '[::1]', '[fd00:ec2::254]'])
       assert.throws(() => assertAllowed(host), InternalAddressError);
     for (const host of ['8.8.8.8', '[2606:4700::1111]', 'localhost', 'example.com'])
@@ -74,7 +74,7 @@ describe('public addresses', () => {
       assert.doesNotMatch(error.message, /127\.0\.0\.1|::1/);
     });
 
-    it(`answers like dns.lookup for a public one (all: ${all})`, async () => {
+    it(`answers like dns.lookup for a public name (all: ${all})`, async () => {
       const answer = await new Promise((done) => lookup('8.8.8.8', { all }, (...args) => done(args)));
       assert.deepEqual(answer, all ? [null, [{ address: '8.8.8.8', family: 4 }]] : [null, '8.8.8.8', 4]);
     });

@@ -83,7 +83,7 @@ describe('the generic platform', () => {
     [429, 'The assignment platform takes no more requests now', 'Wait a while, then retry'],
     [503, 'The assignment platform does not work at the moment', 'Wait until it works again, then retry'],
   ] as const) {
-    it(`says the failure ${status} in words`, async () => {
+    it(`explains the failure ${status} to people`, async () => {
       server.answer = answering(status, {});
       for (const asked of [platform.getAssignment('A1', call), platform.sendAssignment('A1', { groupIds: [] }, call)]) {
         const { facts } = await failing(asked);
@@ -92,7 +92,7 @@ describe('the generic platform', () => {
     });
   }
 
-  it('says in words that it was not reached, not called, or answered in an unknown form', async () => {
+  it('explains to people that it was not reached, not called, or answered in an unknown form', async () => {
     const at = (baseUrl: string) => createHttpPlatform({ kind: 'http', baseUrl, auth: { type: 'bearer', token: 't' } }, http);
     server.answer = answering(200, 'OK');
     for (const [ask, title] of [
@@ -137,7 +137,7 @@ describe('the generic platform', () => {
     ['sent', undefined],
   ];
   for (const [answer, recipients] of answers) {
-    it(`reads the number reached from ${JSON.stringify(answer)}`, async () => {
+    it(`reads the number of reached people from ${JSON.stringify(answer)}`, async () => {
       server.answer = answering(200, answer);
       const sent = await platform.sendAssignment('A1', { groupIds: [] }, call);
       assert.deepEqual(sent, recipients === undefined ? {} : { recipients });

@@ -90,7 +90,7 @@ describe('a filled template', () => {
   const bodyOf = (body: unknown, values: Parameters<typeof filled>[2]) =>
     JSON.stringify(filled('https://h.example', { method: 'POST', path: '/', body }, values).body);
 
-  it('takes values as JSON, as numbers, or within a text', () => {
+  it('can have values as JSON, as numbers, or within a text', () => {
     const values = { groupIds: ['7', '8'], radiusMiles: 25, ticketId: '12', field: 'a"b', value: '{ticketId} $& \n' };
     const cases: [body: unknown, expected: string][] = [
       ['{groupIds}', '["7","8"]'],
@@ -110,7 +110,7 @@ describe('a filled template', () => {
     }
   });
 
-  it('leaves out the members of absent values', () => {
+  it('omits the members of absent values', () => {
     const body = { a: '{groupIds}', b: { miles: '{radiusMiles}' }, c: ['{radiusMiles:number}', 1], d: 'x{radiusMiles}' };
     assert.equal(bodyOf(body, { groupIds: undefined, radiusMiles: undefined }), '{"b":{},"c":[1],"d":"x"}');
   });
@@ -122,7 +122,7 @@ describe('a filled template', () => {
       assert.throws(() => bodyOf(['{value:number}'], { value }), { kind: 'permanent', message: /needs a number/ });
   });
 
-  it('never lets the name of a field replace a member of the template', () => {
+  it('never lets a field replace a member of the template, whatever the name of the field is', () => {
     const body = { id: '{ticketId}', '{field}': '{value}' };
     const values = { ticketId: '7', value: '8' };
     assert.throws(() => bodyOf(body, { ...values, field: 'id' }), { kind: 'permanent', message: /a name that the template/ });
@@ -193,7 +193,7 @@ describe('a platform with templates', () => {
     assert.equal(server.last().body, '{}');
   });
 
-  it('has failed for good after a 2xx answer that is no success', async () => {
+  it('causes a permanent failure with a 2xx answer that reports no success', async () => {
     for (const [answer, words] of [
       [{ accepted: false, error: 'no funds' }, /but accepted was "false", not accepted==true: no funds$/],
       [{}, /accepted: no such property/],
@@ -228,7 +228,7 @@ describe('a ticket system with templates', () => {
     );
   });
 
-  it('never updates after a read that failed, and nothing is unknown then', async () => {
+  it('never updates after a failed read, and the outcome is not unknown then', async () => {
     for (const [answer, kind, title] of [
       [answering(404, {}), 'permanent', 'Ticket 7 does not exist at the ticket system'],
       [answering(401, {}), 'permanent', 'The ticket system does not accept the credentials'],
@@ -263,7 +263,7 @@ describe('a ticket system with templates', () => {
   });
 });
 
-it('without templates, requests are the same as ever, with every header', async () => {
+it('without templates, requests are the same as before templates existed, with every header', async () => {
   const platform = createHttpPlatform({ kind: 'http', baseUrl: server.url }, http);
   const ticketing = createHttpTicketing({ kind: 'http', baseUrl: server.url }, http);
   server.answer = answering(200, {});

@@ -30,7 +30,7 @@ describe('a draft', () => {
     );
   });
 
-  it('comes back from the API as it was sent', () => {
+  it('is the same after it has been sent to the API and read back', () => {
     const contents = {
       when: 'event.n > 1',
       variables: { a: { path: 'x.a', missing: 'hold' }, b: { path: 'b', missing: 'default', default: '' } },

@@ -15,7 +15,7 @@ it('a field is edited as text, a list as lines, anything else as JSON', () => {
   assert.deepEqual([editText(undefined), editText(null)], ['', '']);
 });
 
-it('the change has edited fields only, with null for emptied ones', () => {
+it('a change has only the edited fields, and null for each emptied field', () => {
   const same = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, editText(value)]));
   assert.deepEqual(changesOf(fields, { ...same, missing: '' }), {});
   const edited = { cfName: '', ticket: 'T-42', emails: ' a@b.example\n\n', radius: '50', odd: '{"a": [2]}', cfValue: 'yes' };
@@ -30,7 +30,7 @@ it('the change has edited fields only, with null for emptied ones', () => {
   assert.deepEqual(changesOf(fields, { odd: '{' }), { odd: '{' });
 });
 
-it('an error is shown beside its field', () => {
+it('each error is shown beside its field', () => {
   assert.equal(fieldAt({ pointer: '/fields/emails/0' }, '/fields'), 'emails');
   assert.equal(fieldAt({ pointer: '/1/a~1b~0' }, '/1'), 'a/b~');
   for (const pointer of ['/10/cfValue', '/1', '', '/1/']) assert.equal(fieldAt({ pointer }, '/1'), undefined);

@@ -27,7 +27,7 @@ it('typing in one field is one step, until the person pauses or changes another 
   }
 });
 
-it('a change after an undo ends what could be redone', () => {
+it('after an undo and a new change, nothing can be redone', () => {
   const history = changed(undone(changed(begun('a'), 'b', '', 0)), 'c', '', 0);
   assert.equal(redone(history).present, 'c');
   assert.equal(undone(history).present, 'a');

@@ -31,10 +31,10 @@ describe('the places of an event', () => {
       ],
     ));
 
-  it('have had values in several events, each once', () =>
+  it('have the values of several events, each once', () =>
     assert.deepEqual(valuesAt([{ a: { b: 'x' } }, { a: { b: 7 } }, { a: { b: 'x' } }, {}], 'a.b'), ['x', '7']));
 
-  it('show which one is probably the number of the assignment', () => {
+  it('show which place is probably the number of the assignment', () => {
     for (const [body, path] of [
       [event, 'workorder.id'],
       [{ event: { params: { work_order_id: '1' } }, workorder: { id: 1 } }, 'workorder.id'],

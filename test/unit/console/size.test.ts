@@ -16,7 +16,7 @@ function withImports(name: string, known = new Set<string>()): Set<string> {
   return known;
 }
 
-it('the script of the first page is small, and so is each further one', () => {
+it('the script of the first page is small, and so is each further script', () => {
   const scripts = readdirSync(directory).filter((name) => name.endsWith('.js') && !name.startsWith('docs-')); // /docs has its own script.
   const [main = ''] = scripts.filter((name) => name.startsWith('main-'));
   const sizeOf = (names: Iterable<string>) =>

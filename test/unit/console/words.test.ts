@@ -60,7 +60,7 @@ describe('the example of a cause', () => {
   const held = (message: string) => ({ error: { message } });
   const [send, read] = [held('POST /assignments/2001/send answered 404'), held('GET /assignments/2003 answered 404')];
 
-  it('is the action that failed for it, with any ids', () => {
+  it('is an action with the same message, whatever ids are in the message', () => {
     assert.equal(actionOfCause({ message: 'GET /assignments/77 answered 404' }, [send, read]), read);
     assert.equal(actionOfCause({ message: 'POST /assignments/1/send answered 404' }, [send, read]), send);
     assert.equal(actionOfCause({ message: 'no answer' }, [send]), send);

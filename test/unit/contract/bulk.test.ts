@@ -44,12 +44,12 @@ describe('the selected actions', () => {
   for (const [verb, filter, indexes, whole = false] of cases)
     it(`${verb} ${JSON.stringify(filter)}`, () => assert.deepEqual(actionsMeant(verb, filter, chain), { indexes, whole }));
 
-  it('are only those that are held for the selected cause', () => {
+  it('are only the actions that are held for the selected cause', () => {
     assert.deepEqual(actionsMeant('retry', { causeId: 'c' }, chain, [2, 3]), { indexes: [2], whole: false });
     assert.deepEqual(actionsMeant('retry', { causeId: 'c' }, chain, []), { indexes: [], whole: false });
   });
 
-  it('of chains given by id are the held ones of an open chain, and the failed ones of a closed chain', () => {
+  it('of chains given by id are the held actions of an open chain, and the failed actions of a closed chain', () => {
     const failed = { ...chain, status: 'failed', closedAt: '2026-07-01T12:00:00Z' } as const;
     for (const verb of ['retry', 'mend'] as const) {
       assert.deepEqual(actionsMeant(verb, { chosen: true }, chain).indexes, [1, 2]);
@@ -57,12 +57,12 @@ describe('the selected actions', () => {
     }
   });
 
-  it('exclude what the chain refuses', () => {
+  it('exclude actions for which the chain refuses the verb', () => {
     assert.deepEqual(actionsMeant('retry', {}, { ...chain, historyFull: true }).indexes, []);
     assert.deepEqual(actionsMeant('skip', {}, { ...chain, historyFull: true }).indexes, [1, 2]);
   });
 
-  it('are never a whole chain if nothing is left', () =>
+  it('are none, and not the whole chain, if every action has ended', () =>
     assert.deepEqual(actionsMeant('cancel', {}, { ...chain, actions: [action(0, 'done', 'A')] }), { indexes: [], whole: false }));
 });
 

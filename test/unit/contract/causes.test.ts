@@ -49,7 +49,7 @@ describe('the reason of a failure', () => {
   ] as const)
     it(`differs with the ${what}`, () => assert.notEqual(foldedReason(failed(one)), foldedReason(failed(other))));
 
-  it('depends on its beginning only', () => {
+  it('depends only on the beginning of its text', () => {
     const long = 'the same words again and again, '.repeat(1000);
     assert.equal(foldedReason(failed(`${long}one`)), foldedReason(failed(`${long}other`)));
   });

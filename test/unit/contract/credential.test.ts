@@ -22,7 +22,7 @@ describe('credentials', () => {
     assert.equal(isMistyped(`${token}0`), true);
   });
 
-  it('do not judge tokens of other systems', () => {
+  it('are not checked if they are tokens of other systems', () => {
     for (const token of ['', 'secret', 'rlx_1', 'RLT_abc']) assert.equal(isMistyped(token), false);
   });
 });

@@ -6,7 +6,7 @@ const key = (byte: number) => Buffer.alloc(32, byte).toString('base64');
 const text = (keyring: Keyring, encrypted: { keyId: string; data: Uint8Array }, context = 'acme/platform') =>
   keyring.decrypt(encrypted, context).toString();
 
-test('a keyring that still has the key decrypts what another encrypted', () => {
+test('a keyring decrypts the values of another keyring if it still has the key', () => {
   const before = new Keyring(`old:${key(1)}`);
   const during = new Keyring(`old:${key(1)},new:${key(2)}`);
   const after = new Keyring(`new:${key(2)}, old:${key(1)}`);

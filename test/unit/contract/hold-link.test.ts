@@ -34,8 +34,8 @@ describe('the link of a notice', () => {
   for (const [what, changed] of [
     ['of another action', `${other}.${signature}`],
     ['without its signature', named],
-    ['with half of it', `${named}.${signature.slice(0, 20)}`],
-    ['with another', `${named}.${'A'.repeat(43)}`],
+    ['with half of its signature', `${named}.${signature.slice(0, 20)}`],
+    ['with another signature', `${named}.${'A'.repeat(43)}`],
     ['with an extra character', `${link}A`],
     ['that is empty', ''],
     ['of 100,000 characters', `${'A'.repeat(100_000)}.${signature}`],

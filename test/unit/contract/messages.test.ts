@@ -169,7 +169,7 @@ describe('readSignal', () => {
   for (const [name, argument, sentence] of refused)
     it(sentence, () => assert.equal(readSignal(name, argument, inChain), sentence));
 
-  it('a delayed action takes only edits that its chain has numbered', () => {
+  it('a delayed action accepts only edits that its chain has numbered', () => {
     const mend = { index: 1, fields: { a: 'b' } };
     assert.deepEqual(readSignal('mend', mend, inChain), mend);
     assert.match(String(readSignal('mend', mend, { ...inChain, isChain: false })), /to the chain's own workflow$/);

@@ -1,4 +1,4 @@
-/** The JSON Schema of rules as files and the validation agree on examples. */
+/** The JSON Schema of rule files must accept and refuse the same examples as the validation of the relay. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -64,13 +64,13 @@ const wrong: Record<string, object> = {
   'a list in place of a text': { ...rule, actions: [{ ...mail, body: ['b'] }] },
   'a long expression': { ...rule, when: 'true || '.repeat(200) },
   'a variable without a path': { ...rule, variables: { assignment_id: {} } },
-  'a wrong way of missing': { ...rule, variables: { assignment_id: { path: 'a', missing: 'ignore' } } },
+  'an invalid value of `missing`': { ...rule, variables: { assignment_id: { path: 'a', missing: 'ignore' } } },
   'a wrong name of a variable': { ...rule, variables: { ...variables, '1st': { path: 'a' } } },
   'a case without an event': { ...rule, cases: [{ applies: false }] },
   'a case with an unknown field': { ...rule, cases: [{ event: {}, applies: false, expect: [] }] },
 };
 
-/** As `relay rules test` and `push` check a file. */
+/** Checks a file as `relay rules test` and `relay rules push` do. */
 function isAccepted(file: object): boolean {
   const { relayId, name, version, cases, ...contents } = JSON.parse(JSON.stringify(file));
   return ruleFileSchema.safeParse({ relayId, name, version, cases }).success && checkContents(contents, { relayId: '1' }).ok;

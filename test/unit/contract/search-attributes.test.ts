@@ -69,7 +69,7 @@ describe('search attributes', () => {
     });
   }
 
-  it('skip an id that does not fit, and take a shorter one after it', () => {
+  it('skip an id that does not fit, and have a shorter id after it', () => {
     const ids = [...Array.from({ length: 7 }, (_, n) => `${n}`.padStart(256, 'x')), 'y'.repeat(256), 'z'];
     assert.deepEqual(assignmentIdsOf(ids), ids.toSpliced(7, 1));
   });

@@ -199,13 +199,13 @@ describe('secrets', () => {
           assert.equal(read.success, token !== undefined || given.kind === 'http');
         });
 
-    it('stay in a partial change, and nothing else stays after a change of the kind', () => {
+    it('stay stored after a partial change; after a change of the kind, no old setting stays', () => {
       const change = (ticketing: object) => mergePatch(companyRequest, { ticketing }, { ...stored, ticketing: zendesk }).value;
       assert.deepEqual((change({ email: 'b@acme.example' }) as StoredCompany).ticketing, { ...zendesk, email: 'b@acme.example' });
       assert.deepEqual((change({ kind: 'jira', token: 'new' }) as StoredCompany).ticketing, { kind: 'jira', token: 'new' });
     });
 
-    it('go only to hosts that are compared: other settings with a pattern (company, table) are no part of a host', () => {
+    it('go only to hosts that are compared: no other setting with a pattern (company, table) is a part of a host', () => {
       const named = Object.values({ ...platformKinds, ...ticketingKinds }).flatMap(({ settings }) =>
         Object.entries<Setting>(settings).flatMap(([field, { pattern }]) => (pattern ? field : [])),
       );

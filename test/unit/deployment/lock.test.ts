@@ -1,4 +1,7 @@
-/** Only locked packages are installed, even if a registry serves others, and no package's script runs at installation. */
+/**
+ * Only the locked packages are installed, even if a registry serves other packages. No script of a package runs during the
+ * installation.
+ */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

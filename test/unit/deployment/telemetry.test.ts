@@ -26,7 +26,7 @@ describe('the alerts', () => {
       assert(anchors.includes(anchor), `${annotations.runbook_url} leads nowhere`);
     });
 
-  it('have distinct names, and one is about failing workflow tasks', () => {
+  it('have distinct names, and one alert is about failing workflow tasks', () => {
     assert.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length);
     assert(rules.some(({ expr }) => metricsIn(expr).includes('temporal_workflow_task_execution_failed_total')));
   });

@@ -1,6 +1,6 @@
 /**
- * The pages for people: every relative link leads to a file and a heading; docs/README.md lists each page under its kind. The pages
- * of docs/systems have the same headings, settings that the API takes, and errors that the connectors make.
+ * The pages for people. Every relative link must lead to a file and a heading. docs/README.md must list each page under its kind.
+ * The pages of docs/systems must have the same headings, settings that the API accepts, and errors that the connectors make.
  */
 
 import assert from 'node:assert/strict';
@@ -104,7 +104,7 @@ describe('docs/systems', () => {
     });
 
   for (const page of ['http', 'mail', ...kinds.map(([kind]) => kind)])
-    it(`${page}.md has settings that the API takes`, () => {
+    it(`${page}.md has settings that the API accepts`, () => {
       const text = readFileSync(new URL(`docs/systems/${page}.md`, root), 'utf8');
       const blocks = Array.from(text.matchAll(/^```json\n(.*?)^```$/gms), ([, json = '']) => json.replaceAll('…', 'example'));
       assert(blocks.length > 0);

@@ -41,13 +41,13 @@ describe('a token is found and cut out, anywhere in the text', () => {
     });
   }
 
-  it('and positions in the text stay correct', () => {
+  it('and all other text stays at its position', () => {
     const text = `{"relayAccessToken":"${made}","body":"${made} x "blue" ${made}"}`;
     const { masked } = tokensIn(text);
     assert.equal(masked.slice(text.indexOf('blue')), `blue" ${'*'.repeat(made.length)}"}`);
   });
 
-  it('a short or common value is cut out of its own field only', () => {
+  it('but a short or common value only in its own field', () => {
     assert.equal(tokensIn('{"relayAccessToken":"a","body":"a banana"}').masked, '{"relayAccessToken":"*","body":"a banana"}');
   });
 

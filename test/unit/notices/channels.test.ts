@@ -14,13 +14,13 @@ const call = { idempotencyKey: 'n1@relay.invalid', timeoutMs: 5000 };
 const notice = { subject: 'A1 was not sent', text: 'text', html: '<p>html</p>', json: { chainId: 'c1' } };
 
 describe('notices', () => {
-  it('through a webhook are guarded like connectors', async () => {
+  it('through a webhook cannot reach private networks, like connectors', async () => {
     const [webhook] = channelsOf(connectors({ allowPrivateNetworks: false }), bare, { webhookUrl: server.url });
     assert.ok(webhook);
     assert.match((await failing(webhook.deliver(notice, call))).message, /RELAY_ALLOW_PRIVATE_NETWORKS/);
   });
 
-  it('through a webhook that a company key set go to public addresses only, whatever the operator allows', async () => {
+  it('through a webhook of a company key go to public addresses only, even if the operator allows more', async () => {
     server.answer = answering(204);
     const notify = { webhookUrl: server.url };
     const [ofOperator] = channelsOf(connectors(), bare, notify);
@@ -58,7 +58,7 @@ describe('notices', () => {
     assert.ok(operatorMail.lines.includes('MAIL FROM:<relay@example.org>'));
   });
 
-  it("use the company's if there is no other, and reach the webhook if there is none at all", async () => {
+  it("use the company's mail server if the operator has none, and reach the webhook without any mail server", async () => {
     const ours = connectors({ smtpUrl: undefined });
     companyMail.lines.length = 0;
     await channelsOf(ours, own(companyMail.port), { emails: ['ada@example.com'] })[0]?.deliver(notice, call);
@@ -90,7 +90,7 @@ describe('notices by e-mail', () => {
     assert.equal(channel.contact, 'ada@example.com');
   });
 
-  it('fail like the mailer', async () => {
+  it('fail with the error of the mailer', async () => {
     const mailer = { send: () => Promise.reject(new ConnectorError('unknown', 'lost')) };
     const channel = channelTo('ada@example.com', { mailer, from: 'relay@example.org' });
     assert.equal(
@@ -133,7 +133,7 @@ describe('notices through a webhook', () => {
     assert.doesNotMatch(JSON.stringify(flat), /whsec_|BwcH/);
   });
 
-  it('are unsigned without a secret, and Slack messages in the format slack', async () => {
+  it('are unsigned without a secret, and are Slack messages in the format slack', async () => {
     const slack = webhookTo(`${server.url}/slack`, { webhookFormat: 'slack' });
     await slack.deliver(notice, { idempotencyKey: 'n1', timeoutMs: 5000 });
     const { headers, body } = server.last();
@@ -168,7 +168,7 @@ describe('a notice for Slack', () => {
     );
   });
 
-  it("keeps a notice's longest link whole, and Slack makes it one link", () => {
+  it("keeps a notice's longest link complete, and Slack shows it as one link", () => {
     const link = `https://relay.example/hold/${'a'.repeat(400)}`;
     const { blocks } = slackMessage({ subject: 'Held', text: `To put it right:\n  Retry or skip: ${link}\n` });
     assert.equal(blocks[1]?.text.text, `*To put it right:*\nRetry or skip: ${link}`);

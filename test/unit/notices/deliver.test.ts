@@ -108,7 +108,7 @@ async function attempt(
 const down = () => Promise.reject(new ConnectorError('retryable', 'no answer'));
 
 describe('delivering a notice', () => {
-  it('does not wait for one contact before the next', async () => {
+  it('does not wait for one contact before it notifies the next', async () => {
     const waiting: (() => void)[] = [];
     const everybody = () =>
       new Promise<void>((resolve) => {
@@ -119,7 +119,7 @@ describe('delivering a notice', () => {
     assert.deepEqual([told, repeat], [['a@x.org', 'b@x.org', 'c@x.org'], false]);
   });
 
-  it('notifies nobody twice while it retries the others', async () => {
+  it('notifies nobody twice while it retries the failed contacts', async () => {
     const first = await attempt(['a@x.org', 'b@x.org'], (contact) => (contact === 'b@x.org' ? down() : Promise.resolve()));
     assert.deepEqual([first.told, first.repeat], [['a@x.org'], true]);
     const second = await attempt(['a@x.org', 'b@x.org'], () => Promise.resolve(), { attempt: 2, heartbeatDetails: first.left });
@@ -192,7 +192,7 @@ describe('a notice of a hold', () => {
   const secret = 's'.repeat(32);
   const linkOf = (text = '') => /https:\/\/relay\.example\/hold\/([\w.-]+)#/.exec(text)?.[1];
 
-  it('has a link for each contact, signed for that contact, and valid little longer than the hold', async () => {
+  it('has a link for each contact, signed for that contact, and valid a little longer than the hold', async () => {
     const { texts } = await attempt(['a@x.org', 'b@x.org'], () => Promise.resolve(), { notice, secret });
     const links = texts.map((text) => new HoldLinks(secret).read(linkOf(text) ?? ''));
     const { companyId, chainId, index } = notice;
@@ -215,7 +215,7 @@ describe('a notice of a hold', () => {
 
   const webhookUrl = 'https://chat.example/hook';
 
-  it('links to the Web UI for the operator only, for whom it decodes', async () => {
+  it('has links to the Web UI only for the operator, who can read payloads there', async () => {
     const { texts } = await attempt(['a@x.org', operator], () => Promise.resolve(), { notice });
     assert.deepEqual(
       texts.map((text) => text.includes('/web-ui/')),
@@ -226,9 +226,9 @@ describe('a notice of a hold', () => {
   });
 
   for (const [what, notify, has] of [
-    ['on request of the company', { webhookUrl, linksInWebhooks: true }, true],
-    ['no', { webhookUrl }, false],
-    ['not in a chat channel either', { webhookUrl, webhookFormat: 'slack' }, false],
+    ['if the company asks for it', { webhookUrl, linksInWebhooks: true }, true],
+    ['not by default', { webhookUrl }, false],
+    ['not by default in a chat channel', { webhookUrl, webhookFormat: 'slack' }, false],
   ] as const)
     it(`has a link in a webhook: ${what}`, async () => {
       const { posted } = await attempt([], () => Promise.resolve(), { notice, secret, company: { notify } });
@@ -262,7 +262,7 @@ describe('a notice beyond the budget', () => {
     assert.deepEqual([told, repeat], [[], false]);
   });
 
-  it('that is a digest includes all that wait: to each contact its own, with its own links', async () => {
+  it('that is a digest includes all waiting notices; each contact gets only its own, with its own links', async () => {
     const rules = { 2: { name: 'Two', notify: { emails: ['two@x.org'] } } };
     const joined = [entry(1, '1'), entry(2, '2'), entry(3, '1', { kind: 'failed', held: undefined })];
     const secret = 's'.repeat(32);
@@ -279,7 +279,7 @@ describe('a notice beyond the budget', () => {
     assert.doesNotMatch(textTo('two@x.org'), /Title [13]/);
   });
 
-  it('that concerns no contact goes to the operator', async () => {
+  it('goes to the operator if it concerns no contact', async () => {
     const rules = { 2: { name: 'Two', notify: { emails: ['two@x.org'] } } };
     const turn: Turn = { told: 'digest', joined: [entry(1, '1'), entry(2, '2')] };
     const { told, texts, repeat } = await attempt([], () => Promise.resolve(), { turn, rules, company: {} });
@@ -305,7 +305,7 @@ describe('an unconfirmed contact', () => {
     assert.match(texts[1] ?? '', /Confirm in a browser: https:\/\/relay\.example\/confirm\/b@x\.org/);
   });
 
-  it('gets no second one, while others do; if there are no others, the operator does', async () => {
+  it('gets no second notice of a cause; confirmed contacts get it, or, without any, the operator', async () => {
     const unconfirmed = { 'b@x.org': false };
     const beside = await attempt(['a@x.org', 'b@x.org'], () => Promise.resolve(), { unconfirmed });
     assert.deepEqual([beside.told, beside.repeat], [['a@x.org'], false]);

@@ -26,7 +26,7 @@ const member = (n: number, more: Partial<Member> = {}): Member => ({
 const over = (n: number, state: Member['state'], index = 0) => ({ chainId: `c${n}`, index, state, at: time(50) });
 
 describe('the ledger of a notifier', () => {
-  it('reports each member once, the first ten by name, and counts the ended ones', () => {
+  it('reports each member once, the first ten by name, and counts the ended members', () => {
     const ledger = ledgerOf(true, member(0));
     assert.deepEqual([ledger.untold, ledger.open, ledger.members], [false, 1, 1]);
     for (let n = 1; n <= 14; n += 1) ledger.join(member(n));
@@ -46,7 +46,7 @@ describe('the ledger of a notifier', () => {
     );
   });
 
-  it('reports a member again that failed again', () => {
+  it('reports a member again if it fails again', () => {
     const ledger = ledgerOf(true, member(0));
     ledger.join(member(0, { at: time(1) }));
     assert.deepEqual([ledger.members, ledger.take().count], [1, 1]);

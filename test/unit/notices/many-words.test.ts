@@ -104,7 +104,7 @@ Cause c1, company acme
     );
   });
 
-  it("names a few chains in its commands, with the API's address, and counts only those", () => {
+  it("names a few chains in its commands, with the API's address, and counts only these chains", () => {
     const links = { ...context.links, api: 'https://relay.example' };
     const { text, html } = rendered(many('needs-attention', 1, 1, [member(3)]), { links, forOperator: true });
     assert.match(text, /^1 chain failed for the same reason: please decide\n/);
@@ -154,7 +154,7 @@ Cause c1, company acme
     assert.match(text, /^2 chains that failed for the same reason have recovered$/m);
   });
 
-  it('is the end of the trouble otherwise, with the states', () => {
+  it('otherwise says that the actions are not held any more, with their states', () => {
     const { subject, text, json } = rendered(through);
     assert.equal(
       subject,

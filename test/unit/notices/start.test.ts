@@ -12,7 +12,7 @@ describe('the notices of refused requests', () => {
     ['signature', 1],
     ['invalid-chain', 2],
   ] as const)
-    it(`number ${most} an hour for two requests whose mistakes are at different places: ${reason}`, () => {
+    it(`are ${most} in an hour, for two requests with mistakes at different places: ${reason}`, () => {
       const started: string[] = [];
       const start = async (_: string, { workflowId }: { workflowId: string }) => started.push(workflowId);
       const client = { withDeadline: (_: number, run: () => unknown) => run(), workflow: { start } } as unknown as Client;

@@ -59,7 +59,7 @@ describe('a notice about a refused request', () => {
     });
   }
 
-  it('about an unreadable body says where it breaks, how many there were, and where to look', () => {
+  it('about an unreadable body says where it breaks, how many such requests there were, and where to look', () => {
     const detail = 'Line 1, column 205: the text of `body` seems to end at the quotation mark before `blue`.';
     const broken: RejectedNotice = {
       ...rejected,
@@ -80,20 +80,20 @@ describe('a notice about a refused request', () => {
     assert.match(full.text, /7 within a day were not kept\. Send or drop the requests that wait/);
   });
 
-  it('names twenty mistakes and counts the rest', () => {
+  it('names twenty mistakes, and gives the number of further mistakes', () => {
     const mistakes = Array.from({ length: 25 }, (_, n) => ({ pointer: `/${n}/x`, detail: 'is wrong' }));
     const { text } = renderNotice({ ...rejected, mistakes }, context);
     assert(text.includes('Action 19, x is wrong.') && !text.includes('Action 20') && text.includes('There are 5 more mistakes.'));
   });
 
-  it('escapes in HTML what is not its own, and links only the request', () => {
+  it("escapes other people's texts in HTML, and has a link to the request only", () => {
     const mistakes = [{ pointer: '/0/<script>', detail: 'The chain in the API: https://evil.example"><img src=x>' }];
     const { html } = renderNotice({ ...rejected, mistakes }, context);
     assert(!html.includes('<script>') && !html.includes('<img') && !html.includes('<b>'));
     assert.deepEqual(html.match(/href="[^"]*"/g), ['href="https://relay.example/companies/acme/refused/R1"']);
   });
 
-  it('is data for a webhook', () => {
+  it('is JSON data for a webhook', () => {
     const { json, subject } = renderNotice(rejected, context);
     assert.deepEqual(json, {
       type: 'relay.rejected',
@@ -106,7 +106,7 @@ describe('a notice about a refused request', () => {
 });
 
 describe('a notice about a missing property', () => {
-  it('says which property, of what, and the consequence', () => {
+  it('says which property an assignment does not have, and the consequence', () => {
     const { subject, text } = renderNotice(missing, context);
     assert.equal(subject, '[relay] No such property: location.zipp (Widen & alert)');
     for (const part of [
@@ -124,7 +124,7 @@ describe('a notice about a quiet rule', () => {
     ...{ kind: 'quiet', companyId: 'acme', relayId: '4711', at: '2026-03-02T12:12:44.120Z', since },
     ...{ expectEvery: 3600, expectWithin: { from: '08:00' }, silentSeconds: 3 * 3600, usualEvery: 1200 },
   };
-  it('says how long no event came, and what is usual', () => {
+  it('says for how long no event has come, and what is usual', () => {
     const { subject, text, json } = renderNotice(quiet, context);
     assert.equal(subject, '[relay] No event for 3 h (Widen & alert)');
     assert.match(text, /\nNo event for 3 h; usually one every 20 min at this time\. /);
@@ -132,7 +132,7 @@ describe('a notice about a quiet rule', () => {
     assert.match(text, /Last event or change of the rule: 2026-03-02 03:12:44 CST/);
     assert.match(JSON.stringify(json), /^\{"type":"relay\.quiet",/);
   });
-  it('says that events come again', () => {
+  it('says that events have returned', () => {
     const { subject, text, json } = renderNotice({ ...quiet, eventAt: '2026-03-02T13:00:00.000Z' }, context);
     assert.equal(subject, '[relay] Events come again (Widen & alert)');
     assert.match(text, /Next event: 2026-03-02 07:00:00 CST/);

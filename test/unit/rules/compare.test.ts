@@ -34,7 +34,7 @@ describe('the difference of two versions', () => {
       },
     ],
     [
-      'an action in front',
+      'an additional first action',
       actions(send, { ...send, delayInSeconds: '60' }),
       actions({ action: 'sendEmails' }, send, { ...send, delayInSeconds: '90' }),
       {
@@ -53,7 +53,7 @@ describe('the difference of two versions', () => {
       },
     ],
     [
-      'an action less',
+      'a removed action',
       actions({ action: 'sendEmails' }, send),
       actions(send),
       {
@@ -94,7 +94,7 @@ describe('what a version would do with an event', () => {
   const cases: [name: string, before: object | undefined, after: object, result: object][] = [
     ['the same', { actions: [mail] }, { actions: [{ ...mail, subject: 's' }] }, { outcome: 'same' }],
     [
-      'the same by another way',
+      'the same actions from different contents',
       { actions: [{ ...mail, subject: 'A' }] },
       { actions: [{ ...mail, subject: '${event.title}' }] },
       { outcome: 'same' },
@@ -123,7 +123,7 @@ describe('what a version would do with an event', () => {
         ],
       },
     ],
-    ['applies no longer', { actions: [mail] }, never, { outcome: 'no-longer-applies', reason: 'event.id was 7' }],
+    ['does not apply any more', { actions: [mail] }, never, { outcome: 'no-longer-applies', reason: 'event.id was 7' }],
     ['applies now', never, { actions: [mail] }, { outcome: 'applies-now' }],
     ['nothing was published', undefined, { actions: [mail] }, { outcome: 'applies-now' }],
     ['does not apply', never, never, { outcome: 'not-applicable', reason: 'event.id was 7' }],
@@ -133,7 +133,7 @@ describe('what a version would do with an event', () => {
       broken,
       { outcome: 'would-be-refused', reason: '/when cannot be evaluated on this event: event.x: no such property' },
     ],
-    ['the same, with attention', held, held, { outcome: 'same' }],
+    ['the same action, which would need attention', held, held, { outcome: 'same' }],
   ];
   for (const [name, before, after, result] of cases)
     it(name, () => {

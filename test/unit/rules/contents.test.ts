@@ -130,7 +130,7 @@ describe('the contents of a rule', () => {
     );
   });
 
-  it('are refused if the platform cannot do what they say, whatever the event is', () => {
+  it('are refused if the platform can never do what they say, for any event', () => {
     const platform = { kind: 'workmarket' as const, token: 't', secret: 's' };
     const actions = [send, { ...send, sendRadius: '500' }, { ...send, sendRadius: '${id}' }];
     const checked = checkContents({ ...good, actions }, { relayId: '1', platform });
@@ -146,7 +146,7 @@ describe('the contents of a rule', () => {
     assert.deepEqual(named, { groups: ['Gold, first', '501', 'Silver'], fields: ['Arrival'] });
   });
 
-  it('get warnings about oddities', () => {
+  it('get warnings about parts without effect', () => {
     const platform = { kind: 'workmarket' as const, token: 't', secret: 's' };
     const actions = [
       { ...send, sendRadius: '50', colour: 'red' },

@@ -71,7 +71,7 @@ describe('an expression', () => {
   ];
   for (const [text, outcome] of cases) it(text, () => assert.equal(outcomeOf(text), outcome));
 
-  it('says which values decided', () => {
+  it('says which values decided the result', () => {
     const found = evaluate('event.status == "sent" && event.urgent == 1 || event.items.size() > 5');
     assert.deepEqual(found, {
       ok: true,
@@ -80,7 +80,7 @@ describe('an expression', () => {
     });
   });
 
-  it('tells numbers apart from texts, and reads large numbers as JSON does', () => {
+  it('distinguishes numbers from texts, and reads large numbers as JSON does', () => {
     const outcome = (n: unknown, text: string) => outcomeOf(text, { event: { n } });
     assert.deepEqual(
       [outcome('1', 'event.n == 1'), outcome(1, 'event.n == "1"'), outcome(1e300, 'event.n > 1'), outcome(-0, 'event.n == 0')],
@@ -117,10 +117,10 @@ describe('a mistake in an expression', () => {
     ['__proto__ == 1', '__proto__ is not a known name: write event, assignment, incomingValue, now', 0],
   ];
   for (const [text, error, at] of cases)
-    it(`is found when it is saved: ${text}`, () =>
+    it(`is found when the rule is saved: ${text}`, () =>
       assert.deepEqual(parseExpression(text), { ok: false, error, ...(at !== undefined && { at }) }));
 
-  it('is a name that its place does not have', () => {
+  it('is a name that cannot be used in this place', () => {
     const allowed: Name[] = ['event'];
     assert.deepEqual(parseExpression('event.a == assignment.b', allowed), {
       ok: false,
@@ -146,7 +146,7 @@ describe('the parts of an event that an expression reads', () => {
       assert.deepEqual(eventParts(parsed.expression, event), parts);
     });
 
-  it('decide as the whole event does', () => {
+  it('give the same result as the whole event', () => {
     for (const text of ['event.items[1].id == 2', 'event.items[7].id == 2', 'has(event.urgent)', 'event.object.a == 1']) {
       const parsed = parseExpression(text);
       assert.ok(parsed.ok);
@@ -167,7 +167,7 @@ describe('a hostile expression', () => {
     ['a large regular expression', 'event.text.matches("(a?){1000}a{1000}")'],
     ['a regular expression of large classes', 'event.text.matches("\\\\pL{1000}\\\\d")'],
     ['a regular expression from the event', 'event.text.matches(event.text)'],
-    ['a list by itself', 'event.numbers.all(x, event.numbers.exists(y, y == x + 1))'],
+    ['a list compared with itself', 'event.numbers.all(x, event.numbers.exists(y, y == x + 1))'],
     ['three loops', 'event.numbers.all(x, event.numbers.all(y, event.numbers.all(z, true)))'],
     ['a long chain of loops', `event.numbers${'.map(x, x)'.repeat(80)}.size() == 1`],
     ['a list that doubles', `event.one${'.map(x, [x, x])'.repeat(50)} == event.one${'.map(x, [x])'.repeat(5)}`],
@@ -176,14 +176,14 @@ describe('a hostile expression', () => {
     ['a text that doubles', `[event.text]${'.map(x, x + x)'.repeat(60)}[0].size() == 1`],
     ['a long sum of texts', `(${many('event.text', '+')}).contains("x")`],
     ['texts in a loop', 'event.numbers.map(x, event.text + event.text + string(x)).exists(t, t.endsWith("x"))'],
-    ['a part that is almost found', 'event.text.contains(event.part)'],
+    ['a search for a text that is almost found', 'event.text.contains(event.part)'],
     ['a number of many digits', 'int(event.digits) == 1 || double(event.digits) == 1.0'],
-    ['long texts again and again', many('event.text.lowerAscii()==""', '||')],
+    ['many comparisons of long texts', many('event.text.lowerAscii()==""', '||')],
     ['deep brackets', `${'('.repeat(400)}true${')'.repeat(400)}`],
     ['deep lists', `${'['.repeat(450)}${']'.repeat(450)} == []`],
-    ['places far away', `${many('event.numbers[19999]==1', '||')}`],
-    ['many signs', `${'!'.repeat(990)}true`],
-    ['equal lists again and again', `${many('event.numbers==event.numbers', '&&')}`],
+    ['many reads of the last element', `${many('event.numbers[19999]==1', '||')}`],
+    ['many negations', `${'!'.repeat(990)}true`],
+    ['many comparisons of equal lists', `${many('event.numbers==event.numbers', '&&')}`],
     ['the accumulator of a loop', 'event.numbers.map(x, @result + @result) == []'],
     ['a long text', `event.text == "${'a'.repeat(2000)}"`],
     ['a prototype', 'event.__proto__.polluted == 1 || event.constructor.name == ""'],

@@ -23,7 +23,7 @@ const mail = (subject: string, more: object = {}) => ({
 const hold = (path: string) => ({ path, missing: 'hold' });
 
 describe('contents from lists of actions', () => {
-  it('have a variable for each value that varies, and are contents', () => {
+  it('have a variable for each value that varies, and are valid', () => {
     const { contents, values } = contentsFromLists([
       [send('1001'), mail('Nobody accepted 1001 in CA', { emails: ['ada@example.com'], delayInSeconds: '1800' })],
       [send('1002'), mail('Nobody accepted 1002 in TX', { emails: ['bob@example.com'], delayInSeconds: '1800' })],
@@ -59,10 +59,10 @@ describe('contents from lists of actions', () => {
     ['a name of several words', ['for Ada Long', 'for Bob Stone'], 'for ${value_1}', { value_1: ['Ada Long', 'Bob Stone'] }],
     ['texts of different length', ['Note: ok.', 'Note: not yet ok, call me.'], 'Note: ${value_1}.', undefined],
     ['two values', ['4711 of 12 sent', '815 of 13 sent'], '${assignment_id} of ${value_1} sent', undefined],
-    ['a mark behind a value', ['Ada, in 4711', 'Bob, in 815'], '${value_1}, in ${assignment_id}', undefined],
+    ['a punctuation mark after a value', ['Ada, in 4711', 'Bob, in 815'], '${value_1}, in ${assignment_id}', undefined],
     ['a time', ['at 2026-07-01T12:00:00Z', 'at 2026-07-02T13:00:00Z'], 'at ${checked_in_on}', undefined],
     ['a price', ['costs $100', 'costs $20'], 'costs ${value_1}', { value_1: ['$100', '$20'] }],
-    ['a bracket behind a dollar', ['costs $(100)', 'costs $[20]'], 'costs ${value_1}', { value_1: ['$(100)', '$[20]'] }],
+    ['a bracket after a dollar sign', ['costs $(100)', 'costs $[20]'], 'costs ${value_1}', { value_1: ['$(100)', '$[20]'] }],
     ['what looks like a reference', ['${name} is literal, $5', '${name} is literal, $5'], '$${name} is literal, $5', {}],
     ['a value in what looks like a reference', ['${a}', '${b}'], '${value_1}}', { value_1: ['${a', '${b'] }],
     ['all different', ['x', 'y z'], '${value_1}', { value_1: ['x', 'y z'] }],
@@ -73,7 +73,7 @@ describe('contents from lists of actions', () => {
       if (values) assert.deepEqual(made.values, values);
     });
 
-  it('refer to the same variable wherever its value stands as whole words', () => {
+  it('refer to the same variable wherever its value appears as whole words', () => {
     const texts = (id: string) => mail(`T-${id}`, { body: `x${id}x ${id}: done`, bodyHtml: `<b>${id}</b>` });
     const { contents } = contentsFromLists([
       [send('501'), texts('501')],
@@ -92,12 +92,12 @@ describe('contents from lists of actions', () => {
     );
   });
 
-  it('give a value that was blank once an empty default', () => {
+  it('give an empty default to a value that was blank in one request', () => {
     const { contents } = contentsFromLists([[mail('Note: late')], [mail('Note: ')]]);
     assert.deepEqual(contents.variables, { value_1: { path: 'value_1', missing: 'default', default: '' } });
   });
 
-  it('leave out requests with other actions or fields, and join recipients whose number varies', () => {
+  it('omit requests with other actions or fields, and join recipients if their number varies', () => {
     const { contents, values } = contentsFromLists([
       [mail('a', { emails: ['a@example.com', 'b@example.com'] })],
       [mail('a', { emails: ['c@example.com'] })],
@@ -108,14 +108,14 @@ describe('contents from lists of actions', () => {
     assert.deepEqual(values, { value_1: ['a@example.com, b@example.com', 'c@example.com'] });
   });
 
-  it('have names of variables of the platform, each for one value', () => {
+  it("use names of the platform's variables, each for one value", () => {
     const of = (one: string, other: string) => mail(`${one} ${other}`);
     const { values } = contentsFromLists([[of('a@example.com x', 'b@example.com')], [of('c@example.com x', 'd@example.com')]]);
     assert.deepEqual(Object.keys(values), ['owner_email', 'resource_email']);
     assert.ok(Object.keys(values).every((name) => variables.some((known) => known.name === name)));
   });
 
-  it('have at most 100 variables, and take a moment even for long texts', () => {
+  it('have at most 100 variables, and are made quickly even from long texts', () => {
     const words = (n: number) => Array.from({ length: 5000 }, (_, place) => `w${place} v${place * n}`).join(' ');
     const { values } = contentsFromLists(Array.from({ length: 20 }, (_, n) => [mail(words(n + 1))]));
     assert.equal(Object.keys(values).length, 100);

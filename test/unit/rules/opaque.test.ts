@@ -33,18 +33,18 @@ describe('the parts of a condition', () => {
       assert.equal(asksAssignment(parts), asks);
     });
 
-  it('say why they do not hold', () => {
+  it('say why the condition does not hold', () => {
     const { verdict } = evaluateParts({ condition: { ...isDraft, value: 'sent' }, if: urgent }, subjects);
     assert.deepEqual(verdict, { holds: false, reason: 'status was "draft"', missing: false });
     assert.match(evaluateParts({ if: big }, subjects).verdict?.reason ?? '', /assignment\.pay was 50/);
   });
 
-  it('of a condition whose expression is never reached: the missing property is reported', () => {
+  it('report a missing property of the condition, although the expression is not evaluated', () => {
     const { verdict } = evaluateParts({ condition: { ...isDraft, path: ['sttus'] }, if: big }, subjects);
     assert.deepEqual(verdict, { holds: false, reason: 'sttus: no such property', missing: true });
   });
 
-  it('are forecast as they are evaluated', () => {
+  it('have the same result in a forecast', () => {
     const forecast = (opaque: Opaque) =>
       forecastCondition({ condition: { ...isDraft, path: [], opaque } }, subjects.assignment, now);
     assert.equal(forecastCondition({}, subjects.assignment, now), undefined);

@@ -30,7 +30,7 @@ describe('references in a text', () => {
   ];
   for (const [text, error] of mistakes) it(`wrong: ${text}`, () => assert.match(parseTemplate(text).error ?? '', error));
 
-  it('are none in a text that was written without them', () => {
+  it('are not found in a text that was written without them', () => {
     const texts = fc.string({ unit: fc.constantFrom('$', '{', '}', 'a', '.') });
     fc.assert(
       fc.property(texts, (text) => {

@@ -100,7 +100,7 @@ describe('a value', () => {
     ]);
   });
 
-  it('adds no recipient beside other characters, but may be a list of recipients by itself', () => {
+  it('within a longer text adds no recipient, but alone may be a list of recipients', () => {
     const event = { name: 'Eve <eve@example.org>, "x', all: 'a@example.com, b@example.com' };
     const action = { ...mail, emails: ['${event.name} <ops@example.com>', '${event.all}'] };
     const rendered = only(action, event, {});
@@ -108,7 +108,7 @@ describe('a value', () => {
     assert.deepEqual(rendered.action === 'sendEmails' && rendered.recipients, recipients);
   });
 
-  it('is a value in a condition, whatever it contains', () => {
+  it('is only a value in a condition, whatever characters it contains', () => {
     for (const value of ['draft', 'a && b==c', '"quoted"', "it's", 'a==b', '${x}', '"both\' && x']) {
       const rendered = render(
         { variables, actions: [{ ...send, actionCondition: 'status!=${note}' }] },
@@ -122,7 +122,7 @@ describe('a value', () => {
     assert.equal(quoted.condition?.value, 'x" || y');
   });
 
-  it('that is wrong in its field refuses the event, as it refuses a request', () => {
+  it('that is invalid in its field refuses the event, as it would refuse a request', () => {
     assert.deepEqual(render({ actions: [{ ...mail, delayInSeconds: '${event.delay}' }] }, { delay: 'soon' }), {
       kind: 'refused',
       problems: [{ pointer: '/actions/0/delayInSeconds', detail: 'must be a whole number of seconds, such as "1800"' }],
@@ -173,14 +173,14 @@ describe('a missing value', () => {
     [{ comment: '${event.x}' }, undefined],
   ];
   for (const [field, where] of places)
-    it(`in ${JSON.stringify(field)}: ${where ?? 'no matter'}`, () => {
+    it(`in ${JSON.stringify(field)}: ${where ?? 'has no effect'}`, () => {
       const { cannotSchedule, invalidData } = only({ ...send, platformAssignmentId: '7', ...field }, {});
       const found = cannotSchedule ? 'cannotSchedule' : invalidData ? 'invalidData' : undefined;
       assert.equal(found, where);
       if (where) assert.match(cannotSchedule ?? invalidData ?? '', /^the event has no value at x; /);
     });
 
-  it('can be mended, and is asked for until then', () => {
+  it('can be replaced by an edit; until then, each edit is refused', () => {
     const [, held] = actionsOf(missing({}), event);
     assert.ok(held);
     const half = mendAction(held, { subject: 'new' });
@@ -190,7 +190,7 @@ describe('a missing value', () => {
     assert.deepEqual([fieldsOf(mended.action).body, mended.action.invalidData], ['by hand: ${id}', undefined]);
   });
 
-  it('is not a name that appears only in data', () => {
+  it('is not assumed for a variable name in the data', () => {
     const given = {
       variables,
       actions: [
@@ -204,8 +204,8 @@ describe('a missing value', () => {
   });
 });
 
-describe('what is only known when the action runs', () => {
-  it('is kept as texts, values and paths', () => {
+describe('a value that is known only when the action runs', () => {
+  it('is kept as a path, between the texts around it', () => {
     const action = {
       ...mail,
       platformAssignmentId: '7',
@@ -230,7 +230,7 @@ describe('what is only known when the action runs', () => {
     });
   });
 
-  it('is evaluated with the parts of the event that it names', () => {
+  it('in an expression is kept with the parts of the event that the expression reads', () => {
     const action = { ...send, platformAssignmentId: '7', if: 'event.priority > 3', actionCondition: 'status==draft' };
     const { condition } = only(action, { priority: 4, other: 'x'.repeat(50_000) });
     assert.deepEqual(condition?.opaque, {
@@ -240,7 +240,7 @@ describe('what is only known when the action runs', () => {
     assert.equal(condition?.value, '(status==draft) && (event.priority > 3)');
   });
 
-  it('may not need too much of the event', () => {
+  it('in an expression that reads too much of the event refuses the event', () => {
     const rendered = render({ actions: [{ ...mail, if: 'event.text != ""' }] }, { text: 'x'.repeat(40_000) });
     assert.deepEqual(rendered, {
       kind: 'refused',

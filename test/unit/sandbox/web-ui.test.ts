@@ -1,4 +1,4 @@
-/** The Web UI of `npm start` with a codec of its own, and the callers who get nothing from it. */
+/** The Web UI of `npm start` with its own codec, and callers that must get nothing from the codec. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -42,7 +42,7 @@ describe('the Web UI of npm start', () => {
   const textOf = (body: string) => Buffer.from(JSON.parse(body).payloads[0].data, 'base64').toString();
 
   for (const name of ['127.0.0.1', 'localhost'])
-    it(`decodes for its own pages, opened as ${name}, and tells them where`, async () => {
+    it(`decodes for its own pages, opened as ${name}, and gives them the address of its codec`, async () => {
       const host = `${name}:${port}`;
       const { Codec } = JSON.parse((await ask('/api/v1/settings', { host }, 'GET')).body);
       assert.deepEqual(Codec, { Endpoint: `http://${host}/relay/codec`, IncludeCredentials: false });
@@ -57,7 +57,7 @@ describe('the Web UI of npm start', () => {
     assert.deepEqual([status, JSON.parse(body).path], [200, '/namespaces/default/workflows?query=a']);
   });
 
-  it('prints nothing if the browser closes a page before all of it has come', async ({ mock }) => {
+  it('prints nothing if the browser closes a page before the page is complete', async ({ mock }) => {
     const said = [mock.method(console, 'error', () => {}), mock.method(console, 'info', () => {})];
     const endless = createServer((_, response) => void response.write('first')).listen(0, '127.0.0.1');
     await once(endless, 'listening');
@@ -79,8 +79,8 @@ describe('the Web UI of npm start', () => {
   const attacks: [who: string, headers: () => Record<string, string>][] = [
     ['a page of another site', () => from('https://evil.example', `127.0.0.1:${port}`)],
     ['a page of another port of this machine', () => from('http://127.0.0.1:8080', `127.0.0.1:${port}`)],
-    ['a page by the other name of this machine', () => from(`http://localhost:${port}`, `127.0.0.1:${port}`)],
-    ['the same by HTTPS, as from a proxy', () => from(`https://127.0.0.1:${port}`, `127.0.0.1:${port}`)],
+    ['a page at another name of this machine', () => from(`http://localhost:${port}`, `127.0.0.1:${port}`)],
+    ['a page of this machine by HTTPS, as from a proxy', () => from(`https://127.0.0.1:${port}`, `127.0.0.1:${port}`)],
     ['a page of no origin, such as a sandboxed frame', () => from('null', `127.0.0.1:${port}`)],
     ['a program, which sends no origin', () => ({ ...json, host: `127.0.0.1:${port}` })],
     ['a program with the cookie of a session', () => ({ ...json, host: `127.0.0.1:${port}`, cookie: 'relay-session=x' })],
@@ -94,7 +94,7 @@ describe('the Web UI of npm start', () => {
     ['an empty Host', () => from('http://', '')],
     ...['X-Forwarded-For', 'X-Forwarded-Host', 'X-Forwarded-Proto', 'X-Real-IP', 'Forwarded', 'Via'].map(
       (name): [string, () => Record<string, string>] => [
-        `what a proxy on this machine passes on (${name})`,
+        `a request that a proxy on this machine forwards (${name})`,
         () => ({ ...from(`http://127.0.0.1:${port}`, `127.0.0.1:${port}`), [name]: '203.0.113.7' }),
       ],
     ),
@@ -112,14 +112,14 @@ describe('the Web UI of npm start', () => {
       assert.deepEqual([preflight.cors, (preflight.status ?? 0) >= 400], [[], true]);
     });
 
-  it('passes no request to the codec on to the dev server', () => {
+  it('forwards no request for its codec to the dev server', () => {
     assert.deepEqual(
       upstream.asked.filter(({ path }) => path.startsWith('/relay/codec')),
       [],
     );
   });
 
-  it('has no codec of its own beside one of the API, and sends the cookie of a session there', async () => {
+  it("has no own codec if the API has one, and lets pages send the session cookie to the API's codec", async () => {
     const codec = 'http://127.0.0.1:8080/codec';
     const asked = await startWebUi({ upstream: upstream.url, codec, host: '127.0.0.1', port: 0 });
     try {

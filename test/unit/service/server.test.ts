@@ -23,7 +23,7 @@ const port = await freePort('127.0.0.1');
 const server = await serveHttp(app, { host: '127.0.0.1', port, requestTimeoutMs: 600 });
 after(() => server.close());
 
-/** Writes to a socket, trickles bytes until it closes, and returns the answer. */
+/** Writes a text to a socket, then writes bytes slowly until the socket closes. @returns the answer */
 async function exchange(text: string, drip?: string): Promise<{ head: string; body: string }> {
   const socket = connect(port, '127.0.0.1');
   let answer = '';
@@ -214,7 +214,7 @@ describe('the Host header', () => {
     assert.match(head, /^HTTP\/1\.1 200 /);
   });
 
-  it('of a server on other addresses may be any: a load balancer or a probe uses its own name', async () => {
+  it('of a server on other addresses may be any name: a load balancer or a probe uses its own', async () => {
     const open = await serveHttp(app, { host: '0.0.0.0', port: 0 });
     after(() => open.close());
     for (const host of ['10.1.2.3:8080', 'relay-api', 'relay.example.com']) assert.equal(await statusOf(open.url, host), 200);

@@ -28,7 +28,7 @@ describe('shares', () => {
     assert.equal(shares.wait('a'), 300);
   });
 
-  it('of too many keys are forgotten, the least recently used first', () => {
+  it('are forgotten if there are too many keys, the least recently used first', () => {
     const shares = new Shares(1, 100, 2);
     for (const key of ['a', 'b']) assert(shares.take(key));
     assert(shares.take('a', 1000));

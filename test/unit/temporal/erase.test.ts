@@ -50,7 +50,7 @@ describe('the erasure of a company in Temporal', () => {
     assert.deepEqual(deleted.sort(), ['one', 'two']);
   });
 
-  it('deletes some hundred at a time, even behind many of another company', async () => {
+  it('deletes some hundred runs at a time, even if many runs of another company come first', async () => {
     const many = (company: string, count: number) =>
       Array.from({ length: count }, (_, n) => ({ company, runId: `${company}${n}` }));
     const { client, deleted } = serverWith([...many('ACME', 450), ...many('acme', 500)]);

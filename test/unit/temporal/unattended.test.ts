@@ -36,7 +36,7 @@ describe('the counts across chains', () => {
   });
 
   for (const seconds of [3, 90, 4 * 3600, 72 * 3600, 300 * 86_400])
-    it(`include the age of the oldest, to a tenth, with ten queries at most: ${seconds} s`, async () => {
+    it(`include the age of the oldest chain, with an error of a tenth at most, after ten queries at most: ${seconds} s`, async () => {
       const { gauges, queries } = await counted(seconds);
       const [, age] = gauges;
       assert(age <= seconds + 60 && age >= seconds / 1.11, `${age}`);

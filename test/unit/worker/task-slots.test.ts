@@ -7,7 +7,7 @@ import { WorkflowTaskSlots } from '../../../src/worker/task-slots.js';
 const atOnce = 24;
 const endless = new AbortController().signal;
 
-/** Requests this number of slots. @returns how many were given so far. */
+/** Requests this number of slots. @returns the number of slots given so far. */
 function reserve(slots: WorkflowTaskSlots, count: number, signal = endless) {
   let given = 0;
   for (let n = 0; n < count; n += 1)
@@ -34,7 +34,7 @@ function runActivity({ interceptor }: WorkflowTaskSlots, isLocal: boolean): () =
 }
 
 describe('the slots for workflow tasks', () => {
-  it('are few at once; the next one is given when a task has ended', async () => {
+  it('are limited to a few at once; the next slot is given when a task has ended', async () => {
     const slots = new WorkflowTaskSlots();
     const given = reserve(slots, atOnce + 2);
     assert.equal(await given(), atOnce);

@@ -1,4 +1,4 @@
-/** Abilities of the workflows that the rest of the relay uses. The test answers the activities itself. */
+/** Abilities of the workflows that other parts of the relay use. The test answers the activities itself. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -54,13 +54,13 @@ describe('delays that end during a pause', () => {
     assert.equal(child.last.type, 'updateUdf');
   });
 
-  it('keep their interval to an immediate action that waited, and to no action that needs another connector', async () => {
+  it('keep their interval to an immediate action that waited, but not to an action that needs another connector', async () => {
     const [immediate] = (await (await overdue({}, -100)).view()).actions;
     assert.deepEqual([immediate?.state, immediate?.runAt], ['scheduled', at(2200)]);
     assert.deepEqual((await overdue({}, -100, 'ticketing')).last.type, 'updateUdf');
   });
 
-  it('run at once if a person asks for it, and if they were due before the pause', async () => {
+  it('make an action run at once if a person asks for it, and if it was due before the pause', async () => {
     for (const child of [await overdue({ overdue: 'now' }), await overdue({}, 601)])
       assert.deepEqual([child.last.type, ...(await child.states())], ['updateUdf', 'running']);
   });
@@ -100,7 +100,7 @@ describe('an activity that refuses the local try', () => {
 });
 
 describe('a condition that the workflow cannot read', () => {
-  it('is evaluated by an activity, and shown in its words', async () => {
+  it('is evaluated by an activity, and its text is shown', async () => {
     const condition = {
       path: [],
       operator: '==' as const,
@@ -152,7 +152,7 @@ describe('late texts', () => {
     assert.equal(driven.end?.failure, undefined);
   });
 
-  it('wait unharmed if they meet an earlier worker, and a retry by a newer worker reads them', async () => {
+  it('are not lost if an earlier worker runs the action; a retry by a newer worker reads them', async () => {
     const driven = await Driven.start('RuleChain', chainOf(udf));
     // In version 0.1.0, `checkCondition` refuses every opaque condition before it does anything.
     await driven.activate([failed(driven.last, 'ConfigurationMistake', { retryable: false, tookMs: 1 })]);
@@ -173,7 +173,7 @@ describe('late texts', () => {
     assert.equal(driven.last.type, 'readPolicy');
   });
 
-  it('give the same commands as a condition', async () => {
+  it('cause the same commands as a condition', async () => {
     const condition: Condition = { path: ['status'], operator: '==', value: 'draft' };
     const mail = { action: 'sendEmails', subject: 's', body: 'b', bodyHtml: 'h', platformAssignmentId: '1' };
     const commandsOf = async (first: ChainAction, second: ChainAction) => {
@@ -244,7 +244,7 @@ describe('an assignment that is mended for all actions of the chain', () => {
     tookMs: 5,
   });
 
-  it('changes the held action now, the others in their turn, and no action with another assignment', async () => {
+  it('changes the held action at once, later actions when it is their turn, and no action with another assignment', async () => {
     const driven = await Driven.start('RuleChain', chainOf(send(), send(), send('9'), { ...send(), delaySeconds: 60 }));
     await driven.activate([
       done(driven.last, [
@@ -311,7 +311,7 @@ describe('an assignment that is mended for all actions of the chain', () => {
     assert.deepEqual(passedOn(driven), []);
   });
 
-  it('is refused together with another field', async () => {
+  it('is refused if another field is mended, too', async () => {
     const driven = await Driven.start('DelayedAction', chainOf({ ...send(), delaySeconds: 60 }));
     await driven.activate([signal('mend', [0, { ...fields, groupId: '7' }, { allActions: true }])]);
     assert.match((await driven.view()).ignored?.join() ?? '', /its input must be/);
@@ -340,7 +340,7 @@ describe('a due time instead of a delay', () => {
 describe('the remaining actions of a chain are stopped', () => {
   const why = { reason: 'the job was called off', by: 'the platform' };
 
-  it('with a reason, which is shown; an effect under way ends first', async () => {
+  it('with a reason, which is shown; an effect in progress ends first', async () => {
     const driven = await Driven.start('RuleChain', chainOf(send(), send(), { ...send(), delaySeconds: 60 }));
     await driven.activate([failed(driven.last, 'UseOrdinary', { retryable: true, attempt: 0, tookMs: 1 })]);
     await driven.activate([{ resolveChildWorkflowExecutionStart: { seq: 1, succeeded: { runId: 'r' } } }, signal('stop', why)]);

@@ -13,7 +13,7 @@ const email = (...recipients: string[]) => ({
 });
 const delayed = { delaySeconds: 10 };
 
-describe('an effect under way when its chain is cancelled', () => {
+describe('an effect in progress when its chain is cancelled', () => {
   it('of a delayed action: the child reports that it was done', async () => {
     const child = await Driven.start('DelayedAction', chainOf({ ...delayed, ...email('a@x.example') }));
     await child.activate([fired(child.timer(/due/))], { after: 10_000 });
@@ -28,7 +28,7 @@ describe('an effect under way when its chain is cancelled', () => {
 describe('a cancel that meets a lost first workflow task', () => {
   const chain = chainOf({}, {}, email('a@x.example'));
 
-  it('an action that was perhaps tried fails with an unknown outcome; the others are cancelled', async () => {
+  it('an action that may have been tried fails with an unknown outcome; all other actions are cancelled', async () => {
     const driven = await Driven.start('RuleChain', chain, [cancel], 7);
     assert.equal(driven.last.type, 'notifyFailure', 'nobody is told');
     await driven.activate([done(driven.last, 'relay-notifier:acme:1')]);
@@ -44,7 +44,7 @@ describe('a cancel that meets a lost first workflow task', () => {
     );
   });
 
-  it('in the very first task nothing was tried, even if signals came before', async () => {
+  it('in the very first task, no action was tried, even if signals came before', async () => {
     const early = [signal('skip', [0]), signal('skip', [1])];
     for (const [more, length] of [
       [[cancel], 4],
@@ -57,7 +57,7 @@ describe('a cancel that meets a lost first workflow task', () => {
 });
 
 describe('a first workflow task that lasted long', () => {
-  it('gets the commands of its first run in a replay, which gives it a longer history', async () => {
+  it('gets the same commands in a replay, although the history is longer there', async () => {
     const [first, replay] = [
       await Driven.start('RuleChain', chainOf({}, {})),
       await Driven.start('RuleChain', chainOf({}, {}), [], 6),
@@ -92,7 +92,7 @@ describe('a local try says whether an attempt at its workflow task can be lost',
       assert.equal(says(child), expected);
     });
 
-  it('perhaps: signals may have added as many events as a delay', async () => {
+  it('perhaps, because signals may have added as many events as a delay', async () => {
     const child = await Driven.start('DelayedAction', chainOf(delayed));
     await child.activate([signal('runNow', 0)], { historyLength: 8 });
     assert.equal(says(child), undefined);
@@ -101,8 +101,8 @@ describe('a local try says whether an attempt at its workflow task can be lost',
 
 describe('a cancel in the same workflow task as the end of a timer', () => {
   for (const [name, isFirst] of [
-    ['behind it: a lost task may have tried the action, so it is tried again under its key', false],
-    ['before it: the action is not tried', true],
+    ['the cancel is second: a lost task may have tried the action, so the relay tries it again under its key', false],
+    ['the cancel is first: the action is not tried', true],
   ] as const)
     it(name, async () => {
       const child = await Driven.start('DelayedAction', chainOf(delayed));
@@ -113,7 +113,7 @@ describe('a cancel in the same workflow task as the end of a timer', () => {
 });
 
 describe('local tries', () => {
-  it('failed tries count towards the time after which the workflow accepts signals and cancels', async () => {
+  it('failed tries count towards the time after which the workflow must accept signals and cancels', async () => {
     const driven = await Driven.start('RuleChain', chainOf({}, {}, {}));
     const policy = { onFailure: 'continue', onUnknown: 'resend', tookMs: 5 };
     await driven.activate([failed(driven.last, 'TicketingError', { tookMs: 1700 })]);
@@ -127,7 +127,7 @@ describe('local tries', () => {
 });
 
 describe('retries of many e-mails', () => {
-  it('have at most as many activities under way as a server accepts', async () => {
+  it('start only as many activities at once as a server accepts', async () => {
     const to = Array.from({ length: 50 }, (_, n) => `${n}@x.example`);
     const driven = await Driven.start('RuleChain', chainOf(...Array.from({ length: 60 }, () => email(...to))));
     const policy = { onFailure: 'continue', onUnknown: 'resend', tookMs: 5 };
@@ -146,7 +146,7 @@ describe('retries of many e-mails', () => {
     await driven.activate(Array.from({ length: 60 }, (_, index) => signal('retry', [index])));
     const underWay = driven.scheduled.length - before;
     assert(underWay >= 50 && underWay <= 1000, `${underWay} activities under way`);
-    // Waiting activities start as others end.
+    // A waiting activity starts when another one ends.
     const first = driven.scheduled.slice(before);
     await driven.activate(first.map((one) => done(one)));
     assert(driven.scheduled.length - before > underWay);
@@ -195,7 +195,7 @@ describe('decisions in a run that was reset', () => {
     assert.deepEqual(await reset.states(), ['done', 'skipped', 'done']);
   });
 
-  it('reach a delayed action with its first task, even an overdue one', async () => {
+  it('reach a delayed action with its first task, even if it is overdue', async () => {
     const chain = chainOf(delayed, delayed);
     const moved = await Driven.start('DelayedAction', chain, [signal('reschedule', [1, 5000])], 4);
     assert.deepEqual(
@@ -233,7 +233,7 @@ describe('decisions in a run that was reset', () => {
     assert.deepEqual(await driven.states(), ['skipped', 'running']);
   });
 
-  it('without a reset they have no effect', async () => {
+  it('have no effect without a reset', async () => {
     const driven = await Driven.start('RuleChain', chainOf(email('a@x.example'), { sent: {} }, {}));
     await driven.activate(again.slice(1));
     assert.equal((await driven.view()).ignored?.length, 2);

@@ -1,4 +1,6 @@
-/** The readers of signal arguments survive every JSON value, and the workflow survives every value that they accept. */
+/**
+ * The readers of signal arguments must survive every JSON value. The workflow must survive every value that the readers accept.
+ */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -103,7 +105,7 @@ const chain: Chain = {
   attentionWindowSeconds: 1,
   actions: [],
 };
-/** Nested too deeply for the stack of a recursive reader. */
+/** This value is nested too deeply for the stack of a recursive reader. */
 const deep: unknown = JSON.parse(`${'['.repeat(300_000)}${']'.repeat(300_000)}`);
 
 describe('any JSON value as', () => {

@@ -11,8 +11,9 @@ const windowHours = 72;
 const noon = Date.parse('2026-07-03T12:00:00Z');
 
 /**
- * A held action. @param away - for each wait in turn, the hours that it takes longer because no worker runs
- * @param decideAfter - hours from now
+ * Holds an action until its end.
+ * @param away - for each wait in turn, the hours by which the wait is longer, because no worker runs
+ * @param decideAfter - hours from now until a person decides
  */
 async function hold(away: number[], { retryable = false, isFull = false, decideAfter = Number.POSITIVE_INFINITY } = {}) {
   let now = noon;
@@ -50,12 +51,12 @@ async function hold(away: number[], { retryable = false, isFull = false, decideA
 describe('the attention window', () => {
   for (const [name, away, hours] of [
     ['all workers run', [], windowHours],
-    ['none runs over the weekend, in its beginning', [60], windowHours + 60],
-    ['none runs in its middle', [0, 0, 0, 60], windowHours + 60],
-    ['none runs at its end', [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 60], windowHours + 60],
+    ['no worker runs at the beginning of the window', [60], windowHours + 60],
+    ['no worker runs in the middle of the window', [0, 0, 0, 60], windowHours + 60],
+    ['no worker runs at the end of the window', [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 60], windowHours + 60],
     ['workers are busy', [0.01, 0.01], windowHours + 0.02],
   ] as const)
-    it(`${name}: its length excludes that time`, async () => {
+    it(`${name}: time without workers does not count`, async () => {
       const held = await hold([...away]);
       assert.deepEqual([held.mode, held.state, Math.floor(held.hours)], ['given-up', 'needs-attention', Math.floor(hours)]);
     });

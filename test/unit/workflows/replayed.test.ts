@@ -1,6 +1,6 @@
 /**
- * Random chains with events in every order that Temporal allows, run twice: as a first run, which may get the end of a local
- * activity one workflow task late, and as a replay. Both must issue the same commands.
+ * Runs random chains twice, with events in every order that Temporal allows. The first run may get the end of a local activity
+ * one workflow task late. The second run is a replay. Both runs must issue the same commands.
  * `RELAY_TEST_CHAINS` sets the number of chains, `RELAY_TEST_SEED` repeats a run.
  */
 
@@ -23,7 +23,7 @@ import {
   wasReset,
 } from '../../workflows/activations.js';
 
-/** A workflow task: its events, and the local activities whose end it records. */
+/** A workflow task: its events, and the local activities that ended in it. */
 interface Task {
   jobs: Job[];
   /** Unix milliseconds. */
@@ -101,7 +101,7 @@ class World {
     return driven;
   }
 
-  /** The end of a local activity. The last task has recorded it; the workflow gets it with the next task. */
+  /** A local activity that has ended. The last task has recorded its end, and the workflow gets it with the next task. */
   #late: Job | undefined;
 
   async #localActivities(driven: Driven, task: Task): Promise<void> {
@@ -360,7 +360,7 @@ const asked = { assignmentId: '1', condition: { path: ['status'], operator: '=='
 
 describe(`commands of a replay (seed ${seed()})`, () => {
   for (const type of ['RuleChain', 'DelayedAction'])
-    it(`are those of the first run: ${type}`, async () => {
+    it(`are the same as in the first run: ${type}`, async () => {
       for (let number = 0; number < count(); number += 1) await compare(type, seed() + number);
     });
 });

@@ -1,4 +1,6 @@
-/** The formatter against the JDK: random patterns, instants and zones from a fixed seed, and every letter at every width. */
+/**
+ * Compares the formatter with the JDK: random patterns, instants and zones from a fixed seed, and every letter at every width.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -59,7 +61,7 @@ describe('timestamps and the JDK', { skip }, () => {
   });
 });
 
-/** Prints the rate and each miss with its reason, if known, and asserts the rate. */
+/** Prints the rate, and each difference with its reason, if known. Asserts the rate. */
 function compare(cases: Case[], atLeast: number, say: (line: string) => void): void {
   const input = cases.map(({ epochMillis, zone, pattern }) => `${epochMillis}\t${zone}\t${pattern}\n`).join('');
   const java = spawnSync('java', [ORACLE], { input, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
@@ -67,7 +69,7 @@ function compare(cases: Case[], atLeast: number, say: (line: string) => void): v
   const answers = java.stdout.split('\n');
   const misses = cases.flatMap((one, i) => {
     const [expected = '', ours] = [answers[i], answer(one)];
-    // We reject a pattern that can never be printed at once; Java fails when it prints.
+    // Some patterns can never be printed. The relay rejects such a pattern at once. Java fails only when it prints.
     const same = ours === expected || (ours === 'rejected' && expected === 'unprintable');
     return same ? [] : [{ ...one, expected, ours }];
   });
@@ -81,7 +83,7 @@ function compare(cases: Case[], atLeast: number, say: (line: string) => void): v
   assert(rate >= atLeast, `${misses.length} of ${cases.length} differ`);
 }
 
-/** The result in the oracle's words. */
+/** The relay's result, in the format of Oracle.java. */
 function answer({ epochMillis, zone, pattern }: Case): string {
   const parsed = parsePattern(pattern);
   if (!parsed.ok) return 'rejected';

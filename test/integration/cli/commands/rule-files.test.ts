@@ -102,7 +102,7 @@ There are no events to try the rule on.
     assert.deepEqual([json.versions[0].note, json.versions[0].publishedBy], ['Wider', 'key ci']);
   });
 
-  it('say what the last events would do', async () => {
+  it('are tried on the last events before they are published', async () => {
     const bodies = [{ id: 'A1', priority: 3 }, { id: 'A2', priority: 1 }, { priority: 5 }].map((event) => JSON.stringify(event));
     for (const [place, body] of bodies.entries()) {
       const facts = { receivedAt: new Date().toISOString(), outcome: 'chain', version: 2, hash: 'h' } as const;
@@ -114,7 +114,7 @@ There are no events to try the rule on.
     edit('sendRadius: "26"', 'sendRadius: "25"');
   });
 
-  it('are refused if somebody published meanwhile', async () => {
+  it('are refused if somebody else has published a version in the meantime', async () => {
     await publish(contents);
     edit('sendRadius: "25"', 'sendRadius: "30"');
     const { exitCode, out, err } = await run(`rules push acme ${folder} --yes`);
@@ -145,7 +145,7 @@ There are no events to try the rule on.
     assert.match(readFileSync(file, 'utf8'), / sendRadius: "25" # miles\n/);
   });
 
-  it('become drafts, and say whose draft they replace', async () => {
+  it('become drafts; the command says whose draft they replace', async () => {
     edit('sendRadius: "25"', 'sendRadius: "40"');
     assert.match((await run(`rules push acme ${folder} --draft --yes`)).out, /\nThe draft of rule 4711 is saved\.\n$/);
     const { json } = await api.ask('GET', ruleAt('/draft'), adminToken);

@@ -1,6 +1,6 @@
 /**
- * The owner of a key with role `steer` has held actions with long texts, and replaces each letter by a thousand letters, to use
- * up the memory of all companies.
+ * The owner of a key with role `steer` has held actions with long texts. A bulk correction replaces each letter by a thousand
+ * letters, to use up the memory of all companies.
  */
 
 import assert from 'node:assert/strict';
@@ -13,7 +13,7 @@ const stack = await startStack();
 const [count, letters] = [4, 200_000];
 const refusal = 'body would have more than 256 KiB: correct less at once';
 
-describe('a bulk correction that makes 200 million letters of 200,000', async () => {
+describe('a bulk correction that turns 200,000 letters into 200 million letters', async () => {
   const own = await tenant(stack, 'steer');
   const correction = { field: 'body', replace: { from: 'a', to: 'b'.repeat(1000) } };
   const order = { verb: 'mend', filter: { reason: 'DataMistake' }, correction };

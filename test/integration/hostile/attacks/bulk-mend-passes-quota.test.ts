@@ -1,6 +1,6 @@
 /**
- * The owner of a key with role `steer` has held e-mails, each with one wrong address, and replaces it by forty addresses, to
- * exceed the company's limit of recipients.
+ * The owner of a key with role `steer` has held e-mails, each with one wrong address. A bulk correction replaces each address by
+ * forty addresses, to exceed the company's limit of recipients.
  */
 
 import assert from 'node:assert/strict';
@@ -12,7 +12,7 @@ import { tenant } from '../../../hostile/attacks/tenant.js';
 const stack = await startStack();
 const [count, each, quota] = [12, 40, 100];
 
-it("a bulk correction of addresses stops at the company's quota, and the other actions stay held", async () => {
+it("a bulk correction of addresses stops at the company's quota, and all other actions stay held", async () => {
   const own = await tenant(stack, 'steer', { recipientsPerDay: quota });
   const { companyId } = own;
   const addresses = Array.from({ length: each }, (_, n) => `to-${n}@${companyId}.example`);

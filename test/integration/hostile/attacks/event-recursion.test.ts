@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { adminToken, wholeApi } from '../../../api/whole-api.js';
 
-describe('a stream of events that asks for itself', () => {
+describe('an event stream that requests itself', () => {
   it('is refused in every spelling, and makes no request', async () => {
     const api = await wholeApi();
     try {

@@ -1,6 +1,6 @@
 /**
- * A company key's owner has a signed cookie: it reveals nothing about the admin token, and the admin token alone forges no
- * cookie.
+ * The owner of a company key has a signed cookie. The cookie reveals nothing about the admin token. The admin token alone is not
+ * enough to forge a cookie.
  */
 
 import assert from 'node:assert/strict';

@@ -57,7 +57,7 @@ describe('a company with many keys in sequence', () => {
   });
 });
 
-it('has a limited number of settings checks', async () => {
+it('a company has a limited number of settings checks', async () => {
   const own = await tenant(stack, 'manage');
   const check = () =>
     fetch(`${stack.links.api}/admin/companies/${own.companyId}/check`, {
@@ -70,7 +70,7 @@ it('has a limited number of settings checks', async () => {
   assert(times(200) > 0 && times(429) >= 5, JSON.stringify(all.map(({ status }) => status)));
 });
 
-it('pays for a resent request that is refused for a missing confirmation', async () => {
+it('a resent request counts towards the limit, even if it is refused for a missing confirmation', async () => {
   const own = await tenant(stack, 'steer');
   await stack.store.tokens.rotate(own.companyId, own.relayId, 0, actor);
   assert.equal((await own.post([udf('T')])).status, 401);
@@ -82,7 +82,7 @@ it('pays for a resent request that is refused for a missing confirmation', async
   assert.deepEqual(await answers(requestsPerMinute + 3, resend), { 409: requestsPerMinute, 429: 3 });
 });
 
-it('makes no Temporal call to compose a chain of many actions', async () => {
+it('the composing of a chain of many actions causes no Temporal call', async () => {
   const asked: string[] = [];
   const api = await startApiBehindProxy(stack, (method) => {
     asked.push(method);

@@ -121,7 +121,7 @@ describe("a token address that a company's own key sets", () => {
   const external = 'https://login.example.com/token';
 
   for (const section of ['platform', 'ticketing'])
-    it(`must be public in ${section}, beside an address of the operator or an own one`, async () => {
+    it(`must be public in ${section}, whether the operator or the company set the base address`, async () => {
       for (const base of ['https://system.example.com', 'https://10.0.0.1/api'])
         for (const tokenUrl of ['https://10.0.0.1/token', 'http://127.0.0.1:1/token', 'https://metadata.google.internal/token']) {
           await patch(adminToken, section, { kind: 'http', baseUrl: base, auth: null });

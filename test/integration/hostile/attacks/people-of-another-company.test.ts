@@ -55,7 +55,7 @@ it('a company neither sees, changes nor becomes a person of another company', as
   );
 });
 
-/** Signs in with a link, as after its mail. @returns the cookies */
+/** Signs in with a link, as if the person had got it by mail. @returns the cookies */
 async function signedIn(personId: string): Promise<string> {
   const browser = new PlainBrowser(api.url);
   const secret = 'b'.repeat(43);

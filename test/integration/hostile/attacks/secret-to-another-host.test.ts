@@ -1,4 +1,4 @@
-/** A company's own key changes the address of a system, and leaves out the stored secret. The new address must not get this secret. */
+/** A company's own key changes the address of a system, and omits the stored secret. The new address must not get this secret. */
 
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';

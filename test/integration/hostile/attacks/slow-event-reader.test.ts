@@ -33,7 +33,7 @@ describe('an event reader that does not read', () => {
     },
   );
 
-  it('is sent only the newest of each answer', async () => {
+  it('gets only the newest answer of each path', async () => {
     const port = await freePort('127.0.0.1');
     const server = await serveHttp(app, { host: '127.0.0.1', port });
     const socket = connect(port, '127.0.0.1').on('error', () => {});

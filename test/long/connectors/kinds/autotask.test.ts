@@ -18,7 +18,8 @@ const system = (url: string) => autotask({ kind: 'autotask', ...autotaskCredenti
 describeTicketSystem({
   kind: 'autotask',
   doubts: autotaskDoubts,
-  // Without PATCH there is no safe way: PUT empties the other fields. A field that drops the time does not keep the value.
+  // Without PATCH, no safe change is possible, because PUT empties all other fields. A field that drops the time does not keep
+  // the value.
   hopeless: ['ticketsCanBePatched', 'datesKeepTime'],
   create: (doubts) => {
     const vendor = createAutotask({ doubts });
@@ -99,7 +100,7 @@ describe('autotask', () => {
     );
   const lookUps = () => simulator.vendor.state.calls.filter(({ path }) => /zoneinformation/i.test(path)).length;
 
-  it('looks the zone up once more after a 401, before a read and before a change', async () => {
+  it('requests the zone again after a 401, before a read and before a change', async () => {
     const memory = new Memory();
     await set('one', memory);
     for (const [method, value] of [
@@ -114,7 +115,7 @@ describe('autotask', () => {
     }
   });
 
-  it('waits as long as the budget of an hour demands', async () => {
+  it('waits until the hourly limit of requests allows the next call', async () => {
     simulator.vendor.faults.now = { name: 'rate-limit' };
     const error = await failing(set('x'));
     assert.deepEqual([error.kind, error.facts.retryAfterSeconds], ['retryable', 60]);
@@ -128,7 +129,7 @@ describe('autotask', () => {
     assert.equal(simulator.vendor.state.calls.length, 1);
   });
 
-  it('reports a field with several options, which the metadata does not tell from a list, as Autotask does', async () => {
+  it("reports Autotask's error for a field with several options, which the metadata shows like a field with one option", async () => {
     const error = await failing(set('Cabling', new Memory(), 'Skills'));
     assert.deepEqual([error.kind, error.facts.title], ['permanent', 'Autotask refused the change of ticket 123456']);
     assert.match(error.message, /Multi-select .* are not supported/);

@@ -132,7 +132,7 @@ describe('connectwise', () => {
     );
   });
 
-  it('looks the codebase up once more after a 404, before a read and before a change', async () => {
+  it('requests the codebase again after a 404, before a read and before a change', async () => {
     const memory = new Memory();
     await ticketing(memory).setField(update('one'), call);
     for (const [method, value] of [
@@ -146,14 +146,14 @@ describe('connectwise', () => {
     }
   });
 
-  it('gives up after one look-up', async () => {
+  it('stops after one further request for the codebase', async () => {
     fail({ name: 'codebase-moved' });
     const error = await failing(ticketing().setField(update('new'), call));
     assert.equal(error.kind, 'permanent');
     assert.equal(asked('/login/'), 2);
   });
 
-  it('says that a ticket that an earlier attempt had found does not exist any more', async () => {
+  it('says that a ticket does not exist any more if an earlier attempt has found it', async () => {
     let kept: unknown;
     await ticketing().setField(update('one'), {
       ...call,
@@ -206,14 +206,14 @@ describe('connectwise', () => {
     assert.equal(storedIn(5000)(simulator.vendor.state, 'Weather'), 'Wet');
   });
 
-  it('sets a field that is read only on the screen, or reports that the vendor refuses it', async () => {
+  it('sets a field that is read-only on the screen, or reports that the vendor refuses it', async () => {
     await ticketing().setField(update('chain 7', { name: 'Relay id' }), call);
     assert.equal(storedIn(5000)(simulator.vendor.state, 'Relay id'), 'chain 7');
     const strict = createConnectwise({ doubts: { readOnlyFieldsAreRefused: true } });
     await assert.rejects(sentFor(strict, system, '5000', [['Relay id', 'chain 7']]), /Relay id is read only/);
   });
 
-  it('does not ask for a ticket whose reference is no number', async () => {
+  it('makes no request for a ticket reference that is no number', async () => {
     for (const ticketId of ['5000/../5001', 'T1', '5000?fields=id', ''])
       assert.match((await failing(ticketing().setField(update('x', { ticketId }), call))).facts.title ?? '', /does not exist/);
     assert.equal(simulator.vendor.state.calls.length, 0);
@@ -234,7 +234,7 @@ describe('connectwise', () => {
     }
   });
 
-  it('asks the codebase at the site, and tickets at its API host', async () => {
+  it('requests the codebase from the site, and tickets from the API host', async () => {
     const hosts: string[] = [];
     const read = async (_: unknown, { baseUrl }: { baseUrl: string }) => {
       hosts.push(baseUrl);
@@ -245,7 +245,7 @@ describe('connectwise', () => {
     assert.deepEqual(hosts, ['https://na.myconnectwise.net']);
   });
 
-  it('sends no credentials to a codebase that is an address', async () => {
+  it('sends no credentials if the codebase is an address', async () => {
     for (const codebase of ['@evil.example/', '../evil/', 'v1/evil.example/', '/evil.example/']) {
       simulator.vendor.state.codebase = codebase;
       const error = await failing(ticketing().setField(update('x'), call));

@@ -134,7 +134,7 @@ describe('jira', () => {
     assert.deepEqual(paths(), [`GET ${path}/editmeta`, `GET ${path}`, `PUT ${path}`, `GET ${path}`]);
   });
 
-  it('knows an issue by its id, in small letters, and by the key from before it was moved', async () => {
+  it('finds an issue by its id, by its key in small letters, and by the key that it had before it was moved', async () => {
     for (const [ticketId, key] of [
       ['10001', 'RELAY-1'],
       ['relay-1', 'RELAY-1'],
@@ -145,7 +145,7 @@ describe('jira', () => {
     }
   });
 
-  it('says of a hidden issue that it may be hidden, and asks for no path that is not a key', async () => {
+  it('says that a missing issue may be hidden, and makes no request for an invalid key', async () => {
     const hidden = await failing(ticketing().setField(update('x', { ticketId: 'SECRET-1' }), call));
     assert.equal(hidden.facts.title, "Issue SECRET-1 does not exist at Jira, or the relay's user may not see it");
     assert.match(hidden.message, /answered 404: Issue does not exist or you do not have permission to see it\.$/);
@@ -168,7 +168,7 @@ describe('jira', () => {
     assert.ok((taken.facts.title ?? '').length <= 200 && (taken.facts.remedy ?? '').length <= 300);
   });
 
-  it('names the ids of editable fields with the same name, and knows them by their ids', async () => {
+  it('names the ids of editable fields with the same name, and finds a field by its id', async () => {
     const { fields } = simulator.vendor.state;
     for (const field of fields) if (field.name === 'Arrival') field.isOnScreen = true;
     const time = '2026-01-05T14:00:00Z';
@@ -208,7 +208,7 @@ describe('jira', () => {
     assert.ok(!(await has('Two tills', [paragraph(text('Two')), paragraph(strong)])));
   });
 
-  it('waits as long as Jira says, if it says so', async () => {
+  it('waits as long as Jira demands, if the answer says how long', async () => {
     for (const retryAfterIsSent of [true, false])
       for (const name of ['rate-limit', 'issue-limit'] as const) {
         const vendor = createJira({ doubts: { retryAfterIsSent } });
@@ -301,7 +301,7 @@ describe('jira', () => {
   });
 });
 
-/** The same system; the token is revoked after the first look-up of the address. */
+/** The same system, but its token is revoked after the first look-up of the address. */
 function revokedAfter(connection: ReturnType<typeof system>, { credentials }: JiraState): ReturnType<typeof system> {
   return {
     ...connection,
@@ -314,7 +314,7 @@ function revokedAfter(connection: ReturnType<typeof system>, { credentials }: Ji
 }
 
 const changeSchema = z.object({ fields: z.record(z.string(), z.unknown()) });
-/** A value in one form, whether it is written or stored: an option by its id, a time in UTC, a document by its lines. */
+/** Converts a written or a stored value to the same form: an option to its id, a time to UTC, a document to its lines. */
 const plain = (value: unknown): unknown => {
   const option = z.object({ value: z.string() }).safeParse(value).data?.value;
   if (option) return { Done: '10101', 'Return needed': '10102', Cabling: '10201', Wireless: '10202' }[option];

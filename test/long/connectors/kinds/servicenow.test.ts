@@ -163,7 +163,7 @@ describe('servicenow', () => {
     assert.equal(simulator.vendor.state.calls.length, 0);
   });
 
-  it('names both columns of an ambiguous label, and sets one by its name', async () => {
+  it('names both columns of an ambiguous label, and sets a column by its name', async () => {
     const error = await failing(ticketing().setField(update('x', { name: 'Gate' }), call));
     assert.match(error.facts.remedy ?? '', /u_gate, u_gate_2/);
     await ticketing().setField(update('north', { name: 'u_gate_2' }), call);
@@ -179,7 +179,7 @@ describe('servicenow', () => {
     assert.match(policy.message, /The following fields are mandatory: Resolution code, Close notes/);
   });
 
-  it('waits as long as the limit of an hour demands', async () => {
+  it('waits until the hourly limit of requests allows the next call', async () => {
     fail({ name: 'rate-limit' });
     const error = await failing(ticketing().setField(update('x'), call));
     assert.equal(error.kind, 'retryable');
@@ -187,14 +187,14 @@ describe('servicenow', () => {
     assert.ok((error.facts.retryAfterSeconds ?? 0) > 0);
   });
 
-  it('reports a column that an access rule protects, in silence or with 403', async () => {
+  it('reports a column that an access rule protects, with a 403 or without an error', async () => {
     const silent = await failing(ticketing().setField(update('x', { name: 'Audit note' }), call));
     assert.match(silent.facts.title ?? '', /did not keep the value of "Audit note"/);
     const strict = createServicenow({ doubts: { protectedFieldsAreRefused: true } });
     await assert.rejects(sentFor(strict, system, sysId, [['Audit note', 'x']]), /ACL Exception Update Failed/);
   });
 
-  it('tries a column that is read only in forms, and reports if the value was not kept', async () => {
+  it('tries to set a column that is read-only in forms, and reports if the value was not stored', async () => {
     const error = await failing(ticketing().setField(update('7', { name: 'Relay id' }), call));
     assert.match(error.facts.title ?? '', /did not keep the value/);
     const lax = createServicenow({ doubts: { readOnlyFieldsAreWritten: true } });
@@ -224,7 +224,7 @@ describe('servicenow', () => {
       }
   });
 
-  it('takes the options of the nearest table', async () => {
+  it('uses the options of the nearest table', async () => {
     const choice = (value: string, label: string) => {
       return { name: 'incident', element: 'state', value, label, language: 'en', inactive: 'false', sequence: value };
     };

@@ -30,7 +30,7 @@ function suite(doubts: Doubts): void {
   });
   afterEach(() => it_.close());
   const call = (more: Partial<Call> = {}): Call => ({ timeoutMs: 20_000, attempt: 1, ...more });
-  /** Short enough to wait for its end, long enough for a send. */
+  /** This time limit is short enough for a test that waits for its end, and long enough for a send. */
   const short = { timeoutMs: 8_000 };
   const assignment = () => it_.vendor.state.assignments.get(draft) ?? assert.fail();
   const group = (id: number) => it_.vendor.state.groups.find((group) => group.id === id) ?? assert.fail();
@@ -64,7 +64,7 @@ function suite(doubts: Doubts): void {
     assert.equal(assignment().status, 'sent');
   });
 
-  it('leaves the radius to WorkMarket if there is none, and selects no group twice', async () => {
+  it('lets WorkMarket choose the radius if the action has none, and selects no group twice', async () => {
     assert.deepEqual(await effect(it_.platform, { groupIds: ['Till technicians', '11'] }).send(), { recipients: 2 });
     assert.deepEqual(withoutToken(it_.sends()[0]?.body), { group_id: '11' });
   });
@@ -135,7 +135,7 @@ function suite(doubts: Doubts): void {
     assert.match(note, /accepted the send/);
   });
 
-  it('names the groups that WorkMarket refuses, and leaves out the others in the next attempt', async () => {
+  it('names the groups that WorkMarket refuses; the next attempt omits the groups that have got the assignment', async () => {
     await effect(it_.platform, { groupIds: ['15'] }).send(short); // lists the groups
     group(12).deleted = true;
     const run = effect(it_.platform, { groupIds: ['11', '12'] });
@@ -213,7 +213,7 @@ function suite(doubts: Doubts): void {
     assert.equal(it_.sends().length, 1);
   });
 
-  it('does not repeat a send that nobody knows of, unless a person retries', async () => {
+  it('does not repeat a send with an unknown outcome, unless a person retries', async () => {
     await it_.platform.getAssignment(draft, call());
     it_.fail({ name: 'cut-off', times: 1, path: '/send' });
     const run = effect(it_.platform);
@@ -222,7 +222,7 @@ function suite(doubts: Doubts): void {
     assert.match(error.facts.title ?? '', /WorkMarket shows the status draft and 0 workers, as before/);
     assert.deepEqual(run.kept, { sending: true, before: { status: 'draft', workers: 0 }, told: true, sentTo: [] });
     assert.equal(it_.sends().length, 1);
-    assertUnknown(await failing(run.send({ ...short, attempt: 2 }))); // No person has asked for the next attempt of the same activity.
+    assertUnknown(await failing(run.send({ ...short, attempt: 2 }))); // This is not the retry of a person.
     assert.equal(it_.sends().length, 1);
     assert.deepEqual(await run.send({ attempt: 1 }), { recipients: 2 });
     assert.equal(it_.sends().length, 2);
@@ -242,7 +242,7 @@ function suite(doubts: Doubts): void {
     assert.equal(it_.sends().length, 1);
   });
 
-  it('keeps the wish of a person if an attempt fails before it sends', async () => {
+  it('does not need another retry of a person if an attempt fails before it sends', async () => {
     const before = { status: 'draft', workers: 0 };
     const run = effect(it_.platform);
     run.kept = { sending: true, before, sentTo: [], told: true };
@@ -275,7 +275,7 @@ function suite(doubts: Doubts): void {
     });
   });
 
-  it('tells refusals from answers that may come after the send', async () => {
+  it('distinguishes refusals from errors that may come after the send', async () => {
     await it_.platform.getAssignment(draft, call());
     const unclear = [
       { name: 'html' },
@@ -335,7 +335,7 @@ function withoutToken(body: unknown): object {
   return form;
 }
 
-describe('WorkMarket beyond its simulator', () => {
+describe('WorkMarket, in cases that its simulator does not have', () => {
   const refusing: HttpClient = {
     ...http,
     ask: (request) => {
@@ -344,7 +344,7 @@ describe('WorkMarket beyond its simulator', () => {
     },
   };
 
-  it('retries a send for which there was no connection', async () => {
+  it('retries a send if the connection was refused', async () => {
     const { platform, close } = await connected({}, refusing);
     const run = effect(platform);
     assert.equal((await failing(run.send())).kind, 'retryable');
@@ -496,7 +496,7 @@ describe('WorkMarket beyond its simulator', () => {
     await close();
   });
 
-  it('finds a group by any name that it alone has', async () => {
+  it('finds a group by each name that no other group has', async () => {
     const { vendor, close, sends, platform } = await connected();
     const name = fc.string({ unit: 'grapheme', minLength: 1 }).map((text) => text.trim() || 'x');
     await fc.assert(

@@ -172,7 +172,7 @@ describe('zendesk', () => {
     assert.equal(stored(lenient.state, 'Relay id'), 'chain 7');
   });
 
-  it('changes a ticket that somebody changed, at the next attempt', async () => {
+  it('changes a ticket at the next attempt if somebody else has changed it meanwhile', async () => {
     const { faults } = simulator.vendor;
     faults.now = faults.schema.parse({ name: 'changed-meanwhile', times: 1 });
     assert.equal((await failing(ticketing().setField(update('new'), call))).kind, 'retryable');
@@ -203,7 +203,7 @@ describe('zendesk', () => {
     assert.equal(changes().length, 0);
   });
 
-  it('does not ask for a ticket whose reference is no number', async () => {
+  it('makes no request for a ticket reference that is no number', async () => {
     for (const ticketId of ['35436/../35437', 'T1', '35436.json', '-1', ''])
       assert.match((await failing(ticketing().setField(update('x', { ticketId }), call))).facts.title ?? '', /does not exist/);
     assert.equal(simulator.vendor.state.calls.length, 0);

@@ -11,7 +11,7 @@ const budget = { notices: 20, seconds: 20 };
 const stack = await startStack({ noticeBudget: budget, noticeDigestSeconds: 0 });
 
 describe('a flood of notices', () => {
-  it('is joined, and every cause is reported', async () => {
+  it('is joined into digests, and every cause is reported', async () => {
     const company = await stack.company();
     const causes = Array.from({ length: requests }, (_, place) => {
       const letters = [...String(place).padStart(3, '0')].map((digit) => 'abcdefghij'.charAt(Number(digit))).join('');
@@ -30,7 +30,7 @@ describe('a flood of notices', () => {
       const missing = causes.filter((cause) => !all.includes(cause));
       return missing.length === 0 ? true : new Unmet(`${missing.length} of them missing`);
     });
-    // The digests of each window that has begun.
+    // Each window that has begun can have one digest.
     const windows = Math.floor((Date.now() - began) / (budget.seconds * 1000)) + 1;
     assert.ok(texts.size <= budget.notices * windows, `${texts.size} messages in ${windows} windows`);
     const digests = [...texts.values()].filter((text) => /^There were too many notices/m.test(text));

@@ -39,7 +39,7 @@ describe('the simulator of Autotask', () => {
     assert.equal((await ticket()).status, 200);
   });
 
-  it('counts the requests of an hour with those of other integrations, and stops at the budget', async () => {
+  it('counts the hourly requests together with the requests of other integrations, and stops at the limit', async () => {
     simulator.vendor.state.limits.slowDownMs = 0;
     simulator.vendor.state.requestsOfOthers = 9_999;
     assert.equal((await ticket()).status, 200);
@@ -76,7 +76,7 @@ describe('the simulator of Autotask', () => {
     assert.equal(JSON.parse(text).item.id, 123456);
   });
 
-  it('fails the calls that a failure names, and no others', async () => {
+  it('fails only the calls that the failure names', async () => {
     simulator.vendor.faults.now = simulator.vendor.faults.schema.parse({ name: 'validation', method: 'PATCH', path: '/tickets' });
     assert.equal((await ticket()).status, 200);
     assert.equal((await setNote('x')).status, 500);

@@ -26,7 +26,7 @@ describe('the simulator of ConnectWise', () => {
 
   itCutsConnections(simulator, setNote, note);
 
-  it('answers as on-premise does when its codebase is the router', async () => {
+  it('answers like an on-premise installation if the codebase has no number', async () => {
     simulator.vendor.state.codebase = 'v4_6_release/';
     const info = await fetch(`${simulator.url}/login/companyinfo/example`);
     const { Codebase, IsCloud } = (await info.json()) as { Codebase: string; IsCloud: boolean };

@@ -33,7 +33,7 @@ describe('the simulator of Jira', () => {
     assert.equal(note(), 'Ring twice');
   });
 
-  it('says when to come back, or not', async () => {
+  it('says how long a client must wait, or does not say it', async () => {
     for (const retryAfterIsSent of [true, false]) {
       const { app, faults } = createJira({ doubts: { retryAfterIsSent } });
       faults.now = { name: 'rate-limit' };

@@ -42,7 +42,7 @@ describe('the simulator of ServiceNow', () => {
     assert.equal((await ask(incident)).status, 200, 'an hour later');
   });
 
-  it('ends a token when its time is over', async () => {
+  it('ends a token after its lifetime', async () => {
     const { username, password } = simulator.vendor.state.credentials;
     const { access_token } = await token({ grant_type: 'password', username, password });
     const authorization = `Bearer ${access_token}`;
@@ -64,7 +64,7 @@ describe('the simulator of ServiceNow', () => {
     assert.deepEqual(await (await ask('/api/now/table/incident?sysparm_query=nummer=INC0010002')).json(), { result: [] });
   });
 
-  it('has incidents as tasks too', async () => {
+  it('also has incidents as tasks', async () => {
     const path = '/api/now/table/task?sysparm_query=number=INC0010002&sysparm_fields=sys_class_name';
     assert.deepEqual(await (await ask(path)).json(), { result: [{ sys_class_name: 'incident' }] });
   });

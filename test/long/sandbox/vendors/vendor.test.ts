@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Faults, formOf, Refusal, serveVendor, type VendorState, vendorApp } from '../../../../src/sandbox/vendors/vendor.js';
 
-/** A vendor that adds up what it is sent. */
+/** A vendor that adds up the numbers that it receives. */
 function createCounter() {
   const state: VendorState & { sum: number } = { calls: [], sum: 0 };
   const faults = new Faults(['tired', 'forgetful']);
@@ -26,7 +26,7 @@ function createCounter() {
   return { app, state, faults };
 }
 
-describe('the frame of the simulators', () => {
+describe('the common code of the simulators', () => {
   let vendor = createCounter();
   let server: Awaited<ReturnType<typeof serveVendor>>;
   beforeEach(async () => {
@@ -65,7 +65,7 @@ describe('the frame of the simulators', () => {
     assert.equal(vendor.state.calls[0]?.status, 400);
   });
 
-  it('fails as often as it is told, and answers again', async () => {
+  it('fails the given number of times, and then answers again', async () => {
     vendor.faults.now = { name: 'tired', times: 2 };
     const answers = [await add(['by', '1']), await add(['by', '1']), await add(['by', '1'])];
     assert.deepEqual(
@@ -76,14 +76,14 @@ describe('the frame of the simulators', () => {
     assert.equal(vendor.state.sum, 1);
   });
 
-  it('leaves a failure that a handler makes to the handler', async () => {
+  it('does not answer for a handler that causes the failure itself', async () => {
     vendor.faults.now = { name: 'forgetful', times: 1 };
     assert.equal((await add(['by', '1'])).status, 200);
     assert.equal(vendor.state.sum, 0);
     assert.equal(vendor.faults.now, undefined);
   });
 
-  it('answers with a page, with the status it is told', async () => {
+  it('answers with a page and the given status', async () => {
     vendor.faults.now = { name: 'html', status: 200 };
     const answer = await add(['by', '1']);
     assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'text/html; charset=utf-8']);

@@ -52,7 +52,7 @@ describe('the simulator of Zendesk', () => {
     assert.equal((await setNote('2', 35437)).status, 200, 'a minute later');
   });
 
-  it('lets a second safe update pass with the stamp of the first', async () => {
+  it('accepts a second safe update only with the stamp from the answer to the first', async () => {
     const safe = async (updated_stamp?: string) => setNote(`after ${updated_stamp}`, 35436, { safe_update: true, updated_stamp });
     const first = await safe('2026-01-05T09:00:00Z');
     const { ticket } = (await first.json()) as { ticket: { updated_at: string } };
@@ -62,7 +62,7 @@ describe('the simulator of Zendesk', () => {
     assert.equal((await safe(ticket.updated_at)).status, 200);
   });
 
-  it('ends a token when its time is over', async () => {
+  it('ends a token after its lifetime', async () => {
     const headers = { Authorization: 'Bearer access-token-0' };
     assert.equal((await read(35436, headers)).status, 200);
     simulator.vendor.state.tokens = simulator.vendor.state.tokens.map((token) => ({ ...token, expiresAt: Date.now() }));

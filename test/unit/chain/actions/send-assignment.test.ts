@@ -66,7 +66,7 @@ describe('platform_sendAssignment', () => {
     ['an object for a group', { groupId: {} }, { problems: ['groupId: must be a string'] }],
     ['null for a radius', { sendRadius: null }, { problems: ['sendRadius: must be a string'] }],
     ['a list of groups', { sendToGroups: ['501'] }, { problems: ['sendToGroups: must be a string'] }],
-    ['a group beyond length', { groupId: 'x'.repeat(1001) }, { problems: ['groupId: must have at most 1000 characters'] }],
+    ['a group that is too long', { groupId: 'x'.repeat(1001) }, { problems: ['groupId: must have at most 1000 characters'] }],
     ['two problems: both are named', { groupId: null, sendRadius: 'far' }, { problems: ['groupId: must be a string', notMiles] }],
   ];
   for (const [what, fields, { effect, ...found }] of cases) {

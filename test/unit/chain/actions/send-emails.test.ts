@@ -15,7 +15,7 @@ describe('sendEmails', () => {
     ['display names with commas', { emails: ['"Doe, J" <j@x.org>'] }, { recipients: ['"Doe, J" <j@x.org>'] }],
     ['duplicates', { emails: ['a@x.org', 'A@x.org,a@x.org'] }, { recipients: ['a@x.org'] }],
     [
-      'invalid ones with a good one',
+      'invalid addresses with a valid one',
       { emails: ['a@x.org', 'none,b@', '${owner_email}'] },
       {
         recipients: ['a@x.org'],
@@ -27,13 +27,13 @@ describe('sendEmails', () => {
       },
     ],
     [
-      'blank ones with a good one',
+      'blank elements with a valid address',
       { emails: ['', 'a@x.org', ' '] },
       { recipients: ['a@x.org'], warnings: ['emails/0: is blank and is left out', 'emails/2: is blank and is left out'] },
     ],
     ['only blanks', { emails: ['', ' , '] }, { recipients: [], mistakes: [noRecipient] }],
     [
-      'only invalid ones',
+      'only invalid addresses',
       { emails: ['none', '${a}@x.org'] },
       {
         recipients: [],
@@ -41,13 +41,17 @@ describe('sendEmails', () => {
         warnings: ['emails: "none" is no e-mail address', 'emails: "${a}@x.org" is no e-mail address'],
       },
     ],
-    ['as many as are allowed', { emails: [many(maxRecipients).join()] }, { recipients: many(maxRecipients) }],
+    ['the maximum number of recipients', { emails: [many(maxRecipients).join()] }, { recipients: many(maxRecipients) }],
     [
-      'one too many',
+      'one recipient too many',
       { emails: [many(maxRecipients).join(), 'a@x.org'] },
       { problems: ['emails: has 51 recipients; at most 50 an action are allowed'] },
     ],
-    ['one too many, one of them twice', { emails: [...many(maxRecipients), 'W0@x.org'] }, { recipients: many(maxRecipients) }],
+    [
+      'one recipient too many, but one is given twice',
+      { emails: [...many(maxRecipients), 'W0@x.org'] },
+      { recipients: many(maxRecipients) },
+    ],
     ['no element', { emails: [] }, { problems: ['emails: needs at least one element'] }],
     ['no emails', {}, { problems: ['emails: is required'] }],
     [

@@ -15,10 +15,10 @@ describe('ticket_updateUDF', () => {
   const cases: [what: string, fields: Record<string, unknown>, reading: Partial<Reading<object>>][] = [
     ['an unchanged value', {}, { effect: {} }],
     ['a blank value: clears the field', { cfValue: '' }, { effect: { value: '' } }],
-    ['a ticket with blanks around', { externalSystemTicketId: ' T-2 ' }, { effect: { ticketId: 'T-2' } }],
+    ['a ticket id with blanks around it', { externalSystemTicketId: ' T-2 ' }, { effect: { ticketId: 'T-2' } }],
     ['a pattern', { cfTargetDateFormat: 'yyyy-MM-dd HH:mm' }, { effect: { dateFormat: 'yyyy-MM-dd HH:mm' } }],
     ['a pattern of DateTimeFormatter only', { cfTargetDateFormat: 'yyyy-MM-dd VV' }, { effect: { dateFormat: 'yyyy-MM-dd VV' } }],
-    // The company's time zone when the action runs decides whether the value can be read.
+    // When the action runs, the company's time zone decides whether the value can be read.
     [
       'an unparsable timestamp',
       { cfValue: 'soon', cfTargetDateFormat: 'yyyy' },
@@ -72,7 +72,7 @@ describe('ticket_updateUDF', () => {
     ],
     ['null for a value', { cfValue: null }, { problems: ['cfValue: must be a string'] }],
     [
-      'a ticket beyond length',
+      'a ticket id that is too long',
       { externalSystemTicketId: 'x'.repeat(257) },
       { problems: ['externalSystemTicketId: must have at most 256 characters'] },
     ],

@@ -17,7 +17,7 @@ describe('calendar', () => {
     );
   });
 
-  it('finds a day by its name, in both calendars', () => {
+  it('finds a day by year, month and day, in both calendars', () => {
     fc.assert(
       fc.property(day, fc.constantFrom(REFORM, NO_REFORM), (epochDay, reform) => {
         const { year, month, day } = calendarDay(epochDay, reform);

@@ -145,7 +145,7 @@ describe('reading a timestamp', () => {
         const text = formatTimestamp(parsed.pattern, second * 1000, zone);
         const result = readTimestamp(text, zone);
         assert(result.ok);
-        // In an overlap, a text without a zone stands for two instants, and the reader returns the earlier instant.
+        // In an overlap, a text without a zone has two possible instants, and the reader returns the earlier instant.
         assert(result.epochMillis <= second * 1000);
         assert.equal(formatTimestamp(parsed.pattern, result.epochMillis, zone), text);
       }),

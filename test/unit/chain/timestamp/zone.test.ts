@@ -64,7 +64,7 @@ describe('time zones', () => {
     assert.deepEqual([oldZoneAt('America/New_York', at).offset, zoneAt('America/New_York', at).offset], [-18_000, -17_762]);
   });
 
-  it('name fixed offsets as both generations of Java do', () => {
+  it('have names for fixed offsets as in java.util.TimeZone and in java.time', () => {
     const both = ['+05:30', '+00:00'].map((zone) => [oldZoneAt(zone, 0).long, zoneAt(zone, 0).long]);
     assert.deepEqual(both, [
       ['GMT+05:30', '+05:30'],

@@ -52,7 +52,7 @@ describe('relay bulk', () => {
     ({ method, body }) =>
       method === 'GET' ? { body: end } : JSON.parse(body).confirm ? { status: 202, body: bulk('running') } : { body: preview };
 
-  it('shows the outcome of each action, and exits with 4 if one failed again', async () => {
+  it('shows the outcome of each action, and exits with 4 if an action failed again', async () => {
     const outcomes = { done: 210, 'needs-attention': 1 };
     const failures = [{ workflowId: 'relay:acme:c7', error: 'action 0 failed again: no assignment 2002' }];
     const { exitCode, out } = await run(['bulk', 'retry', 'acme', '--yes'], script(bulk('completed', { outcomes, failures })));
@@ -81,7 +81,7 @@ describe('relay bulk', () => {
     assert.match(err, /npx relay bulk show b1 acme/);
   });
 
-  it('takes chain ids', async () => {
+  it('accepts chain ids', async () => {
     await run(['bulk', 'skip', 'acme', '--chain-ids', 'c1,c2', '--chain-ids', 'c3', '--yes'], script(bulk('completed', {})));
     assert.deepEqual(JSON.parse(server.asked[0]?.body ?? ''), { verb: 'skip', filter: { chainIds: ['c1', 'c2', 'c3'] } });
   });
@@ -175,7 +175,7 @@ describe('relay companies erase', () => {
   const remains = (closed: number, open = 0) => ({ open, closed, retentionDays: 30, until: at });
   const cases: [what: string, answers: object[], exitCode: number, out: RegExp][] = [
     [
-      'goes on until nothing is left',
+      'continues until nothing is left',
       [{ erased: 200, remains: remains(150) }, { erased: 150 }],
       0,
       /^350 runs erased\.\nNothing is left\.\n$/,
@@ -187,7 +187,7 @@ describe('relay companies erase', () => {
       /^5 runs erased\.\nTemporal still has 0 closed and 2 open runs of the company\.[^\n]* after 30 days, the last run by \S+ \S+\.\nRun the command again/,
     ],
     [
-      'stops where nothing more is done, with 1',
+      'stops with exit code 1 if a call erased nothing',
       [{ erased: 0, remains: remains(3) }],
       1,
       /^0 runs erased\.\nTemporal still has 3 closed/,

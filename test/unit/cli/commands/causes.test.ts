@@ -34,7 +34,7 @@ describe('relay causes', () => {
   }
   const asked = () => server.asked.map(({ method, path, body }) => [method, path, body === '' ? undefined : JSON.parse(body)]);
 
-  it('lists them with their owners', async () => {
+  it('lists causes with their owners', async () => {
     const { out } = await run(['causes', 'list', 'acme'], { items: [{ ...cause, takenBy: 'key dana' }] });
     assert.match(
       out,
@@ -43,7 +43,7 @@ describe('relay causes', () => {
     assert.match((await run(['causes', 'acme'], { items: [] })).err, /No chain of company acme needs attention/);
   });
 
-  it('lists the refused requests that wait for a decision below them', async () => {
+  it('lists, below the causes, the refused requests that wait for a decision', async () => {
     const refused = {
       relayId: '4711',
       reason: 'malformed-body',
@@ -64,14 +64,14 @@ describe('relay causes', () => {
     assert.deepEqual(JSON.parse(json.out), body);
   });
 
-  it('shows one with its actions, and the command that retries all of them', async () => {
+  it('shows one cause with its actions, and the command that retries all these actions', async () => {
     const items = [{ chainId: 'c1', index: 3, relayId: '4711', assignmentId: '1001', since: at, heldUntil: at }];
     const { out } = await run(['causes', 'show', 'acme', cause.causeId], { ...cause, items });
     assert.match(out, /c1 +3 +4711 +1001/);
     assert.match(out, /npx relay bulk retry acme --cause 4f0f5dc373404496\n$/);
   });
 
-  it('takes, releases and silences one', async () => {
+  it('takes, releases and silences one cause', async () => {
     const path = `/co/acme/causes/${cause.causeId}`;
     for (const [words, wanted, answer, said] of [
       [['take'], [`${path}/take`, {}], { takenBy: 'key dana' }, /PlatformError in 214 chains: taken by key dana\./],
@@ -93,7 +93,7 @@ describe('relay causes', () => {
     assert.deepEqual(asked(), []);
   });
 
-  it('select the chains of a bulk order', async () => {
+  it('limits a bulk order to the chains of one cause', async () => {
     await run(['bulk', 'skip', 'acme', '--cause', cause.causeId], { verb: 'skip', count: 0, first: [] });
     assert.deepEqual(asked(), [['POST', '/co/acme/chains/bulk', { verb: 'skip', filter: { causeId: cause.causeId } }]]);
   });

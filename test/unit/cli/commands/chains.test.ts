@@ -64,7 +64,7 @@ describe('chain commands', () => {
     answers = answer;
     return relay(words, { env: { RELAY_URL: server.url, RELAY_KEY: 'the-key', ...env }, ...more });
   }
-  /** Each request for the chain gets the next of these; the last one stays. */
+  /** Each request for the chain gets the next of these answers. The last answer is repeated. */
   function stages(...chains: readonly (ChainResource | ScriptedAnswer)[]): typeof answers {
     const left = [...chains];
     return ({ method }) => {
@@ -146,7 +146,7 @@ describe('chain commands', () => {
     }
   });
 
-  it('show what a dry run says of each action', async () => {
+  it('show the prediction of a dry run for each action', async () => {
     const { exitCode, out } = await run(['send', 'acme', '-', '--dry-run'], () => ({
       body: {
         dryRun: true,
@@ -187,7 +187,7 @@ describe('chain commands', () => {
         '',
       ].join('\n'),
     );
-    // An API without dry runs would have run the chain, and this must not look like a dry run.
+    // An API without dry runs would have run the chain. The command must not show this as a dry run.
     assert.equal((await run(['send', 'acme', '-', '--dry-run'], () => ({ status: 202, body: {} }))).exitCode, 3);
   });
 
@@ -387,7 +387,7 @@ describe('chain commands', () => {
     }
   });
 
-  it('offer to change the assignment of all actions that have the same', async () => {
+  it('offer to change the assignment of all actions with the same assignment', async () => {
     const mend = ['chains', 'mend', 'acme', 'c1', '0', '--set', 'platformAssignmentId=7'];
     const answer: typeof answers = ({ method }) =>
       method === 'GET' ? { body: { fields: {}, sameAssignment: [1, 2] } } : { status: 202, body: { sameAssignment: [1, 2] } };
@@ -470,7 +470,7 @@ describe('chain commands', () => {
     assert.match(sent.out, /^Chain c1 is accepted/);
   });
 
-  it('show where an unreadable body breaks and how it may be read, send the proposal, and drop the request', async () => {
+  it('show where an unreadable body breaks and how it can be repaired, send the proposal, and drop the request', async () => {
     const { body: problem400 } = problem(400, 'Malformed body', 'Line 1, column 9: …');
     const kept = {
       rejectedId: 'r1',
@@ -507,7 +507,7 @@ describe('chain commands', () => {
     assert.equal(server.asked[0]?.path, '/co/acme/rejected/r1/drop');
   });
 
-  it('resend an unauthenticated rejected request only after showing its actions and a confirmation', async () => {
+  it('resend an unauthenticated rejected request only after they have shown its actions and asked for confirmation', async () => {
     const action = '{"action":"sendEmails","emails":["x@elsewhere.example"]}';
     const body = { type: '/problems/not-confirmed', title: 'Not confirmed', status: 409, detail: 'Nothing has run.' };
     const refused = { status: 409, body: { ...body, errors: [{ pointer: '/0', detail: action }] } };

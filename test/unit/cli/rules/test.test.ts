@@ -125,7 +125,7 @@ describe('relay rules test', () => {
       assert.match(out, /\n1 rule, 1 case, 1 failed\n$/);
     });
 
-  it('says which file is wrong, and runs the cases of the others', async () => {
+  it('says which file is wrong, and runs the cases of all other files', async () => {
     writeFileSync(join(folder, '1.yaml'), 'name: x\n');
     const { exitCode, out, err } = await test('  - event: { priority: 1 }\n    applies: false');
     rmSync(join(folder, '1.yaml'));

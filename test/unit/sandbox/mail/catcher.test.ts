@@ -106,7 +106,7 @@ describe('the mail catcher', () => {
     assert.equal(await total(catcher), 0);
   });
 
-  it('refuses the chosen recipients the given number of times, and no others', async () => {
+  it('refuses the chosen recipients the given number of times, and accepts all other recipients', async () => {
     await api(catcher, 'PUT', '/control/fail', { code: 451, to: 'ADA@', times: 1 });
     await deliver(catcher, { ...alert, to: 'ben@example.com' });
     await assert.rejects(deliver(catcher, alert), { responseCode: 451 });
@@ -121,7 +121,7 @@ describe('the mail catcher', () => {
     }
   });
 
-  it('keeps a message and breaks the connection, so that the sender does not know', async () => {
+  it('keeps a message and breaks the connection, so that the sender does not know the outcome', async () => {
     await api(catcher, 'PUT', '/control/fail', { dropAfterBody: true, times: 1 });
     await assert.rejects(deliver(catcher, alert), { code: 'ECONNECTION' });
     assert.equal(await total(catcher), 1);

@@ -85,7 +85,7 @@ describe('the pretend platform', () => {
     ]);
   });
 
-  it('acts once for an idempotency key; it answers and records a repeat', async () => {
+  it('acts once for an idempotency key; a repeated request gets the same answer and is recorded', async () => {
     const first = await send('1001', { groupIds: ['501'], radiusMiles: 5 }, 'relay:acme:c1/0');
     await call('POST', '/control/assignments', { id: '1001', location: { latitude: 44.8408, longitude: -93.2983 } });
     const second = await send('1001', { groupIds: ['501'], radiusMiles: 5 }, 'relay:acme:c1/0');
@@ -105,13 +105,13 @@ describe('the pretend platform', () => {
     assert.deepEqual((await call('GET', '/journal')).at(''), []);
   });
 
-  it('does not store a failure under a key', async () => {
+  it('does not store a failed request under its key', async () => {
     assert.equal((await send('9999', {}, 'k')).status, 404);
     await call('POST', '/control/assignments', { id: '9999' });
     assert.equal((await send('9999', {}, 'k')).at('status'), 'sent');
   });
 
-  it('fails as configured: only there, and only that often', async () => {
+  it('fails as configured: only for the given path, and only the given number of times', async () => {
     const told = await call('PUT', '/control/fail', { status: 429, times: 2, path: 'send', retryAfterSeconds: 7 });
     assert.deepEqual(told.at('fail'), { status: 429, times: 2, path: 'send', retryAfterSeconds: 7 });
     const failed = await send('1001', { groupIds: ['503'] }, 'k');
@@ -122,7 +122,7 @@ describe('the pretend platform', () => {
     assert.equal((await send('1001', { groupIds: ['503'] }, 'k')).at('recipients'), 3);
   });
 
-  it('answers 503 by default, until it is healed', async () => {
+  it('answers 503 by default, until a test heals it', async () => {
     await call('PUT', '/control/fail');
     assert.equal((await call('GET', '/assignments/1001')).status, 503);
     assert.equal((await call('PATCH', '/tickets/1', {})).status, 503);
@@ -131,14 +131,14 @@ describe('the pretend platform', () => {
     assert.equal((await call('PUT', '/control/fail', { code: 503 })).status, 400);
   });
 
-  it('is slow without failing', async () => {
+  it('can be slow without failing', async () => {
     await call('PUT', '/control/fail', { delayMs: 50 });
     const started = performance.now();
     assert.equal((await call('GET', '/assignments/1001')).status, 200);
     assert.ok(performance.now() - started >= 49);
   });
 
-  it('breaks connections, before acting or after', async () => {
+  it('can break a connection before or after its effect', async () => {
     await call('PUT', '/control/fail', { dropConnection: true });
     await assert.rejects(send('1001', { groupIds: ['503'] }, 'k'), TypeError);
     await call('PUT', '/control/fail', { dropConnection: true, afterActing: true });

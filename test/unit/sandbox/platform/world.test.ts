@@ -6,10 +6,11 @@ import { milesBetween, workersReached } from '../../../../src/sandbox/platform/w
 describe('distance', () => {
   for (const [from, to, miles] of [
     [{ latitude: 44.9778, longitude: -93.265 }, { latitude: 44.9778, longitude: -93.265 }, 0],
-    // One degree of latitude, and one of longitude at 60 degrees, which is half as long as at the equator.
+    // One degree of latitude, and then one degree of longitude at 60 degrees of latitude, where it is half as long as at the
+    // equator.
     [{ latitude: 0, longitude: 0 }, { latitude: 1, longitude: 0 }, 69.1],
     [{ latitude: 60, longitude: 179.5 }, { latitude: 60, longitude: -179.5 }, 34.5],
-    // London to Paris.
+    // From London to Paris.
     [{ latitude: 51.5074, longitude: -0.1278 }, { latitude: 48.8566, longitude: 2.3522 }, 213.5],
   ] as const) {
     it(`is ${miles} miles`, () => assert.ok(Math.abs(milesBetween(from, to) - miles) < 0.1, `${milesBetween(from, to)}`));
