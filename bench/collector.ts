@@ -1,13 +1,8 @@
 /**
-<<<<<<< HEAD
+/**
  * `npm run bench:collector` measures how fast the collector completes the rows of a backlog of closed chains, how fast the same
- * machine closes chains, and how much slower the API answers POSTs during the backlog. The rows are as if all workers had crashed
+ * machine closes chains, and how much slower the API answers POSTs during the backlog. The rows look as if all workers had crashed
  * before they wrote how the chains ended. Needs PostgreSQL.
-=======
- * `npm run bench:collector` first closes many chains. The collector must then complete the rows of these chains. The command
- * measures how fast the collector is, how fast the machine closes chains, and how much slower the API answers meanwhile. Needs
- * PostgreSQL.
->>>>>>> read-tests
  */
 
 import { fork } from 'node:child_process';
