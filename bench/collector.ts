@@ -1,5 +1,4 @@
 /**
-/**
  * `npm run bench:collector` measures how fast the collector completes the rows of a backlog of closed chains, how fast the same
  * machine closes chains, and how much slower the API answers POSTs during the backlog. The rows look as if all workers had crashed
  * before they wrote how the chains ended. Needs PostgreSQL.
