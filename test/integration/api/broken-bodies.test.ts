@@ -390,7 +390,7 @@ describe('a broken body with a valid token', () => {
     const [email] = chain?.actions ?? [];
     assert.deepEqual(email?.recipients, ['dispatch@acme.example'], JSON.stringify(email));
     assert.equal(email?.body, row.means ?? 'Late');
-    const whole = what(row) === 'one action that is not in a list' ? 1 : 2;
+    const whole = what(row) === 'one action without a list' ? 1 : 2;
     assert.equal(chain?.actions.length, whole);
     assert.deepEqual(chain?.warnings, warnings);
   }
