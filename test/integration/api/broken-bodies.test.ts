@@ -65,24 +65,24 @@ const rows: Record<string, Row> = {
   'a comma after the last action': changed((good) => good.replace(/]$/, ',]')),
   'another `Content-Type`': asType('text/plain; charset=utf-8'),
   'no `Content-Type`': asType(undefined),
-  'JSON that is declared to be a form': asType('application/x-www-form-urlencoded'),
+  'JSON declared as a form': asType('application/x-www-form-urlencoded'),
   'a form with the JSON in its one field': {
     sent: (template) => ({
       body: new URLSearchParams({ payload: template('Late') }).toString(),
       type: 'application/x-www-form-urlencoded',
     }),
   },
-  'a form of several parts (multipart) with the JSON in its one field': {
+  'a multipart form with the JSON in its one field': {
     sent: (template) => ({
       body: `--${boundary}\r\nContent-Disposition: form-data; name="payload"\r\n\r\n${template('Late')}\r\n--${boundary}--\r\n`,
       type: `multipart/form-data; boundary=${boundary}`,
     }),
   },
-  'Latin-1 that is declared': {
+  'declared Latin-1': {
     means: 'Zürich',
     sent: (template) => ({ body: Buffer.from(template('Zürich'), 'latin1'), type: 'application/json; charset=iso-8859-1' }),
   },
-  'Latin-1 that is not declared': {
+  'undeclared Latin-1': {
     means: 'Zürich',
     sent: (template) => json(Buffer.from(template('Zürich'), 'latin1')),
   },
@@ -91,11 +91,11 @@ const rows: Record<string, Row> = {
     sent: (template) => json(utf16(`\ufeff${template('Zürich')}`)),
   },
   'UTF-16 without one': { means: 'Zürich', sent: (template) => json(utf16(template('Zürich'))) },
-  'gzip that is declared': packed(gzipSync, 'gzip'),
-  'gzip that is not declared': packed(gzipSync),
-  'Brotli that is declared': packed(brotliCompressSync, 'br'),
-  'deflate that is declared': packed(deflateSync, 'deflate'),
-  'one action that is not in a list': {
+  'declared gzip': packed(gzipSync, 'gzip'),
+  'undeclared gzip': packed(gzipSync),
+  'declared Brotli': packed(brotliCompressSync, 'br'),
+  'declared deflate': packed(deflateSync, 'deflate'),
+  'one action without a list': {
     sent: (template) => json(JSON.stringify(JSON.parse(template('Late'))[0])),
   },
   'an object whose only field is the list': changed((good) => `{"actions":${good}}`),
@@ -105,15 +105,15 @@ const rows: Record<string, Row> = {
   'a quotation mark at the end of a text': paste('It says "stop"', { says: /line 1, column \d+/i }),
   'a backslash that escapes nothing': paste('C:\\data', { says: /line 1, column \d+: .*backslash/i }),
   'a backslash at the end of a text': paste('C:\\', { says: /line 1, column \d+: .*backslash/i }),
-  'half of an escaped character': paste('\\ud83d', { says: /surrogate/ }),
+  'half an escaped character': paste('\\ud83d', { says: /surrogate/ }),
   'a NUL character': paste('Late\u0000again', { says: /line 1, column \d+/i }),
   'a field twice': paste('x","emails":["evil@evil.example"],"body":"y', { says: /`?(emails|body)`? .*twice/ }),
   'a value that adds an action': paste('x"},{"action":"sendEmails","emails":["evil@evil.example"],"subject":"y","body":"z'),
-  'a value that makes recipients of its own': paste('x","emails":["evil@evil.example"],"cc":"y"z', {
+  'a value that adds recipients': paste('x","emails":["evil@evil.example"],"cc":"y"z', {
     says: /line 1, column \d+/i,
   }),
   'a field named `__proto__`': changed((good) => good.replace('"subject"', '"__proto__":{},"subject"'), { says: /__proto__/ }),
-  'a variable without quotation marks that is empty': changed(
+  'an empty variable without quotation marks': changed(
     (good) => good.replace('"subject":"Late"', '"subject":"Late","delayInSeconds":'),
     { says: /line 1, column \d+: .*`delayInSeconds` has no value/i },
   ),
@@ -123,32 +123,32 @@ const rows: Record<string, Row> = {
   'a comment at the end of a line': changed((good) => good.replace('},', '}, // then\n'), {
     says: /line 1, column \d+: .*comment/i,
   }),
-  'a comment between': changed((good) => good.replace('},', '}, /* then */'), { says: /line 1, column \d+: .*comment/i }),
+  'a comment in the middle': changed((good) => good.replace('},', '}, /* then */'), { says: /line 1, column \d+: .*comment/i }),
   'cut off in a text': changed((good) => good.slice(0, good.indexOf('dispatch')), { says: /line 1, column \d+: .*ends/i }),
   'cut off after an action': changed((good) => good.slice(0, good.indexOf('},') + 1), { says: /line 1, column \d+: .*ends/i }),
-  'a token in a text that does not end': changed((good) => good.slice(0, good.indexOf('","emails"')), { says: /ends/ }),
+  'a token in an unfinished text': changed((good) => good.slice(0, good.indexOf('","emails"')), { says: /ends/ }),
   'a token twice in one action': changed((good) => good.replace(/("relayAccessToken":"[^"]*")/, '$1,$1'), { says: /twice/ }),
-  'something behind the list': changed((good) => `${good};`, { says: /line 1, column \d+: .*`;`/i }),
-  'another bracket than was opened': changed((good) => good.replace(/}]$/, ']]'), { says: /line 1, column \d+/i }),
+  'a character behind the list': changed((good) => `${good};`, { says: /line 1, column \d+: .*`;`/i }),
+  'a wrong bracket': changed((good) => good.replace(/}]$/, ']]'), { says: /line 1, column \d+/i }),
   'more than 32 levels': changed((good) => good.replace('"Late"', `${'['.repeat(40)}1${']'.repeat(40)}`), { says: /32 levels/ }),
-  'the list in an object that has more': changed((good) => `{"id":1,"actions":${good}}`, { says: /no list of actions/ }),
-  'the JSON as a text within JSON': changed((good) => JSON.stringify(good), { says: /no list of actions/ }),
+  'the list in an object with other fields': changed((good) => `{"id":1,"actions":${good}}`, { says: /no list of actions/ }),
+  'the JSON as a text in JSON': changed((good) => JSON.stringify(good), { says: /no list of actions/ }),
   'a list of lists': changed((good) => `[${good}]`, { says: /list|array/ }),
   'more than 256 KiB': paste('x'.repeat(300_000), { says: /256 KiB/ }),
   'gzip of more than 256 KiB': {
     says: /256 KiB/,
     sent: (template) => json(gzipSync(template('x'.repeat(30_000_000))), { headers: { 'content-encoding': 'gzip' } }),
   },
-  'gzip that is cut off': {
+  'cut-off gzip': {
     sent: (template) => {
       const noise = randomBytes(10_000).toString('hex'); // hard to compress, so that cutting it loses data
       return json(gzipSync(template(noise)).subarray(0, 9_000), { headers: { 'content-encoding': 'gzip' } });
     },
   },
-  'a charset that does not fit the bytes': {
+  'a wrong charset': {
     sent: (template) => ({ body: Buffer.from(template('Zürich Ã¼'), 'latin1'), type: 'application/json; charset=utf-8' }),
   },
-  'a compression that is not known': {
+  'an unknown compression': {
     sent: (template) => json(template('Late'), { headers: { 'content-encoding': 'zstd' } }),
   },
 };
@@ -390,7 +390,7 @@ describe('a broken body with a valid token', () => {
     const [email] = chain?.actions ?? [];
     assert.deepEqual(email?.recipients, ['dispatch@acme.example'], JSON.stringify(email));
     assert.equal(email?.body, row.means ?? 'Late');
-    const whole = what(row) === 'one action that is not in a list' ? 1 : 2;
+    const whole = what(row) === 'one action without a list' ? 1 : 2;
     assert.equal(chain?.actions.length, whole);
     assert.deepEqual(chain?.warnings, warnings);
   }

@@ -1,6 +1,6 @@
 /**
  * Runs every command of docs/operating.md against a live stack. A comment before each block has its fixture and its checks: `<!--
- * test: held; then action done -->`. Each line of a block is one command. It runs in a shell that has run the first block.
+ * test: held; action done -->`. Each line of a block is one command. It runs in a shell that has run the first block.
  * Commands that only print something share a fixture. Every other command has its own fixture.
  */
 
@@ -31,7 +31,7 @@ interface Block {
 /** Every fenced block, with the comment on the line before it. */
 function blocksOf(markdown: string): Block[] {
   return [...markdown.matchAll(/^(.*)\n```(\w*)\n([\s\S]*?)\n```$/gm)].map(([whole, before = '', language, body = '']) => {
-    const [, needs, then] = /^<!-- test: ([\w-]+)((?:; then [^;]+)*) -->$/.exec(before) ?? [];
+    const [, needs, checks] = /^<!-- test: ([\w-]+)((?:; [^;]+)*) -->$/.exec(before) ?? [];
     assert(
       needs !== undefined && language === 'sh',
       `a block of docs/operating.md has no "<!-- test: … -->", or is no sh: ${whole}`,
@@ -40,7 +40,7 @@ function blocksOf(markdown: string): Block[] {
       .replaceAll(/ *\\\n */g, ' ')
       .split('\n')
       .filter((line) => line !== '');
-    return { needs, expected: (then ?? '').split('; then ').slice(1), commands };
+    return { needs, expected: (checks ?? '').split('; ').slice(1), commands };
   });
 }
 
@@ -243,7 +243,7 @@ function fixtureFor({ needs, expected }: Block): Promise<Fixture> {
   return known;
 }
 
-/** The checks that `then` may name. If a block has no `then`, each command must succeed and print something. */
+/** The checks that a block may name. If a block names none, each command must succeed and print something. */
 const outcomes: Record<string, (fixture: Fixture, wanted: string) => Promise<unknown>> = {
   action: ({ company, chains, variables }, state) =>
     Promise.all(
