@@ -109,11 +109,8 @@ export function standingWords(
 ): NoticeText | undefined {
   const kind = noticeKindOf(actionOf(chain).state);
   if (kind === undefined) return undefined;
-  const { headline, title, wrong, toDo, sections, operator } = chainWords(
-    { ...chain, kind, at: chain.receivedAt },
-    context,
-    chain,
-  );
+  const words = chainWords({ ...chain, kind, at: chain.receivedAt }, context, chain);
+  const { headline, title, wrong, toDo = [], sections, operator = [] } = words;
   const all: Record<string, Line[]> = { 'What was wrong': wrong, 'What to do': toDo, ...sections };
   const shown = Object.entries(context.forOperator ? { ...all, [forOperators]: operator } : all);
   return {
@@ -271,11 +268,8 @@ export function throughWords(
     title: `${counted(through, 'chain')} ${many} ${end}`,
     place: [timesIn(timeZone)(at)],
     wrong: [`The reason was: ${wrong}`],
-    toDo: [],
-    links: [],
     sections: { 'State of the actions': [...tally, ...(open > 0 ? [`unknown: ${open}`] : [])], Details: details },
     ids: `Cause ${cause.id}`,
-    operator: [],
     type: 'recovered.many',
     facts: { reason, since, count: through, ended, open },
   };
