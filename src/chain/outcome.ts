@@ -74,18 +74,14 @@ export function retryHelps({ error }: { error?: { retryable: boolean; unknown?: 
 }
 
 /** Whether the assignment was sent, but the platform found no worker. Then nobody can accept the assignment. */
-export function foundNobody({
-  state,
-  result,
-}: {
-  state: string;
-  result?: { recipients?: number | undefined } | undefined;
-}): boolean {
+export function foundNobody({ state, result }: Sent): boolean {
   return state === 'done' && result?.recipients === 0;
 }
 
+type Sent = { state: string; result?: { recipients?: number | undefined } | undefined };
+
 /** Whether the last send of some assignment found no worker. An earlier send does not count if a later one found a worker. */
-export function lastFoundNobody(actions: readonly (Parameters<typeof foundNobody>[0] & { assignmentId?: string | undefined })[]) {
+export function lastFoundNobody(actions: readonly (Sent & { assignmentId?: string | undefined })[]): boolean {
   const sends = actions.filter(({ state, result }) => state === 'done' && result?.recipients !== undefined);
   return [...new Map(sends.map((send) => [send.assignmentId, send])).values()].some(foundNobody);
 }
@@ -108,7 +104,6 @@ export const perhapsTried = {
   unknown: true,
 };
 
-/** Derives the status of a chain from the states of its actions. */
 export function chainStatus(
   actions: readonly { state: ActionState }[],
 ): Exclude<ChainStatus, 'cancelled' | 'terminated' | 'forgotten'> {

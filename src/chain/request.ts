@@ -56,11 +56,7 @@ export type ReadRequest =
   | { ok: true; actions: ChainAction[]; warnings: Issue[]; mistakes: Issue[] }
   | { ok: false; problems: Issue[]; mistakes: Issue[] };
 
-interface Found {
-  problems: Issue[];
-  warnings: Issue[];
-  mistakes: Issue[];
-}
+type Found = Record<'problems' | 'warnings' | 'mistakes', Issue[]>;
 
 /** The references in actions that the relay made from an event. Every other `${…}` in them is data. */
 export interface References {

@@ -5,11 +5,6 @@ import { variables as knownVariables } from '../chain/variables.js';
 import { type Contents, maxVariables } from '../contract/rule-contents.js';
 import { withoutReferences } from './references.js';
 
-export interface FromLists {
-  contents: Contents;
-  values: Record<string, string[]>; // the values of each variable, one for each request
-}
-
 /** The place of a text in a list of actions. `item`: the place in a list, such as `emails`. */
 interface Place {
   index: number;
@@ -20,8 +15,11 @@ interface Place {
 const ofAssignment = 'platformAssignmentId';
 const mostReferences = 50; // the maximum number of references to known variables in one text
 
-/** @param requests - the newest first. Requests with other actions or fields than the newest one are left out. */
-export function contentsFromLists(requests: readonly (readonly Fields[])[]): FromLists {
+/**
+ * @param requests - the newest first. Requests with other actions or fields than the newest one are left out.
+ * @returns `values`: the values of each variable, one for each request
+ */
+export function contentsFromLists(requests: readonly (readonly Fields[])[]) {
   const [newest = []] = requests;
   const alike = withEqualLists(requests.filter((request) => shapeOf(request) === shapeOf(newest)));
   const [first = []] = alike;
