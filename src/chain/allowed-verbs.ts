@@ -101,7 +101,6 @@ export function refusalOf(verb: SteeringVerb, chain: ChainFacts, { index, state 
   return chain.historyFull && usesRoom(verb) ? { slug: 'not-steerable', detail: `${historyFull}.` } : undefined;
 }
 
-/** Returns the verbs that a bulk order can use for chains with this status. */
 export function bulkVerbsFor(status?: string): BulkVerb[] {
   if (status === 'failed') return bulkVerbs.filter(isRetry);
   return bulkVerbs.filter((verb) => status !== 'running' || isOpenTo(verb, 'scheduled'));

@@ -60,7 +60,6 @@ export function unread(text: LateText): string {
   return joined(text, (path) => `\${assignment.${path}}`);
 }
 
-/** Fills in the values of the assignment. */
 export function filledText(field: string, text: LateText, values: Readonly<Record<string, string>>): string {
   const isAlone = text.length === 3 && text[0] === '' && text[2] === '';
   return joined(text, (path) => valueIn(field, values[path] ?? '', isAlone));

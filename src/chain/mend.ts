@@ -65,7 +65,6 @@ function reference({ late = {} }: ChainAction, name: string, text: unknown): str
   return kept && `must have the value itself in place of \${assignment.${kept}}`;
 }
 
-/** The recipients that the edit adds. */
 export function newRecipients(before: ChainAction, after: ChainAction): string[] {
   const known = new Set(recipientsOf(before).map(addressOf));
   return recipientsOf(after).filter((one) => !known.has(addressOf(one)));

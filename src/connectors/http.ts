@@ -227,7 +227,6 @@ function retryAfter(header: unknown): number | undefined {
 /** undici's codes for invalid requests, such as a line break in a header. */
 const unsendable = ['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'];
 
-/** Returns undefined if the request has no `about`. */
 function wordsFor({ about, what }: Pick<HttpRequest, 'about' | 'what'>, as: Meaning) {
   return about && wordsOf(as, about.name, about.thing, what);
 }

@@ -47,7 +47,6 @@ interface Compiled extends Expression {
   isCheap: boolean; // whether `run` takes less time than the setup of a time limit
 }
 
-/** A mistake in an expression. */
 class Mistake extends Error {
   constructor(
     message: string,
