@@ -73,10 +73,7 @@ export interface ChainFacts {
 
 type ActionFacts = { index: number; state: ActionState };
 
-export interface Refusal {
-  slug: 'already-ended' | 'not-steerable';
-  detail: string;
-}
+export type Refusal = { slug: 'already-ended' | 'not-steerable'; detail: string };
 
 export function verbsFor(chain: ChainFacts, action: ActionFacts): SteeringVerb[] {
   return steeringVerbs.filter((verb) => isOpenTo(verb, action.state) && !refusalOf(verb, chain, action));

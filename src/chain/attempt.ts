@@ -22,10 +22,7 @@ export interface Tried {
 }
 
 /** `dueAt` is the new due time of an action, in Unix milliseconds. If `alone` is true, the actions behind it do not wait. */
-export interface Later {
-  dueAt: number;
-  alone: boolean;
-}
+export type Later = { dueAt: number; alone: boolean };
 
 export function attemptsLeft(retryBudgetSeconds: number, { own, made }: Try): number {
   return own ? 1 : Math.max(1, attemptsWithin(retryBudgetSeconds) - made);

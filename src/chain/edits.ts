@@ -7,11 +7,7 @@ import { hasEnded, isUnknown } from './outcome.js';
 import type { Issue } from './request.js';
 import type { Change } from './statuses.js';
 
-interface Edit {
-  fields: Fields;
-  number: number;
-  confirmUnknown?: boolean;
-}
+type Edit = { fields: Fields; number: number; confirmUnknown?: boolean };
 
 /** Merges the changes of all accepted edits. @param last - a further edit, which is not accepted yet. */
 export function changesOf(edits: readonly Edit[], { mends = [] }: ActionStatus, last?: Edit): Fields {

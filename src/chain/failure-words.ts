@@ -61,10 +61,7 @@ export function failureRemedy(failure: Failure): string | undefined {
 }
 
 /** The step that helps first, and the text of its button. `settings` is the page with the company's connections. */
-export interface Help {
-  by: 'retry' | 'mend' | 'settings';
-  words?: string;
-}
+export type Help = { by: 'retry' | 'mend' | 'settings'; words?: string };
 
 /** @returns undefined if a person must first do something outside the relay, for which there is no button. */
 export function helpFor(failure: Failure | undefined): Help | undefined {

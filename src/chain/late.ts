@@ -8,10 +8,7 @@ import { type Condition, conditionText, type Opaque, propertyOf } from './condit
 import type { Parsed } from './text.js';
 
 /** What an activity must read for an action. */
-export interface LateQuestion {
-  paths: string[];
-  emails?: LateText[];
-}
+export type LateQuestion = { paths: string[]; emails?: LateText[] };
 
 /** The maximum length of `LateValues`, in characters of JSON, because the workflow's history contains the values. */
 export const mostLateCharacters = 10_000;

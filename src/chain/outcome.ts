@@ -63,10 +63,7 @@ export function isUnknown({ error, deliveries = [] }: Tried): boolean {
   return Boolean(error?.unknown || deliveries.some(({ sent, unknown }) => !sent && unknown));
 }
 
-interface Tried {
-  error?: { unknown?: boolean };
-  deliveries?: { sent: boolean; unknown?: boolean }[];
-}
+type Tried = { error?: { unknown?: boolean }; deliveries?: { sent: boolean; unknown?: boolean }[] };
 
 /** Whether a retry can help without an edit of the action. Then pages and notices offer the retry first. */
 export function retryHelps({ error }: { error?: { retryable: boolean; unknown?: boolean; remedy?: string } }): boolean {

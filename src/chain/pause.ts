@@ -71,10 +71,7 @@ export function pausedSeconds(pauses: readonly Pick<Pause, 'since' | 'until'>[],
 }
 
 /** The due time of one or more actions, in Unix milliseconds, and the connectors that these actions need. */
-export interface Due {
-  at: number;
-  needs: Connector[];
-}
+export type Due = { at: number; needs: Connector[] };
 
 /** A pause that is over, with its start and end. */
 export type EndedPause = Required<Pick<Pause, 'what' | 'since' | 'until'>>;

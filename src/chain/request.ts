@@ -10,10 +10,7 @@ import { sentFields } from './sent.js';
 import { blankness, cutShort, leftover, variablePattern } from './text.js';
 
 /** `pointer` is a JSON pointer (RFC 6901), for example `/1/delayInSeconds`. */
-export interface Issue {
-  pointer: string;
-  detail: string;
-}
+export type Issue = { pointer: string; detail: string };
 
 export function jsonPointer(path: readonly PropertyKey[]): string {
   return path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');

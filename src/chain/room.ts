@@ -3,10 +3,7 @@
 import type { LateValues } from './action-status.js';
 import type { ChainAction, EmailContents } from './chain.js';
 
-export interface History {
-  events: number;
-  bytes: number;
-}
+export type History = { events: number; bytes: number };
 
 /** The limit of the history, including the space that open actions still need. The space above this limit is for signals. */
 const most: History = { events: 42_000, bytes: 40_000_000 };

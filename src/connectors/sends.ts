@@ -25,10 +25,7 @@ export interface Send {
 }
 
 /** `refusal` is set if the platform refused the send, or a part of it. `sentTo` has the ids of groups that got the assignment. */
-export interface Answered {
-  refusal?: ConnectorError;
-  sentTo?: string[];
-}
+export type Answered = { refusal?: ConnectorError; sentTo?: string[] };
 
 /**
  * The data for the next attempt. `sending`: a send may have arrived. `before`: the state before that send. `told`: an error has

@@ -20,17 +20,10 @@ interface Counts extends Pick<ThroughNotice, 'ended' | 'through'>, Pick<ManyNoti
 }
 
 /** `at` is the start of the hold. At `until` (Unix milliseconds), the ledger stops waiting for the end of the hold. */
-interface Open {
-  at: string;
-  until: number;
-  told: boolean;
-}
+type Open = { at: string; until: number; told: boolean };
 
 /** `at` is the time of the last news. `many` says whether one notice reports the recoveries of several members. */
-interface Gone {
-  at: string;
-  many: boolean;
-}
+type Gone = { at: string; many: boolean };
 
 const shown = 10;
 /** `open` has at most this many members, because a workflow's input has at most 2 MB. The ledger only counts the others. */

@@ -80,10 +80,7 @@ function changesIn(before: Fields, after: Fields): Change[] {
   });
 }
 
-interface Pair {
-  before?: number;
-  after?: number;
-}
+type Pair = { before?: number; after?: number };
 
 /** Pairs similar actions. Begins with the most similar actions. The pairs have the same order in both lists. */
 function alignedPairs(before: readonly Fields[], after: readonly Fields[]): Pair[] {

@@ -6,11 +6,7 @@ import { type Contents, maxVariables } from '../contract/rule-contents.js';
 import { withoutReferences } from './references.js';
 
 /** The place of a text in a list of actions. `item`: the place in a list, such as `emails`. */
-interface Place {
-  index: number;
-  field: string;
-  item?: number;
-}
+type Place = { index: number; field: string; item?: number };
 
 const ofAssignment = 'platformAssignmentId';
 const mostReferences = 50; // the maximum number of references to known variables in one text

@@ -40,10 +40,7 @@ export interface KnownToken {
   state: Token['state'];
   enabled: boolean; // whether the rule is enabled
 }
-export interface Recognizer {
-  webhookSecret?: string | undefined;
-  of(text: string): KnownToken[];
-}
+export type Recognizer = { webhookSecret?: string | undefined; of(text: string): KnownToken[] };
 
 const state = `CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= now() THEN 'expired' ELSE 'active' END`;
 const tokensWithState = new Table(`(SELECT ${state} AS state, * FROM tokens) AS tokens`, tokenSchema);

@@ -42,10 +42,7 @@ export async function exists(queries: Queries, from: string, parameters: readonl
 }
 
 /** Asks for a page of a list: at most `limit` items after `cursor` (the `nextCursor` of the previous page). */
-export interface PageRequest {
-  limit: number;
-  cursor?: string;
-}
+export type PageRequest = { limit: number; cursor?: string };
 
 /** The column and the direction of sorting. A cursor is a value of this column. */
 type Order = `${Lowercase<string>} ${'ASC' | 'DESC'}`;

@@ -10,10 +10,7 @@ interface Row {
   pad: number; // the width after padding with spaces; 0 means no padding
 }
 
-export interface Pattern {
-  dialect: Dialect;
-  parts: (string | Row)[];
-}
+export type Pattern = { dialect: Dialect; parts: (string | Row)[] };
 
 type Reading = Parsed<{ pattern: Pattern; warnings: string[] }> & { place?: number };
 
