@@ -38,9 +38,8 @@ export function editedAction(action: ChainAction, mended: Partial<ChainAction>, 
   return { ...Object.fromEntries(unchanged), ...mended } as ChainAction;
 }
 
-export function problemsText(problems: readonly Issue[]): string {
-  return problems.map(({ pointer, detail }) => `${pointer} ${detail}`.trim()).join('; ');
-}
+export const problemsText = (problems: readonly Issue[]) =>
+  problems.map(({ pointer, detail }) => `${pointer} ${detail}`.trim()).join('; ');
 
 /** Returns the indexes of the other open actions with the same assignment. Blank ids count as the same assignment. */
 export function sameAssignment(

@@ -48,14 +48,11 @@ export function valueText(value: unknown): string | undefined {
 }
 
 /** Joins the parts of the text. @param write - returns the text that replaces a path. */
-export function joined(text: LateText, write: (path: string) => string): string {
-  return text.map((part, place) => (place % 2 === 0 ? part : write(part))).join('');
-}
+export const joined = (text: LateText, write: (path: string) => string) =>
+  text.map((part, place) => (place % 2 === 0 ? part : write(part))).join('');
 
 /** Returns the text that people see before the values are known. */
-export function unread(text: LateText): string {
-  return joined(text, (path) => `\${assignment.${path}}`);
-}
+export const unread = (text: LateText) => joined(text, (path) => `\${assignment.${path}}`);
 
 export function filledText(field: string, text: LateText, values: Readonly<Record<string, string>>): string {
   const isAlone = text.length === 3 && text[0] === '' && text[2] === '';

@@ -71,6 +71,4 @@ export function newRecipients(before: ChainAction, after: ChainAction): string[]
 }
 
 /** The fields that no edit can change. The token is blank, because the schema requires a token, but an edit has none. */
-function fixed({ action, relayId }: Fields): Fields {
-  return { action, relayId, relayAccessToken: '' };
-}
+const fixed = ({ action, relayId }: Fields): Fields => ({ action, relayId, relayAccessToken: '' });

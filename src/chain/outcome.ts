@@ -49,31 +49,23 @@ export type ChainStatus = (typeof chainStatuses)[number];
 const ended: ReadonlySet<ActionState> = new Set(['done', 'skipped', 'failed', 'partly-failed', 'not-run', 'cancelled']);
 
 /** `failed` and `partly-failed` also count as ended, although people can retry such actions. */
-export function hasEnded(state: ActionState): boolean {
-  return ended.has(state);
-}
+export const hasEnded = (state: ActionState) => ended.has(state);
 
 /** Whether an ended action can be retried, even after its chain has closed. */
-export function isToRedo(state: ActionState): boolean {
-  return state === 'failed' || state === 'partly-failed';
-}
+export const isToRedo = (state: ActionState) => state === 'failed' || state === 'partly-failed';
 
 /** Whether the outcome of the last try is unknown. Ignores recipients who have the e-mail. */
-export function isUnknown({ error, deliveries = [] }: Tried): boolean {
-  return Boolean(error?.unknown || deliveries.some(({ sent, unknown }) => !sent && unknown));
-}
+export const isUnknown = ({ error, deliveries = [] }: Tried) =>
+  Boolean(error?.unknown || deliveries.some(({ sent, unknown }) => !sent && unknown));
 
 type Tried = { error?: { unknown?: boolean }; deliveries?: { sent: boolean; unknown?: boolean }[] };
 
 /** Whether a retry can help without an edit of the action. Then pages and notices offer the retry first. */
-export function retryHelps({ error }: { error?: { retryable: boolean; unknown?: boolean; remedy?: string } }): boolean {
-  return !error || error.retryable || error.unknown === true || /\bretry\b/i.test(error.remedy ?? '');
-}
+export const retryHelps = ({ error }: { error?: { retryable: boolean; unknown?: boolean; remedy?: string } }) =>
+  !error || error.retryable || error.unknown === true || /\bretry\b/i.test(error.remedy ?? '');
 
 /** Whether the assignment was sent, but the platform found no worker. Then nobody can accept the assignment. */
-export function foundNobody({ state, result }: Sent): boolean {
-  return state === 'done' && result?.recipients === 0;
-}
+export const foundNobody = ({ state, result }: Sent) => state === 'done' && result?.recipients === 0;
 
 type Sent = { state: string; result?: { recipients?: number | undefined } | undefined };
 
@@ -84,14 +76,10 @@ export function lastFoundNobody(actions: readonly (Sent & { assignmentId?: strin
 }
 
 /** Whether an e-mail has reached a recipient, in this try or before. */
-export function reachedSome({ deliveries = [] }: Pick<Tried, 'deliveries'>): boolean {
-  return deliveries.some(({ sent }) => sent);
-}
+export const reachedSome = ({ deliveries = [] }: Pick<Tried, 'deliveries'>) => deliveries.some(({ sent }) => sent);
 
 /** Whether the outside system was called. If not, the try does not count as an attempt. */
-export function wasTried({ type, paused }: { type: string; paused?: unknown }): boolean {
-  return !paused && type !== 'NotTried';
-}
+export const wasTried = ({ type, paused }: { type: string; paused?: unknown }) => !paused && type !== 'NotTried';
 
 /** The error for an effect that a lost workflow task may have tried. */
 export const perhapsTried = {

@@ -115,6 +115,5 @@ function effectOf(before: Seen, now: Seen): { recipients?: number } | undefined 
 }
 
 /** A refusal (4xx, but not 408) or a failed connection shows that nothing was sent. Other failures may come after the send. */
-export function mayHaveArrived({ unanswered, status }: ConnectorError['facts']): boolean {
-  return unanswered === true || (status !== undefined && (status < 400 || status === 408 || status >= 500));
-}
+export const mayHaveArrived = ({ unanswered, status }: ConnectorError['facts']) =>
+  unanswered === true || (status !== undefined && (status < 400 || status === 408 || status >= 500));

@@ -121,9 +121,8 @@ export function standingWords(
 }
 
 /** Whether an action waits for the held action. Actions with the same due time run one after the other. */
-export function isHeldBehind(held: ActionStatus, { state, runAt, index }: ActionStatus): boolean {
-  return held.state === 'needs-attention' && state === 'pending' && runAt === held.runAt && index > held.index;
-}
+export const isHeldBehind = (held: ActionStatus, { state, runAt, index }: ActionStatus) =>
+  held.state === 'needs-attention' && state === 'pending' && runAt === held.runAt && index > held.index;
 
 function whatHappens({ nextAttemptAt, heldUntil, reason }: ActionStatus, shown: (iso: string) => string): string[] {
   const tries = reason
@@ -248,9 +247,8 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
 
 const inSubject = (type: string) => failureWords(type).replace(/^[A-Z](?=[a-z ])/, (first) => first.toLowerCase());
 
-function titleOf({ assignmentId, index }: Pick<Member, 'assignmentId' | 'index'>): string {
-  return `${assignmentId ? `Assignment ${oneLine(cutShort(assignmentId, 60))}` : 'Chain'}, action ${index}`;
-}
+const titleOf = ({ assignmentId, index }: Pick<Member, 'assignmentId' | 'index'>) =>
+  `${assignmentId ? `Assignment ${oneLine(cutShort(assignmentId, 60))}` : 'Chain'}, action ${index}`;
 
 export function throughWords(
   { cause, through, ended, open, since, at }: ThroughNotice,

@@ -100,9 +100,7 @@ const confirming =
   'Until you confirm, you get only the first notice of each cause, at most ten a day. If these notices are not for you, do nothing.';
 
 /** Removes line breaks, so that a text from a sender or an outside system does not look like a line or section of the notice. */
-function asOneLine(line: Line): Line {
-  return typeof line === 'string' ? oneLine(line) : { ...line, label: oneLine(line.label) };
-}
+const asOneLine = (line: Line): Line => (typeof line === 'string' ? oneLine(line) : { ...line, label: oneLine(line.label) });
 
 function asText({ title, place, wrong, toDo, links, hint, ids }: Shown, sections: readonly Section[]): string {
   const titled = sections.map(([title, lines]) => [`${title}:`, ...lines.map((line) => `  ${lineText(line)}`)]);
@@ -110,9 +108,7 @@ function asText({ title, place, wrong, toDo, links, hint, ids }: Shown, sections
   return `${paragraphs.flatMap((lines) => (lines.length > 0 ? lines.join('\n') : [])).join('\n\n')}\n`;
 }
 
-export function lineText(line: Line): string {
-  return typeof line === 'string' ? line : `${line.label}: ${line.url}`;
-}
+export const lineText = (line: Line) => (typeof line === 'string' ? line : `${line.label}: ${line.url}`);
 
 /** Mail programs that ignore this style show the light colours of the `style` attributes. */
 const darkStyle = `:root{color-scheme:light dark}
@@ -159,10 +155,7 @@ function lineHtml(line: Line) {
 const isWebAddress = (url: string) => /^https?:\S+$/.test(url);
 
 /** Writes a `relay` command. Adds `--url` if the API is not at the command's default address. */
-export function relay(words: string, { links }: NoticeContext): string {
-  return `npx relay ${words}${links.api === 'http://127.0.0.1:8080' ? '' : ` --url ${links.api}`}`;
-}
+export const relay = (words: string, { links }: NoticeContext) =>
+  `npx relay ${words}${links.api === 'http://127.0.0.1:8080' ? '' : ` --url ${links.api}`}`;
 
-export function isCommand(line: string): boolean {
-  return /^(npx relay|temporal) /.test(line);
-}
+export const isCommand = (line: string) => /^(npx relay|temporal) /.test(line);

@@ -37,13 +37,8 @@ const graceMs = 24 * 3600 * 1000;
 
 type Finding<Notice> = Omit<Notice, 'cause' | 'companyId' | 'relayId' | 'at'>;
 
-function memberKey({ chainId, index }: Pick<Member, 'chainId' | 'index'>): string {
-  return `${chainId}/${index}`;
-}
-
-function chainOf(key: string): string {
-  return key.slice(0, key.lastIndexOf('/'));
-}
+const memberKey = ({ chainId, index }: Pick<Member, 'chainId' | 'index'>) => `${chainId}/${index}`;
+const chainOf = (key: string) => key.slice(0, key.lastIndexOf('/'));
 
 export class Ledger {
   readonly #open: Map<string, Open>;
@@ -184,6 +179,4 @@ export class Ledger {
   }
 }
 
-function nobody(): Counts {
-  return { members: 0, first: [], beyond: 0, since: '', ended: {}, through: 0, expired: 0 };
-}
+const nobody = (): Counts => ({ members: 0, first: [], beyond: 0, since: '', ended: {}, through: 0, expired: 0 });

@@ -13,9 +13,8 @@ import { framed, type Line, type NoticeContext, type RenderedNotice, relay, type
 import { quietWords, weeklyWords } from './quiet-words.js';
 
 /** @throws RangeError if a notice about a chain names an action that is not in the chain. */
-export function renderNotice(notice: Notice | DigestNotice, context: NoticeContext): RenderedNotice {
-  return framed(notice.kind === 'digest' ? digestWords(notice, context) : wordsOf(notice, context), notice, context);
-}
+export const renderNotice = (notice: Notice | DigestNotice, context: NoticeContext): RenderedNotice =>
+  framed(notice.kind === 'digest' ? digestWords(notice, context) : wordsOf(notice, context), notice, context);
 
 const signInHint = 'The link opens the console, where you sign in.';
 

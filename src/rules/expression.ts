@@ -104,9 +104,7 @@ export function evaluateExpression(text: string, values: Values): Evaluated {
 }
 
 /** Returns the event with only the parts that the expression reads. */
-export function eventParts({ eventPaths }: Expression, event: unknown): unknown {
-  return partsOf(event, eventPaths);
-}
+export const eventParts = ({ eventPaths }: Expression, event: unknown): unknown => partsOf(event, eventPaths);
 
 function partsOf(value: unknown, paths: readonly Path[]): unknown {
   if (paths.some((path) => path.length === 0) || typeof value !== 'object' || value === null) return value;

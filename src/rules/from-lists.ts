@@ -42,13 +42,11 @@ export function contentsFromLists(requests: readonly (readonly Fields[])[]) {
 }
 
 /** Requests with the same shape have the same actions with the same fields. */
-function shapeOf(request: readonly Fields[]): string {
-  return JSON.stringify(request.map((element) => [element.action, Object.keys(withoutRule(element)).sort()]));
-}
+const shapeOf = (request: readonly Fields[]) =>
+  JSON.stringify(request.map((element) => [element.action, Object.keys(withoutRule(element)).sort()]));
 
-function withoutRule(element: Fields): Fields {
-  return Object.fromEntries(Object.entries(element).filter(([name]) => name === 'action' || !fixedFields.includes(name)));
-}
+const withoutRule = (element: Fields): Fields =>
+  Object.fromEntries(Object.entries(element).filter(([name]) => name === 'action' || !fixedFields.includes(name)));
 
 /** Joins the items of a list, such as the recipients, if their number varies between the requests. */
 function withEqualLists(requests: readonly (readonly Fields[])[]): Fields[][] {

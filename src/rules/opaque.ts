@@ -13,9 +13,7 @@ interface Subjects {
 }
 
 /** The parts of a condition. The condition of an action from a list has only one part. */
-export function partsOf(condition: Condition): Opaque {
-  return condition.opaque ?? { condition };
-}
+export const partsOf = (condition: Condition): Opaque => condition.opaque ?? { condition };
 
 /** Whether the evaluation needs the assignment. */
 export function asksAssignment({ condition, if: expression }: Opaque): boolean {

@@ -32,6 +32,5 @@ export function addressGroup(address: string): string {
 const forwarding = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
 
 /** Whether the request comes from this machine, without a proxy. */
-export function isLocal(c: Context): boolean {
-  return isLoopback(clientAddress(c)) && forwarding.every((name) => c.req.header(name) === undefined);
-}
+export const isLocal = (c: Context) =>
+  isLoopback(clientAddress(c)) && forwarding.every((name) => c.req.header(name) === undefined);

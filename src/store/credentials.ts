@@ -301,9 +301,8 @@ function renewHash(
   database.query(update, [id, hash, pepperId ?? null, usedPepper]).catch(() => {});
 }
 
-function isUnnoted({ lastUsedAt }: { lastUsedAt?: string | Date }): boolean {
-  return lastUsedAt === undefined || new Date(lastUsedAt).getTime() < Date.now() - 60_000;
-}
+const isUnnoted = ({ lastUsedAt }: { lastUsedAt?: string | Date }) =>
+  lastUsedAt === undefined || new Date(lastUsedAt).getTime() < Date.now() - 60_000;
 
 /** Records the last use of credentials in the background, at most once a minute. Skips locked rows and ignores failures. */
 function noteUse(database: Database, table: keyof typeof hashTables, used: readonly string[]): void {

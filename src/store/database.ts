@@ -37,9 +37,8 @@ function asNoun(row: Record<string, unknown>): Record<string, unknown> {
 }
 
 /** @param from - for example `rules WHERE relay_id = $1` */
-export async function exists(queries: Queries, from: string, parameters: readonly Parameter[]): Promise<boolean> {
-  return (await queries.query(`SELECT 1 FROM ${from}`, parameters)).length > 0;
-}
+export const exists = async (queries: Queries, from: string, parameters: readonly Parameter[]): Promise<boolean> =>
+  (await queries.query(`SELECT 1 FROM ${from}`, parameters)).length > 0;
 
 /** Asks for a page of a list: at most `limit` items after `cursor` (the `nextCursor` of the previous page). */
 export type PageRequest = { limit: number; cursor?: string };
