@@ -34,16 +34,9 @@ export function outcomesText(outcomes: Outcomes): string {
   return [...counts].flatMap(([said, count]) => (count > 0 ? `${count} ${said}` : [])).join(', ');
 }
 
+const openStatuses = ['running', 'needs-attention'] as const;
 /** `forgotten` means that the chain was open, but Temporal does not know it, for example after a restore of Temporal. */
-export const chainStatuses = [
-  'running',
-  'needs-attention',
-  'completed',
-  'failed',
-  'cancelled',
-  'terminated',
-  'forgotten',
-] as const;
+export const chainStatuses = [...openStatuses, 'completed', 'failed', 'cancelled', 'terminated', 'forgotten'] as const;
 export type ChainStatus = (typeof chainStatuses)[number];
 
 const ended: ReadonlySet<ActionState> = new Set(['done', 'skipped', 'failed', 'partly-failed', 'not-run', 'cancelled']);

@@ -77,12 +77,7 @@ export type EndedPause = Required<Pick<Pause, 'what' | 'since' | 'until'>>;
  * The time from this action to the others stays the same. Part of the replay contract.
  * @param planned - the original due time of the action, before all pauses.
  */
-export function dueAfterPause(
-  due: number,
-  planned: number,
-  dueTimes: readonly Due[],
-  { what, since, until }: EndedPause,
-): number {
+export function dueAfterPause(due: number, planned: number, dueTimes: readonly Due[], { what, since, until }: EndedPause) {
   const began = Date.parse(since);
   if (due < began) return due;
   const waited = dueTimes.filter(({ needs }) => what === 'all' || needs.includes(what)).map(({ at }) => at + due - planned);

@@ -156,13 +156,7 @@ export class Table<Noun extends z.ZodObject> {
    * Inserts the rows in this order, if `where` is true for the row `given`. By default, existing rows stay unchanged.
    * @param then - the rest of the statement after `WITH written AS (…)`, where `written` has the written rows
    */
-  async insertAll(
-    queries: Queries,
-    rows: readonly StoredRow[],
-    where: string,
-    onConflict = 'DO NOTHING',
-    then?: string,
-  ): Promise<void> {
+  async insertAll(queries: Queries, rows: readonly StoredRow[], where: string, onConflict = 'DO NOTHING', then?: string) {
     const stored = rows.map((row) => this.#encrypted(queries, row));
     const columns = [...new Set(stored.flatMap(Object.keys))].map(columnOf).join(', ');
     const records = `[${stored.map(recordOf).join()}]`;
