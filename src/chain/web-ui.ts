@@ -8,7 +8,7 @@ import type { Chain, ChainAction, ChainRef } from './chain.js';
 import { conditionText } from './condition.js';
 import { isObject } from './fields.js';
 import { type ActionState, isToRedo, retryHelps } from './outcome.js';
-import { fitBytes, jsonBytes, oneLine } from './text.js';
+import { counted, fitBytes, jsonBytes, oneLine } from './text.js';
 
 /** Temporal's limit is 400 bytes of payload; encryption adds up to 151, including the key id. */
 export const summaryBytes = 245;
@@ -39,7 +39,7 @@ export function lastSummary(actions: readonly ActionStatus[]): string {
 export function chainSummary(chain: Pick<Chain, 'companyId'>, actions: readonly ChainAction[]): string {
   const assignments = [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))];
   const about = assignments.length > 0 ? `, assignment ${oneLine(assignments.join(', '))}` : '';
-  const head = `${chain.companyId}: ${actions.length === 1 ? '1 action' : `${actions.length} actions`}${about}`;
+  const head = `${chain.companyId}: ${counted(actions.length, 'action')}${about}`;
   return unmarked(`${fitBytes(head, summaryBytes / 2)}: ${actions.map(label).join(', ')}`);
 }
 
@@ -63,7 +63,7 @@ export function failureMessage(chain: ChainRef, actions: readonly ActionStatus[]
   const more = failed.length > said.length ? `; and ${failed.length - said.length} more` : '';
   const [first] = failed;
   return [
-    `${failed.length} of ${actions.length === 1 ? '1 action' : `${actions.length} actions`} failed${notRun > 0 ? behind : ''}.`,
+    `${failed.length} of ${counted(actions.length, 'action')} failed${notRun > 0 ? behind : ''}.`,
     `${said.join('; ')}${more}.`,
     ...(first ? [`Mend the cause, then: ${retryCommand(chain, first.index)}`] : []),
   ].join(' ');

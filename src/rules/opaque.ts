@@ -18,11 +18,9 @@ export const partsOf = (condition: Condition): Opaque => condition.opaque ?? { c
 /** Whether the evaluation needs the assignment. */
 export function asksAssignment({ condition, if: expression }: Opaque): boolean {
   if (condition && !asksIncomingValue(condition)) return true;
-  const parsed = expression && parseExpression(expression.text, ifNames);
+  const parsed = expression && parseExpression(expression.text);
   return parsed?.ok === true && parsed.expression.names.has('assignment');
 }
-
-const ifNames = ['event', 'assignment', 'incomingValue', 'now'] as const;
 
 /** Stops at the first part that does not hold. @returns an error if the expression cannot be evaluated with this data. */
 export function evaluateParts(
