@@ -18,9 +18,7 @@ export function bareAddress(text: string): string | undefined {
 }
 
 /** Returns the same text for all spellings of one recipient. */
-export function addressOf(recipient: string): string {
-  return bareAddress(recipient)?.toLowerCase() ?? recipient;
-}
+export const addressOf = (recipient: string) => bareAddress(recipient)?.toLowerCase() ?? recipient;
 
 /** Whether the address belongs to one of these domains or to a subdomain. */
 export function isOfDomains(text: string, domains: readonly string[]): boolean {
@@ -28,14 +26,11 @@ export function isOfDomains(text: string, domains: readonly string[]): boolean {
   return domains.some((domain) => of === domain.toLowerCase() || of.endsWith(`.${domain.toLowerCase()}`));
 }
 
-export function isEmailAddress(text: string): boolean {
-  return bareAddress(text) !== undefined;
-}
+export const isEmailAddress = (text: string) => bareAddress(text) !== undefined;
 
 /** Splits at commas outside quotes and `<>`. Only a quote at the start of a word counts, which keeps the run time linear. */
-function splitList(text: string): string[] {
-  return (text.match(/(?:(?<![^\s,])"(?:\\.|[^"\\]){0,320}"|<[^<>]{0,320}>|[^,])+/g) ?? []).map((part) => part.trim());
-}
+const splitList = (text: string): string[] =>
+  (text.match(/(?:(?<![^\s,])"(?:\\.|[^"\\]){0,320}"|<[^<>]{0,320}>|[^,])+/g) ?? []).map((part) => part.trim());
 
 /** An element may be a list with commas. @returns each recipient once, as written, and the invalid addresses as `dropped`. */
 export function readRecipients(emails: readonly string[]): { recipients: string[]; dropped: string[] } {

@@ -34,9 +34,7 @@ export const historyFull =
   "Temporal's history of this chain is full: the relay does not try the action again; skip or cancel it, or resend the request";
 
 /** Whether the verb is allowed in this state, if the chain is open. */
-export function isOpenTo(verb: SteeringVerb, state: ActionState): boolean {
-  return verbs[verb].states.includes(state);
-}
+export const isOpenTo = (verb: SteeringVerb, state: ActionState) => verbs[verb].states.includes(state);
 
 /**
  * Returns the effect of a signal: `decide` for a held action, `redo` for a failed action, `move` for a scheduled action, or
@@ -51,9 +49,7 @@ export function effectOf(verb: SteeringVerb, state: ActionState, waits = false) 
 }
 
 /** Whether the verb runs an action again, even a failed action. */
-export function isRetry(verb: SteeringVerb): verb is 'retry' | 'mend' {
-  return verbs[verb].again === true;
-}
+export const isRetry = (verb: SteeringVerb): verb is 'retry' | 'mend' => verbs[verb].again === true;
 
 export function usesRoom(verb: SteeringVerb): boolean {
   return verbs[verb].usesRoom === true;
@@ -73,14 +69,10 @@ export interface ChainFacts {
 
 type ActionFacts = { index: number; state: ActionState };
 
-export interface Refusal {
-  slug: 'already-ended' | 'not-steerable';
-  detail: string;
-}
+export type Refusal = { slug: 'already-ended' | 'not-steerable'; detail: string };
 
-export function verbsFor(chain: ChainFacts, action: ActionFacts): SteeringVerb[] {
-  return steeringVerbs.filter((verb) => isOpenTo(verb, action.state) && !refusalOf(verb, chain, action));
-}
+export const verbsFor = (chain: ChainFacts, action: ActionFacts): SteeringVerb[] =>
+  steeringVerbs.filter((verb) => isOpenTo(verb, action.state) && !refusalOf(verb, chain, action));
 
 /** @returns undefined if the verb is allowed. If the state may be outdated (`partial`), the workflow decides later. */
 export function refusalOf(verb: SteeringVerb, chain: ChainFacts, { index, state }: ActionFacts): Refusal | undefined {
@@ -101,7 +93,6 @@ export function refusalOf(verb: SteeringVerb, chain: ChainFacts, { index, state 
   return chain.historyFull && usesRoom(verb) ? { slug: 'not-steerable', detail: `${historyFull}.` } : undefined;
 }
 
-/** Returns the verbs that a bulk order can use for chains with this status. */
 export function bulkVerbsFor(status?: string): BulkVerb[] {
   if (status === 'failed') return bulkVerbs.filter(isRetry);
   return bulkVerbs.filter((verb) => status !== 'running' || isOpenTo(verb, 'scheduled'));
@@ -115,14 +106,10 @@ export function cancelRefusal(chain: ChainFacts): Refusal | undefined {
 }
 
 /** Whether the verb reopens a closed chain. A cancelled or terminated chain stays closed. */
-export function isReopened(verb: SteeringVerb, { status, closedAt }: ChainFacts, state: ActionState): boolean {
-  return closedAt !== undefined && isRetry(verb) && isToRedo(state) && (status === 'failed' || status === 'completed');
-}
+export const isReopened = (verb: SteeringVerb, { status, closedAt }: ChainFacts, state: ActionState) =>
+  closedAt !== undefined && isRetry(verb) && isToRedo(state) && (status === 'failed' || status === 'completed');
 
-export function forgotten({ chainId }: Pick<ChainFacts, 'chainId'>): Refusal {
-  return ended(`Temporal has deleted chain ${chainId}; to run its remaining actions, send the request again`);
-}
+export const forgotten = ({ chainId }: Pick<ChainFacts, 'chainId'>): Refusal =>
+  ended(`Temporal has deleted chain ${chainId}; to run its remaining actions, send the request again`);
 
-export function ended(what: string): Refusal {
-  return { slug: 'already-ended', detail: `This has no effect any more: ${what}.` };
-}
+export const ended = (what: string): Refusal => ({ slug: 'already-ended', detail: `This has no effect any more: ${what}.` });

@@ -22,14 +22,10 @@ export interface Tried {
 }
 
 /** `dueAt` is the new due time of an action, in Unix milliseconds. If `alone` is true, the actions behind it do not wait. */
-export interface Later {
-  dueAt: number;
-  alone: boolean;
-}
+export type Later = { dueAt: number; alone: boolean };
 
-export function attemptsLeft(retryBudgetSeconds: number, { own, made }: Try): number {
-  return own ? 1 : Math.max(1, attemptsWithin(retryBudgetSeconds) - made);
-}
+export const attemptsLeft = (retryBudgetSeconds: number, { own, made }: Try) =>
+  own ? 1 : Math.max(1, attemptsWithin(retryBudgetSeconds) - made);
 
 /** The seconds until the next attempt. Undefined if the retry budget allows no other attempt. */
 export function retryWait(failure: ActionError, retryBudgetSeconds: number, { made }: Try): number | undefined {

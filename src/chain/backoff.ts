@@ -3,9 +3,7 @@
 const longestBackoff = 60; // in seconds
 
 /** The seconds before a retry: 1 before the first retry, then 2, 4, … up to 60. */
-export function backoffSeconds(retry: number): number {
-  return Math.min(2 ** (retry - 1), longestBackoff);
-}
+export const backoffSeconds = (retry: number) => Math.min(2 ** (retry - 1), longestBackoff);
 
 /** @param skip - the number of earlier retries. */
 export function retryPolicy(maximumAttempts: number, skip: number) {
@@ -25,11 +23,7 @@ export function attemptsWithin(budgetSeconds: number): number {
 }
 
 /** The seconds before an automatic retry of a held action: 30 before the first retry, then 60, 120, … up to 1800. */
-export function automaticRetrySeconds(retry: number): number {
-  return Math.min(30 * 2 ** (retry - 1), 1800);
-}
+export const automaticRetrySeconds = (retry: number) => Math.min(30 * 2 ** (retry - 1), 1800);
 
 /** Whether a `Retry-After` is longer than the retry budget, and longer than 60 s. If so, people get a notice immediately. */
-export function waitsTooLong(waitSeconds: number, budgetSeconds: number): boolean {
-  return waitSeconds > Math.max(budgetSeconds, longestBackoff);
-}
+export const waitsTooLong = (waitSeconds: number, budgetSeconds: number) => waitSeconds > Math.max(budgetSeconds, longestBackoff);

@@ -64,9 +64,7 @@ export interface Chain extends ChainRef {
 }
 
 /** The company id and the chain id can be read from the workflow id, because a company id has no colon. */
-export function chainWorkflowId(chain: ChainRef): string {
-  return `relay:${chain.companyId}:${chain.chainId}`;
-}
+export const chainWorkflowId = (chain: ChainRef) => `relay:${chain.companyId}:${chain.chainId}`;
 
 /** @returns undefined if this is not the workflow of a chain. */
 export function chainOfWorkflow(workflowId: string): ChainRef | undefined {
@@ -75,34 +73,23 @@ export function chainOfWorkflow(workflowId: string): ChainRef | undefined {
 }
 
 /** @returns undefined if the workflow belongs to no company, such as a `BulkSteering`. */
-export function companyOfWorkflow(workflowId = ''): string | undefined {
-  return /^relay[a-z-]*:([^:]+):/.exec(workflowId)?.[1];
-}
+export const companyOfWorkflow = (workflowId = ''): string | undefined => /^relay[a-z-]*:([^:]+):/.exec(workflowId)?.[1];
 
-export function recipientsOf(action: ChainAction): readonly string[] {
-  return action.action === 'sendEmails' ? action.recipients : [];
-}
-
-export function chainUrl(apiUrl: string, { companyId, chainId }: ChainRef): string {
-  return `${apiUrl}/co/${companyId}/chains/${chainId}`;
-}
+export const recipientsOf = (action: ChainAction): readonly string[] => (action.action === 'sendEmails' ? action.recipients : []);
+export const chainUrl = (apiUrl: string, { companyId, chainId }: ChainRef) => `${apiUrl}/co/${companyId}/chains/${chainId}`;
 
 /** The page of a chain in the console, which asks the reader to sign in. */
-export function chainPage(apiUrl: string, { companyId, chainId }: ChainRef): string {
-  return `${apiUrl}/companies/${companyId}/chains/${chainId}`;
-}
+export const chainPage = (apiUrl: string, { companyId, chainId }: ChainRef) =>
+  `${apiUrl}/companies/${companyId}/chains/${chainId}`;
 
-export function refusalPage(apiUrl: string, companyId: string, rejectedId: string): string {
-  return `${apiUrl}/companies/${companyId}/refused/${rejectedId}`;
-}
+export const refusalPage = (apiUrl: string, companyId: string, rejectedId: string) =>
+  `${apiUrl}/companies/${companyId}/refused/${rejectedId}`;
 
-export function rulePage(apiUrl: string, companyId: string, relayId: string): string {
-  return `${apiUrl}/companies/${companyId}/rules/${relayId}`;
-}
+export const rulePage = (apiUrl: string, companyId: string, relayId: string) =>
+  `${apiUrl}/companies/${companyId}/rules/${relayId}`;
 
-export function causePage(apiUrl: string, companyId: string, causeId: string): string {
-  return `${apiUrl}/companies/${companyId}/causes/${causeId}`;
-}
+export const causePage = (apiUrl: string, companyId: string, causeId: string) =>
+  `${apiUrl}/companies/${companyId}/causes/${causeId}`;
 
 /** Base URLs without a slash at the end. */
 export interface Links {
@@ -122,18 +109,14 @@ export function workflowLink(links: Links, workflowId: string, runId?: string): 
   return page && runId ? `${page}/${runId}/user-metadata` : page;
 }
 
-export function companyLink({ webUi }: Links, companyId: string): string | undefined {
-  return webUi && `${webUi}/workflows?${new URLSearchParams({ query: `RelayCompanyId="${companyId}"` })}`;
-}
+export const companyLink = ({ webUi }: Links, companyId: string): string | undefined =>
+  webUi && `${webUi}/workflows?${new URLSearchParams({ query: `RelayCompanyId="${companyId}"` })}`;
 
-export function delayedWorkflowId(chain: ChainRef, firstIndex: number): string {
-  return `${chainWorkflowId(chain)}:${firstIndex}`;
-}
+export const delayedWorkflowId = (chain: ChainRef, firstIndex: number) => `${chainWorkflowId(chain)}:${firstIndex}`;
 
 /** All attempts at one effect have the same key, even after a reset. @param mends - the number of edits of the action. */
-export function idempotencyKey(chain: ChainRef, index: number, mends = 0): string {
-  return `${chainWorkflowId(chain)}/${index}${mends > 0 ? `/m${mends}` : ''}`;
-}
+export const idempotencyKey = (chain: ChainRef, index: number, mends = 0) =>
+  `${chainWorkflowId(chain)}/${index}${mends > 0 ? `/m${mends}` : ''}`;
 
 const longestStartMs = 60_000; // A workflow starts in less time, so a larger difference means that a clock is wrong.
 
@@ -147,9 +130,8 @@ export function receivedOn<Received extends Pick<Chain, 'receivedAt'>>(began: Da
 }
 
 /** The due time of an action, in Unix milliseconds. */
-export function dueAt(chain: Pick<Chain, 'receivedAt'>, action: Pick<ChainAction, 'delaySeconds' | 'dueAt'>): number {
-  return action.dueAt === undefined ? Date.parse(chain.receivedAt) + delayOf(action) * 1000 : Date.parse(action.dueAt);
-}
+export const dueAt = (chain: Pick<Chain, 'receivedAt'>, action: Pick<ChainAction, 'delaySeconds' | 'dueAt'>): number =>
+  action.dueAt === undefined ? Date.parse(chain.receivedAt) + delayOf(action) * 1000 : Date.parse(action.dueAt);
 
 /** The due times of all actions in the chain. Actions with the same due time share one entry. Part of the replay contract. */
 export function dueTimes(chain: Chain): Due[] {
@@ -187,13 +169,9 @@ export function planChain(actions: readonly ChainAction[]): { immediate: ChainAc
 }
 
 /** Returns the same value for actions with the same due time, and 0 for immediate actions. */
-function groupOf(action: Pick<ChainAction, 'delaySeconds' | 'dueAt'>): number | string {
-  return action.dueAt ?? delayOf(action);
-}
+const groupOf = (action: Pick<ChainAction, 'delaySeconds' | 'dueAt'>): number | string => action.dueAt ?? delayOf(action);
 
-export function delayOf({ delaySeconds = 0 }: Pick<ChainAction, 'delaySeconds'>): number {
-  return delaySeconds;
-}
+export const delayOf = ({ delaySeconds = 0 }: Pick<ChainAction, 'delaySeconds'>) => delaySeconds;
 
 /** The failed action, and the actions that did not run because of this failure. Part of the replay contract. */
 export function toRedo(

@@ -29,11 +29,7 @@ const allComparisons = Object.keys(comparisons) as Comparison[];
 export const hasValue = (comparison: Comparison) => comparisons[comparison].cel.includes('V');
 
 /** `text` is an expression that rows cannot show. */
-export interface Condition {
-  rows: readonly Row[];
-  join: 'and' | 'or';
-  text?: string;
-}
+export type Condition = { rows: readonly Row[]; join: 'and' | 'or'; text?: string };
 
 export const noCondition: Condition = { rows: [], join: 'and' };
 

@@ -59,9 +59,7 @@ export const stepsOf = (path: string) => (path.match(stepPattern) ?? []).map((st
 export const propertyOf = (subject: unknown, path: string) => stepsOf(path).reduce<unknown>(ownProperty, subject);
 
 /** Whether the condition tests `incomingValue`. Otherwise it tests the assignment from the platform. */
-export function asksIncomingValue(condition: Condition): boolean {
-  return condition.path[0] === 'incomingValue';
-}
+export const asksIncomingValue = (condition: Condition) => condition.path[0] === 'incomingValue';
 
 /**
  * Whether the evaluation may need the assignment from the platform. This function does not parse expressions, so the word
@@ -81,9 +79,8 @@ export function pathText(path: Condition['path']): string {
 }
 
 /** Writes the condition as text, for example `status==draft`. */
-export function conditionText({ path, operator, value, opaque }: Condition): string {
-  return opaque !== undefined ? value : `${pathText(path)}${operator}${value}`;
-}
+export const conditionText = ({ path, operator, value, opaque }: Condition) =>
+  opaque !== undefined ? value : `${pathText(path)}${operator}${value}`;
 
 /** Evaluates the condition on the assignment, or on `{ incomingValue }`. Never throws. Part of the replay contract. */
 export function evaluateCondition(condition: Condition, subject: unknown): Verdict {

@@ -11,9 +11,7 @@ export const text = z.string({
   },
 });
 
-export function shortText(most: number) {
-  return text.max(most, `must have at most ${most} characters`);
-}
+export const shortText = (most: number) => text.max(most, `must have at most ${most} characters`);
 
 /** @param wrong - describes a mistake in a text. Not called if the text has over `most` characters or a `${variable}`. */
 export function ruledText(most: number, wrong: (text: string) => string | undefined) {

@@ -31,9 +31,7 @@ export function readDuration(text: string): ReadDuration {
 }
 
 /** For example `1 hour 30 minutes`. Shows all units, so that `readDuration` reads the same seconds. */
-export function wholeDuration(seconds: number): string {
-  return spanText(seconds, countedUnit, spans.length) || 'immediately';
-}
+export const wholeDuration = (seconds: number) => spanText(seconds, countedUnit, spans.length) || 'immediately';
 
 /** Converts a written delay into seconds, as text. A delay of 0 becomes ''. A text that is no duration stays unchanged. */
 export function storedDelay(text: string): string {

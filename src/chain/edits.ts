@@ -7,11 +7,7 @@ import { hasEnded, isUnknown } from './outcome.js';
 import type { Issue } from './request.js';
 import type { Change } from './statuses.js';
 
-interface Edit {
-  fields: Fields;
-  number: number;
-  confirmUnknown?: boolean;
-}
+type Edit = { fields: Fields; number: number; confirmUnknown?: boolean };
 
 /** Merges the changes of all accepted edits. @param last - a further edit, which is not accepted yet. */
 export function changesOf(edits: readonly Edit[], { mends = [] }: ActionStatus, last?: Edit): Fields {
@@ -42,9 +38,8 @@ export function editedAction(action: ChainAction, mended: Partial<ChainAction>, 
   return { ...Object.fromEntries(unchanged), ...mended } as ChainAction;
 }
 
-export function problemsText(problems: readonly Issue[]): string {
-  return problems.map(({ pointer, detail }) => `${pointer} ${detail}`.trim()).join('; ');
-}
+export const problemsText = (problems: readonly Issue[]) =>
+  problems.map(({ pointer, detail }) => `${pointer} ${detail}`.trim()).join('; ');
 
 /** Returns the indexes of the other open actions with the same assignment. Blank ids count as the same assignment. */
 export function sameAssignment(

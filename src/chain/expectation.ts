@@ -53,9 +53,7 @@ const atLocal = (zone: string, local: number) => local - offsetAt(zone, local - 
 const clockMs = (text = '00:00') => (Number(text.slice(0, 2)) * 60 + Number(text.slice(3))) * 60_000;
 
 /** Whether the hours include this time, in Unix milliseconds. */
-export function isWithin(hours: Hours, time: number): boolean {
-  return hourSpans(hours, time, time + 1).length > 0;
-}
+export const isWithin = (hours: Hours, time: number) => hourSpans(hours, time, time + 1).length > 0;
 
 /**
  * Counts the seconds of a silence within the hours, without the `excused` times. A silence of more than 62 days counts as 62

@@ -24,9 +24,7 @@ const failures: Record<string, string> = {
 export const failureTypes = Object.keys(failures);
 
 /** @param type - the failure type, such as `PlatformError`. */
-export function failureWords(type: string): string {
-  return failures[type] ?? type;
-}
+export const failureWords = (type: string) => failures[type] ?? type;
 
 /** Only technicians understand the messages of these failures, because a message has the request and its status. */
 const callTypes = ['PlatformError', 'TicketingError', 'MailError', 'OutcomeUnknown'];
@@ -42,9 +40,8 @@ export function failureTitle(failure: Failure): string {
 }
 
 /** The request, its status and the answer. Undefined if the title already has the message. */
-export function failureDetails(failure: Failure): string | undefined {
-  return failureTitle(failure).toLowerCase().endsWith(failure.message.toLowerCase()) ? undefined : failure.message;
-}
+export const failureDetails = (failure: Failure): string | undefined =>
+  failureTitle(failure).toLowerCase().endsWith(failure.message.toLowerCase()) ? undefined : failure.message;
 
 /** For example `Change the assignment number, then retry`. Undefined if a person can do nothing better than wait. */
 export function failureRemedy(failure: Failure): string | undefined {
@@ -61,10 +58,7 @@ export function failureRemedy(failure: Failure): string | undefined {
 }
 
 /** The step that helps first, and the text of its button. `settings` is the page with the company's connections. */
-export interface Help {
-  by: 'retry' | 'mend' | 'settings';
-  words?: string;
-}
+export type Help = { by: 'retry' | 'mend' | 'settings'; words?: string };
 
 /** @returns undefined if a person must first do something outside the relay, for which there is no button. */
 export function helpFor(failure: Failure | undefined): Help | undefined {

@@ -2,9 +2,7 @@
 
 export type Fields = Record<string, unknown>;
 
-export function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The field as text. A list has one element per line. */
 export function fieldText(value: unknown): string {
@@ -16,6 +14,5 @@ export function fieldText(value: unknown): string {
 export const fixedFields: readonly string[] = ['action', 'relayId', 'relayAccessToken'];
 
 /** `null` removes a field, as in a JSON merge patch (RFC 7396). */
-export function mergeFields(fields: Fields, changes: Fields): Fields {
-  return Object.fromEntries(Object.entries({ ...fields, ...changes }).filter(([, value]) => value !== null));
-}
+export const mergeFields = (fields: Fields, changes: Fields): Fields =>
+  Object.fromEntries(Object.entries({ ...fields, ...changes }).filter(([, value]) => value !== null));

@@ -29,11 +29,8 @@ export function hintsOn(elements: readonly Fields[]): Hint[] {
   ];
 }
 
-function conditionOf({ actionCondition }: Fields): Condition | undefined {
-  return typeof actionCondition === 'string' && !unsubstituted(actionCondition)
-    ? parseCondition(actionCondition).condition
-    : undefined;
-}
+const conditionOf = ({ actionCondition }: Fields): Condition | undefined =>
+  typeof actionCondition === 'string' && !unsubstituted(actionCondition) ? parseCondition(actionCondition).condition : undefined;
 
 function delayIn({ delayInSeconds = 0 }: Fields): number | undefined {
   const seconds = Number(delayInSeconds);

@@ -8,10 +8,7 @@ import { type Condition, conditionText, type Opaque, propertyOf } from './condit
 import type { Parsed } from './text.js';
 
 /** What an activity must read for an action. */
-export interface LateQuestion {
-  paths: string[];
-  emails?: LateText[];
-}
+export type LateQuestion = { paths: string[]; emails?: LateText[] };
 
 /** The maximum length of `LateValues`, in characters of JSON, because the workflow's history contains the values. */
 export const mostLateCharacters = 10_000;
@@ -51,16 +48,12 @@ export function valueText(value: unknown): string | undefined {
 }
 
 /** Joins the parts of the text. @param write - returns the text that replaces a path. */
-export function joined(text: LateText, write: (path: string) => string): string {
-  return text.map((part, place) => (place % 2 === 0 ? part : write(part))).join('');
-}
+export const joined = (text: LateText, write: (path: string) => string) =>
+  text.map((part, place) => (place % 2 === 0 ? part : write(part))).join('');
 
 /** Returns the text that people see before the values are known. */
-export function unread(text: LateText): string {
-  return joined(text, (path) => `\${assignment.${path}}`);
-}
+export const unread = (text: LateText) => joined(text, (path) => `\${assignment.${path}}`);
 
-/** Fills in the values of the assignment. */
 export function filledText(field: string, text: LateText, values: Readonly<Record<string, string>>): string {
   const isAlone = text.length === 3 && text[0] === '' && text[2] === '';
   return joined(text, (path) => valueIn(field, values[path] ?? '', isAlone));

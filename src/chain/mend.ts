@@ -65,13 +65,10 @@ function reference({ late = {} }: ChainAction, name: string, text: unknown): str
   return kept && `must have the value itself in place of \${assignment.${kept}}`;
 }
 
-/** The recipients that the edit adds. */
 export function newRecipients(before: ChainAction, after: ChainAction): string[] {
   const known = new Set(recipientsOf(before).map(addressOf));
   return recipientsOf(after).filter((one) => !known.has(addressOf(one)));
 }
 
 /** The fields that no edit can change. The token is blank, because the schema requires a token, but an edit has none. */
-function fixed({ action, relayId }: Fields): Fields {
-  return { action, relayId, relayAccessToken: '' };
-}
+const fixed = ({ action, relayId }: Fields): Fields => ({ action, relayId, relayAccessToken: '' });

@@ -34,71 +34,45 @@ export function outcomesText(outcomes: Outcomes): string {
   return [...counts].flatMap(([said, count]) => (count > 0 ? `${count} ${said}` : [])).join(', ');
 }
 
+const openStatuses = ['running', 'needs-attention'] as const;
 /** `forgotten` means that the chain was open, but Temporal does not know it, for example after a restore of Temporal. */
-export const chainStatuses = [
-  'running',
-  'needs-attention',
-  'completed',
-  'failed',
-  'cancelled',
-  'terminated',
-  'forgotten',
-] as const;
+export const chainStatuses = [...openStatuses, 'completed', 'failed', 'cancelled', 'terminated', 'forgotten'] as const;
 export type ChainStatus = (typeof chainStatuses)[number];
 
 const ended: ReadonlySet<ActionState> = new Set(['done', 'skipped', 'failed', 'partly-failed', 'not-run', 'cancelled']);
 
 /** `failed` and `partly-failed` also count as ended, although people can retry such actions. */
-export function hasEnded(state: ActionState): boolean {
-  return ended.has(state);
-}
+export const hasEnded = (state: ActionState) => ended.has(state);
 
 /** Whether an ended action can be retried, even after its chain has closed. */
-export function isToRedo(state: ActionState): boolean {
-  return state === 'failed' || state === 'partly-failed';
-}
+export const isToRedo = (state: ActionState) => state === 'failed' || state === 'partly-failed';
 
 /** Whether the outcome of the last try is unknown. Ignores recipients who have the e-mail. */
-export function isUnknown({ error, deliveries = [] }: Tried): boolean {
-  return Boolean(error?.unknown || deliveries.some(({ sent, unknown }) => !sent && unknown));
-}
+export const isUnknown = ({ error, deliveries = [] }: Tried) =>
+  Boolean(error?.unknown || deliveries.some(({ sent, unknown }) => !sent && unknown));
 
-interface Tried {
-  error?: { unknown?: boolean };
-  deliveries?: { sent: boolean; unknown?: boolean }[];
-}
+type Tried = { error?: { unknown?: boolean }; deliveries?: { sent: boolean; unknown?: boolean }[] };
 
 /** Whether a retry can help without an edit of the action. Then pages and notices offer the retry first. */
-export function retryHelps({ error }: { error?: { retryable: boolean; unknown?: boolean; remedy?: string } }): boolean {
-  return !error || error.retryable || error.unknown === true || /\bretry\b/i.test(error.remedy ?? '');
-}
+export const retryHelps = ({ error }: { error?: { retryable: boolean; unknown?: boolean; remedy?: string } }) =>
+  !error || error.retryable || error.unknown === true || /\bretry\b/i.test(error.remedy ?? '');
 
 /** Whether the assignment was sent, but the platform found no worker. Then nobody can accept the assignment. */
-export function foundNobody({
-  state,
-  result,
-}: {
-  state: string;
-  result?: { recipients?: number | undefined } | undefined;
-}): boolean {
-  return state === 'done' && result?.recipients === 0;
-}
+export const foundNobody = ({ state, result }: Sent) => state === 'done' && result?.recipients === 0;
+
+type Sent = { state: string; result?: { recipients?: number | undefined } | undefined };
 
 /** Whether the last send of some assignment found no worker. An earlier send does not count if a later one found a worker. */
-export function lastFoundNobody(actions: readonly (Parameters<typeof foundNobody>[0] & { assignmentId?: string | undefined })[]) {
+export function lastFoundNobody(actions: readonly (Sent & { assignmentId?: string | undefined })[]): boolean {
   const sends = actions.filter(({ state, result }) => state === 'done' && result?.recipients !== undefined);
   return [...new Map(sends.map((send) => [send.assignmentId, send])).values()].some(foundNobody);
 }
 
 /** Whether an e-mail has reached a recipient, in this try or before. */
-export function reachedSome({ deliveries = [] }: Pick<Tried, 'deliveries'>): boolean {
-  return deliveries.some(({ sent }) => sent);
-}
+export const reachedSome = ({ deliveries = [] }: Pick<Tried, 'deliveries'>) => deliveries.some(({ sent }) => sent);
 
 /** Whether the outside system was called. If not, the try does not count as an attempt. */
-export function wasTried({ type, paused }: { type: string; paused?: unknown }): boolean {
-  return !paused && type !== 'NotTried';
-}
+export const wasTried = ({ type, paused }: { type: string; paused?: unknown }) => !paused && type !== 'NotTried';
 
 /** The error for an effect that a lost workflow task may have tried. */
 export const perhapsTried = {
@@ -108,7 +82,6 @@ export const perhapsTried = {
   unknown: true,
 };
 
-/** Derives the status of a chain from the states of its actions. */
 export function chainStatus(
   actions: readonly { state: ActionState }[],
 ): Exclude<ChainStatus, 'cancelled' | 'terminated' | 'forgotten'> {

@@ -24,9 +24,7 @@ export interface Pauses {
 }
 
 /** Whether the pause is on at this time. @param time - Unix milliseconds. */
-export function isOn({ until }: Pause, time: number): boolean {
-  return until === undefined || Date.parse(until) > time;
-}
+export const isOn = ({ until }: Pause, time: number) => until === undefined || Date.parse(until) > time;
 
 /** The pause of this connector that ends last. Part of the replay contract. */
 export function pauseOf(pauses: readonly Pause[], connector: Connector): Pause | undefined {
@@ -53,9 +51,7 @@ export function pauseText({ what, since, until, reason, text }: Pause, shown = (
  * The longest interval between checks of a pause, in seconds. The interval starts at 30 and doubles. The checks
  * are needed, because the signal at the end of a pause can be lost. Part of the replay contract.
  */
-export function longestLook(hasRoomForOwn: boolean): number {
-  return hasRoomForOwn ? 600 : 24 * 3600;
-}
+export const longestLook = (hasRoomForOwn: boolean) => (hasRoomForOwn ? 600 : 24 * 3600);
 
 /** The number of seconds between `from` and `to` (Unix milliseconds) in which at least one pause was on. */
 export function pausedSeconds(pauses: readonly Pick<Pause, 'since' | 'until'>[], from: number, to: number): number {
@@ -71,10 +67,7 @@ export function pausedSeconds(pauses: readonly Pick<Pause, 'since' | 'until'>[],
 }
 
 /** The due time of one or more actions, in Unix milliseconds, and the connectors that these actions need. */
-export interface Due {
-  at: number;
-  needs: Connector[];
-}
+export type Due = { at: number; needs: Connector[] };
 
 /** A pause that is over, with its start and end. */
 export type EndedPause = Required<Pick<Pause, 'what' | 'since' | 'until'>>;
@@ -84,12 +77,7 @@ export type EndedPause = Required<Pick<Pause, 'what' | 'since' | 'until'>>;
  * The time from this action to the others stays the same. Part of the replay contract.
  * @param planned - the original due time of the action, before all pauses.
  */
-export function dueAfterPause(
-  due: number,
-  planned: number,
-  dueTimes: readonly Due[],
-  { what, since, until }: EndedPause,
-): number {
+export function dueAfterPause(due: number, planned: number, dueTimes: readonly Due[], { what, since, until }: EndedPause) {
   const began = Date.parse(since);
   if (due < began) return due;
   const waited = dueTimes.filter(({ needs }) => what === 'all' || needs.includes(what)).map(({ at }) => at + due - planned);

@@ -10,14 +10,10 @@ import { sentFields } from './sent.js';
 import { blankness, cutShort, leftover, variablePattern } from './text.js';
 
 /** `pointer` is a JSON pointer (RFC 6901), for example `/1/delayInSeconds`. */
-export interface Issue {
-  pointer: string;
-  detail: string;
-}
+export type Issue = { pointer: string; detail: string };
 
-export function jsonPointer(path: readonly PropertyKey[]): string {
-  return path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-}
+export const jsonPointer = (path: readonly PropertyKey[]) =>
+  path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
 /** The maximum size of a request's body, and of all fields of an edited action together, in bytes. */
 export const mostBytes = 256 * 1024;
@@ -56,11 +52,7 @@ export type ReadRequest =
   | { ok: true; actions: ChainAction[]; warnings: Issue[]; mistakes: Issue[] }
   | { ok: false; problems: Issue[]; mistakes: Issue[] };
 
-interface Found {
-  problems: Issue[];
-  warnings: Issue[];
-  mistakes: Issue[];
-}
+type Found = Record<'problems' | 'warnings' | 'mistakes', Issue[]>;
 
 /** The references in actions that the relay made from an event. Every other `${…}` in them is data. */
 export interface References {
@@ -80,9 +72,8 @@ export function readRequest(elements: readonly Record<string, unknown>[], refere
 }
 
 /** @param mark - stands for the `$` of each `${…}` that is data. */
-export function readMarked(elements: readonly Record<string, unknown>[], references: References, mark: string): ReadRequest {
-  return JSON.parse(JSON.stringify(readElements(elements, references)).replaceAll(mark, '$'));
-}
+export const readMarked = (elements: readonly Record<string, unknown>[], references: References, mark: string): ReadRequest =>
+  JSON.parse(JSON.stringify(readElements(elements, references)).replaceAll(mark, '$'));
 
 /** Returns a character of Unicode's private use area that the texts do not contain. */
 export function markBesides(...texts: string[]): string {

@@ -3,10 +3,7 @@
 import type { LateValues } from './action-status.js';
 import type { ChainAction, EmailContents } from './chain.js';
 
-export interface History {
-  events: number;
-  bytes: number;
-}
+export type History = { events: number; bytes: number };
 
 /** The limit of the history, including the space that open actions still need. The space above this limit is for signals. */
 const most: History = { events: 42_000, bytes: 40_000_000 };
@@ -26,22 +23,18 @@ export function isFull(history: History, open: readonly ChainAction[]): boolean 
 }
 
 /** Whether the history has room for the relay's own retries and checks, whose number has no limit. */
-export function hasRoomForOwn(history: History, open: readonly ChainAction[]): boolean {
-  return !isBeyond(history, mostOfOwn) && !isFull(history, open);
-}
+export const hasRoomForOwn = (history: History, open: readonly ChainAction[]) =>
+  !isBeyond(history, mostOfOwn) && !isFull(history, open);
 
-function isBeyond(history: History, most: History, need: History = { events: 0, bytes: 0 }): boolean {
-  return history.events + need.events > most.events || history.bytes + need.bytes > most.bytes;
-}
+const isBeyond = (history: History, most: History, need: History = { events: 0, bytes: 0 }) =>
+  history.events + need.events > most.events || history.bytes + need.bytes > most.bytes;
 
 /** Whether the e-mail's contents are small enough for the input of each recipient's activity. */
-export function isInline({ subject, body, bodyHtml }: EmailContents, recipients: number): boolean {
-  return 3 * (subject.length + body.length + bodyHtml.length) * recipients <= mostInlineBytes;
-}
+export const isInline = ({ subject, body, bodyHtml }: EmailContents, recipients: number) =>
+  3 * (subject.length + body.length + bodyHtml.length) * recipients <= mostInlineBytes;
 
-export function areInline(values: LateValues['values'], recipients: number): boolean {
-  return 3 * JSON.stringify(values).length * recipients <= mostInlineBytes;
-}
+export const areInline = (values: LateValues['values'], recipients: number) =>
+  3 * JSON.stringify(values).length * recipients <= mostInlineBytes;
 
 /** The maximum number of recipients of an action whose recipients are not known yet. */
 const mostRecipients = 50;

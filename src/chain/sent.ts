@@ -35,7 +35,6 @@ function heldFields(action: ChainAction): Fields {
   return Object.fromEntries(names.map(([field, name]) => [field, textOf(values[name])]));
 }
 
-/** Compares texts, or lists of texts. */
 export function isSame(one: unknown, other: unknown): boolean {
   if (!Array.isArray(one) || !Array.isArray(other)) return one === other;
   return one.length === other.length && one.every((item, place) => item === other[place]);

@@ -25,7 +25,6 @@ const entriesOf = (value: unknown) =>
     .split(/[,\n]/)
     .flatMap((entry) => entry.trim() || []);
 
-/** The groups of both fields. */
 export const groupsOf = ({ groupId, sendToGroups }: Fields) => [...new Set([groupId, sendToGroups].flatMap(entriesOf))];
 
 const sendWords = (fields: Fields) => {
@@ -73,7 +72,6 @@ function rowWords({ of, path, comparison, value }: Row, isDelayed: boolean): str
   return `${name} ${comparisons[comparison].words}${hasValue(comparison) ? ` ${shown}` : ''}`;
 }
 
-/** The whole sentence of an action. */
 export function sentenceOf(fields: Fields): string {
   const delay = spoken(delayText(fieldText(fields.delayInSeconds)));
   const condition = conditionWords(conditionOf(fields), delay !== '');

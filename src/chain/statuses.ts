@@ -66,7 +66,6 @@ export class Statuses {
     this.update(index, { ...over, state: 'scheduled', runAt: new Date(dueAt).toISOString() });
   }
 
-  /** Ends all open actions with this change. */
   endRest(change: Change): void {
     for (const { index } of this.open) this.end(index, change);
   }

@@ -14,9 +14,7 @@ export function cutShort(text: string, length = 200): string {
 export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** The size of the text in bytes, as a JSON string in UTF-8 with quotes. Temporal counts payloads in this way. */
-export function jsonBytes(text: string): number {
-  return new TextEncoder().encode(JSON.stringify(text)).length;
-}
+export const jsonBytes = (text: string) => new TextEncoder().encode(JSON.stringify(text)).length;
 
 /** Cuts the text to `bytes` (see `jsonBytes`), between characters; `…` marks a cut. */
 export function fitBytes(text: string, bytes: number): string {
@@ -91,19 +89,14 @@ function stringEnd(text: string, from: number): number {
 }
 
 /** For example `1 chain` or `3 chains`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
+export const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** For example `2 sendEmails: tell the manager`. */
-export function titleOf({ index, action, comment }: { index: number; action: string; comment?: string | undefined }): string {
-  return `${index} ${action}${comment ? `: ${comment}` : ''}`;
-}
+export const titleOf = ({ index, action, comment }: { index: number; action: string; comment?: string | undefined }) =>
+  `${index} ${action}${comment ? `: ${comment}` : ''}`;
 
 /** For example `action 1` or `actions 1, 2`. */
-export function actionsText(indexes: readonly number[]): string {
-  return `action${indexes.length === 1 ? '' : 's'} ${indexes.join(', ')}`;
-}
+export const actionsText = (indexes: readonly number[]) => `action${indexes.length === 1 ? '' : 's'} ${indexes.join(', ')}`;
 
 /** The length of each unit in seconds. */
 export const spans = Object.entries({ d: 86_400, h: 3_600, min: 60, s: 1 });

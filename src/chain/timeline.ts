@@ -25,10 +25,8 @@ export function scaleOf(open: readonly Span[]): Scale {
     if (last && from <= last.to) last.to = Math.max(last.to, to);
     else spans.push({ from, to: Math.max(from, to) });
   }
-  const toScale = Math.max(
-    shortestMs,
-    spans.reduce((sum, { from, to }) => sum + to - from, 0),
-  );
+  const openMs = spans.reduce((sum, { from, to }) => sum + to - from, 0);
+  const toScale = Math.max(shortestMs, openMs);
   const pieces = spans.flatMap((span, place) => {
     const next = spans[place + 1];
     const gap = next && { from: span.to, to: next.from };

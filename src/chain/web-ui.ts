@@ -8,7 +8,7 @@ import type { Chain, ChainAction, ChainRef } from './chain.js';
 import { conditionText } from './condition.js';
 import { isObject } from './fields.js';
 import { type ActionState, isToRedo, retryHelps } from './outcome.js';
-import { fitBytes, jsonBytes, oneLine } from './text.js';
+import { counted, fitBytes, jsonBytes, oneLine } from './text.js';
 
 /** Temporal's limit is 400 bytes of payload; encryption adds up to 151, including the key id. */
 export const summaryBytes = 245;
@@ -18,17 +18,10 @@ const labelBytes = 80; // the limit for each action, because the Web UI's timeli
 type Titled = Pick<ActionStatus, 'index' | 'action' | 'comment'>;
 
 /** For example `Action 2, sendEmails: tell the manager`. The title is short, so that a summary has space for other text. */
-export function actionTitle(action: Titled): string {
-  return fitBytes(`Action ${action.index}, ${named(action)}`, summaryBytes - 50);
-}
+export const actionTitle = (action: Titled) => fitBytes(`Action ${action.index}, ${named(action)}`, summaryBytes - 50);
 
-function named({ action, comment = '' }: Omit<Titled, 'index'>): string {
-  return [action, oneLine(comment)].filter(Boolean).join(': ');
-}
-
-function label({ action, comment = '' }: Omit<Titled, 'index'>): string {
-  return fitBytes(oneLine(comment) || action, labelBytes);
-}
+const named = ({ action, comment = '' }: Omit<Titled, 'index'>) => [action, oneLine(comment)].filter(Boolean).join(': ');
+const label = ({ action, comment = '' }: Omit<Titled, 'index'>) => fitBytes(oneLine(comment) || action, labelBytes);
 
 /** For example `2 tell the manager: held until …`. @param doing - the part after the colon. */
 export function summaryOf(actions: readonly Titled[], doing = ''): string {
@@ -46,27 +39,20 @@ export function lastSummary(actions: readonly ActionStatus[]): string {
 export function chainSummary(chain: Pick<Chain, 'companyId'>, actions: readonly ChainAction[]): string {
   const assignments = [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))];
   const about = assignments.length > 0 ? `, assignment ${oneLine(assignments.join(', '))}` : '';
-  const head = `${chain.companyId}: ${actions.length === 1 ? '1 action' : `${actions.length} actions`}${about}`;
+  const head = `${chain.companyId}: ${counted(actions.length, 'action')}${about}`;
   return unmarked(`${fitBytes(head, summaryBytes / 2)}: ${actions.map(label).join(', ')}`);
 }
 
-export function delayedSummary(actions: readonly ChainAction[]): string {
-  return unmarked(summaryOf(actions, actions[0] && time(actions[0])));
-}
+export const delayedSummary = (actions: readonly ChainAction[]) => unmarked(summaryOf(actions, actions[0] && time(actions[0])));
 
 /** Removes Markdown, because the Web UI shows some static summaries as Markdown. */
-function unmarked(summary: string): string {
-  return fitBytes(summary.replace(/[\\`*<>[\]{}$~|]|:(?=\/\/)/g, ''), summaryBytes);
-}
+const unmarked = (summary: string) => fitBytes(summary.replace(/[\\`*<>[\]{}$~|]|:(?=\/\/)/g, ''), summaryBytes);
 
 /** Writes an ISO 8601 time as `2026-07-01 09:30:00 UTC`. */
-export function shownTime(iso: string): string {
-  return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
-}
+export const shownTime = (iso: string) => `${iso.slice(0, 19).replace('T', ' ')} UTC`;
 
-export function whyNot({ reason, error }: Pick<ActionStatus, 'reason' | 'error'>): string {
-  return [...new Set([error?.title, error?.message, reason])].filter((words) => words !== undefined).join('; ');
-}
+export const whyNot = ({ reason, error }: Pick<ActionStatus, 'reason' | 'error'>) =>
+  [...new Set([error?.title, error?.message, reason])].filter((words) => words !== undefined).join('; ');
 
 /** The message of a failed workflow: why its actions failed, and the next step. */
 export function failureMessage(chain: ChainRef, actions: readonly ActionStatus[]): string {
@@ -77,15 +63,13 @@ export function failureMessage(chain: ChainRef, actions: readonly ActionStatus[]
   const more = failed.length > said.length ? `; and ${failed.length - said.length} more` : '';
   const [first] = failed;
   return [
-    `${failed.length} of ${actions.length === 1 ? '1 action' : `${actions.length} actions`} failed${notRun > 0 ? behind : ''}.`,
+    `${failed.length} of ${counted(actions.length, 'action')} failed${notRun > 0 ? behind : ''}.`,
     `${said.join('; ')}${more}.`,
     ...(first ? [`Mend the cause, then: ${retryCommand(chain, first.index)}`] : []),
   ].join(' ');
 }
 
-function retryCommand({ companyId, chainId }: ChainRef, index: number): string {
-  return `npx relay retry ${companyId} ${chainId} ${index}`;
-}
+const retryCommand = ({ companyId, chainId }: ChainRef, index: number) => `npx relay retry ${companyId} ${chainId} ${index}`;
 
 const detailsBytes = 19_800; // Temporal's limit is 20,000 bytes of payload
 const rowBytes = 35; // the size of a table row without the texts of its cells
@@ -174,9 +158,7 @@ function asked(action: ChainAction): string {
 }
 
 /** Escapes texts that Markdown or the Web UI (`{workflowId}`, URLs) would interpret. */
-function escapeMarkdown(text: string): string {
-  return oneLine(text).replace(/[\\`*_{}[\]<>#|~$&]|:(?=\/\/)/g, '\\$&');
-}
+const escapeMarkdown = (text: string) => oneLine(text).replace(/[\\`*_{}[\]<>#|~$&]|:(?=\/\/)/g, '\\$&');
 
 /** With more rows, cells are shorter, so that all rows fit. The last line is blank, because the Web UI cuts off the last line. */
 function withTable(head: string, titles: string[], rows: string[][]): string {

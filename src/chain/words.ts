@@ -38,9 +38,8 @@ const effects: Record<string, [what: string, done: string]> = {
 type Titled = Pick<ActionStatus, 'action' | 'comment'>;
 
 /** For example `Send an e-mail: tell the manager`. */
-export function stepTitle({ action, comment = '' }: Titled): string {
-  return [capital(actionWords[action] ?? action), cutShort(oneLine(comment))].filter(Boolean).join(': ');
-}
+export const stepTitle = ({ action, comment = '' }: Titled) =>
+  [capital(actionWords[action] ?? action), cutShort(oneLine(comment))].filter(Boolean).join(': ');
 
 /** For example `Assignment 1001 was not sent`. @param how - adds words to `sent`, such as `not sent` */
 export function effectTitle(
@@ -71,11 +70,7 @@ export function toDoFirst({ error, assignmentId }: Pick<Known, 'error' | 'assign
 }
 
 /** Whether people must fix something before a retry can help. Then *Fix* comes before *Retry*. */
-export function isFixFirst({ error }: Pick<Known, 'error'>): boolean {
-  return !error?.unknown && helpFor(error)?.by !== 'retry';
-}
+export const isFixFirst = ({ error }: Pick<Known, 'error'>) => !error?.unknown && helpFor(error)?.by !== 'retry';
 
 /** Adds a full stop if the text does not end with a mark. */
-export function sentence(text: string): string {
-  return /[.!?…]$/.test(text) ? text : `${text}.`;
-}
+export const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`);

@@ -139,9 +139,7 @@ function credentialsOf(auth: Auth | undefined): { headers: Record<string, string
 }
 
 /** The URL without user, password and query, because these may contain secrets. */
-function shownUrl(url: URL, secretPath = false): string {
-  return excerpt(url.origin + (secretPath ? '/…' : url.pathname), [], 300);
-}
+const shownUrl = (url: URL, secretPath = false) => excerpt(url.origin + (secretPath ? '/…' : url.pathname), [], 300);
 
 async function answerOf(asked: Asked, { statusCode: status, headers, body }: Dispatcher.ResponseData): Promise<unknown> {
   if (status >= 200 && status <= 299) {
@@ -227,10 +225,8 @@ function retryAfter(header: unknown): number | undefined {
 /** undici's codes for invalid requests, such as a line break in a header. */
 const unsendable = ['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'];
 
-/** Returns undefined if the request has no `about`. */
-function wordsFor({ about, what }: Pick<HttpRequest, 'about' | 'what'>, as: Meaning) {
-  return about && wordsOf(as, about.name, about.thing, what);
-}
+const wordsFor = ({ about, what }: Pick<HttpRequest, 'about' | 'what'>, as: Meaning) =>
+  about && wordsOf(as, about.name, about.thing, what);
 
 function connectorError(asked: Asked, error: unknown, signal: AbortSignal): ConnectorError {
   const { label, what, secrets } = asked;

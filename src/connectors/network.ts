@@ -39,14 +39,11 @@ INTERNAL.addSubnet('2001:db8::', 32, 'ipv6'); // documentation
 INTERNAL.addSubnet('2002::', 16, 'ipv6'); // 6to4, which can contain any IPv4 address
 INTERNAL.addSubnet('3fff::', 20, 'ipv6'); // documentation
 
-export function isPublicAddress(address: string): boolean {
-  return (isIP(address) === 4 || GLOBAL_V6.check(address, 'ipv6')) && !holds(INTERNAL, address);
-}
+export const isPublicAddress = (address: string) =>
+  (isIP(address) === 4 || GLOBAL_V6.check(address, 'ipv6')) && !holds(INTERNAL, address);
 
 /** Whether a network contains the address. An IPv4 address within IPv6 (`::ffff:10.0.0.1`) counts as IPv4. */
-function holds(networks: BlockList, address: string): boolean {
-  return networks.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
-}
+const holds = (networks: BlockList, address: string) => networks.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
 
 /** Cloud services that give a machine its credentials. The relay never calls these services, even if the operator allows them. */
 const METADATA = new BlockList();

@@ -2,10 +2,7 @@
 
 import type { Bounds, Call } from './call.js';
 
-export interface Order {
-  groupIds: string[];
-  radiusMiles?: number | undefined;
-}
+export type Order = { groupIds: string[]; radiusMiles?: number | undefined };
 
 /** Throws only ConnectorErrors. */
 export interface Platform extends Bounds {

@@ -25,10 +25,7 @@ export interface Send {
 }
 
 /** `refusal` is set if the platform refused the send, or a part of it. `sentTo` has the ids of groups that got the assignment. */
-export interface Answered {
-  refusal?: ConnectorError;
-  sentTo?: string[];
-}
+export type Answered = { refusal?: ConnectorError; sentTo?: string[] };
 
 /**
  * The data for the next attempt. `sending`: a send may have arrived. `before`: the state before that send. `told`: an error has
@@ -118,6 +115,5 @@ function effectOf(before: Seen, now: Seen): { recipients?: number } | undefined 
 }
 
 /** A refusal (4xx, but not 408) or a failed connection shows that nothing was sent. Other failures may come after the send. */
-export function mayHaveArrived({ unanswered, status }: ConnectorError['facts']): boolean {
-  return unanswered === true || (status !== undefined && (status < 400 || status === 408 || status >= 500));
-}
+export const mayHaveArrived = ({ unanswered, status }: ConnectorError['facts']) =>
+  unanswered === true || (status !== undefined && (status < 400 || status === 408 || status >= 500));

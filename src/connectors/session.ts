@@ -186,9 +186,8 @@ export const platformSettings = "the company's platform settings";
 export const ticketingSettings = "the company's ticketing settings";
 
 /** Makes an error that the connector itself finds, before a call or in a successful answer. */
-export function refused(message: string, title: string, remedy: string): ConnectorError {
-  return new ConnectorError('permanent', message, { title, remedy });
-}
+export const refused = (message: string, title: string, remedy: string): ConnectorError =>
+  new ConnectorError('permanent', message, { title, remedy });
 
 /** @param about - `ticket 4711` */
 export function missing(name: string, about: string): ConnectorError {

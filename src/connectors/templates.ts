@@ -28,14 +28,12 @@ export function filled(baseUrl: string, { method, path, headers = {}, body, succ
 
 const placeholder = /\{(\w+)(?::number)?\}/g;
 
-function unfit(why: string, title: string): ConnectorError {
-  return refused(`nothing was sent: ${why}`, title, "Change the action, or the templates in the company's settings; then retry");
-}
+const unfit = (why: string, title: string): ConnectorError =>
+  refused(`nothing was sent: ${why}`, title, "Change the action, or the templates in the company's settings; then retry");
 
 /** Fills the placeholders of the template. A placeholder inside a value stays as it is. */
-function text(template: string, values: Values, form = (value: string) => value): string {
-  return template.replace(placeholder, (_, name: string) => form(String(values[name] ?? '')));
-}
+const text = (template: string, values: Values, form = (value: string) => value) =>
+  template.replace(placeholder, (_, name: string) => form(String(values[name] ?? '')));
 
 /** Fills a part of a body. @returns undefined if the part is only a placeholder, and its value is absent */
 function json(part: unknown, values: Values): unknown {

@@ -109,11 +109,8 @@ export function standingWords(
 ): NoticeText | undefined {
   const kind = noticeKindOf(actionOf(chain).state);
   if (kind === undefined) return undefined;
-  const { headline, title, wrong, toDo, sections, operator } = chainWords(
-    { ...chain, kind, at: chain.receivedAt },
-    context,
-    chain,
-  );
+  const words = chainWords({ ...chain, kind, at: chain.receivedAt }, context, chain);
+  const { headline, title, wrong, toDo = [], sections, operator = [] } = words;
   const all: Record<string, Line[]> = { 'What was wrong': wrong, 'What to do': toDo, ...sections };
   const shown = Object.entries(context.forOperator ? { ...all, [forOperators]: operator } : all);
   return {
@@ -124,9 +121,8 @@ export function standingWords(
 }
 
 /** Whether an action waits for the held action. Actions with the same due time run one after the other. */
-export function isHeldBehind(held: ActionStatus, { state, runAt, index }: ActionStatus): boolean {
-  return held.state === 'needs-attention' && state === 'pending' && runAt === held.runAt && index > held.index;
-}
+export const isHeldBehind = (held: ActionStatus, { state, runAt, index }: ActionStatus) =>
+  held.state === 'needs-attention' && state === 'pending' && runAt === held.runAt && index > held.index;
 
 function whatHappens({ nextAttemptAt, heldUntil, reason }: ActionStatus, shown: (iso: string) => string): string[] {
   const tries = reason
@@ -251,9 +247,8 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
 
 const inSubject = (type: string) => failureWords(type).replace(/^[A-Z](?=[a-z ])/, (first) => first.toLowerCase());
 
-function titleOf({ assignmentId, index }: Pick<Member, 'assignmentId' | 'index'>): string {
-  return `${assignmentId ? `Assignment ${oneLine(cutShort(assignmentId, 60))}` : 'Chain'}, action ${index}`;
-}
+const titleOf = ({ assignmentId, index }: Pick<Member, 'assignmentId' | 'index'>) =>
+  `${assignmentId ? `Assignment ${oneLine(cutShort(assignmentId, 60))}` : 'Chain'}, action ${index}`;
 
 export function throughWords(
   { cause, through, ended, open, since, at }: ThroughNotice,
@@ -271,11 +266,8 @@ export function throughWords(
     title: `${counted(through, 'chain')} ${many} ${end}`,
     place: [timesIn(timeZone)(at)],
     wrong: [`The reason was: ${wrong}`],
-    toDo: [],
-    links: [],
     sections: { 'State of the actions': [...tally, ...(open > 0 ? [`unknown: ${open}`] : [])], Details: details },
     ids: `Cause ${cause.id}`,
-    operator: [],
     type: 'recovered.many',
     facts: { reason, since, count: through, ended, open },
   };

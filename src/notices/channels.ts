@@ -22,12 +22,7 @@ export interface NoticeChannel {
 type Ways = Pick<Connectors, 'noticeMailOf' | 'httpOf'>;
 
 /** @param whose - the company or rule that `notify` belongs to. */
-export function channelsOf(
-  { noticeMailOf, httpOf }: Ways,
-  company: Company,
-  notify: Notify,
-  whose: SetByCompany = company,
-): NoticeChannel[] {
+export function channelsOf({ noticeMailOf, httpOf }: Ways, company: Company, notify: Notify, whose: SetByCompany = company) {
   const { mailer, from } = noticeMailOf(company);
   const { emails = [], webhookUrl } = notify;
   const channels = emails.map((to): NoticeChannel => {
@@ -100,6 +95,4 @@ function linesOf(line: string): string[] {
   return pieces.map(escaped);
 }
 
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-}
+const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

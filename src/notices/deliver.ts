@@ -154,7 +154,6 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
   return settled;
 }
 
-/** A contact and its notices. */
 interface Addressee {
   channel: NoticeChannel;
   told: Joined[];

@@ -33,14 +33,14 @@ export interface Words {
   title: string; // what happened, in one line
   place: string[]; // the action and the time; `framed` adds the rule and the company
   wrong: string[];
-  toDo: string[];
+  toDo?: string[];
   /** Large links. The first one is the most helpful. */
-  links: Link[];
+  links?: Link[];
   hint?: string; // what the links open
   /** The lines of each section, by title. Empty sections are not shown. */
-  sections: Record<string, Line[]>;
-  ids: string; // for questions to the operator
-  operator: Line[]; // commands and links that only operators see
+  sections?: Record<string, Line[]>;
+  ids?: string; // for questions to the operator
+  operator?: Line[]; // commands and links that only operators see
   /** The `type` in the JSON. Default: the kind of the notice. */
   type?: string;
   /** Further fields of the JSON. Default: the fields of the notice. */
@@ -51,29 +51,31 @@ export type Link = { label: string; url: string };
 /** A line is a text, or a link such as `Temporal Web UI: https://…`. */
 export type Line = string | Link;
 type Section = [title: string, lines: Line[]];
+type Shown = Required<Pick<Words, 'title' | 'place' | 'wrong' | 'toDo' | 'links' | 'ids'>> & Pick<Words, 'hint'>;
 
 export type RenderedNotice = ReturnType<typeof framed>;
 
 export function framed(words: Words, notice: Notice | DigestNotice, context: NoticeContext) {
   const { companyName, ruleName, confirmLink } = context;
-  const { headline, about = ruleName, type = notice.kind, facts = notice } = words;
+  const { headline, about = ruleName, toDo = [], links = [], operator = [], type = notice.kind, facts = notice } = words;
   const { companyId, at } = notice;
   const subject = cutShort(oneLine(`[relay] ${headline}${about && ` (${about})`}`), 180);
   const ofRule = 'cause' in notice || notice.kind === 'digest' ? undefined : notice.relayId;
   const rule = ofRule === undefined ? undefined : { relayId: ofRule, name: ruleName };
   const company = { companyId, name: companyName };
-  const shown: Words = {
-    ...words,
+  const shown = {
     title: oneLine(words.title),
     place: [...words.place, rule ? `Rule ${ruleName}, ${companyName}` : companyName].map(oneLine),
     wrong: words.wrong.map(oneLine),
-    toDo: words.toDo.map(oneLine),
+    toDo: toDo.map(oneLine),
+    links,
+    hint: words.hint,
     ids: oneLine([words.ids, rule && `rule ${rule.relayId}`, `company ${companyId}`].filter(Boolean).join(', ')),
   };
   const sections = Object.entries<Line[]>({
     ...words.sections,
     [confirmation]: confirmLink === undefined ? [] : [confirming, { label: 'Confirm in a browser', url: confirmLink }],
-    [forOperators]: context.forOperator ? words.operator : [],
+    [forOperators]: context.forOperator ? operator : [],
   }).flatMap(([title, lines]): Section[] => (lines.length > 0 ? [[title, lines.map(asOneLine)]] : []));
   return {
     subject,
@@ -98,19 +100,15 @@ const confirming =
   'Until you confirm, you get only the first notice of each cause, at most ten a day. If these notices are not for you, do nothing.';
 
 /** Removes line breaks, so that a text from a sender or an outside system does not look like a line or section of the notice. */
-function asOneLine(line: Line): Line {
-  return typeof line === 'string' ? oneLine(line) : { ...line, label: oneLine(line.label) };
-}
+const asOneLine = (line: Line): Line => (typeof line === 'string' ? oneLine(line) : { ...line, label: oneLine(line.label) });
 
-function asText({ title, place, wrong, toDo, links, hint, ids }: Words, sections: readonly Section[]): string {
+function asText({ title, place, wrong, toDo, links, hint, ids }: Shown, sections: readonly Section[]): string {
   const titled = sections.map(([title, lines]) => [`${title}:`, ...lines.map((line) => `  ${lineText(line)}`)]);
   const paragraphs = [[title], place, [...wrong, ...toDo], links.map(lineText), hint ? [hint] : [], ...titled, [ids]];
   return `${paragraphs.flatMap((lines) => (lines.length > 0 ? lines.join('\n') : [])).join('\n\n')}\n`;
 }
 
-export function lineText(line: Line): string {
-  return typeof line === 'string' ? line : `${line.label}: ${line.url}`;
-}
+export const lineText = (line: Line) => (typeof line === 'string' ? line : `${line.label}: ${line.url}`);
 
 /** Mail programs that ignore this style show the light colours of the `style` attributes. */
 const darkStyle = `:root{color-scheme:light dark}
@@ -119,7 +117,7 @@ body{background:#14171a!important;color:#e7ebef!important}.soft{color:#9aa5b1!im
 .link,.other{color:#6cb0ff!important}.other{border-color:#4a5460!important}.first{background:#6cb0ff!important;color:#10151a!important}
 }`;
 
-function asHtml(subject: string, { title, place, wrong, toDo, links, hint, ids }: Words, sections: readonly Section[]): string {
+function asHtml(subject: string, { title, place, wrong, toDo, links, hint, ids }: Shown, sections: readonly Section[]): string {
   const soft = 'margin:0 0 16px;font-size:14px;color:#5d6875';
   const paragraph = (line: string) => html`<p style="margin:0 0 8px">${line}</p>`;
   const titled = sections.map(([title, lines]) => {
@@ -157,10 +155,7 @@ function lineHtml(line: Line) {
 const isWebAddress = (url: string) => /^https?:\S+$/.test(url);
 
 /** Writes a `relay` command. Adds `--url` if the API is not at the command's default address. */
-export function relay(words: string, { links }: NoticeContext): string {
-  return `npx relay ${words}${links.api === 'http://127.0.0.1:8080' ? '' : ` --url ${links.api}`}`;
-}
+export const relay = (words: string, { links }: NoticeContext) =>
+  `npx relay ${words}${links.api === 'http://127.0.0.1:8080' ? '' : ` --url ${links.api}`}`;
 
-export function isCommand(line: string): boolean {
-  return /^(npx relay|temporal) /.test(line);
-}
+export const isCommand = (line: string) => /^(npx relay|temporal) /.test(line);

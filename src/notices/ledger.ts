@@ -20,17 +20,10 @@ interface Counts extends Pick<ThroughNotice, 'ended' | 'through'>, Pick<ManyNoti
 }
 
 /** `at` is the start of the hold. At `until` (Unix milliseconds), the ledger stops waiting for the end of the hold. */
-interface Open {
-  at: string;
-  until: number;
-  told: boolean;
-}
+type Open = { at: string; until: number; told: boolean };
 
 /** `at` is the time of the last news. `many` says whether one notice reports the recoveries of several members. */
-interface Gone {
-  at: string;
-  many: boolean;
-}
+type Gone = { at: string; many: boolean };
 
 const shown = 10;
 /** `open` has at most this many members, because a workflow's input has at most 2 MB. The ledger only counts the others. */
@@ -44,13 +37,8 @@ const graceMs = 24 * 3600 * 1000;
 
 type Finding<Notice> = Omit<Notice, 'cause' | 'companyId' | 'relayId' | 'at'>;
 
-function memberKey({ chainId, index }: Pick<Member, 'chainId' | 'index'>): string {
-  return `${chainId}/${index}`;
-}
-
-function chainOf(key: string): string {
-  return key.slice(0, key.lastIndexOf('/'));
-}
+const memberKey = ({ chainId, index }: Pick<Member, 'chainId' | 'index'>) => `${chainId}/${index}`;
+const chainOf = (key: string) => key.slice(0, key.lastIndexOf('/'));
 
 export class Ledger {
   readonly #open: Map<string, Open>;
@@ -191,6 +179,4 @@ export class Ledger {
   }
 }
 
-function nobody(): Counts {
-  return { members: 0, first: [], beyond: 0, since: '', ended: {}, through: 0, expired: 0 };
-}
+const nobody = (): Counts => ({ members: 0, first: [], beyond: 0, since: '', ended: {}, through: 0, expired: 0 });

@@ -9,40 +9,34 @@ import { type NoticeContext, relay, type Words } from './frame.js';
 export function quietWords(notice: QuietNotice, context: NoticeContext): Words {
   const { companyId, relayId, since, eventAt, silentSeconds, expectEvery, expectWithin, usualEvery } = notice;
   const time = timesIn(context.timeZone);
-  const isOver = eventAt !== undefined;
+  const links = [{ label: 'Open the rule', url: rulePage(context.links.api, companyId, relayId) }];
+  const hint = 'The link opens the console, where you sign in.';
+  if (eventAt !== undefined) {
+    const headline = 'Events come again';
+    return {
+      ...{ type: 'quiet.over', headline, title: headline, links, hint },
+      place: [`Quiet since: ${time(since)}`, `Next event: ${time(eventAt)}`],
+      wrong: ['The rule got an event again, so its silence is over.'],
+    };
+  }
+  const headline = `No event for ${spanText(silentSeconds)}`;
   const usual = usualEvery === undefined ? '' : `; usually one every ${spanText(usualEvery)} at this time`;
-  const counts = 'Pauses and outages of the relay do not count.';
   const within = expectWithin ? ' within its hours' : '';
-  const headline = isOver ? 'Events come again' : `No event for ${spanText(silentSeconds)}`;
-  const isLess = 'If events come less often now, change how often the rule expects an event.';
   return {
-    ...(isOver && { type: 'quiet.over' }),
-    headline,
-    title: headline,
-    place: [
-      `${isOver ? 'Quiet since' : 'Last event or change of the rule'}: ${time(since)}`,
-      ...(eventAt === undefined ? [] : [`Next event: ${time(eventAt)}`]),
-    ],
+    ...{ headline, title: headline, links, hint },
+    place: [`Last event or change of the rule: ${time(since)}`],
     wrong: [
-      isOver
-        ? 'The rule got an event again, so its silence is over.'
-        : `No event for ${spanText(silentSeconds)}${usual}. Perhaps the sender has stopped, or sends to another address.`,
-      ...(isOver ? [] : [`The rule expects an event every ${spanText(expectEvery)}${within}. ${counts}`]),
+      `${headline}${usual}. Perhaps the sender has stopped, or sends to another address.`,
+      `The rule expects an event every ${spanText(expectEvery)}${within}. Pauses and outages of the relay do not count.`,
     ],
-    toDo: isOver
-      ? []
-      : ['Check whether the webhook of the sender is still enabled, and whether its address and token are right.', isLess],
-    links: [{ label: 'Open the rule', url: rulePage(context.links.api, companyId, relayId) }],
-    hint: 'The link opens the console, where you sign in.',
-    sections: isOver
-      ? {}
-      : {
-          'How often you get this notice': [
-            'Once for each silence. The next event ends the silence, and you get a notice about it.',
-          ],
-        },
-    ids: '',
-    operator: isOver ? [] : [relay(`rules set ${companyId} ${relayId} --expect-every 1d`, context)],
+    toDo: [
+      'Check whether the webhook of the sender is still enabled, and whether its address and token are right.',
+      'If events come less often now, change how often the rule expects an event.',
+    ],
+    sections: {
+      'How often you get this notice': ['Once for each silence. The next event ends the silence, and you get a notice about it.'],
+    },
+    operator: [relay(`rules set ${companyId} ${relayId} --expect-every 1d`, context)],
   };
 }
 
@@ -61,7 +55,6 @@ export function weeklyWords(notice: WeeklyNotice, { companyName, links, timeZone
       `${counted(refused, 'request')} of known senders ${refused === 1 ? 'was' : 'were'} refused.`,
       quiet.length === 0 ? 'No rule is quiet.' : `Quiet, although events are expected: ${quiet.join(', ')}.`,
     ],
-    toDo: [],
     links: [{ label: 'Open the console', url: `${links.api}/companies/${companyId}` }],
     sections: {
       'Rules with failures': rules.map(({ relayId, name, chains, failed }) => ({
@@ -70,7 +63,5 @@ export function weeklyWords(notice: WeeklyNotice, { companyName, links, timeZone
       })),
       'To stop this digest': ['Switch off the weekly digest in the settings of the company.'],
     },
-    ids: '',
-    operator: [],
   };
 }

@@ -13,7 +13,6 @@ import { trialTimeoutMs } from '../contract/activities.js';
 import { actionOf, causeOf } from '../contract/causes.js';
 import { newsSignal } from '../contract/messages.js';
 import type {
-  Cause,
   ChainNotice,
   Member,
   News,
@@ -31,18 +30,16 @@ import type { Store } from '../store/store.js';
 /** The time limit of a call to Temporal. */
 const answerTimeoutMs = 10_000;
 
-/** The cause of a notice about one action, and the action's entry in the notifier. */
-export interface NewsOf {
-  cause: Cause;
-  member: Member;
-}
+export type NewsOf = Awaited<ReturnType<typeof newsOf>>;
 
-export async function newsOf({ rules }: Pick<Store, 'rules'>, notice: ChainNotice): Promise<NewsOf> {
+/** @returns the cause of a notice about one action, and the action's entry in the notifier */
+export async function newsOf({ rules }: Pick<Store, 'rules'>, notice: ChainNotice) {
   const { companyId, relayId, chainId, runId, index, at, receivedAt } = notice;
   const cause = causeOf(notice, await rules.get(companyId, relayId));
   const { state, heldUntil, assignmentId } = actionOf(notice);
   const short = { message: cutShort(cause.reason.message, 500), assignmentId: assignmentId && cutShort(assignmentId, 100) };
-  return { cause, member: { chainId, index, relayId, state, at, receivedAt, runId, heldUntil, ...short } };
+  const member: Member = { chainId, index, relayId, state, at, receivedAt, runId, heldUntil, ...short };
+  return { cause, member };
 }
 
 /**

@@ -13,18 +13,17 @@ import { framed, type Line, type NoticeContext, type RenderedNotice, relay, type
 import { quietWords, weeklyWords } from './quiet-words.js';
 
 /** @throws RangeError if a notice about a chain names an action that is not in the chain. */
-export function renderNotice(notice: Notice | DigestNotice, context: NoticeContext): RenderedNotice {
-  return framed(notice.kind === 'digest' ? digestWords(notice, context) : wordsOf(notice, context), notice, context);
-}
+export const renderNotice = (notice: Notice | DigestNotice, context: NoticeContext): RenderedNotice =>
+  framed(notice.kind === 'digest' ? digestWords(notice, context) : wordsOf(notice, context), notice, context);
 
 const signInHint = 'The link opens the console, where you sign in.';
 
 /** The notice as an entry of a digest. */
 export function joinedOf(notice: Notice, context: NoticeContext): Omit<Joined, 'noticeKey' | 'causeId' | 'count'> {
   const words = wordsOf(notice, context);
-  const { headline, about = context.ruleName, links, type = notice.kind } = words;
+  const { headline, about = context.ruleName, type = notice.kind } = words;
   const [wrong] = words.wrong;
-  const [{ url } = { url: context.links.api }] = links;
+  const { url } = words.links?.[0] ?? { url: context.links.api };
   const { relayId = '', at } = notice;
   return {
     relayId,
@@ -59,11 +58,9 @@ function digestWords({ companyId, joined, at }: DigestNotice, context: NoticeCon
     title: `${counted(count, 'notice')} about ${counted(joined.length, 'cause')}`,
     place: [timesIn(context.timeZone)(at)],
     wrong: ['There were too many notices to send each one separately. The list below has the first notice of each cause.'],
-    toDo: [],
     links: [{ label: 'Open all problems', url: `${context.links.api}/companies/${companyId}` }],
     hint: signInHint,
     sections,
-    ids: '',
     operator: [relay(`causes list ${companyId}`, context), relay(`bulk retry ${companyId}`, context)],
     facts: {
       notices: count,
@@ -91,7 +88,7 @@ function wordsOf(notice: Notice, context: NoticeContext): Words {
     title: 'This is a test',
     place: [`Requested ${timesIn(context.timeZone)(notice.at)}`],
     wrong: ['Nothing is wrong, and you do not need to do anything.'],
-    ...{ toDo: [], links: [], sections: {}, ids: '', operator: [], facts: {} },
+    facts: {},
   };
 }
 
@@ -238,7 +235,6 @@ function pausedWords(notice: PausedNotice, context: NoticeContext): Words {
     links: [{ label: 'Open the waiting chains', url: `${links.api}/companies/${companyId}/chains?paused=true` }],
     hint: signInHint,
     sections: { 'How often you get this notice': ['Once for this rule and pause.'] },
-    ids: '',
     operator: [relay(`chains list ${companyId} --paused`, context)],
   };
 }

@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { ChainAction } from '../chain/chain.js';
+import { problemsText } from '../chain/edits.js';
 import type { Fields } from '../chain/fields.js';
 import { fieldsOf } from '../chain/sent.js';
 import type { Contents, ContentsDiff, Tried, TriedOutcome } from '../contract/rule-contents.js';
@@ -31,7 +32,7 @@ const ownFields = ({ variables: _variables, actions: _actions, ...fields }: Cont
 
 /** @param published - what the published version makes of the event; undefined if there is no published version. */
 export function compareOutcomes(published: Rendered | undefined, tried: Rendered): TryResult {
-  if (tried.kind === 'refused') return { outcome: 'would-be-refused', reason: textOf(tried.problems) };
+  if (tried.kind === 'refused') return { outcome: 'would-be-refused', reason: problemsText(tried.problems.slice(0, 5)) };
   if (tried.kind === 'not-applicable')
     return { outcome: published?.kind === 'chain' ? 'no-longer-applies' : 'not-applicable', reason: tried.reason };
   const held = tried.actions.find(({ cannotSchedule, invalidData }) => cannotSchedule ?? invalidData);
@@ -43,12 +44,6 @@ export function compareOutcomes(published: Rendered | undefined, tried: Rendered
   if (differences.length === 0) return { outcome: 'same' };
   return { ...outcomeOr('different'), differences: differences.slice(0, mostDifferences) };
 }
-
-const textOf = (problems: readonly { pointer: string; detail: string }[]) =>
-  problems
-    .slice(0, 5)
-    .map(({ pointer, detail }) => `${pointer} ${detail}`.trim())
-    .join('; ');
 
 function shownFields(action: ChainAction): Fields {
   const { relayId: _, ...fields } = fieldsOf(action);
@@ -80,10 +75,7 @@ function changesIn(before: Fields, after: Fields): Change[] {
   });
 }
 
-interface Pair {
-  before?: number;
-  after?: number;
-}
+type Pair = { before?: number; after?: number };
 
 /** Pairs similar actions. Begins with the most similar actions. The pairs have the same order in both lists. */
 function alignedPairs(before: readonly Fields[], after: readonly Fields[]): Pair[] {

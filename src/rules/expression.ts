@@ -38,6 +38,7 @@ export type Evaluated = { ok: true; holds: boolean; reason: string } | { ok: fal
 
 type Tree = ReturnType<typeof parse>;
 type Node = NonNullable<Tree['expr']>;
+type Call = Extract<Node['exprKind'], { case: 'callExpr' }>['value'];
 
 /** An expression that is ready to be evaluated. */
 interface Compiled extends Expression {
@@ -47,7 +48,6 @@ interface Compiled extends Expression {
   isCheap: boolean; // whether `run` takes less time than the setup of a time limit
 }
 
-/** A mistake in an expression. */
 class Mistake extends Error {
   constructor(
     message: string,
@@ -81,13 +81,7 @@ export function evaluateExpression(text: string, values: Values): Evaluated {
   if (compiled instanceof Mistake) return { ok: false, error: compiled.message };
   const { names, paths } = compiled;
   try {
-    const named = (name: 'event' | 'assignment') =>
-      celOf(
-        partsOf(
-          values[name],
-          paths.flatMap((one) => (one.name === name ? [one.path] : [])),
-        ),
-      );
+    const named = (name: 'event' | 'assignment') => celOf(partsOf(values[name], pathsFrom(name, paths)));
     const run = () =>
       compiled.run({
         ...(names.has('event') && { event: named('event') }),
@@ -104,10 +98,10 @@ export function evaluateExpression(text: string, values: Values): Evaluated {
   }
 }
 
+const pathsFrom = (name: Name, paths: Compiled['paths']) => paths.flatMap((one) => (one.name === name ? [one.path] : []));
+
 /** Returns the event with only the parts that the expression reads. */
-export function eventParts({ eventPaths }: Expression, event: unknown): unknown {
-  return partsOf(event, eventPaths);
-}
+export const eventParts = ({ eventPaths }: Expression, event: unknown): unknown => partsOf(event, eventPaths);
 
 function partsOf(value: unknown, paths: readonly Path[]): unknown {
   if (paths.some((path) => path.length === 0) || typeof value !== 'object' || value === null) return value;
@@ -186,7 +180,7 @@ function check(text: string): Compiled {
   const type = checked.typeOf(tree.expr, new Map(), 0);
   if (type !== 'dyn' && type !== 'bool') throw new Mistake(`must be true or false, but is ${typeWord(type)}`, 0);
   const { paths, isCheap } = checked;
-  const eventPaths = paths.flatMap(({ name, path }) => (name === 'event' ? [path] : []));
+  const eventPaths = pathsFrom('event', paths);
   const names = new Set(paths.map(({ name }) => name));
   return { text, names, eventPaths, tree, paths, isCheap, run: plan(environment, tree) };
 }
@@ -267,13 +261,7 @@ class Checked {
         }
         return 'map';
       case 'callExpr':
-        return this.typeOfCall(
-          node,
-          value.function,
-          [...(value.target ? [value.target] : []), ...value.args],
-          !!value.target,
-          typeOf,
-        );
+        return this.typeOfCall(node, value, typeOf);
       case 'comprehensionExpr': {
         this.isCheap = false;
         if (nested === maxNested) throw this.mistake(node, `has more than ${maxNested} nested macros`);
@@ -293,7 +281,8 @@ class Checked {
     return kind === 'int64Value' ? 'int' : kind === 'nullValue' ? 'null_type' : kind.replace(/(64)?Value$/, '');
   }
 
-  private typeOfCall(node: Node, name: string, args: Node[], isMethod: boolean, typeOf: (node: Node) => string): string {
+  private typeOfCall(node: Node, { function: name, target, args: given }: Call, typeOf: (node: Node) => string): string {
+    const args = target ? [target, ...given] : given;
     const types = args.map(typeOf);
     const shown = name.replaceAll(/[_@]/g, '');
     const [one = 'dyn', other = 'dyn', last = 'dyn'] = types;
@@ -313,7 +302,7 @@ class Checked {
       if (one !== other && !isNumeric)
         throw this.mistake(node, `${shown} compares ${typeWord(one)} with ${typeWord(other)}, which are never equal`);
     }
-    const overloads = [...(environment.funcs.find(name) ?? [])].filter(({ target }) => (target !== undefined) === isMethod);
+    const overloads = [...(environment.funcs.find(name) ?? [])].filter((one) => !one.target === !target);
     if (overloads.length === 0 || name.includes('bytes')) {
       const example = name === 'has' ? 'has(event.priority)' : 'event.items.exists(item, item.id == 1)';
       const isMacro = name === 'has' || macros.includes(name);

@@ -5,23 +5,17 @@ import { variables as knownVariables } from '../chain/variables.js';
 import { type Contents, maxVariables } from '../contract/rule-contents.js';
 import { withoutReferences } from './references.js';
 
-export interface FromLists {
-  contents: Contents;
-  values: Record<string, string[]>; // the values of each variable, one for each request
-}
-
 /** The place of a text in a list of actions. `item`: the place in a list, such as `emails`. */
-interface Place {
-  index: number;
-  field: string;
-  item?: number;
-}
+type Place = { index: number; field: string; item?: number };
 
 const ofAssignment = 'platformAssignmentId';
 const mostReferences = 50; // the maximum number of references to known variables in one text
 
-/** @param requests - the newest first. Requests with other actions or fields than the newest one are left out. */
-export function contentsFromLists(requests: readonly (readonly Fields[])[]): FromLists {
+/**
+ * @param requests - the newest first. Requests with other actions or fields than the newest one are left out.
+ * @returns `values`: the values of each variable, one for each request
+ */
+export function contentsFromLists(requests: readonly (readonly Fields[])[]) {
   const [newest = []] = requests;
   const alike = withEqualLists(requests.filter((request) => shapeOf(request) === shapeOf(newest)));
   const [first = []] = alike;
@@ -48,13 +42,11 @@ export function contentsFromLists(requests: readonly (readonly Fields[])[]): Fro
 }
 
 /** Requests with the same shape have the same actions with the same fields. */
-function shapeOf(request: readonly Fields[]): string {
-  return JSON.stringify(request.map((element) => [element.action, Object.keys(withoutRule(element)).sort()]));
-}
+const shapeOf = (request: readonly Fields[]) =>
+  JSON.stringify(request.map((element) => [element.action, Object.keys(withoutRule(element)).sort()]));
 
-function withoutRule(element: Fields): Fields {
-  return Object.fromEntries(Object.entries(element).filter(([name]) => name === 'action' || !fixedFields.includes(name)));
-}
+const withoutRule = (element: Fields): Fields =>
+  Object.fromEntries(Object.entries(element).filter(([name]) => name === 'action' || !fixedFields.includes(name)));
 
 /** Joins the items of a list, such as the recipients, if their number varies between the requests. */
 function withEqualLists(requests: readonly (readonly Fields[])[]): Fields[][] {

@@ -13,18 +13,14 @@ interface Subjects {
 }
 
 /** The parts of a condition. The condition of an action from a list has only one part. */
-export function partsOf(condition: Condition): Opaque {
-  return condition.opaque ?? { condition };
-}
+export const partsOf = (condition: Condition): Opaque => condition.opaque ?? { condition };
 
 /** Whether the evaluation needs the assignment. */
 export function asksAssignment({ condition, if: expression }: Opaque): boolean {
   if (condition && !asksIncomingValue(condition)) return true;
-  const parsed = expression && parseExpression(expression.text, ifNames);
+  const parsed = expression && parseExpression(expression.text);
   return parsed?.ok === true && parsed.expression.names.has('assignment');
 }
-
-const ifNames = ['event', 'assignment', 'incomingValue', 'now'] as const;
 
 /** Stops at the first part that does not hold. @returns an error if the expression cannot be evaluated with this data. */
 export function evaluateParts(

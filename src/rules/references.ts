@@ -39,6 +39,4 @@ function referenceOf(name: string): Reference | string {
 }
 
 /** Writes a text so that it contains no reference. */
-export function withoutReferences(text: string): string {
-  return text.replaceAll(/(?<!\$)\$+(?=\{)/g, (found) => found + found);
-}
+export const withoutReferences = (text: string) => text.replaceAll(/(?<!\$)\$+(?=\{)/g, (found) => found + found);

@@ -99,11 +99,7 @@ function compared(element: Fields, { comparison }: CompiledAction): Fields {
   return { ...element, actionCondition: `${comparison.start}${quote}${value}${quote}` };
 }
 
-interface Origin {
-  contents: Contents;
-  event: Fields;
-  values: Values;
-}
+type Origin = { contents: Contents; event: Fields; values: Values };
 
 /** Adds the properties that only actions from an event have. */
 function madeFrom(action: ChainAction, of: CompiledAction, { contents, event, values }: Origin): ChainAction {

@@ -143,16 +143,10 @@ async function temporalServer(config: Ready, isTrial: boolean, dataDir: string, 
   return { connection: { address: server.address }, namespace, uiUrl: TEMPORAL_UI_URL ?? webUi.url, decodes };
 }
 
-interface CommandTarget {
-  address: string;
-  namespace: string;
-  codecUrl: string;
-  /** The admin token as a shell expression, so that the script does not contain the token. */
-  token: string;
-}
+type Target = Record<'address' | 'namespace' | 'codecUrl' | 'token', string>;
 
-/** A script that runs the `temporal` command with the address and the codec of this relay. */
-function temporalCommand(program: string, { address, namespace, codecUrl, token }: CommandTarget): string {
+/** A script that runs the `temporal` command. `token` is a shell expression, so the script does not contain the admin token. */
+function temporalCommand(program: string, { address, namespace, codecUrl, token }: Target): string {
   const settings = { ADDRESS: quoted(address), NAMESPACE: quoted(namespace), CODEC_ENDPOINT: quoted(codecUrl) };
   const exports = Object.entries({ ...settings, CODEC_AUTH: `"Bearer ${token}"` });
   return `#!/bin/sh\n${exports.map(([name, text]) => `export TEMPORAL_${name}=${text}\n`).join('')}exec ${quoted(program)} "$@"\n`;

@@ -6,10 +6,7 @@ import { AwayError } from './config.js';
 import { serveHttp } from './server.js';
 import type { Log } from './telemetry.js';
 
-export interface Patience {
-  log: Log;
-  stop: AbortSignal;
-}
+export type Patience = { log: Log; stop: AbortSignal };
 
 /** Retries `work` every two seconds, with a log line, while it throws an AwayError. */
 export async function again<Value>(work: () => Promise<Value>, { log, stop }: Patience): Promise<Value> {

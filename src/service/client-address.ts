@@ -22,16 +22,13 @@ export function addressGroup(address: string): string {
   const groups = (text: string | undefined) => (text ? text.split(':') : []);
   const zeros = tail === undefined ? 0 : 8 - groups(head).length - groups(tail).length;
   const all = [...groups(head), ...Array<string>(Math.max(0, zeros)).fill('0'), ...groups(tail)];
-  return all
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':');
+  const network = all.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
+  return network.join(':');
 }
 
 /** Proxies add these headers. If a request has such a header, the socket has the address of the proxy, not of the client. */
 const forwarding = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
 
 /** Whether the request comes from this machine, without a proxy. */
-export function isLocal(c: Context): boolean {
-  return isLoopback(clientAddress(c)) && forwarding.every((name) => c.req.header(name) === undefined);
-}
+export const isLocal = (c: Context) =>
+  isLoopback(clientAddress(c)) && forwarding.every((name) => c.req.header(name) === undefined);

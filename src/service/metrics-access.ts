@@ -7,9 +7,7 @@ import { Problem, problemResponse } from '../contract/problem.js';
 import { isLocal } from './client-address.js';
 
 /** The bearer token (RFC 6750). */
-export function bearerOf(c: Context): string | undefined {
-  return /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '')?.[1];
-}
+export const bearerOf = (c: Context): string | undefined => /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '')?.[1];
 
 export function holdsOneOf(tokens: readonly (string | undefined)[], c: Context): boolean {
   const bearer = bearerOf(c);

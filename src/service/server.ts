@@ -107,9 +107,8 @@ function isDisguised({ url = '' }: Bindings['incoming']): boolean {
   return /\/(\.|%2e){1,2}(?=[/#]|$)|%(3\d|[46][1-9a-f]|[57][0-9a])/i.test(path);
 }
 
-function refusalOf(request: Bindings['incoming'], host: string): Problem | undefined {
-  return isAmbiguous(request, host) ? twoHosts : isDisguised(request) ? disguised : undefined;
-}
+const refusalOf = (request: Bindings['incoming'], host: string): Problem | undefined =>
+  isAmbiguous(request, host) ? twoHosts : isDisguised(request) ? disguised : undefined;
 
 const disguised = new Problem(
   'malformed-url',

@@ -30,9 +30,8 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
 const secretFacts = new Set(['authorization', 'cookie', 'password', 'secret', 'token', 'relayAccessToken']);
 
 /** This function is faster than pino's `redact`, which takes seven times as long as the rest of a line. */
-function withoutSecrets(facts: object, shown: (value: unknown) => unknown): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, secretFacts.has(name) ? '…' : shown(value)]));
-}
+const withoutSecrets = (facts: object, shown: (value: unknown) => unknown): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, secretFacts.has(name) ? '…' : shown(value)]));
 
 /** Finds an escape sequence, the user in a URL, or a possible e-mail address in a line of JSON, in linear time. */
 const word = /\\(?:u[\da-fA-F]{4}|.)|\/\/[^\s"/]*@|[\p{L}\p{N}.!#$%&'*+=?^_{|}~@-]+/gu;

@@ -39,11 +39,7 @@ export function lazyConnection({ connection }: TemporalAddress): Connection {
 }
 
 /** @param patience - if given, retries until Temporal can be reached. @throws AwayError, or the StartError of `work` */
-export function reach<Value>(
-  { connection, namespace }: TemporalAddress,
-  work: () => Promise<Value>,
-  patience?: Patience,
-): Promise<Value> {
+export function reach<Value>({ connection, namespace }: TemporalAddress, work: () => Promise<Value>, patience?: Patience) {
   const tried = () =>
     work().catch((error: unknown) => {
       if (error instanceof StartError) throw error;

@@ -18,7 +18,6 @@ const toldTo = new Table('told_unconfirmed', told);
 const mostUnconfirmed = 100; // the maximum for a company, including removed contacts that were set within the last day
 const mostADay = 10; // the maximum number of notices a day to an unconfirmed contact
 
-/** Contacts of the company and its rules, as stored. */
 async function named(queries: Queries, companyId: string): Promise<Set<string>> {
   const shape = { companyId: z.string(), notify: notifySchema.optional() };
   const companies = new Table('companies', z.object(shape));

@@ -40,10 +40,7 @@ export interface KnownToken {
   state: Token['state'];
   enabled: boolean; // whether the rule is enabled
 }
-export interface Recognizer {
-  webhookSecret?: string | undefined;
-  of(text: string): KnownToken[];
-}
+export type Recognizer = { webhookSecret?: string | undefined; of(text: string): KnownToken[] };
 
 const state = `CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= now() THEN 'expired' ELSE 'active' END`;
 const tokensWithState = new Table(`(SELECT ${state} AS state, * FROM tokens) AS tokens`, tokenSchema);
@@ -304,9 +301,8 @@ function renewHash(
   database.query(update, [id, hash, pepperId ?? null, usedPepper]).catch(() => {});
 }
 
-function isUnnoted({ lastUsedAt }: { lastUsedAt?: string | Date }): boolean {
-  return lastUsedAt === undefined || new Date(lastUsedAt).getTime() < Date.now() - 60_000;
-}
+const isUnnoted = ({ lastUsedAt }: { lastUsedAt?: string | Date }) =>
+  lastUsedAt === undefined || new Date(lastUsedAt).getTime() < Date.now() - 60_000;
 
 /** Records the last use of credentials in the background, at most once a minute. Skips locked rows and ignores failures. */
 function noteUse(database: Database, table: keyof typeof hashTables, used: readonly string[]): void {

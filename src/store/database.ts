@@ -37,15 +37,11 @@ function asNoun(row: Record<string, unknown>): Record<string, unknown> {
 }
 
 /** @param from - for example `rules WHERE relay_id = $1` */
-export async function exists(queries: Queries, from: string, parameters: readonly Parameter[]): Promise<boolean> {
-  return (await queries.query(`SELECT 1 FROM ${from}`, parameters)).length > 0;
-}
+export const exists = async (queries: Queries, from: string, parameters: readonly Parameter[]): Promise<boolean> =>
+  (await queries.query(`SELECT 1 FROM ${from}`, parameters)).length > 0;
 
 /** Asks for a page of a list: at most `limit` items after `cursor` (the `nextCursor` of the previous page). */
-export interface PageRequest {
-  limit: number;
-  cursor?: string;
-}
+export type PageRequest = { limit: number; cursor?: string };
 
 /** The column and the direction of sorting. A cursor is a value of this column. */
 type Order = `${Lowercase<string>} ${'ASC' | 'DESC'}`;
@@ -160,13 +156,7 @@ export class Table<Noun extends z.ZodObject> {
    * Inserts the rows in this order, if `where` is true for the row `given`. By default, existing rows stay unchanged.
    * @param then - the rest of the statement after `WITH written AS (…)`, where `written` has the written rows
    */
-  async insertAll(
-    queries: Queries,
-    rows: readonly StoredRow[],
-    where: string,
-    onConflict = 'DO NOTHING',
-    then?: string,
-  ): Promise<void> {
+  async insertAll(queries: Queries, rows: readonly StoredRow[], where: string, onConflict = 'DO NOTHING', then?: string) {
     const stored = rows.map((row) => this.#encrypted(queries, row));
     const columns = [...new Set(stored.flatMap(Object.keys))].map(columnOf).join(', ');
     const records = `[${stored.map(recordOf).join()}]`;

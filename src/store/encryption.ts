@@ -18,20 +18,8 @@ import { drafts, versions } from './versions.js';
 
 /** All tables with encrypted fields. The rotation begins with the most urgent tables. */
 const settings = [companies, rules, doors, versions];
-const tables = [
-  ...settings,
-  serviceKeys,
-  pauses,
-  people,
-  whole,
-  causes,
-  unconfirmed,
-  notices,
-  drafts,
-  storedEvents,
-  chains,
-  audit,
-];
+const others = [serviceKeys, pauses, people, whole, causes, unconfirmed, notices, drafts, storedEvents, chains, audit];
+const tables = [...settings, ...others];
 
 export const encryptionIn = (database: Database) => {
   const { ids = [], currentId } = database.keyring ?? {};

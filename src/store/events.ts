@@ -16,7 +16,6 @@ const answered = new Table('events', answeredEvent, 'eventId');
 export const storedEvents = new Table('events', storedEventSchema, 'eventId');
 
 export type NewEvent = StoredEvent & { companyId: string };
-/** The outcome of an event, without its body. */
 export type AnsweredEvent = z.infer<typeof answeredEvent>;
 
 const flushEveryMs = 1000;
@@ -224,7 +223,6 @@ export class Events {
     return (await answered.find(this.database, where, [companyId, relayId, key, hash])) ?? waiting;
   }
 
-  /** Counts the outcomes of a shadow version. */
   async shadowCounts(companyId: string, relayId: string, version: number): Promise<Record<string, number>> {
     await this.flush();
     const count = `SELECT shadow ->> 'outcome' AS outcome, count(*)::int AS events FROM events

@@ -32,6 +32,7 @@ const standings = `SELECT relay_id AS "relayId", name, enabled, expect_every AS 
 const countRefused = `SELECT count(*)::int AS refused FROM rejected_requests WHERE ${within}`;
 
 const hourRow = countsSchema.extend({ at: z.iso.datetime() });
+const oldestRow = z.object({ at: z.iso.datetime().optional() });
 const none: Omit<z.infer<typeof ofRuleSchema>, 'relayId'> = { events: 0, chains: 0, failed: 0, nobody: 0 };
 const [dayMs, weekMs] = [86_400_000, 7 * 86_400_000];
 const iso = (time: number) => new Date(time).toISOString();
@@ -74,12 +75,7 @@ export const healthIn = (database: Database) => {
       const lastHour = Math.floor(now / 3_600_000) * 3_600_000;
       const dayBefore = (weeks: number) =>
         hours(companyId, lastHour - 23 * 3_600_000 - weeks * weekMs, lastHour + 3_600_000 - weeks * weekMs);
-      const oldest = read(
-        database,
-        z.object({ at: z.iso.datetime().optional() }),
-        'SELECT min(received_at) AS at FROM chains WHERE company_id = $1',
-        [companyId],
-      );
+      const oldest = read(database, oldestRow, 'SELECT min(received_at) AS at FROM chains WHERE company_id = $1', [companyId]);
       const [rules, last, before, [began], today, ...weeks] = await Promise.all([
         standing(companyId, null),
         byRule(companyId, iso(middle), iso(now)),
@@ -91,11 +87,7 @@ export const healthIn = (database: Database) => {
         rows.find((row) => row.at === iso(time)) ?? none;
       const shown = Array.from({ length: 24 }, (_, place) => lastHour - (23 - place) * 3_600_000);
       return {
-        rules: rules.map((rule) => ({
-          ...rule,
-          ...(last.get(rule.relayId) ?? none),
-          before: before.get(rule.relayId) ?? none,
-        })),
+        rules: rules.map((rule) => ({ ...rule, ...(last.get(rule.relayId) ?? none), before: before.get(rule.relayId) ?? none })),
         hours: shown.map((hour) => {
           const past = weeks.flatMap((rows, place) => {
             const then = hour - (place + 1) * weekMs;
@@ -106,7 +98,6 @@ export const healthIn = (database: Database) => {
       };
     },
 
-    /** The counts of a company and of its rules within a time. */
     company: async (companyId: string, since: string, until: string) => {
       const parameters = [companyId, since, until];
       const [rules, counted, [all = none], [refused]] = await Promise.all([
@@ -125,12 +116,8 @@ export const healthIn = (database: Database) => {
     /** The minutes since 1970 of the last 4 weeks in which events came, the oldest first. */
     eventMinutes: async (companyId: string, relayId: string, now = Date.now()): Promise<number[]> => {
       const select = `SELECT DISTINCT floor(EXTRACT(epoch FROM received_at) / 60)::int AS minute FROM ${ofRule} ORDER BY 1`;
-      const rows = await read(database, z.object({ minute: z.int() }), select, [
-        companyId,
-        iso(now - 4 * weekMs),
-        iso(now),
-        relayId,
-      ]);
+      const parameters = [companyId, iso(now - 4 * weekMs), iso(now), relayId];
+      const rows = await read(database, z.object({ minute: z.int() }), select, parameters);
       return rows.map(({ minute }) => minute);
     },
   };

@@ -7,10 +7,7 @@ import { encrypted } from '../contract/secrets.js';
 import { type Database, exists, type Queries, read, Table } from './database.js';
 
 /** A company gets at most `notices` notices within `seconds`, for all causes together. */
-export interface NoticeBudget {
-  notices: number;
-  seconds: number;
-}
+export type NoticeBudget = { notices: number; seconds: number };
 
 type Coming = Omit<Joined, 'count'>;
 

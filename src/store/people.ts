@@ -78,7 +78,6 @@ export const peopleIn = (database: Database, pepper: Pepper) => {
       return deleteNamed(database, 'people WHERE company_id = $1 AND person_id = $2', [companyId, personId], event);
     },
 
-    /** The people with this address, in all companies. */
     withAddress: (email: string) => find(database, email),
 
     /**
@@ -133,7 +132,6 @@ export const peopleIn = (database: Database, pepper: Pepper) => {
         await signIns.insert(database, { ...row, personId });
     },
 
-    /** The people of an open sign-in. */
     choices: (token: string, browser: string): Promise<KnownPerson[]> => {
       const chosen = `person_id IN (SELECT person_id FROM sign_ins WHERE ${isOpen}) ${byName}`;
       return known.select(database, chosen, [digest(token), digest(browser)]);

@@ -56,7 +56,6 @@ export class Pepper {
 
 const inJson = (hash: Uint8Array) => `\\x${Buffer.from(hash).toString('hex')}`;
 
-/** Tables with hashes, and their id columns. */
 export const hashTables = {
   tokens: 'token_id',
   company_keys: 'key_id',

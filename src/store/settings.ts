@@ -204,11 +204,8 @@ export class Settings {
     if (!company) return undefined;
     try {
       const doorOf = new Map(ofRules.map((row) => doors.parse(database, row)).map(({ relayId, door }) => [relayId, door]));
-      const rulesById = new Map(
-        rules
-          .map((row) => rulesNow.parse(database, row))
-          .map((rule) => [rule.relayId, { ...rule, door: doorOf.get(rule.relayId) ?? usualDoor }]),
-      );
+      const known = rules.map((row) => rulesNow.parse(database, row));
+      const rulesById = new Map(known.map((rule) => [rule.relayId, { ...rule, door: doorOf.get(rule.relayId) ?? usualDoor }]));
       const contents = new Map<string, { published?: PublishedContents; shadow?: PublishedContents }>();
       for (const { relayId, version, seq } of versions) {
         const found = loaded.get(seq);

@@ -26,16 +26,10 @@ import { versionsIn } from './versions.js';
 export type Store = ReturnType<typeof createStore>;
 
 /** Without these secrets, data is not encrypted, and hashes have no pepper. */
-export interface Secrets {
-  keyring?: Keyring;
-  secret?: string;
-}
+export type Secrets = { keyring?: Keyring; secret?: string };
 
 /** Called for each copy of an event, and each row of a chain, that the store cannot keep. */
-export interface Losses {
-  lostEvent?: () => void;
-  lostRow?: LostRow;
-}
+export type Losses = { lostEvent?: () => void; lostRow?: LostRow };
 
 export function createStore(connected: Database, { keyring, secret }: Secrets = {}, { lostEvent, lostRow }: Losses = {}) {
   const opened: Database = {

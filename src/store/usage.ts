@@ -3,10 +3,7 @@
 import { z } from 'zod';
 import { type Queries, read } from './database.js';
 
-export interface Used {
-  actions: number;
-  recipients: number;
-}
+export type Used = { actions: number; recipients: number };
 
 const settleEveryMs = 1000;
 const keptDays = 31;

@@ -4,17 +4,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { type Actor, actorName } from '../contract/audit.js';
 import type { StoredRule } from '../contract/rule.js';
+import type { Contents, Draft, Version, WholeVersion } from '../contract/rule-contents.js';
 import {
-  type Contents,
   contentsSchema,
-  type Draft,
   draftSchema,
   keptVersions,
   mostContentsBytes,
   mostContentsOfCompany,
-  type Version,
   versionSchema,
-  type WholeVersion,
 } from '../contract/rule-contents.js';
 import { encrypted } from '../contract/secrets.js';
 import { recordChange } from './audit.js';

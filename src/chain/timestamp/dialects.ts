@@ -4,10 +4,7 @@ import { type Moment, momentAt, NO_REFORM, padded, REFORM } from './moment.js';
 import { oldZoneAt, zoneAt } from './zone.js';
 
 /** A pattern letter. `width` is the number of equal letters in a row. */
-export interface Letter {
-  allows(width: number): boolean;
-  print(t: Moment, width: number): string;
-}
+export type Letter = { allows(width: number): boolean; print(t: Moment, width: number): string };
 
 export interface Dialect {
   name: 'SimpleDateFormat' | 'DateTimeFormatter';

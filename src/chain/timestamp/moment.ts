@@ -52,9 +52,7 @@ function dateOf(epochDay: number, reform: number) {
   return { year: month > 2 ? marchYear : marchYear + 1, month, day };
 }
 
-function sundayOf(epochDay: number): number {
-  return Math.floor((epochDay + 4) / 7) * 7 - 4;
-}
+const sundayOf = (epochDay: number) => Math.floor((epochDay + 4) / 7) * 7 - 4;
 
 const DAY = 86_400_000;
 
@@ -82,6 +80,4 @@ export function momentAt(epochMillis: number, zone: ZoneAt, reform: number) {
 export type Moment = ReturnType<typeof momentAt>;
 
 /** Writes at least `width` digits. The sign is not a digit. */
-export function padded(value: number, width: number): string {
-  return (value < 0 ? '-' : '') + String(Math.abs(value)).padStart(width, '0');
-}
+export const padded = (value: number, width: number) => (value < 0 ? '-' : '') + String(Math.abs(value)).padStart(width, '0');

@@ -10,10 +10,7 @@ interface Row {
   pad: number; // the width after padding with spaces; 0 means no padding
 }
 
-export interface Pattern {
-  dialect: Dialect;
-  parts: (string | Row)[];
-}
+export type Pattern = { dialect: Dialect; parts: (string | Row)[] };
 
 type Reading = Parsed<{ pattern: Pattern; warnings: string[] }> & { place?: number };
 
@@ -83,9 +80,7 @@ function read(text: string, dialect: Dialect): Reading {
 /** One moment on each day of a year, at changing hours, in the zone with the shortest names (`Z`). */
 const PROBES = Array.from({ length: 366 }, (_, day) => dateTimeFormatter.at(day * 25 * 3_600_000, '+00:00'));
 
-function fitsEver({ letter, letters, pad }: Row): boolean {
-  return PROBES.some((moment) => letter.print(moment, letters.length).length <= pad);
-}
+const fitsEver = ({ letter, letters, pad }: Row) => PROBES.some((moment) => letter.print(moment, letters.length).length <= pad);
 
 /** Warns about `u` (weekday number) or `Y` (week year) beside a month or a day: the author usually means `y`. */
 function warningsFor({ dialect, parts }: Pattern): string[] {

@@ -44,9 +44,7 @@ export function readTimestamp(text: string, zone: string): Parsed<{ epochMillis:
 type Fields = Record<string, string | undefined>;
 
 /** Values below 1e11 are seconds (up to the year 5138). Other values are milliseconds. */
-function readUnix(value: number): number | string {
-  return withinReach(Math.round(Math.abs(value) < 1e11 ? value * 1000 : value));
-}
+const readUnix = (value: number): number | string => withinReach(Math.round(Math.abs(value) < 1e11 ? value * 1000 : value));
 
 function readDate(value: string, companyZone: string): number | string {
   const fields: Fields | undefined = FORMS.map((form) => form.exec(value)?.groups).find((groups) => groups !== undefined);
@@ -119,10 +117,5 @@ function offsetsCalled(shortName: string, zones: string[], instants: number[]): 
   return new Set(moments.filter(({ short }) => sameWord(short, shortName)).map(({ offset }) => offset));
 }
 
-function sameWord(one: string, other: string): boolean {
-  return one.toUpperCase() === other.toUpperCase();
-}
-
-function withinReach(millis: number): number | string {
-  return Math.abs(millis) <= FARTHEST ? millis : 'it is too far away in time';
-}
+const sameWord = (one: string, other: string) => one.toUpperCase() === other.toUpperCase();
+const withinReach = (millis: number): number | string => (Math.abs(millis) <= FARTHEST ? millis : 'it is too far away in time');

@@ -26,9 +26,8 @@ const FIXED_OFFSET = /^([+-])(0\d|1[0-8]):([0-5]\d)$/;
 const YEAR_1900 = Date.UTC(1900, 0, 1);
 
 /** Accepts an IANA name (`Europe/Berlin`, `UTC`; case matters) or a fixed offset `±hh:mm` up to 18 hours. */
-export function isTimeZone(text: string): boolean {
-  return zoneTable.has(text) || fixedOffset(text) !== undefined || Intl.supportedValuesOf('timeZone').includes(text);
-}
+export const isTimeZone = (text: string) =>
+  zoneTable.has(text) || fixedOffset(text) !== undefined || Intl.supportedValuesOf('timeZone').includes(text);
 
 /** The zone as in `java.time`. */
 export function zoneAt(zone: string, epochMillis: number): ZoneAt {
@@ -58,11 +57,8 @@ export function offsetSeconds(zone: string, epochMillis: number): number {
 }
 
 /** The zones with this short name, for standard or daylight saving time. `shortName` is in capitals. */
-export function zonesCalled(shortName: string): string[] {
-  return [...zoneTable]
-    .filter(([, { names }]) => names.slice(0, 2).some((name) => name.toUpperCase() === shortName))
-    .map(([id]) => id);
-}
+export const zonesCalled = (shortName: string): string[] =>
+  [...zoneTable].filter(([, { names }]) => names.slice(0, 2).some((name) => name.toUpperCase() === shortName)).map(([id]) => id);
 
 /** A cache of up to 100 formatters, because each formatter is slow to create and takes about 60 kB. */
 const offsetClocks = new Map<string, Intl.DateTimeFormat>();
@@ -91,6 +87,4 @@ function named(id: string, offset: number, epochMillis: number): ZoneAt {
   return { id, offset, short: daylight ? daylightShort : short, long: daylight ? daylightLong : long, genericShort, genericLong };
 }
 
-function nameless(id: string, offset: number): ZoneAt {
-  return { id, offset, short: id, long: id, genericShort: id, genericLong: id };
-}
+const nameless = (id: string, offset: number): ZoneAt => ({ id, offset, short: id, long: id, genericShort: id, genericLong: id });

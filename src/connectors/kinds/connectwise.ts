@@ -118,9 +118,8 @@ export function connectwise(settings: TicketingConnections['connectwise']): Tick
 const pathOf = (ticketId: string) => `/${ticketId.replace('/', '/tickets/')}`;
 const numberIn = (ticketId: string) => ticketId.split('/')[1] ?? '';
 
-function ticketOf(session: Session, ticketId: string) {
-  return session.read(ticketSchema, { path: pathOf(ticketId), about: `ticket ${numberIn(ticketId)}` });
-}
+const ticketOf = (session: Session, ticketId: string) =>
+  session.read(ticketSchema, { path: pathOf(ticketId), about: `ticket ${numberIn(ticketId)}` });
 
 const types: Record<string, FieldType> = { Number: 'number', Percent: 'number', Checkbox: 'boolean', Date: 'date' };
 

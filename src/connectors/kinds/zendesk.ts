@@ -126,9 +126,8 @@ function described({ id, type, title, custom_field_options: options }: z.infer<t
 }
 
 /** If a field has become inactive meanwhile, the ticket does not contain it. */
-function valueIn({ custom_fields }: z.infer<typeof ticketSchema>, field: Field): unknown {
-  return custom_fields.find(({ id }) => String(id) === field.id)?.value ?? null;
-}
+const valueIn = ({ custom_fields }: z.infer<typeof ticketSchema>, field: Field): unknown =>
+  custom_fields.find(({ id }) => String(id) === field.id)?.value ?? null;
 
 function sentence(json: unknown): string | undefined {
   const { error, description, details } = errorSchema.safeParse(json).data ?? {};

@@ -31,9 +31,7 @@ export async function startMailCatcher(options: { host: string; smtpPort: number
   }
 }
 
-/** Accepts every e-mail, unless a failure is set. */
 function smtpServer(mailbox: Mailbox, fault: Fault<MailFailure>): SMTPServer {
-  /** Returns the current failure if it applies to one of these recipients. */
   const meets = (kind: 'code' | 'dropAfterBody', recipients: string[]) => {
     const concerned = (to = '') => recipients.some((address) => address.toLowerCase().includes(to.toLowerCase()));
     return fault.meet((failure) => Boolean(failure[kind]) && concerned(failure.to));

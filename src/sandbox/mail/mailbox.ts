@@ -17,7 +17,6 @@ export class Mailbox {
 
   private constructor(private readonly directory?: string) {}
 
-  /** Loads the messages of the directory. */
   static async open(directory?: string): Promise<Mailbox> {
     const mailbox = new Mailbox(directory);
     if (directory === undefined) return mailbox;

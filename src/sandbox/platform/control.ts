@@ -6,15 +6,8 @@ import { z } from 'zod';
 import type { Html } from '../../api/page.js';
 import { faultButtons, faultCard, faultRoutes } from '../fault.js';
 import { button, found, jsonBody, sendPage, time } from '../page.js';
-import {
-  type Assignment,
-  type Call,
-  changeSchema,
-  type Delivery,
-  type PlatformState,
-  type Ticket,
-  type Webhook,
-} from './state.js';
+import type { Assignment, Call, Delivery, PlatformState, Ticket, Webhook } from './state.js';
+import { changeSchema } from './state.js';
 import { events, type PlatformEvent, savedWebhook, type Webhooks, webhookOf } from './webhooks.js';
 import { groups } from './world.js';
 

@@ -84,7 +84,6 @@ export function createAutotask({ doubts }: { doubts?: Partial<typeof autotaskDou
     getPath: (request) => new URL(request.url).pathname.toLowerCase(),
   });
 
-  /** Returns the ticket in the form of an answer. */
   const shown = ({ values, ...ticket }: Ticket) => {
     const isEmpty = Object.values(values).every((value) => value === null);
     if (isEmpty && is.emptyFieldsAreAbsent) return ticket;

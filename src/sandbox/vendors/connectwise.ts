@@ -71,7 +71,6 @@ export function createConnectwise({ doubts }: { doubts?: Partial<typeof connectw
   });
 
   const ticketFields = () => state.fields.filter(({ podId }) => podId === ticketPod);
-  /** Returns the ticket in the form of an answer. */
   const shown = ({ id, room, summary, status, lastUpdated, values }: Ticket) => ({
     ...{ id, summary, recordType: room === 'service' ? 'ServiceTicket' : 'ProjectTicket', status },
     customFields: ticketFields().map(({ id, caption, ...field }) => {

@@ -38,7 +38,6 @@ const api = '/rest/api/3';
 /** Matches the start of a path of api.atlassian.com: `/ex/jira/` and the cloud id. */
 const gateway = /^\/ex\/jira\/([^/]*)/;
 
-/** The error if the simulator refuses the value of a field. The message gives the reason. */
 class WrongValue extends Error {}
 
 export function createJira({ doubts }: { doubts?: Partial<typeof jiraDoubts> } = {}) {
@@ -102,7 +101,6 @@ export function createJira({ doubts }: { doubts?: Partial<typeof jiraDoubts> } =
   const optionShown = (base: string, { options }: Field, id: unknown) => {
     return { self: `${base}${api}/customFieldOption/${id}`, value: options.find((option) => option.id === id)?.value, id };
   };
-  /** Returns a value in the form of an answer. */
   const shown = (base: string, field: Field, value: unknown): unknown => {
     if (field.kind === 'status') return { self: `${base}${api}/status/10000`, ...toDo };
     if (value === null) return null;

@@ -21,7 +21,6 @@ const creatorOf = async (kind: string): Promise<() => Vendor<VendorState>> =>
   (await import(`./${kind}.js`))[`create${capital(kind)}`];
 const creators = await Promise.all(Object.keys(kinds).map(creatorOf));
 
-/** Returns the settings that connect a company to the simulator. */
 const settingsFor = ({ kind, settings }: Vendor<VendorState>, baseUrl: string) => {
   return { [kind in platformKinds ? 'platform' : 'ticketing']: { kind, ...settings, baseUrl } };
 };

@@ -26,7 +26,6 @@ export interface Vendor<State extends VendorState, Failure extends string = stri
   app: VendorApp;
   state: State;
   faults: Faults<Failure>;
-  /** The records that the page of the simulators shows. */
   records(): VendorRecord[];
 }
 
@@ -196,7 +195,6 @@ async function callOf(c: VendorContext) {
   return { at: new Date().toISOString(), method: c.req.method, path, query, headers, body, status };
 }
 
-/** Returns parsed JSON, the fields of a form, or text. */
 function bodyOf(type: string, text: string): unknown {
   if (text === '') return undefined;
   if (type.startsWith('application/x-www-form-urlencoded')) return masked(formOf(text));
@@ -216,7 +214,6 @@ function masked<Named extends Fields>(named: Named): Named {
   return Object.fromEntries(shown) as Named;
 }
 
-/** Serves one simulator on loopback. */
 export async function serveVendor({ app, faults }: { app: VendorApp; faults: { release(): void } }) {
   const server = await serveHttp(app, { host: '127.0.0.1', port: 0, variable: 'RELAY_SANDBOX_PORT', graceMs: 0, headers: {} });
   const close = () => {
@@ -226,7 +223,6 @@ export async function serveVendor({ app, faults }: { app: VendorApp; faults: { r
   return { url: server.url, close };
 }
 
-/** Returns the URL of the request with another value of one parameter. */
 export function urlWith(c: VendorContext, parameter: string, value: unknown): URL {
   const url = new URL(c.req.url);
   url.searchParams.set(parameter, `${value}`);

@@ -245,7 +245,6 @@ const outdated =
   'Safe Update prevented the update due to outdated ticket data. Please fetch the latest ticket data and try again.';
 const anonymous = { id: null, name: 'Anonymous user', email: 'invalid@example.com', role: 'end-user' };
 
-/** Selects the times that are in the last period. */
 const lately = (times: number[], periodMs = minuteMs) => times.filter((at) => at > Date.now() - periodMs);
 /** The seconds until the first of these times is older than the period. */
 const secondsFrom = ([first = Date.now()]: number[], periodMs = minuteMs) => Math.ceil((first + periodMs - Date.now()) / 1000);
