@@ -17,6 +17,7 @@ import {
   type ListedChain,
   noticeTextSchema,
 } from '../contract/chain-resource.js';
+import { named, namedStrict } from '../contract/named.js';
 import { Problem } from '../contract/problem.js';
 import { standingWords } from '../notices/chain-words.js';
 import { chainPlace, type ListedRow } from '../store/chains.js';
@@ -42,42 +43,36 @@ const listQuery = chainFilterSchema.extend({
   ...pageQuery(chainPlace).shape,
 });
 
-const rescheduleSchema = z
-  .strictObject({
-    seconds: z.number().min(0).max(maxDelaySeconds).describe('Counted from now. `reschedule` requires this field.'),
-  })
-  .meta({ id: 'Reschedule' });
+const rescheduleSchema = namedStrict('Reschedule', {
+  seconds: z.number().min(0).max(maxDelaySeconds).describe('Counted from now. `reschedule` requires this field.'),
+});
 
 const sameAssignment = z.array(z.int());
 const anyFields = z.record(z.string(), z.unknown());
-const mendRequest = z
-  .strictObject({
-    fields: anyFields.describe(
-      'The new values of the changed fields, by their names in the request. `null` removes a field. You cannot change `action`, ' +
-        '`relayId`, or a `delayInSeconds` that was not blank.',
+const mendRequest = namedStrict('Mend', {
+  fields: anyFields.describe(
+    'The new values of the changed fields, by their names in the request. `null` removes a field. You cannot change `action`, ' +
+      '`relayId`, or a `delayInSeconds` that was not blank.',
+  ),
+  confirmUnknown: z
+    .boolean()
+    .optional()
+    .describe('Required if the outcome of the last attempt is unknown, because the edited action could cause a second effect.'),
+  allActions: z
+    .boolean()
+    .optional()
+    .describe(
+      'Only for an edit of `platformAssignmentId`: also edits all other actions of the chain that have not ended and have the same ' +
+        'assignment.',
     ),
-    confirmUnknown: z
-      .boolean()
-      .optional()
-      .describe('Required if the outcome of the last attempt is unknown, because the edited action could cause a second effect.'),
-    allActions: z
-      .boolean()
-      .optional()
-      .describe(
-        'Only for an edit of `platformAssignmentId`: also edits all other actions of the chain that have not ended and have the same ' +
-          'assignment.',
-      ),
-  })
-  .meta({ id: 'Mend' });
-const fieldsSchema = z
-  .object({
-    chainId: z.string(),
-    index: z.int(),
-    fields: anyFields.describe('The current fields, without the token.'),
-    sent: anyFields.optional().describe('The fields as they were in the request, if somebody has edited the action.'),
-    sameAssignment: sameAssignment.describe('The indexes of other open actions with the same `platformAssignmentId`.'),
-  })
-  .meta({ id: 'ActionFields' });
+});
+const fieldsSchema = named('ActionFields', {
+  chainId: z.string(),
+  index: z.int(),
+  fields: anyFields.describe('The current fields, without the token.'),
+  sent: anyFields.optional().describe('The fields as they were in the request, if somebody has edited the action.'),
+  sameAssignment: sameAssignment.describe('The indexes of other open actions with the same `platformAssignmentId`.'),
+});
 const steeredAnswer = z.object({
   chainId: z.string(),
   index: z.int(),
@@ -105,22 +100,20 @@ const filterSchema = chainFilterSchema.extend({
         'in open chains, and the failed actions in failed chains.',
     ),
 });
-const bulkRequest = z
-  .strictObject({
-    verb: z
-      .enum(bulkVerbs)
-      .describe(
-        '`retry`, `mend` and `skip` affect actions that need attention. With `status: "failed"`, `retry` and `mend` affect failed ' +
-          'actions and open their chains again. `runNow` affects scheduled actions. `cancel` affects actions that have not ended. ' +
-          'If a chain has no other remaining actions, `cancel` cancels the chain.',
-      ),
-    filter: filterSchema
-      .default({})
-      .describe('Selects the chains. `assignmentId`, `relayId` and `reason` also select actions in these chains.'),
-    correction: correctionSchema.optional().describe('The edit of each action. Required for `mend`, forbidden for other verbs.'),
-    confirm: z.int().min(1).optional().describe('The `count` of the preview. Omit `confirm` to get a preview.'),
-  })
-  .meta({ id: 'BulkRequest' });
+const bulkRequest = namedStrict('BulkRequest', {
+  verb: z
+    .enum(bulkVerbs)
+    .describe(
+      '`retry`, `mend` and `skip` affect actions that need attention. With `status: "failed"`, `retry` and `mend` affect failed ' +
+        'actions and open their chains again. `runNow` affects scheduled actions. `cancel` affects actions that have not ended. ' +
+        'If a chain has no other remaining actions, `cancel` cancels the chain.',
+    ),
+  filter: filterSchema
+    .default({})
+    .describe('Selects the chains. `assignmentId`, `relayId` and `reason` also select actions in these chains.'),
+  correction: correctionSchema.optional().describe('The edit of each action. Required for `mend`, forbidden for other verbs.'),
+  confirm: z.int().min(1).optional().describe('The `count` of the preview. Omit `confirm` to get a preview.'),
+});
 const anyBulkRequest = bulkRequest
   .extend({ filter: filterSchema.extend({ companyId: z.string().regex(companyIdPattern).optional() }).default({}) })
   .meta({ id: 'AnyBulkRequest' });

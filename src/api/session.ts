@@ -6,6 +6,7 @@ import type { StatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
 import { actorName, type Caller } from '../contract/audit.js';
 import { roles } from '../contract/credential.js';
+import { named } from '../contract/named.js';
 import { Problem } from '../contract/problem.js';
 import { type Authenticated, assertOwnPage, type Callers, unauthorized } from './bearer-authentication.js';
 import { parseAs, readObject } from './input.js';
@@ -23,14 +24,12 @@ export const toSchema = z
   .optional()
   .describe('The page to open after sign-in: a page of the console, or a path below `/web-ui`. Other addresses are ignored.');
 
-const sessionSchema = z
-  .object({
-    kind: z.enum(['admin', 'key', 'person']),
-    name: z.string().optional().describe('The name of the key, person or admin token. `RELAY_ADMIN_TOKEN` has no name.'),
-    companyId: z.string().optional().describe('The company of the key or person.'),
-    role: z.enum(roles).optional().describe('The role of the key or person.'),
-  })
-  .meta({ id: 'Session' });
+const sessionSchema = named('Session', {
+  kind: z.enum(['admin', 'key', 'person']),
+  name: z.string().optional().describe('The name of the key, person or admin token. `RELAY_ADMIN_TOKEN` has no name.'),
+  companyId: z.string().optional().describe('The company of the key or person.'),
+  role: z.enum(roles).optional().describe('The role of the key or person.'),
+});
 
 /** The ways to sign in besides keys and tokens. `openId`: the name of the service. */
 export type Ways = { mail?: boolean; openId?: string | undefined };

@@ -4,6 +4,7 @@ import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { maxDelaySeconds } from '../chain/chain.js';
+import { named, namedStrict } from './named.js';
 import { label } from './notify.js';
 
 /** A token of a rule works for lists of actions and for events. An event token works only for events. */
@@ -11,27 +12,26 @@ export const tokenPurposes = ['rule', 'event'] as const;
 export type TokenPurpose = (typeof tokenPurposes)[number];
 
 /** After a rotation, the older tokens expire at the end of the grace period. */
-export const tokenSchema = z
-  .object({
-    tokenId: z.string(),
-    purpose: z.enum(tokenPurposes).describe('`rule`: works for lists of actions and for events. `event`: works only for events.'),
-    state: z.enum(['active', 'expired', 'revoked']),
-    createdAt: z.iso.datetime(),
-    expiresAt: z.iso.datetime().optional(),
-    revokedAt: z.iso.datetime().optional(),
-    lastUsedAt: z.iso.datetime().optional().describe('The last use. The relay updates this time at most once a minute.'),
-  })
-  .meta({ id: 'Token' });
+export const tokenSchema = named('Token', {
+  tokenId: z.string(),
+  purpose: z.enum(tokenPurposes).describe('`rule`: works for lists of actions and for events. `event`: works only for events.'),
+  state: z.enum(['active', 'expired', 'revoked']),
+  createdAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime().optional(),
+  revokedAt: z.iso.datetime().optional(),
+  lastUsedAt: z.iso.datetime().optional().describe('The last use. The relay updates this time at most once a minute.'),
+});
 export type Token = z.infer<typeof tokenSchema>;
 
 export const tokensResponse = z.object({ tokens: z.array(tokenSchema) }); // the newest token first
 
 const grace = 'The longest time that the older tokens stay valid, in seconds. With `null`, their expiry does not change.';
 const graceSeconds = z.int().min(0).max(maxDelaySeconds).nullable().default(0).describe(grace);
-export const rotationRequest = z.strictObject({ graceSeconds }).meta({ id: 'Rotation' });
-export const rotatedTokenResponse = z
-  .object({ tokenId: z.string(), relayAccessToken: z.string().describe('The token. Only this answer shows it.') })
-  .meta({ id: 'RotatedToken' });
+export const rotationRequest = namedStrict('Rotation', { graceSeconds });
+export const rotatedTokenResponse = named('RotatedToken', {
+  tokenId: z.string(),
+  relayAccessToken: z.string().describe('The token. Only this answer shows it.'),
+});
 
 /** Each role includes the permissions of the roles before it. */
 export const roles = ['read', 'steer', 'author', 'manage'] as const;
@@ -43,16 +43,14 @@ const role = z
       'and makes their tokens. `manage` also changes settings.',
   );
 
-export const keySchema = z
-  .object({
-    keyId: z.string(),
-    name: z.string(),
-    role,
-    createdAt: z.iso.datetime(),
-    expiresAt: z.iso.datetime().optional(),
-    lastUsedAt: z.iso.datetime().optional().describe('The last use. The relay updates this time at most once a minute.'),
-  })
-  .meta({ id: 'Key' });
+export const keySchema = named('Key', {
+  keyId: z.string(),
+  name: z.string(),
+  role,
+  createdAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime().optional(),
+  lastUsedAt: z.iso.datetime().optional().describe('The last use. The relay updates this time at most once a minute.'),
+});
 export type CompanyKey = z.infer<typeof keySchema>;
 
 export const futureTime = z.iso
@@ -65,7 +63,7 @@ const expiry = z.object({
     .optional()
     .describe('When the key or token expires.'),
 });
-export const newKeyRequest = z.strictObject({ name: label, role: role.default('steer'), ...expiry.shape }).meta({ id: 'NewKey' });
+export const newKeyRequest = namedStrict('NewKey', { name: label, role: role.default('steer'), ...expiry.shape });
 export type NewKey = z.infer<typeof newKeyRequest>;
 
 /** An admin token has the same permissions as RELAY_ADMIN_TOKEN, and the name of an operator. */

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { isEmailAddress } from '../chain/address.js';
 import { isLoopback } from './loopback.js';
+import { named } from './named.js';
 import { encrypted, mask, secret } from './secrets.js';
 
 export const prose = z.string().trim().min(1, 'must not be blank');
@@ -110,17 +111,15 @@ export const unconfirmedSchema = z.object({
 
 export const contactsResponse = z.object({
   contacts: z.array(
-    z
-      .object({
-        contact: z.string().describe('An e-mail address, or a webhook without its path, because the path is secret.'),
-        relayId: z.string().optional().describe('The rule that has this contact. Absent if it is a contact of the company.'),
-        confirmed: z
-          .boolean()
-          .describe(
-            '`false`: the contact has not confirmed with the link in a notice. Until then, the contact gets only the first notice of each cause, and at most ten notices a day.',
-          ),
-      })
-      .meta({ id: 'Contact' }),
+    named('Contact', {
+      contact: z.string().describe('An e-mail address, or a webhook without its path, because the path is secret.'),
+      relayId: z.string().optional().describe('The rule that has this contact. Absent if it is a contact of the company.'),
+      confirmed: z
+        .boolean()
+        .describe(
+          '`false`: the contact has not confirmed with the link in a notice. Until then, the contact gets only the first notice of each cause, and at most ten notices a day.',
+        ),
+    }),
   ),
 });
 
