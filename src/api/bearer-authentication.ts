@@ -84,9 +84,7 @@ export interface CallersOptions {
 const mostLookedUp = 4;
 
 /** Whether a text may be a key or an admin token. For any other text, no query is needed. */
-function isLookedUp(credential: string): boolean {
-  return /^rl[ka]_/.test(credential) && !isMistyped(credential);
-}
+const isLookedUp = (credential: string): boolean => /^rl[ka]_/.test(credential) && !isMistyped(credential);
 
 export class Callers {
   readonly #store: CallersOptions['store'];
@@ -224,6 +222,5 @@ export function unauthorized(needed: string, c: Context<Authenticated>): Problem
 }
 
 /** Keeps the link to Temporal's Web UI only for operators, because the relay decodes payloads only for operators. */
-export function linksFor(actor: Caller | undefined, { api, webUi }: Links): Links {
-  return actor?.kind === 'admin' ? { api, webUi } : { api };
-}
+export const linksFor = (actor: Caller | undefined, { api, webUi }: Links) =>
+  actor?.kind === 'admin' ? { api, webUi } : { api };

@@ -170,9 +170,7 @@ function previewOf(action: ChainAction, { company, connectors }: Look): Preview 
   }
 }
 
-function inWords({ message, facts: { title } }: ConnectorError): string {
-  return title === undefined ? message : `${title} (${message})`;
-}
+const inWords = ({ message, facts: { title } }: ConnectorError) => (title === undefined ? message : `${title} (${message})`);
 
 /** Returns the current pause of the system that the action calls. */
 function pauseFor(action: ChainAction, pauses: readonly Pause[]): Pause | undefined {

@@ -219,9 +219,7 @@ function howItEnded(action: ActionResource, last: Steered | undefined, { timeZon
   return `${last ? decided(last, timeZone) : 'The action is not held any more.'} ${now}`;
 }
 
-function decided({ verb, by, at }: Steered, timeZone: string): string {
-  return `${verbs[verb]} by ${by}, ${timesIn(timeZone)(at)}.`;
-}
+const decided = ({ verb, by, at }: Steered, timeZone: string): string => `${verbs[verb]} by ${by}, ${timesIn(timeZone)(at)}.`;
 
 const verbs = {
   retry: 'Retried',

@@ -170,9 +170,7 @@ function curlOf({ method, path, access, body, rawBody, examples = {} }: Route, u
 }
 
 /** The path with `{name}` for each parameter. */
-function pathOf({ path }: Route): string {
-  return path.replaceAll(/:(\w+)/g, '{$1}');
-}
+const pathOf = ({ path }: Route): string => path.replaceAll(/:(\w+)/g, '{$1}');
 
 /** The possible credentials for each kind of access. `{}` means that the route needs no credentials. */
 const securities: Record<Access, Record<string, []>[]> = {
@@ -257,9 +255,7 @@ function describeAnswer([description, body, headers = {}]: Answer, schemas: Sche
   };
 }
 
-function header(description: string): { description: string; schema: Schema } {
-  return { description, schema: { type: 'string' } };
-}
+const header = (description: string): { description: string; schema: Schema } => ({ description, schema: { type: 'string' } });
 
 const problemHeaders: Record<number, DescribedAnswer['headers']> = {
   401: { 'WWW-Authenticate': header('The required credential.') },

@@ -87,9 +87,7 @@ function refusedEvent(refused: Rejection, asked: AskedEvent, reading: ReadEvent)
 }
 
 /** Masks the tokens of a list of actions that came as an event. */
-export function withoutTokens(text: string): string {
-  return /rl[teka]_|relay_?-?access/i.test(text) ? tokensIn(text).masked : text;
-}
+export const withoutTokens = (text: string): string => (/rl[teka]_|relay_?-?access/i.test(text) ? tokensIn(text).masked : text);
 
 /** The answer to a body that is no event. */
 export function unreadable({ flaw, text }: Extract<ReadEvent, { ok: false }>, { received }: EventSender): Rejection {

@@ -122,9 +122,7 @@ async function keepBroken({ store, log, guesses, rejections }: Options, problem:
 
 const isLive = ({ state, enabled }: KnownToken) => state === 'active' && enabled;
 
-function reasonOf(flaw: Flaw | undefined): RejectionReason {
-  return flaw ? (reasons[flaw.kind] ?? 'malformed-body') : 'wrong-token';
-}
+const reasonOf = (flaw: Flaw | undefined): RejectionReason => (flaw ? (reasons[flaw.kind] ?? 'malformed-body') : 'wrong-token');
 
 /** Chooses the most serious reason, because a person must check this reason before sending the request again. */
 function deadReason(found: readonly KnownToken[], signature: RefusedRequest['signature']): RejectionReason {

@@ -168,6 +168,4 @@ function wrongSignature(secret: string, received: Headers, bytes: ArrayBuffer): 
 }
 
 /** Returns a text unchanged, and a number as text. Returns an empty text for all other values. */
-export function textOf(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-}
+export const textOf = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');

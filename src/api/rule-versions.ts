@@ -209,9 +209,7 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
   }
 }
 
-function tooLarge(companyId: string): Problem {
-  return limitReached(companyId, `${mostContentsOfCompany / 1024 / 1024} MiB of published rules`);
-}
+const tooLarge = (companyId: string) => limitReached(companyId, `${mostContentsOfCompany / 1024 / 1024} MiB of published rules`);
 
 const versionPattern = /^[1-9]\d{0,8}$/;
 

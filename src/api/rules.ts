@@ -105,6 +105,4 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
   ];
 }
 
-function shown(rule: StoredRule) {
-  return ruleSchema.parse(redact(ruleSchema, rule));
-}
+const shown = (rule: StoredRule) => ruleSchema.parse(redact(ruleSchema, rule));

@@ -131,9 +131,7 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
 }
 
 /** The heading and the lines, or nothing if there are no lines. */
-export function listed(heading: string, lines: readonly Line[]): Line[] {
-  return lines.length === 0 ? [] : ['', heading, ...lines];
-}
+export const listed = (heading: string, lines: readonly Line[]): Line[] => (lines.length === 0 ? [] : ['', heading, ...lines]);
 
 function when({ endedAt, startedAt, runAt, state }: ActionResource): string {
   return state === 'scheduled' && runAt ? momentFromNow(runAt) : momentText(endedAt ?? startedAt ?? '');
@@ -195,9 +193,7 @@ export async function followChain(
   }
 }
 
-function stateOf({ state, attempts }: ActionResource): string {
-  return state === 'retrying' ? `${state} ${attempts}` : state;
-}
+const stateOf = ({ state, attempts }: ActionResource): string => (state === 'retrying' ? `${state} ${attempts}` : state);
 
 async function askPatiently(session: Session, companyId: string, chainId: string): Promise<Answer<ChainResource>> {
   const until = Date.now() + patienceMs;

@@ -24,9 +24,7 @@ export const processTerminal = {
 /** `relay --help` explains the exit codes. */
 export const exitCodes = { ok: 0, refused: 1, usage: 2, unreachable: 3, trouble: 4 } as const;
 
-export function isYes(reply: string): boolean {
-  return /^y(es)?$/i.test(reply.trim());
-}
+export const isYes = (reply: string): boolean => /^y(es)?$/i.test(reply.trim());
 
 /** A person answered a question with no. */
 export class NotConfirmed extends Error {

@@ -133,6 +133,4 @@ export function foldedReason(action: ActionStatus): string {
   return `${type}: ${folded.slice(0, tellingChars)}`;
 }
 
-function literal(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
-}
+const literal = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

@@ -99,9 +99,8 @@ export function makeCredential(prefix: 'rlt_' | 'rle_' | 'rlk_' | 'rla_'): strin
 const ourPrefix = /^rl[teka]_/;
 
 /** @returns undefined if a person used a credential as an id, because the log must not contain credentials. */
-export function loggableId(id: string | undefined): string | undefined {
-  return id !== undefined && ourPrefix.test(id) ? undefined : id;
-}
+export const loggableId = (id: string | undefined): string | undefined =>
+  id !== undefined && ourPrefix.test(id) ? undefined : id;
 
 /** Masks credentials in a path. An event token is the last part of its path, and people paste tokens into wrong places. */
 export function withoutCredentials(path: string): string {
@@ -119,18 +118,12 @@ export function isMistyped(text: string): boolean {
 }
 
 /** The stored form of a credential. It has 178 random bits, so a slow hash would not make it safer. */
-export function hashOf(credential: string): Buffer {
-  return createHash('sha256').update(credential).digest();
-}
+export const hashOf = (credential: string): Buffer => createHash('sha256').update(credential).digest();
 
 /** Makes a random id. The id is not secret. */
-export function makeId(): string {
-  return randomText(12);
-}
+export const makeId = (): string => randomText(12);
 
-function randomText(length: number): string {
-  return Array.from({ length }, () => base62.charAt(randomInt(base62.length))).join('');
-}
+const randomText = (length: number): string => Array.from({ length }, () => base62.charAt(randomInt(base62.length))).join('');
 
 function checksum(text: string): string {
   const digit = (place: number) => base62.charAt(Math.floor(crc32(text) / 62 ** place) % 62);

@@ -20,9 +20,7 @@ export type NoticeKind = (typeof noticeKinds)[number];
 export type FailureKind = Exclude<NoticeKind, 'recovered'>;
 
 /** @returns undefined if the state needs no notice. */
-export function noticeKindOf(state: ActionState): NoticeKind | undefined {
-  return noticeKinds.find((kind) => kind === state);
-}
+export const noticeKindOf = (state: ActionState): NoticeKind | undefined => noticeKinds.find((kind) => kind === state);
 
 interface AboutRule {
   companyId: string;

@@ -37,9 +37,7 @@ export const notifySchema = z.strictObject({
 });
 export type Notify = z.infer<typeof notifySchema>;
 
-export function hasContact({ emails = [], webhookUrl }: Notify): boolean {
-  return emails.length > 0 || webhookUrl !== undefined;
-}
+export const hasContact = ({ emails = [], webhookUrl }: Notify): boolean => emails.length > 0 || webhookUrl !== undefined;
 
 /** The names of the contacts, without secrets: `ada@example.com`, `webhook 1f0a93c2 at https://chat.example`. */
 export function contactsOf({ emails = [], webhookUrl }: Notify): string[] {
@@ -47,14 +45,10 @@ export function contactsOf({ emails = [], webhookUrl }: Notify): string[] {
 }
 
 /** The name contains a hash, so that two webhooks of one host have different names, and the path stays secret. */
-export function webhookContact({ href, origin }: URL): string {
-  return `webhook ${hash('sha256', href).slice(0, 8)} at ${origin}`;
-}
+export const webhookContact = ({ href, origin }: URL): string => `webhook ${hash('sha256', href).slice(0, 8)} at ${origin}`;
 
 /** The contacts that get links for decisions. A webhook gets links only on request, because many people may read its notices. */
-export function decidersOf(notify: Notify): string[] {
-  return contactsOf(notify.linksInWebhooks ? notify : { emails: notify.emails });
-}
+export const decidersOf = (notify: Notify): string[] => contactsOf(notify.linksInWebhooks ? notify : { emails: notify.emails });
 
 /** This schema is stricter than the stored form: every address and the signing secret must be valid. */
 export const notifyRequest = notifySchema.extend({

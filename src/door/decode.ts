@@ -20,9 +20,7 @@ export interface Decoded {
   unread?: 'too-large' | 'charset' | 'content-encoding' | 'cut-off';
 }
 
-export function isJsonType(contentType: string | undefined): boolean {
-  return /^application\/([\w.-]+\+)?json *(;|$)/i.test(contentType ?? '');
-}
+export const isJsonType = (contentType: string | undefined) => /^application\/([\w.-]+\+)?json *(;|$)/i.test(contentType ?? '');
 
 export async function decode(received: Received): Promise<Decoded> {
   const { contentType } = received;

@@ -108,10 +108,6 @@ export function flawWords({ kind, offset, field, error }: Flaw, text: string): s
 }
 
 /** Replaces NUL characters and single surrogates, because PostgreSQL refuses them. */
-export function storable(text: string): string {
-  return Buffer.from(text.replaceAll('\0', '\ufffd')).toString();
-}
+export const storable = (text: string): string => Buffer.from(text.replaceAll('\0', '\ufffd')).toString();
 
-export function flawAdvice({ kind }: Flaw): string {
-  return words[kind].advice;
-}
+export const flawAdvice = ({ kind }: Flaw): string => words[kind].advice;

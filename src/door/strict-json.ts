@@ -41,9 +41,7 @@ export interface Looseness {
 }
 
 /** Finds JSON that two parsers could understand differently, and values that cannot be stored. */
-export function looseness({ text, value }: ParsedText): Looseness | undefined {
-  return nameError(text) ?? textError(text, value);
-}
+export const looseness = ({ text, value }: ParsedText): Looseness | undefined => nameError(text) ?? textError(text, value);
 
 /** Takes only the place or the character from the parser's error. The rest of the error may contain an access token. */
 function place(error: unknown, text: string): string {
