@@ -92,8 +92,7 @@ export class Callers {
   /** A part of the cookie key. If RELAY_ADMIN_TOKEN or the first secret in RELAY_SECRET changes, every session ends. */
   readonly #endsSessions: string;
   #signing: Promise<Uint8Array<ArrayBuffer>> | undefined;
-  /** Browsers accept a cookie with this prefix only from this host, over https. */
-  readonly #prefix: 'host' | undefined;
+  readonly #prefix: 'host' | undefined; // browsers accept a cookie with this prefix only from this host, over https
   readonly #limits: CallersOptions['limits'];
   /** The number of running lookups, and the queue of waiting lookups, for addresses with too many failed authentications. */
   #lookingUp = 0;

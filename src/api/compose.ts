@@ -63,8 +63,7 @@ const composer: Composer = {
   })),
 };
 
-/** The time limit for the names of one system. */
-const namesMs = 5_000;
+const namesMs = 5_000; // the time limit for the names of one system
 
 export function composeRoutes(options: ApiOptions): Route[] {
   const { store, connectors } = options;

@@ -2,7 +2,6 @@
 
 /** The mark tells Excel that the text is UTF-8. */
 export const csvStart = '\uFEFF';
-
 export const csvLine = (values: readonly unknown[]): string => `${values.map(cell).join(',')}\r\n`;
 
 /** A spreadsheet runs a text as a formula if it begins with one of these characters, also in its full-width form. */

@@ -27,18 +27,14 @@ export interface DryRunRequest {
   companyId: string;
   actions: readonly ChainAction[];
   warnings: Issue[];
-  /** Whether the caller may see the answers of the platform. */
-  valuesShown: boolean;
-  /** Default: reads the assignment from the platform. */
-  assignmentOf?: AssignmentReader;
+  valuesShown: boolean; // whether the caller may see the answers of the platform
+  assignmentOf?: AssignmentReader; // default: reads the assignment from the platform
   /** Default: predicts the actions as if they were due now. */
   forecast?: (actions: readonly ChainAction[], facts: readonly Facts[]) => Forecast[];
 }
 
-/** The time limit for reading all assignments of a dry run. */
-const platformTimeMs = 15_000;
+const platformTimeMs = 15_000; // the time limit for reading all assignments of a dry run
 
-/** @throws Problem not-found */
 export async function dryRun(
   { store, connectors }: Pick<ApiOptions, 'store' | 'connectors'>,
   { companyId, actions, warnings, valuesShown, assignmentOf: given, forecast = forecastChain }: DryRunRequest,

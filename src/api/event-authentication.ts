@@ -119,8 +119,7 @@ async function checkSender(
   };
 }
 
-/** How far a signed time may be in the past or in the future, as in Standard Webhooks. */
-const toleranceMs = 5 * 60_000;
+const toleranceMs = 5 * 60_000; // how far a signed time may be in the past or in the future, as in Standard Webhooks
 
 /**
  * `isRight`: the key fits the signature of the body. Even then, `mistake` can say that the signed time is too old. Hashes the

@@ -43,7 +43,6 @@ const askedQuery = z.object({
   after: z.string().max(40).optional().describe('The time of the previous decision.'),
 });
 type Asked = z.infer<typeof askedQuery>;
-
 type Whose = Pick<Company, 'name' | 'timeZone' | 'noticeEdits'>;
 
 /** What the page shows: the held action, or the reason why no decision is possible. */

@@ -40,7 +40,6 @@ export async function readObject(c: Context): Promise<Fields> {
 
 /** The media type of a merge patch (RFC 7396), for PATCH. */
 export const mergePatchType = 'application/merge-patch+json';
-
 export const isMergePatch = (c: Context) => c.req.header('Content-Type')?.toLowerCase().startsWith(mergePatchType) ?? false;
 
 /** @param found - mistakes from earlier checks. @throws Problem 400 with all mistakes */

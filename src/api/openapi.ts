@@ -11,7 +11,6 @@ import { mergePatchType } from './input.js';
 import type { Answer, Route } from './route.js';
 
 export type Schema = z.core.JSONSchema.BaseSchema;
-
 export type OpenApi = ReturnType<typeof openApi>;
 type DescribedOperation = ReturnType<typeof describe>;
 
@@ -169,7 +168,6 @@ function curlOf({ method, path, access, body, rawBody, examples = {} }: Route, u
   ].join(' \\\n  ');
 }
 
-/** The path with `{name}` for each parameter. */
 const pathOf = ({ path }: Route): string => path.replaceAll(/:(\w+)/g, '{$1}');
 
 /** The possible credentials for each kind of access. `{}` means that the route needs no credentials. */

@@ -121,7 +121,6 @@ async function keepBroken({ store, log, guesses, rejections }: Options, problem:
 }
 
 const isLive = ({ state, enabled }: KnownToken) => state === 'active' && enabled;
-
 const reasonOf = (flaw: Flaw | undefined): RejectionReason => (flaw ? (reasons[flaw.kind] ?? 'malformed-body') : 'wrong-token');
 
 /** Chooses the most serious reason, because a person must check this reason before sending the request again. */

@@ -15,8 +15,7 @@ import { flawAdvice, flawWords } from '../door/flaw.js';
 import type { Reading } from '../door/read.js';
 import type { TokensIn } from '../door/tokens.js';
 
-/** An answer has at most this many mistakes, or this many warnings. */
-const maxErrors = 1000;
+const maxErrors = 1000; // an answer has at most this many mistakes, or this many warnings
 
 /** One schema for each action: the common fields and the fields of this action. */
 export const actionRequests = actionDefinitions.map(({ name, description, needsAssignment, fields }) => {

@@ -120,7 +120,6 @@ function assertStrict(asked: Asked): void {
   throw refusal({ ok: false, flaw, text: reading.text, cut: false }, received, asked.tokens);
 }
 
-/** @throws Rejection lists-refused */
 async function assertLists({ store }: Pick<ApiOptions, 'store'>, companyId: string, actions: readonly ChainAction[]) {
   const settings = await store.settings.of(companyId);
   const refusing = actions.filter(({ relayId }) => settings?.rules.get(relayId)?.door?.refuseLists);

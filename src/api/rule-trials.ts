@@ -13,12 +13,9 @@ import { found } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 import type { TryTask } from './try-thread.js';
 
-/** The thread stops after this time, and answers with the events that it has tried. */
-const mostMs = 15_000;
-/** If a thread does not stop by itself, the relay ends it after this time. */
-const endedMs = 20_000;
+const mostMs = 15_000; // the thread stops after this time, and answers with the events that it has tried
+const endedMs = 20_000; // if a thread does not stop by itself, the relay ends it after this time
 const mostMemoryMb = 512;
-
 const mostWaiting = 4;
 const mostOfCompany = 2; // so that the tries of one company do not block the other companies
 
@@ -70,8 +67,7 @@ function selected(asked: z.infer<typeof tryRequest>['events']) {
 /** Runs one task at a time. A few tasks may wait. */
 class Turns {
   #last: Promise<unknown> = Promise.resolve();
-  /** The company of each task that runs or waits. */
-  readonly #companies: string[] = [];
+  readonly #companies: string[] = []; // the company of each task that runs or waits
 
   /** @throws Problem 429 if too many tasks wait */
   async take<Result>(companyId: string, work: () => Promise<Result>): Promise<Result> {

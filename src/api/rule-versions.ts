@@ -59,7 +59,6 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
     const checked = await check(companyId, relayId, draft.contents);
     return { ...draft, problems: checked.ok ? [] : checked.problems, warnings: checked.warnings };
   };
-  /** @throws Problem unpublishable */
   const publishable = async (companyId: string, relayId: string, contents: unknown): Promise<Contents> => {
     if (contents === undefined) throw unpublishable([{ pointer: '', detail: 'has no draft' }]);
     const checked = await check(companyId, relayId, contents);
@@ -210,10 +209,8 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
 }
 
 const tooLarge = (companyId: string) => limitReached(companyId, `${mostContentsOfCompany / 1024 / 1024} MiB of published rules`);
-
 const versionPattern = /^[1-9]\d{0,8}$/;
 
-/** @throws Problem unpublishable */
 function wellFormed(contents: unknown): Contents {
   const { data, error } = contentsSchema.safeParse(contents);
   if (data) return data;

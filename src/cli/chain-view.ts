@@ -16,8 +16,7 @@ import { type Line, line, momentFromNow, momentText, type Painted, type Tone } f
 /** The pause between two requests. The pause is short after a change, then it becomes longer. */
 const shortestPauseMs = 250;
 const longestPauseMs = 5_000;
-/** The API may be unreachable for this long, for example while it restarts. */
-const patienceMs = 60_000;
+const patienceMs = 60_000; // the API may be unreachable for this long, for example while it restarts
 
 const tones: Record<Exclude<Tone, 'faint'>, readonly string[]> = {
   good: ['done', 'completed', 'runs'],
@@ -130,7 +129,6 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
     });
 }
 
-/** The heading and the lines, or nothing if there are no lines. */
 export const listed = (heading: string, lines: readonly Line[]): Line[] => (lines.length === 0 ? [] : ['', heading, ...lines]);
 
 function when({ endedAt, startedAt, runAt, state }: ActionResource): string {

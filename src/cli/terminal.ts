@@ -10,10 +10,8 @@ export const processTerminal = {
   out: (text: string) => void process.stdout.write(text),
   err: (text: string) => void process.stderr.write(text),
   readStdin: (): Promise<Uint8Array> => buffer(process.stdin),
-  /** Undefined if standard output is not a terminal. */
-  columns: process.stdout.isTTY ? process.stdout.columns : undefined,
-  /** Whether a person can answer questions. */
-  interactive: process.stdin.isTTY && process.stderr.isTTY,
+  columns: process.stdout.isTTY ? process.stdout.columns : undefined, // undefined if standard output is not a terminal
+  interactive: process.stdin.isTTY && process.stderr.isTTY, // whether a person can answer questions
   async ask(question: string): Promise<string> {
     process.stderr.write(question);
     for await (const reply of createInterface({ input: process.stdin })) return reply;

@@ -9,7 +9,6 @@ export interface Painted {
   tone?: Tone;
 }
 export type Line = string | readonly Painted[];
-
 type Piece = string | Painted | undefined;
 
 export function line(texts: TemplateStringsArray, ...pieces: readonly Piece[]): Line {
@@ -17,7 +16,6 @@ export function line(texts: TemplateStringsArray, ...pieces: readonly Piece[]): 
 }
 
 const painted = (piece: Piece): Painted => (typeof piece === 'object' ? piece : { text: piece ?? '' });
-
 const colours: Record<Tone, string> = { good: '32', warning: '33', bad: '31', faint: '2' };
 
 export function render(line: Line, coloured: boolean): string {

@@ -60,7 +60,6 @@ export type RulePolicy = Pick<Rule, 'onFailure' | 'onUnknown'> & { skips?: strin
 
 /** The activity of each action. `sendEmails` is absent: it runs `sendEmail` for each recipient. Part of the replay contract. */
 export const effectActivities = { platform_sendAssignment: 'sendAssignment', ticket_updateUDF: 'updateUdf' } as const;
-
 type EffectInputs = { [Name in keyof typeof effectActivities]: ActionRef & { action: Extract<ChainAction, { action: Name }> } };
 export type EffectInput = EffectInputs[keyof EffectInputs];
 

@@ -62,7 +62,6 @@ export const chainSchema = named('Chain', {
   links,
 });
 export type ChainResource = z.infer<typeof chainSchema>;
-
 export const viewSchema = chainSchema.pick({ status: true, actions: true, ignored: true, historyFull: true });
 
 export const noticeTextSchema = named('NoticeText', {
@@ -89,10 +88,8 @@ export const listedChainSchema = named('ListedChain', {
   links,
 });
 export type ListedChain = z.infer<typeof listedChainSchema>;
-
 export const chainListSchema = z.object({ items: z.array(listedChainSchema), nextCursor: z.string().optional() });
 export type ChainList = z.infer<typeof chainListSchema>;
-
 export const chainCountsSchema = z.record(z.enum(chainStatuses), z.int()).describe('The chains by status.');
 export type ChainCounts = z.infer<typeof chainCountsSchema>;
 

@@ -14,7 +14,6 @@ import { encrypted, mask, secret } from './secrets.js';
 import { platformTemplates, ticketingTemplates } from './templates.js';
 
 const credential = secret(z.string().min(1).max(4096));
-
 const tokenUrl = httpsUrl('secrets are sent there');
 const oauth2 = {
   clientId: encrypted(z.string().min(1).max(256)),
@@ -173,7 +172,6 @@ export const remainsSchema = z
   })
   .meta({ id: 'Remains', description: 'How much data of the company is still in Temporal. The numbers are about a second old.' });
 export type Remains = z.infer<typeof remainsSchema>;
-
 const whereRemains = remainsSchema.optional().describe('The data that is still in Temporal. Absent if no data is left.');
 export const madeCompanyResponse = named('MadeCompany', {
   ...companySchema.shape,
@@ -226,7 +224,6 @@ export const companyRequest = namedStrict('CompanySettings', {
 });
 export type NewCompany = z.infer<typeof companyRequest> & SetByCompany & { companyId: string };
 
-/** The body of PATCH. */
 export const companyPatch = companyRequest
   .partial()
   .extend({ platform: platformPatch.nullish(), ticketing: ticketingPatch.nullish() })
@@ -281,5 +278,4 @@ export const checkRequest = z.strictObject({
 });
 export type CheckRequest = z.infer<typeof checkRequest>;
 export const checkResponse = z.object({ checked: z.array(checkedSchema) });
-
 export const endedPausesResponse = z.object({ ended: z.array(pausableSchema) });

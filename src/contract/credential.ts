@@ -22,9 +22,7 @@ export const tokenSchema = named('Token', {
   lastUsedAt: z.iso.datetime().optional().describe('The last use. The relay updates this time at most once a minute.'),
 });
 export type Token = z.infer<typeof tokenSchema>;
-
 export const tokensResponse = z.object({ tokens: z.array(tokenSchema) }); // the newest token first
-
 const grace = 'The longest time that the older tokens stay valid, in seconds. With `null`, their expiry does not change.';
 const graceSeconds = z.int().min(0).max(maxDelaySeconds).nullable().default(0).describe(grace);
 export const rotationRequest = namedStrict('Rotation', { graceSeconds });
@@ -122,7 +120,6 @@ export const hashOf = (credential: string): Buffer => createHash('sha256').updat
 
 /** Makes a random id. The id is not secret. */
 export const makeId = (): string => randomText(12);
-
 const randomText = (length: number): string => Array.from({ length }, () => base62.charAt(randomInt(base62.length))).join('');
 
 function checksum(text: string): string {

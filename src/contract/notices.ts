@@ -146,7 +146,6 @@ export interface WeeklyNotice {
 }
 
 export type RuleNotice = RejectedNotice | MissingPropertyNotice | PausedNotice | QuietNotice;
-
 export type TestNotice = Pick<AboutRule, 'companyId' | 'at'> & { kind: 'test'; relayId?: string };
 
 /** One entry of a digest: the first notice of a cause, and the number of notices of this cause in the digest. */

@@ -36,7 +36,6 @@ export const notifySchema = z.strictObject({
   linksInWebhooks: z.boolean().optional().describe(decides),
 });
 export type Notify = z.infer<typeof notifySchema>;
-
 export const hasContact = ({ emails = [], webhookUrl }: Notify): boolean => emails.length > 0 || webhookUrl !== undefined;
 
 /** The names of the contacts, without secrets: `ada@example.com`, `webhook 1f0a93c2 at https://chat.example`. */

@@ -25,7 +25,6 @@ export const personSchema = named('Person', {
   lastUsedAt: z.iso.datetime().optional().describe('The last sign-in.'),
 });
 export type Person = z.infer<typeof personSchema>;
-
 export const peopleResponse = z.object({ people: z.array(personSchema) });
 
 export const personRequest = namedStrict('NewPerson', {

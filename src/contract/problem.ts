@@ -152,7 +152,6 @@ export const resendRequest = namedStrict('Resend', {
 });
 
 export type Resend = z.infer<typeof resendRequest>;
-
 export const rejectedListSchema = z.object({ items: z.array(rejectedSchema), nextCursor: z.string().optional() });
 
 const keptBody = z.object({

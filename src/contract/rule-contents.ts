@@ -101,7 +101,6 @@ export const versionSchema = named('Version', {
   fromVersion: z.int().optional().describe('The old version that was published again.'),
 });
 export type Version = z.infer<typeof versionSchema>;
-
 export const wholeVersionSchema = versionSchema.extend({ contents: encrypted(contentsSchema) }).meta({ id: 'WholeVersion' });
 export type WholeVersion = z.infer<typeof wholeVersionSchema>;
 
@@ -148,7 +147,6 @@ export const draftConflictSchema = z.object({
   diff: contentsDiffSchema.optional().describe('From `stored` to `yours`. Absent if one of them has mistakes of form.'),
 });
 export type DraftConflict = z.infer<typeof draftConflictSchema>;
-
 export const shadowRequest = namedStrict('Shadow', { version: z.int().min(1).nullable() });
 
 export const triedOutcomes = [

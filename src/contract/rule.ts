@@ -48,7 +48,6 @@ export const ruleSchema = named('Rule', {
 });
 export type StoredRule = z.infer<typeof ruleSchema> & { companyId: string };
 export type Rule = Omit<StoredRule, 'createdAt' | 'updatedAt'>;
-
 export const rulesResponse = z.object({ rules: z.array(ruleSchema), nextCursor: z.string().optional() });
 export const createdRuleResponse = ruleSchema.extend(rotatedTokenResponse.shape).meta({ id: 'CreatedRule' });
 

@@ -109,5 +109,4 @@ export function flawWords({ kind, offset, field, error }: Flaw, text: string): s
 
 /** Replaces NUL characters and single surrogates, because PostgreSQL refuses them. */
 export const storable = (text: string): string => Buffer.from(text.replaceAll('\0', '\ufffd')).toString();
-
 export const flawAdvice = ({ kind }: Flaw): string => words[kind].advice;

@@ -26,7 +26,6 @@ export interface Break {
 
 /** `repaired`: strict JSON. `controls` and `commas`: the places of escaped control characters and removed commas. */
 export type Walk = { ok: true; repaired: string; controls: number[]; commas: number[] } | { ok: false; broken: Break };
-
 type Expected = 'value' | 'element or end' | 'name' | 'name or end' | 'colon' | 'comma or end' | 'end of text';
 
 const space = /[ \t\n\r]*/y;

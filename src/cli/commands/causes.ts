@@ -10,7 +10,6 @@ import { fields, type Line, line, momentFromNow, readDuration } from '../text.js
 export const causes: Commands = (relay, session) => {
   const causes = relay.command('causes').summary('why chains need attention, and who works on each cause');
   const example = 'acme 4f0f5dc373404496';
-
   const list = 'list current causes, then past causes, then refused requests that wait for a decision';
   withParts(command(causes, 'list <companyId>', 'acme', list)).action((companyId, options) =>
     session.list(options, {

@@ -33,7 +33,6 @@ export const credentials: Commands = (relay, session) => {
   const tokensOf = (companyId: string, relayId: string) => path`/admin/companies/${companyId}/rules/${relayId}/tokens`;
   const common = { CREATED: 'createdAt', EXPIRES: 'expiresAt', 'LAST USED': 'lastUsedAt' } as const;
   const tokenColumns = { TOKEN: 'tokenId', STATE: 'state', ...common } as const;
-
   const list = 'list the tokens of a rule; the secrets are not shown';
   command(tokens, 'list <companyId> <relayId>', 'acme 4711', list).action((companyId, relayId) => {
     const asked = session.api.ask('GET', tokensOf(companyId, relayId), tokensResponse);

@@ -16,7 +16,6 @@ const whatOption = new Option('--what <what>', `one of ${pausable.join(', ')}`);
 
 export const operations: Commands = (relay, session) => {
   const pauseOf = (companyId: string) => path`/admin/companies/${companyId}/pause`;
-
   const example = 'acme --what platform --reason "new version" --until 2h';
   command(relay, 'pause <companyId>', example, 'pause the actions of a company, for planned downtime')
     .description(

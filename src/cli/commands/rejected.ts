@@ -152,7 +152,6 @@ function proposalLines(proposal: readonly ProposedAction[] = []): string[] {
   ];
 }
 
-/** @throws UsageError */
 function placesIn(text: string): number[] {
   if (!/^\d{1,3}(,\d{1,3})*$/.test(text)) throw new UsageError('--leave-out must be the indexes of actions, such as 1,2');
   return text.split(',').map(Number);

@@ -105,7 +105,6 @@ export function addVersionCommands(rules: Command, session: Session): void {
   }
 }
 
-/** @throws UsageError */
 function readVersion(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`${text} is not a version: write a number, such as 3`);
   return Number(text);
