@@ -17,7 +17,7 @@ import {
   type ListedChain,
   noticeTextSchema,
 } from '../contract/chain-resource.js';
-import { named, namedStrict } from '../contract/named.js';
+import { anyObject, chainIdPattern, chainIdText, named, namedStrict, onlyTrue, optionalFlag } from '../contract/named.js';
 import { Problem } from '../contract/problem.js';
 import { standingWords } from '../notices/chain-words.js';
 import { chainPlace, type ListedRow } from '../store/chains.js';
@@ -33,8 +33,6 @@ import { found, notFound } from './problems.js';
 import type { Quotas } from './quotas.js';
 import { type ApiOptions, type Route, route, routeFor, steeringProblems } from './route.js';
 
-const chainIdPattern = /^[\w-]{1,128}$/;
-
 const listQuery = chainFilterSchema.extend({
   ticketId: z.string().min(1).max(500).optional().describe('Only chains that set a field of this ticket.'),
   paused: z.literal('true').optional().describe('Only chains with an action that a pause delays.'),
@@ -48,36 +46,31 @@ const rescheduleSchema = namedStrict('Reschedule', {
 });
 
 const sameAssignment = z.array(z.int());
-const anyFields = z.record(z.string(), z.unknown());
 const mendRequest = namedStrict('Mend', {
-  fields: anyFields.describe(
+  fields: anyObject.describe(
     'The new values of the changed fields, by their names in the request. `null` removes a field. You cannot change `action`, ' +
       '`relayId`, or a `delayInSeconds` that was not blank.',
   ),
-  confirmUnknown: z
-    .boolean()
-    .optional()
-    .describe('Required if the outcome of the last attempt is unknown, because the edited action could cause a second effect.'),
-  allActions: z
-    .boolean()
-    .optional()
-    .describe(
-      'Only for an edit of `platformAssignmentId`: also edits all other actions of the chain that have not ended and have the same ' +
-        'assignment.',
-    ),
+  confirmUnknown: optionalFlag.describe(
+    'Required if the outcome of the last attempt is unknown, because the edited action could cause a second effect.',
+  ),
+  allActions: optionalFlag.describe(
+    'Only for an edit of `platformAssignmentId`: also edits all other actions of the chain that have not ended and have the same ' +
+      'assignment.',
+  ),
 });
 const fieldsSchema = named('ActionFields', {
   chainId: z.string(),
   index: z.int(),
-  fields: anyFields.describe('The current fields, without the token.'),
-  sent: anyFields.optional().describe('The fields as they were in the request, if somebody has edited the action.'),
+  fields: anyObject.describe('The current fields, without the token.'),
+  sent: anyObject.optional().describe('The fields as they were in the request, if somebody has edited the action.'),
   sameAssignment: sameAssignment.describe('The indexes of other open actions with the same `platformAssignmentId`.'),
 });
 const steeredAnswer = z.object({
   chainId: z.string(),
   index: z.int(),
   accepted: z.string(),
-  reopened: z.literal(true).optional().describe('The chain was closed and is open again.'),
+  reopened: onlyTrue.describe('The chain was closed and is open again.'),
   sameAssignment: sameAssignment
     .optional()
     .describe(
@@ -91,7 +84,7 @@ const filterSchema = chainFilterSchema.extend({
     .optional(),
   causeId: z.string().max(64).optional().describe('Only actions with this cause. Requires `companyId`.'),
   chainIds: z
-    .array(z.string().regex(chainIdPattern, 'must be the id of a chain'))
+    .array(chainIdText)
     .min(1)
     .max(1000)
     .optional()

@@ -9,6 +9,7 @@ import widenThenAlert from '../../examples/widen-then-alert.json' with { type: '
 import { actionDefinitions } from '../chain/actions.js';
 import type { ChainAction } from '../chain/chain.js';
 import { commonFields, type Issue, maxActions, mostBytes, readRequest } from '../chain/request.js';
+import { anyObject } from '../contract/named.js';
 import { Problem, Rejection } from '../contract/problem.js';
 import { isJsonType, type Received } from '../door/decode.js';
 import { flawAdvice, flawWords } from '../door/flaw.js';
@@ -78,9 +79,7 @@ export const eventRequest = {
   headers: headers.extend({
     'X-Relay-Token': z.string().optional().describe('A token of the rule. It can also be the bearer token in `Authorization`.'),
   }),
-  rawBody: z
-    .record(z.string(), z.unknown())
-    .meta({ id: 'Event', description: 'Any JSON object, such as the webhook of a platform.' }),
+  rawBody: anyObject.meta({ id: 'Event', description: 'Any JSON object, such as the webhook of a platform.' }),
 };
 
 /** @throws Problem 400. A misspelt `dryRun` is also a mistake, because without `dryRun` the relay would run the chain. */

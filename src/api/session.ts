@@ -4,6 +4,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { html } from 'hono/html';
 import type { StatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
+import { optionalText } from '../chain/action-status.js';
 import { actorName, type Caller } from '../contract/audit.js';
 import { roles } from '../contract/credential.js';
 import { named } from '../contract/named.js';
@@ -19,10 +20,9 @@ const credentials = z.strictObject({
   credential: z.string().min(1, 'must be an admin token or a key of a company').max(512),
 });
 const signInForm = credentials.extend({ to: z.string().max(2048).optional() });
-export const toSchema = z
-  .string()
-  .optional()
-  .describe('The page to open after sign-in: a page of the console, or a path below `/web-ui`. Other addresses are ignored.');
+export const toSchema = optionalText.describe(
+  'The page to open after sign-in: a page of the console, or a path below `/web-ui`. Other addresses are ignored.',
+);
 
 const sessionSchema = named('Session', {
   kind: z.enum(['admin', 'key', 'person']),

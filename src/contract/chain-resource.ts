@@ -5,13 +5,12 @@ import { actionErrorSchema, actionStatusSchema } from '../chain/action-status.js
 import { bulkVerbs } from '../chain/allowed-verbs.js';
 import type { Correction } from '../chain/correct.js';
 import { actionStates, chainStatuses } from '../chain/outcome.js';
-import { named, namedStrict } from './named.js';
+import { anyObject, issues, named, namedStrict, onlyTrue } from './named.js';
 
 export const actionSchema = named('Action', {
   ...actionStatusSchema.shape,
   error: actionErrorSchema.omit({ paused: true }).optional().describe('The last error, even after a later success.'),
-  fields: z
-    .record(z.string(), z.unknown())
+  fields: anyObject
     .optional()
     .describe(
       'Fields of the action by their names in the request, without long texts and edited fields. Only `getChain` has them.',
@@ -20,7 +19,6 @@ export const actionSchema = named('Action', {
 export type ActionResource = z.infer<typeof actionSchema>;
 
 const texts = z.array(z.string());
-const issues = z.array(z.object({ pointer: z.string(), detail: z.string() }));
 
 const ranRule = z
   .object({ relayId: z.string(), version: z.int(), eventId: z.string() })
@@ -50,15 +48,11 @@ export const chainSchema = named('Chain', {
   warnings: issues.optional().describe('The warnings when the relay accepted the chain. A very long list is cut.'),
   actions: z.array(actionSchema),
   ignored: texts.optional().describe('The last signals that had no effect, each with the reason.'),
-  historyFull: z
-    .literal(true)
-    .optional()
-    .describe("The chain's history is full: `retry`, `mend` and `reschedule` are not possible. Send the request again."),
+  historyFull: onlyTrue.describe(
+    "The chain's history is full: `retry`, `mend` and `reschedule` are not possible. Send the request again.",
+  ),
   partial: z.boolean().optional().describe('No worker answered in time: the answer has only what the Temporal server knows.'),
-  forgotten: z
-    .literal(true)
-    .optional()
-    .describe('Temporal has deleted the chain: the answer is what the relay has kept. No verb is possible.'),
+  forgotten: onlyTrue.describe('Temporal has deleted the chain: the answer is what the relay has kept. No verb is possible.'),
   links,
 });
 export type ChainResource = z.infer<typeof chainSchema>;
@@ -77,14 +71,14 @@ export const listedChainSchema = named('ListedChain', {
   assignmentIds: texts.describe('The assignments of the actions in the chain. A very long list is cut.'),
   relayIds: texts.describe('The rules of the actions in the chain.'),
   failureTypes: texts.optional().describe('The types of the failures in the chain, such as `PlatformError`.'),
-  paused: z.literal(true).optional().describe('`true` if an action of the chain waits for the end of a pause.'),
+  paused: onlyTrue.describe('`true` if an action of the chain waits for the end of a pause.'),
   summary: z.string().optional(),
   next: actionSchema
     .pick({ index: true, action: true, comment: true, fields: true })
     .extend({ at: z.string().describe('When the action is due, unless a person has moved it.') })
     .optional()
     .describe('The next delayed action of an open chain. Only with `steps=true`.'),
-  nobodyFound: z.literal(true).optional().describe('The last send of an assignment found no worker.'),
+  nobodyFound: onlyTrue.describe('The last send of an assignment found no worker.'),
   links,
 });
 export type ListedChain = z.infer<typeof listedChainSchema>;
@@ -170,7 +164,7 @@ export const bulkSchema = named('Bulk', {
   workflowId: z.string(),
   status: z.enum(['running', 'completed', 'failed', 'cancelled', 'terminated']),
   verb: z.enum(bulkVerbs),
-  filter: z.record(z.string(), z.unknown()),
+  filter: anyObject,
   count: z.int().describe('The number of chains in the order.'),
   by: z.string(),
   startedAt: z.string(),

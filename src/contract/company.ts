@@ -7,7 +7,7 @@ import { type Pause, pausable } from '../chain/pause.js';
 import { isTimeZone } from '../chain/timestamp/zone.js';
 import { futureTime } from './credential.js';
 import { isLoopback } from './loopback.js';
-import { named, namedStrict } from './named.js';
+import { named, namedStrict, optionalFlag } from './named.js';
 import type { SetByCompany } from './notify.js';
 import { httpsUrl, httpUrl, isWebhookSecret, label, notifyRequest, notifySchema, prose, setByCompanySchema } from './notify.js';
 import { encrypted, mask, secret } from './secrets.js';
@@ -41,10 +41,9 @@ const httpConnection = z.strictObject({
   kind: z.literal('http'),
   baseUrl: httpUrl,
   auth: authSchema.optional(),
-  allowPlainText: z
-    .boolean()
-    .optional()
-    .describe('`true` allows the relay to send `auth` over plain `http`. Then everybody on the network path can read `auth`.'),
+  allowPlainText: optionalFlag.describe(
+    '`true` allows the relay to send `auth` over plain `http`. Then everybody on the network path can read `auth`.',
+  ),
 });
 const noSecrets = 'Requests in the form of another system. They are not encrypted: secrets belong in `auth`, never in templates.';
 const httpPlatform = httpConnection.extend({ templates: platformTemplates.optional().describe(noSecrets) });
@@ -140,9 +139,9 @@ const companySettings = z.strictObject({
   name: z.string(),
   timeZone: z.string().describe('An IANA name or `±hh:mm`. Default: UTC.'),
   notify: notifySchema.optional().describe('The contacts for notices.'),
-  noticeLinks: z.boolean().optional().describe(noticeLinks),
-  weeklyDigest: z.boolean().optional().describe(weeklyDigest),
-  noticeEdits: z.boolean().optional().describe(noticeEdits),
+  noticeLinks: optionalFlag.describe(noticeLinks),
+  weeklyDigest: optionalFlag.describe(weeklyDigest),
+  noticeEdits: optionalFlag.describe(noticeEdits),
   platform: platformSchema.optional().describe('The assignment platform.'),
   ticketing: ticketingSchema.optional().describe('The ticket system.'),
   mail: mailSettingsSchema.optional().describe("The sender of the company's e-mails, and its own mail server."),

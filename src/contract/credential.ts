@@ -65,10 +65,8 @@ export const newKeyRequest = namedStrict('NewKey', { name: label, role: role.def
 export type NewKey = z.infer<typeof newKeyRequest>;
 
 /** An admin token has the same permissions as RELAY_ADMIN_TOKEN, and the name of an operator. */
-export const adminTokenSchema = keySchema
-  .omit({ keyId: true, role: true })
-  .extend({ adminTokenId: z.string() })
-  .meta({ id: 'AdminToken' });
+const { keyId: _id, role: _role, ...common } = keySchema.shape;
+export const adminTokenSchema = named('AdminToken', { ...common, adminTokenId: z.string() });
 export const adminTokensResponse = z.object({ adminTokens: z.array(adminTokenSchema) });
 export const newAdminTokenRequest = newKeyRequest.omit({ role: true }).meta({ id: 'NewAdminToken' });
 export const createdAdminTokenResponse = adminTokenSchema

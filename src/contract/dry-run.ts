@@ -7,7 +7,7 @@ import { forecastOutcomes } from '../chain/forecast.js';
 import { maxActions } from '../chain/request.js';
 import { scenarios } from '../chain/scenario.js';
 import { acceptedSchema } from './chain-resource.js';
-import { named } from './named.js';
+import { anyObject, issues, named } from './named.js';
 import { ruleSchema } from './rule.js';
 
 const effectSchema = z
@@ -49,9 +49,7 @@ export const dryRunSchema = named('DryRun', {
 });
 export type DryRun = z.infer<typeof dryRunSchema>;
 
-const issuesSchema = acceptedSchema.shape.warnings.unwrap();
-const issues = z.array(issuesSchema);
-const anyObject = z.record(z.string(), z.unknown());
+const issue = issues.unwrap();
 
 /** `now`: the outcome of each action if it were due now. */
 export const rehearsed = ['now', ...scenarios] as const;
@@ -119,11 +117,11 @@ export const composedSchema = named('Composed', {
   problems: issues.describe('The mistakes for which the relay would refuse the request.'),
   warnings: issues.describe('The mistakes that would cause only a warning.'),
   hints: z
-    .array(issuesSchema.extend({ add: anyObject.optional().describe('An action to append, which corrects the mistake.') }))
+    .array(issue.extend({ add: anyObject.optional().describe('An action to append, which corrects the mistake.') }))
     .describe('Probable mistakes, such as an action that can never run, or a missing e-mail for the case that nobody accepts.'),
   variables: z.record(z.string(), z.string()).describe('The values that the relay used for the variables.'),
   timestamps: z
-    .array(issuesSchema.extend({ written: z.boolean().describe('`true` if `detail` is the timestamp, not a mistake.') }))
+    .array(issue.extend({ written: z.boolean().describe('`true` if `detail` is the timestamp, not a mistake.') }))
     .describe("Each `cfValue`, written in its `cfTargetDateFormat` and in the company's time zone."),
   actions: composedActions.optional().describe('The outcome of each action. Absent if there are problems.'),
   rehearsals: z

@@ -17,13 +17,11 @@ export const countsSchema = z.object({
   failed: z.int().describe('Chains that ended as `failed`, `terminated` or `forgotten`.'),
   nobody: z.int().describe('Chains in which the platform reached no worker.'),
 });
+const optionalNumber = z.number().optional();
 const counts = countsSchema.shape;
 const countsAndTimes = countsSchema.extend({
-  p50: z
-    .number()
-    .optional()
-    .describe('Half of the completed chains took at most this many seconds from the request to their end.'),
-  p95: z.number().optional().describe('95 % of the completed chains took at most this many seconds.'),
+  p50: optionalNumber.describe('Half of the completed chains took at most this many seconds from the request to their end.'),
+  p95: optionalNumber.describe('95 % of the completed chains took at most this many seconds.'),
 });
 const { relayId, name, enabled, expectEvery, expectWithin } = ruleSchema.shape;
 const standing = {
@@ -72,10 +70,7 @@ export const companyHealthSchema = named('CompanyHealth', {
       z.object({
         at: z.iso.datetime().describe('The start of the hour.'),
         ...counts,
-        usual: z
-          .number()
-          .optional()
-          .describe('The median of `events` in the same hour of the last 4 weeks. Absent in the first week.'),
+        usual: optionalNumber.describe('The median of `events` in the same hour of the last 4 weeks. Absent in the first week.'),
       }),
     )
     .describe('The last 24 hours of the company, the oldest first. The last hour is not over yet.'),

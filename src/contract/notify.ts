@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { isEmailAddress } from '../chain/address.js';
 import { isLoopback } from './loopback.js';
-import { named } from './named.js';
+import { named, optionalFlag } from './named.js';
 import { encrypted, mask, secret } from './secrets.js';
 
 export const prose = z.string().trim().min(1, 'must not be blank');
@@ -33,7 +33,7 @@ export const notifySchema = z.strictObject({
   webhookUrl: secret(httpUrl, shownWebhook).optional(),
   webhookSecret: secret(secretText).optional().describe(signs),
   webhookFormat: z.enum(['relay', 'slack'], 'must be relay or slack').optional().describe(formats),
-  linksInWebhooks: z.boolean().optional().describe(decides),
+  linksInWebhooks: optionalFlag.describe(decides),
 });
 export type Notify = z.infer<typeof notifySchema>;
 export const hasContact = ({ emails = [], webhookUrl }: Notify): boolean => emails.length > 0 || webhookUrl !== undefined;

@@ -1,6 +1,7 @@
 /** The people of a company. They sign in with a link in a mail, or with OpenID Connect. */
 
 import { z } from 'zod';
+import { optionalText } from '../chain/action-status.js';
 import { addressOf, isEmailAddress } from '../chain/address.js';
 import { keySchema, type Role } from './credential.js';
 import { named, namedStrict } from './named.js';
@@ -16,10 +17,9 @@ export const personSchema = named('Person', {
   name: z.string().describe('The name in the audit log and beside decisions. It is stored unencrypted.'),
   email: encrypted(z.string()).optional().describe('The address. Absent if the sign-in service has not verified it.'),
   role,
-  issuer: z
-    .string()
-    .optional()
-    .describe('The OpenID Connect service that the person uses. The person is bound to one account of this service.'),
+  issuer: optionalText.describe(
+    'The OpenID Connect service that the person uses. The person is bound to one account of this service.',
+  ),
   fromGroup: z.string().optional().describe('The group that gives the role. Absent if the company lists the person.'),
   createdAt: z.iso.datetime(),
   lastUsedAt: z.iso.datetime().optional().describe('The last sign-in.'),

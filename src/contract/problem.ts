@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { Issue } from '../chain/request.js';
-import { named, namedStrict } from './named.js';
+import { anyObject, named, namedStrict, onlyTrue } from './named.js';
 import { type ProblemSlug, problemTypes } from './problem-types.js';
 import { type RejectionReason, refusalWords } from './rejection.js';
 import { type DraftConflict, draftConflictSchema } from './rule-contents.js';
@@ -123,32 +123,26 @@ export const rejectedSchema = named('RejectedRequest', {
 });
 export type ListedRejectedRequest = z.infer<typeof rejectedSchema>;
 
+const off = z.boolean().default(false);
 export const resendRequest = namedStrict('Resend', {
-  confirm: z
-    .boolean()
-    .default(false)
-    .describe(
-      '`true` confirms that you have read the actions. Required if the reason is `token-revoked`, `signature`, or `token-expired` without a right signature.',
-    ),
+  confirm: off.describe(
+    '`true` confirms that you have read the actions. Required if the reason is `token-revoked`, `signature`, or `token-expired` without a right signature.',
+  ),
   actions: z
-    .record(z.string().regex(/^\d{1,3}$/, 'must be the place of an action'), z.record(z.string(), z.unknown()))
+    .record(z.string().regex(/^\d{1,3}$/, 'must be the place of an action'), anyObject)
     .default({})
     .describe(
       'The edits before the request is sent again. Each key is the place of an action, and each value has the new values of its fields. `null` removes a field. `relayId` cannot be edited.',
     ),
-  proposed: z
-    .boolean()
-    .default(false)
-    .describe('`true` sends the actions of the `proposal`, with the edits in `actions`. Required for an unreadable body.'),
+  proposed: off.describe(
+    '`true` sends the actions of the `proposal`, with the edits in `actions`. Required for an unreadable body.',
+  ),
   leaveOut: z
     .array(z.int().min(0).max(1000))
     .max(1000)
     .default([])
     .describe('The places of the actions in the `proposal` that the relay must not send.'),
-  event: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .describe('Only for an event: the corrected event. Without it, the event runs as it came.'),
+  event: anyObject.optional().describe('Only for an event: the corrected event. Without it, the event runs as it came.'),
 });
 
 export type Resend = z.infer<typeof resendRequest>;
@@ -167,18 +161,18 @@ const keptBody = z.object({
     })
     .optional()
     .describe('The place of the mistake in the body.'),
-  isEvent: z.literal(true).optional().describe('The body came as an event of a rule, not as a list of actions.'),
+  isEvent: onlyTrue.describe('The body came as an event of a rule, not as a list of actions.'),
 });
 export type KeptBody = z.infer<typeof keptBody>;
 
 const proposedAction = z.object({
-  element: z.record(z.string(), z.unknown()).describe('The action that the sender probably meant, without its token.'),
+  element: anyObject.describe('The action that the sender probably meant, without its token.'),
   authenticated: z.boolean().describe('Whether the action had the right token of its rule. The relay sends only such actions.'),
 });
 export type ProposedAction = z.infer<typeof proposedAction>;
 
 export const wholeRejectedSchema = rejectedSchema.extend({
-  elements: encrypted(z.array(z.record(z.string(), z.unknown()))).describe(
+  elements: encrypted(z.array(anyObject)).describe(
     'The received actions, without tokens. Empty for an event, and for a body that could not be read.',
   ),
   body: encrypted(keptBody).optional().describe('The received body, if it is an event or could not be read as actions.'),

@@ -2,11 +2,8 @@
 
 import { z } from 'zod';
 import { maxActions } from '../chain/request.js';
-import { named, namedStrict } from './named.js';
+import { anyObject, chainIdText, issues, named, namedStrict, onlyTrue } from './named.js';
 import { encrypted } from './secrets.js';
-
-const anyObject = z.record(z.string(), z.unknown());
-const issues = z.array(z.object({ pointer: z.string(), detail: z.string() }));
 
 /** The maximum length of an expression, in characters. */
 export const maxExpression = 1000;
@@ -192,14 +189,14 @@ export const tryResponse = named('Tried', {
   tried: z.int(),
   counts: z.partialRecord(z.enum(triedOutcomes), z.int()),
   problems: issues.describe('Mistakes in the contents. If there are any, no event was tried.'),
-  stopped: z.literal(true).optional().describe('The time was up before all events were tried.'),
+  stopped: onlyTrue.describe('The time was up before all events were tried.'),
   events: z.array(triedEventSchema).describe('The first 200 events whose outcome is not `same` or `not-applicable`.'),
 });
 export type Tried = z.infer<typeof tryResponse>;
 
 export const fromListsRequest = namedStrict('FromLists', {
   chainIds: z
-    .array(z.string().regex(/^[\w-]{1,128}$/, 'must be the id of a chain'))
+    .array(chainIdText)
     .max(50)
     .default([])
     .describe('Chains that came as lists of actions. Default: the last such chains of the rule.'),

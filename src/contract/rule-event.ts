@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { acceptedSchema } from './chain-resource.js';
-import { named, namedStrict } from './named.js';
+import { anyObject, named, namedStrict } from './named.js';
 import { encrypted, secret } from './secrets.js';
 
 /** The maximum size of an event's body, in bytes. */
@@ -124,7 +124,7 @@ export type StoredEvent = z.infer<typeof storedEventSchema>;
 
 export const wholeEventSchema = named('WholeRuleEvent', {
   ...eventSchema.shape,
-  event: z.record(z.string(), z.unknown()),
+  event: anyObject,
   variables: z.record(z.string(), z.string()).describe('The values of the variables in the version that ran.'),
 });
 

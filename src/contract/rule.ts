@@ -9,6 +9,7 @@ import { isMistyped, rotatedTokenResponse } from './credential.js';
 import { named, namedStrict } from './named.js';
 import { label, notifyRequest, notifySchema, setByCompanySchema } from './notify.js';
 
+export const relayIdText = z.string().regex(relayIdPattern, relayIdRule);
 const clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as 08:30');
 export const hoursSchema = namedStrict('Hours', {
   days: z.array(z.enum(weekdays)).min(1).max(7).optional().describe('Default: every day.'),
@@ -66,11 +67,7 @@ export const newRuleRequest = settings
   .extend({
     onFailure: onFailureSchema.default('hold'),
     onUnknown: onUnknownSchema.default('resend'),
-    relayId: z
-      .string()
-      .regex(relayIdPattern, relayIdRule)
-      .optional()
-      .describe('An id that webhooks already use. Without it, the relay creates an id.'),
+    relayId: relayIdText.optional().describe('An id that webhooks already use. Without it, the relay creates an id.'),
     relayAccessToken: z
       .string()
       .min(16, 'must have at least 16 characters, so that nobody can guess it: leave it out, or use a longer one')
