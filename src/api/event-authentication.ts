@@ -94,12 +94,7 @@ const endings = {
 } as const satisfies Partial<Record<Refusal, object>>;
 
 /** `isSigner`: somebody with the key of the rule signed the event. `mistake`: the mistake in the required signature. */
-interface CheckedSender {
-  isSigner: boolean;
-  isEnabled: boolean;
-  signature: SignatureVerdict;
-  mistake: string | undefined;
-}
+type CheckedSender = { isSigner: boolean; isEnabled: boolean; signature: SignatureVerdict; mistake: string | undefined };
 
 async function checkSender(
   { settings }: ApiOptions['store'],

@@ -28,10 +28,7 @@ const mostPaths = 10;
 const mostLetters = 2000;
 const mostStreams = 100; // the maximum number of open streams for a company in this process
 
-interface Access {
-  callers: Pick<Callers, 'of'>;
-  settings: Pick<Settings, 'of'>;
-}
+type Access = { callers: Pick<Callers, 'of'>; settings: Pick<Settings, 'of'> };
 
 interface Looker {
   ask(): Promise<Response>;

@@ -11,10 +11,7 @@ const mostLines = 5; // the maximum number of log lines a minute for one address
 /** The maximum number of addresses a minute with their own log lines. All other addresses together count as one address. */
 const mostAddresses = 1000;
 
-interface Options {
-  log: Log;
-  metrics: Pick<Metrics, 'failedAuthentications'>;
-}
+type Options = { log: Log; metrics: Pick<Metrics, 'failedAuthentications'> };
 
 export function reportFailures({ log, metrics }: Options): MiddlewareHandler {
   const addresses = new Map<string, { lines: number; leftOut: number }>();

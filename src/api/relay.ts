@@ -41,11 +41,7 @@ export const startProblems = [
 ] as const;
 
 /** Objects that the routes for chains and for events share. Wrong tokens at one route also delay answers of the other route. */
-export interface Door {
-  rejections: Rejections;
-  quotas: Quotas;
-  guesses: Guesses;
-}
+export type Door = { rejections: Rejections; quotas: Quotas; guesses: Guesses };
 
 /** @param callers - finds the caller by the company key or admin token in the request */
 export function relayRoute(options: ApiOptions, { rejections, quotas, guesses }: Door, callers: Pick<Callers, 'of'>): Route {

@@ -175,13 +175,7 @@ interface RunningEvent {
 }
 
 /** `started` is undefined if the event is not applicable. */
-export interface RanEvent {
-  eventId: string;
-  version: number;
-  reason: string;
-  started?: StartedChain;
-  warnings: Issue[];
-}
+export type RanEvent = { eventId: string; version: number; reason: string; started?: StartedChain; warnings: Issue[] };
 
 /**
  * Runs an event through a version of its rule. Stores the event and its outcome. If the version refuses it, stores nothing.

@@ -4,10 +4,7 @@ import { spans, spanText } from '../chain/text.js';
 import { UsageError } from './terminal.js';
 
 export type Tone = 'good' | 'warning' | 'bad' | 'faint';
-export interface Painted {
-  text: string;
-  tone?: Tone;
-}
+export type Painted = { text: string; tone?: Tone };
 export type Line = string | readonly Painted[];
 type Piece = string | Painted | undefined;
 

@@ -35,9 +35,7 @@ export function refOf(chain: Chain, { index, relayId }: ChainAction, status: Act
 export type Call<Value> = (activities: Activities) => Promise<Value>;
 
 /** A local activity reports its duration. The workflow adds the duration to its time, because it must not read a clock. */
-export interface Timed {
-  tookMs: number;
-}
+export type Timed = { tookMs: number };
 
 export interface EffectResult extends Timed {
   attempts: number; // the number of attempts, including the last one

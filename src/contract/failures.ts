@@ -63,10 +63,7 @@ export function actionsFailed(type: string, chain: Chain, actions: ActionStatus[
 }
 
 /** If the workflow did not return the statuses of all its actions, `how` says how the workflow closed. */
-export interface ChildEnd {
-  actions: ActionStatus[];
-  how?: string;
-}
+export type ChildEnd = { actions: ActionStatus[]; how?: string };
 
 export const runsAlready = 'runs already';
 

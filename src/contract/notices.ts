@@ -66,10 +66,7 @@ export interface Member
 }
 
 /** Tells a `Notifier` that an action failed for the cause of this notifier, or recovered. */
-export interface News {
-  notice: ChainNotice;
-  member: Member;
-}
+export type News = { notice: ChainNotice; member: Member };
 
 /** Tells a `Notifier` that an action is no longer held for the cause of this notifier. */
 export type Over = Pick<Member, 'chainId' | 'index' | 'state' | 'at'>;
@@ -156,12 +153,7 @@ export interface Joined extends JoinedFacts {
 }
 
 /** The activity that delivers a digest also creates the digest. Workflows never see a digest. */
-export interface DigestNotice {
-  kind: 'digest';
-  companyId: string;
-  at: string;
-  joined: Joined[];
-}
+export type DigestNotice = { kind: 'digest'; companyId: string; at: string; joined: Joined[] };
 
 export type Notice = ChainNotice | ManyNotice | ThroughNotice | RuleNotice | WeeklyNotice | TestNotice;
 

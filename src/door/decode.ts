@@ -14,11 +14,7 @@ export interface Received {
 }
 
 /** `unread`: why the decoded text is not the text that the sender wrote. */
-export interface Decoded {
-  text: string;
-  warnings: Issue[];
-  unread?: 'too-large' | 'charset' | 'content-encoding' | 'cut-off';
-}
+export type Decoded = { text: string; warnings: Issue[]; unread?: 'too-large' | 'charset' | 'content-encoding' | 'cut-off' };
 
 export const isJsonType = (contentType: string | undefined) => /^application\/([\w.-]+\+)?json *(;|$)/i.test(contentType ?? '');
 
@@ -40,10 +36,7 @@ export async function decode(received: Received): Promise<Decoded> {
   return { text: field ?? decoded.text, warnings };
 }
 
-interface Unpacked {
-  bytes: Uint8Array;
-  unread?: 'too-large' | 'content-encoding' | 'cut-off';
-}
+type Unpacked = { bytes: Uint8Array; unread?: 'too-large' | 'content-encoding' | 'cut-off' };
 
 const mostLayers = 3;
 const isGzip = (bytes: Uint8Array) => bytes[0] === 0x1f && bytes[1] === 0x8b;

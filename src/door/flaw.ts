@@ -15,12 +15,7 @@ export type FlawKind =
   | 'content-encoding';
 
 /** `offset`: the place in the text. Without `offset`, the whole text is wrong. `error`: words that replace the standard words. */
-export interface Flaw {
-  kind: FlawKind;
-  offset?: number | undefined;
-  field?: string | undefined;
-  error?: string | undefined;
-}
+export type Flaw = { kind: FlawKind; offset?: number | undefined; field?: string | undefined; error?: string | undefined };
 
 const inTemplate =
   'In the template of the webhook, use a variable without free text there (an id, an address, a time), or let the platform escape the value (JSON).';

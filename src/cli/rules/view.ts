@@ -6,10 +6,7 @@ import { issueLines } from '../explain.js';
 import type { Session } from '../session.js';
 import type { Line } from '../text.js';
 
-interface Change {
-  before?: unknown;
-  after?: unknown;
-}
+type Change = { before?: unknown; after?: unknown };
 
 /** Each difference has a line with its place, such as `variables.note`. Below this line are a `-` line and a `+` line. */
 export function diffLines({ same, fields, variables, actions }: ContentsDiff): Line[] {
