@@ -203,13 +203,10 @@ export class Callers {
 export function assertOwnPage(c: Context<Authenticated>): void {
   const origin = c.req.header('Origin');
   if (origin !== undefined && origin === c.get('trustedOrigin')) return;
-  const site = c.req.header('Sec-Fetch-Site') ?? (isHere(origin, c.req.header('Host')) ? 'same-origin' : 'none of ours');
-  if (site === 'same-origin') return;
+  const isHere = origin !== undefined && URL.canParse(origin) && new URL(origin).host === c.req.header('Host');
+  const site = c.req.header('Sec-Fetch-Site');
+  if (site === 'same-origin' || (site === undefined && isHere)) return;
   throw new Problem('foreign-page', 'With a session cookie, only pages of the relay can make changes.');
-}
-
-function isHere(origin: string | undefined, host: string | undefined): boolean {
-  return origin !== undefined && URL.canParse(origin) && new URL(origin).host === host;
 }
 
 export function unauthorized(needed: string, c: Context<Authenticated>): Problem {

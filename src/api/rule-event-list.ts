@@ -20,8 +20,7 @@ import { numberCursor, pageQuery } from './input.js';
 import { withinLimit } from './limits.js';
 import { found } from './problems.js';
 import type { Quotas } from './quotas.js';
-import { assertUndecided, keyOf } from './rejected.js';
-import { startProblems } from './relay.js';
+import { assertUndecided, keyOf, resendProblems } from './rejected.js';
 import { readIdempotencyKey } from './relay-request.js';
 import { type ApiOptions, type Route, route } from './route.js';
 import { answerEvent, runEvent, withoutContents } from './rule-events.js';
@@ -82,16 +81,7 @@ export function ruleEventListRoutes(options: ApiOptions, quotas: Quotas): Route[
         202: ['The chain is accepted and will run.', acceptedEventSchema],
         200: ['The rule does not apply to the event, so nothing has run.', notApplicableSchema],
       },
-      problems: [
-        ...startProblems,
-        'idempotency-key',
-        'not-confirmed',
-        'already-resent',
-        'already-dropped',
-        'event-refused',
-        'rule-without-contents',
-        'rule-disabled',
-      ],
+      problems: [...resendProblems, 'idempotency-key'],
       async handle(c, { companyId, relayId, eventId, actor, body: { version: wanted, confirm } }) {
         const { idempotencyKey, mistake } = readIdempotencyKey(c);
         if (mistake !== undefined) throw new Problem('idempotency-key', mistake);

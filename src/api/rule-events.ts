@@ -132,11 +132,7 @@ export function withoutContents(relayId: string): Rejection {
 }
 
 /** The idempotency key of an event: from its headers, or else the value at the path `dedupeBy`. */
-export function dedupe(
-  key: string | undefined,
-  door: Pick<EventDoor, 'dedupeBy'> | undefined,
-  event: Fields,
-): { key?: string | undefined; warnings: Issue[] } {
+export function dedupe(key: string | undefined, door: Pick<EventDoor, 'dedupeBy'> | undefined, event: Fields) {
   const { dedupeBy } = door ?? {};
   if (key !== undefined || dedupeBy === undefined) return { key, warnings: [] };
   const value = pathPattern.test(dedupeBy) ? propertyOf(event, dedupeBy) : undefined;

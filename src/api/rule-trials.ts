@@ -4,7 +4,6 @@
  */
 
 import { Worker } from 'node:worker_threads';
-import type { z } from 'zod';
 import { Problem } from '../contract/problem.js';
 import { mostTried, type Tried, tryRequest, tryResponse } from '../contract/rule-contents.js';
 import { checkContents } from '../rules/contents.js';
@@ -52,16 +51,13 @@ export function ruleTrialRoutes({ store, keyring }: Pick<ApiOptions, 'store' | '
           mostMs,
         };
         const tried = await turns.take(companyId, async () => {
-          return inThread({ ...task, rows: await store.events.lastRows(companyId, relayId, selected(asked.events)) });
+          const selected = 'last' in asked.events ? { limit: asked.events.last } : { limit: mostTried, ...asked.events };
+          return inThread({ ...task, rows: await store.events.lastRows(companyId, relayId, selected) });
         });
         return c.json(tried);
       },
     }),
   ];
-}
-
-function selected(asked: z.infer<typeof tryRequest>['events']) {
-  return 'last' in asked ? { limit: asked.last } : { limit: mostTried, ...asked };
 }
 
 /** Runs one task at a time. A few tasks may wait. */

@@ -16,9 +16,7 @@ import { type Html, sendPage } from './page.js';
 import { problemOf } from './problems.js';
 import { type Route, route } from './route.js';
 
-const credentials = z.strictObject({
-  credential: z.string().min(1, 'must be an admin token or a key of a company').max(512),
-});
+const credentials = z.strictObject({ credential: z.string().min(1, 'must be an admin token or a key of a company').max(512) });
 const signInForm = credentials.extend({ to: z.string().max(2048).optional() });
 export const toSchema = optionalText.describe(
   'The page to open after sign-in: a page of the console, or a path below `/web-ui`. Other addresses are ignored.',

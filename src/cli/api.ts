@@ -99,9 +99,10 @@ export class Refused extends Error {
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 
+  /** @param mayHaveArrived - whether the API may have received the request */
   constructor(
     message: string,
-    readonly mayHaveArrived: boolean, // whether the API may have received the request
+    readonly mayHaveArrived: boolean,
   ) {
     super(message);
   }

@@ -90,10 +90,7 @@ export const silenceRequest = namedStrict('Silence', {
     .describe('The number of seconds from now without notices about further actions of this cause. 0 ends the silence.'),
 });
 
-export function causeOf(
-  { kind: told, companyId, relayId, ...notice }: ChainNotice,
-  rule: Pick<Rule, 'notify'> | undefined,
-): Cause {
+export function causeOf({ kind: told, companyId, relayId, ...notice }: ChainNotice, rule?: Pick<Rule, 'notify'>): Cause {
   const action = actionOf(notice);
   const kind = told === 'recovered' ? 'needs-attention' : told;
   const { type, message, title, remedy } = reasonOf(action);

@@ -79,10 +79,7 @@ export const eventTokensResponse = named('RotatedEventToken', {
   url: z.url().describe('The address for a sender that can send no header. It contains the token.'),
 });
 
-const facts = {
-  eventId: z.string(),
-  version: z.int().describe('The version of the rule that ran, or that did not apply.'),
-};
+const facts = { eventId: z.string(), version: z.int().describe('The version of the rule that ran, or that did not apply.') };
 export const acceptedEventSchema = acceptedSchema.extend({ ...facts, applies: z.literal(true) }).meta({ id: 'AcceptedEvent' });
 export type AcceptedEvent = z.infer<typeof acceptedEventSchema>;
 export const notApplicableSchema = named('NotApplicableEvent', {

@@ -104,12 +104,8 @@ export const credentials: Commands = (relay, session) => {
       return session.show(asked, ({ personId, name, email, role }) => fields({ personId, name, email, role }));
     });
 
-  command(
-    people,
-    'delete <companyId> <personId>',
-    'acme Xk2vQ9sLm4Tz --yes',
-    'remove a person, and end the sessions of the person',
-  )
+  const remove = 'remove a person, and end the sessions of the person';
+  command(people, 'delete <companyId> <personId>', 'acme Xk2vQ9sLm4Tz --yes', remove)
     .addOption(yesOption)
     .action((companyId, personId, { yes }) =>
       session.delete(`${peopleOf(companyId)}${path`/${personId}`}`, yes, `person ${personId} of company ${companyId}`),

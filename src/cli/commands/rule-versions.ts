@@ -82,13 +82,7 @@ export function addVersionCommands(rules: Command, session: Session): void {
     return session.api.ask('GET', target, contentsDiffSchema, { query: { with: other } });
   }
 
-  async function publishAfterAsking(
-    companyId: string,
-    relayId: string,
-    version: number | 'draft',
-    body: object,
-    yes: true | undefined,
-  ): Promise<void> {
+  async function publishAfterAsking(companyId: string, relayId: string, version: number | 'draft', body: object, yes?: true) {
     const rule = ruleAt(companyId, relayId);
     const { published } = (await session.api.ask('GET', rule, ruleSchema)).body;
     const diff = published === undefined ? undefined : await askDiff(companyId, relayId, published, version);
