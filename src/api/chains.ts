@@ -133,10 +133,10 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
   const steering = { ...options, admit: quotas.admit };
   const fields = new ShortFields(client);
   const chainOf = async (companyId: string, chainId: string, actor?: Caller): Promise<ChainResource> => {
-    const chain = chainIdPattern.test(chainId) ? await readChain(client, linksFor(actor, links), companyId, chainId) : undefined;
-    const kept =
-      chain ?? (chainIdPattern.test(chainId) ? await forgottenChain(companyId, chainId, linksFor(actor, links)) : undefined);
-    if (kept) return kept;
+    const shown = linksFor(actor, links);
+    const find = async () => (await readChain(client, shown, companyId, chainId)) ?? forgottenChain(companyId, chainId, shown);
+    const chain = chainIdPattern.test(chainId) ? await find() : undefined;
+    if (chain) return chain;
     throw notFound((await store.companies.get(companyId)) ? `chain ${chainId}` : `company ${companyId}`);
   };
   const actionOf = async (companyId: string, chainId: string, index: string) => {

@@ -110,6 +110,7 @@ export function openApi(url: string, routes: readonly Route[]) {
   const schemas: Schemas = {};
   const paths: Record<string, Partial<Record<Route['method'], DescribedOperation>>> = {};
   for (const route of routes) paths[pathOf(route)] = { ...paths[pathOf(route)], [route.method]: describe(route, schemas, url) };
+  const problemExamples = problemTypeList.map((type) => [type.slug, { summary: type.title, value: problemExample(type) }]);
   return {
     openapi: '3.1.1',
     info: { title: 'Relay', version: packageJson.version, description },
@@ -118,9 +119,7 @@ export function openApi(url: string, routes: readonly Route[]) {
     paths,
     components: {
       schemas,
-      examples: Object.fromEntries(
-        problemTypeList.map((type) => [type.slug, { summary: type.title, value: problemExample(type) }]),
-      ),
+      examples: Object.fromEntries(problemExamples),
       securitySchemes: {
         adminToken: { type: 'http', scheme: 'bearer', description: "The operator's token, `RELAY_ADMIN_TOKEN`." },
         companyKey: { type: 'http', scheme: 'bearer', description: 'A key of the company in the path, `rlk_…`.' },

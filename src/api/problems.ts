@@ -67,3 +67,6 @@ export function found<Thing>(thing: Thing, what: string): Exclude<Thing, undefin
   if (thing === undefined || thing === false) throw notFound(what);
   return thing as Exclude<Thing, undefined | false>;
 }
+
+export const foundRule = <Thing>(thing: Thing, companyId: string, relayId: string) =>
+  found(thing, `rule ${relayId} of company ${companyId}`);

@@ -101,7 +101,7 @@ export function relayRoute(options: ApiOptions, { rejections, quotas, guesses }:
   });
 }
 
-/** The answer to a body that is ambiguous JSON, or not a list of actions. Strangers get the second answer, too. */
+/** The answer to a body that is no list of actions, or that is ambiguous JSON. */
 function refused(asked: Asked, reading: Extract<Reading, { ok: false }>): Problem {
   asked.tokens = tokensIn(reading.text);
   return refusal(reading, asked.received, asked.tokens);

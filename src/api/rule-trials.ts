@@ -8,7 +8,7 @@ import { Problem } from '../contract/problem.js';
 import { mostTried, type Tried, tryRequest, tryResponse } from '../contract/rule-contents.js';
 import { checkContents } from '../rules/contents.js';
 import { readTexts } from './input.js';
-import { found } from './problems.js';
+import { found, foundRule } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 import type { TryTask } from './try-thread.js';
 
@@ -32,7 +32,7 @@ export function ruleTrialRoutes({ store, keyring }: Pick<ApiOptions, 'store' | '
       async handle(c, { companyId, relayId }) {
         const asked = await readTexts(c, tryRequest);
         const { company, rules } = found(await store.settings.of(companyId), `company ${companyId}`);
-        const rule = found(rules.get(relayId), `rule ${relayId} of company ${companyId}`);
+        const rule = foundRule(rules.get(relayId), companyId, relayId);
         const versionOf = async (version: number) => {
           const stored = await store.versions.get(companyId, relayId, version);
           return found(stored, `version ${version} of rule ${relayId} of company ${companyId}`).contents;

@@ -102,7 +102,8 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
       const steer = (verb: string, meaning: string) => {
         return line`  npx relay ${verb} ${companyId} ${chain.chainId} ${String(action.index)}${faint(`   ${meaning}`)}`;
       };
-      const { error, reason } = action;
+      const { error, reason, nextAttemptAt = '' } = action;
+      const next = Date.parse(nextAttemptAt) > Date.now() ? 'Next retry' : 'Retry overdue since';
       const { wrong, details } = explained(action);
       const toDo = toDoFirst(action);
       const retry = verbs.includes('retry') ? [steer('retry', 'retry the action')] : [];
@@ -117,11 +118,7 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
         ...(action.deliveries ?? []).map(
           ({ recipient, sent, error }) => `  ${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`,
         ),
-        ...(action.nextAttemptAt
-          ? [
-              `  ${Date.parse(action.nextAttemptAt) > Date.now() ? 'Next retry' : 'Retry overdue since'} ${momentFromNow(action.nextAttemptAt)}`,
-            ]
-          : []),
+        ...(nextAttemptAt ? [`  ${next} ${momentFromNow(nextAttemptAt)}`] : []),
         ...(action.heldUntil ? [`  Held until ${momentFromNow(action.heldUntil)}`] : []),
         ...(isFixFirst(action) ? [...edit, ...retry] : [...retry, ...edit]),
         ...(verbs.includes('skip') ? [steer('skip', ' skip the action')] : []),

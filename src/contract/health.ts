@@ -18,6 +18,7 @@ export const countsSchema = z.object({
   nobody: z.int().describe('Chains in which the platform reached no worker.'),
 });
 const optionalNumber = z.number().optional();
+const optionalTime = z.iso.datetime().optional();
 const counts = countsSchema.shape;
 const countsAndTimes = countsSchema.extend({
   p50: optionalNumber.describe('Half of the completed chains took at most this many seconds from the request to their end.'),
@@ -27,12 +28,9 @@ const { relayId, name, enabled, expectEvery, expectWithin } = ruleSchema.shape;
 const standing = {
   held: z.int().describe('Chains with an action that waits for a decision now.'),
   expectEvery,
-  quietSince: z.iso
-    .datetime()
-    .optional()
-    .describe(
-      'The rule is quiet: it expects events, but none came. The time of the last event, or of the last change of the rule.',
-    ),
+  quietSince: optionalTime.describe(
+    'The rule is quiet: it expects events, but none came. The time of the last event, or of the last change of the rule.',
+  ),
 };
 
 export const bucketSchema = countsAndTimes.extend({ at: z.iso.datetime().describe('The start of the hour or day.') });

@@ -65,10 +65,8 @@ export function ruleFileJsonSchema() {
     return z.strictObject({ ...common, ...fields }).meta({ title: name, description });
   });
   const fields = Object.assign({}, commonOptions, ...actionDefinitions.map(({ fields }) => fields));
-  const nullish = Object.entries(z.object({ action: commonFields.action, ...fields }).shape).map(([name, type]) => [
-    name,
-    z.nullish(type),
-  ]);
+  const { shape } = z.object({ action: commonFields.action, ...fields });
+  const nullish = Object.entries(shape).map(([name, type]) => [name, z.nullish(type)]);
   const expected = z.strictObject({ ...expectations, ...Object.fromEntries(nullish) });
   const file = z.strictObject({
     ...aboutRule,

@@ -45,10 +45,7 @@ async function unpack(received: Received, warn: (detail: string) => void): Promi
   const { contentEncoding = '' } = received;
   let { whole } = received;
   let bytes = new Uint8Array(received.bytes);
-  const layers = contentEncoding
-    .toLowerCase()
-    .split(',')
-    .map((layer) => layer.trim());
+  const layers = Array.from(contentEncoding.toLowerCase().split(','), (layer) => layer.trim());
   const declared = layers.filter((layer) => layer !== '' && layer !== 'identity').reverse();
   if (declared.length === 0 && isGzip(bytes)) {
     declared.push('gzip');

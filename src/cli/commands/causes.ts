@@ -90,13 +90,11 @@ export const causes: Commands = (relay, session) => {
   }
 
   function decide(companyId: string, causeId: string, verb: 'take' | 'release' | 'silence', body: object = {}): Promise<void> {
-    return session.show(
-      session.api.ask('POST', `${pathOf(companyId, causeId)}/${verb}`, causeSchema, { body }),
-      (cause): Line[] => [
-        line`${cause.reason} in ${String(cause.chains)} chains: ${cause.takenBy ? `taken by ${cause.takenBy}` : 'nobody has taken it'}.`,
-        ...(silence(cause) === '' ? [] : [`No notices until ${silence(cause)}.`]),
-      ],
-    );
+    const asked = session.api.ask('POST', `${pathOf(companyId, causeId)}/${verb}`, causeSchema, { body });
+    return session.show(asked, (cause): Line[] => [
+      line`${cause.reason} in ${String(cause.chains)} chains: ${cause.takenBy ? `taken by ${cause.takenBy}` : 'nobody has taken it'}.`,
+      ...(silence(cause) === '' ? [] : [`No notices until ${silence(cause)}.`]),
+    ]);
   }
 };
 

@@ -72,9 +72,8 @@ export const chains: Commands = (relay, session) => {
   );
 
   const mend = 'edit fields of an action that needs attention or failed, and retry the action';
-  withChanges(
-    command(chains, 'mend <companyId> <chainId> <index>', `acme ${exampleId} 1 --set externalSystemTicketId=T-42`, mend),
-  )
+  const example = `acme ${exampleId} 1 --set externalSystemTicketId=T-42`;
+  withChanges(command(chains, 'mend <companyId> <chainId> <index>', example, mend))
     .description('A failed or completed chain opens again. `relay chains fields` shows the fields.')
     .option('--confirm-unknown', 'retry even if the outcome of the last attempt is unknown')
     .option('--all-actions', 'change platformAssignmentId also in the other actions of this assignment that have not ended')

@@ -112,12 +112,11 @@ export const credentials: Commands = (relay, session) => {
     );
 
   const adminTokens = relay.command('admin-tokens').summary('the tokens of operators');
+  const adminColumns = { TOKEN: 'adminTokenId', NAME: 'name', ...common } as const;
 
   command(adminTokens, 'list', '', 'list the tokens of operators; the secrets are not shown').action(() => {
     const asked = session.api.ask('GET', '/admin/tokens', adminTokensResponse);
-    return session.show(asked, ({ adminTokens }) =>
-      session.table(adminTokens, { TOKEN: 'adminTokenId', NAME: 'name', ...common }),
-    );
+    return session.show(asked, ({ adminTokens }) => session.table(adminTokens, adminColumns));
   });
 
   command(adminTokens, 'create', '--name dana', 'make a token for an operator, and show it once')

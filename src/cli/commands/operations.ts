@@ -41,9 +41,8 @@ export const operations: Commands = (relay, session) => {
       return session.show(asked, ({ ended }) => [`No longer paused: ${ended.join(', ')}. The waiting actions continue now.`]);
     });
 
-  command(relay, 'pauses <companyId>', 'acme', 'list the pauses of a company').action((companyId) =>
-    showPauses(companyId, 'GET'),
-  );
+  const list = 'list the pauses of a company';
+  command(relay, 'pauses <companyId>', 'acme', list).action((companyId) => showPauses(companyId, 'GET'));
 
   const notices = relay.command('notices').summary('who gets notices, and whether the notices arrive');
   command(notices, 'contacts <companyId>', 'acme', 'list the contacts, and mark the contacts that have not confirmed yet')
