@@ -134,7 +134,7 @@ const operator: Security = [{ adminToken: [] }, { session: [] }];
 const company: Security = [{ adminToken: [] }, { companyKey: [] }, { session: [] }];
 const needsRole = (roles: string) =>
   `Needs the admin token, or a key of the company with the role ${roles}, as Authorization: Bearer …`;
-/** `credential`: the variable in the examples of requests. `security`: the possible credentials; `{}` means that none is needed. */
+/** `credential`: the variable in the examples. `security`: the possible credentials; `{}` means that none is needed. */
 const accesses: Record<Access, { text: string; credential: string; security: Security }> = {
   public: { text: 'Needs no token.', credential: '', security: [] },
   'relay tokens': {
