@@ -35,7 +35,8 @@ export function addressesSetBy(
         : now.every((address) => sent.includes(address) || !stays.includes(address));
     if (actor.kind === 'admin' && (isGiven || (now.length === 0 && !isSame))) return false;
     if (isKept || actor.kind === 'admin') return stored.setByCompany?.includes(section);
-    if (now.length > 0 && kind !== undefined && kind !== 'http') assertOperators(section);
+    if (now.length > 0 && kind !== undefined && kind !== 'http')
+      throw invalid([{ pointer: `/${section}/baseUrl`, detail: ofOperators }]);
     for (const address of now) assertPublic(section, address);
     return true;
   });
@@ -54,11 +55,7 @@ function kindOf(settings: Record<string, unknown>, section: AddressSection): unk
   return new Map(Object.entries(settings[section] ?? {})).get('kind');
 }
 
-/** A company key must not replace the address of a vendor. @throws Problem 400 */
-function assertOperators(section: AddressSection): never {
-  const detail = "must be left out, because it replaces the vendor's address: only the operator can set it";
-  throw invalid([{ pointer: `/${section}/baseUrl`, detail }]);
-}
+const ofOperators = "must be left out, because it replaces the vendor's address: only the operator can set it";
 
 /** Checks only the URL. The connectors check the IP addresses to which its host name resolves. */
 function assertPublic(section: AddressSection, address: string): void {

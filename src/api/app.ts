@@ -41,8 +41,7 @@ import { sayOnSignInPage, sessionRoutes, type Ways } from './session.js';
 import { signInRoutes } from './sign-in.js';
 import { webUiRoutes } from './web-ui.js';
 
-/** Time limit of all calls to Temporal during one request. */
-const temporalTimeoutMs = 10_000;
+const temporalTimeoutMs = 10_000; // time limit of all calls to Temporal during one request
 
 export function createApi(options: ApiOptions): Hono {
   const { client, log, metrics, limits, tracing } = options;

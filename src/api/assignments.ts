@@ -7,13 +7,11 @@ import { found } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
 const answerTimeoutMs = 5_000;
-/** An answer is kept this long, because an open page asks repeatedly, and platforms limit requests. */
-const freshMs = 10_000;
+const freshMs = 10_000; // an answer is kept this long, because an open page asks repeatedly, and platforms limit requests
 const mostKept = 1_000;
 
 export function assignmentRoutes({ store, connectors }: ApiOptions): Route[] {
-  /** The last answers, the oldest first. */
-  const kept = new Map<string, { answer: Promise<AssignmentNow>; until: number }>();
+  const kept = new Map<string, { answer: Promise<AssignmentNow>; until: number }>(); // the last answers, the oldest first
   const read = (company: Company, assignmentId: string): Promise<AssignmentNow> => {
     const key = `${company.companyId} ${assignmentId}`;
     const known = kept.get(key);

@@ -84,9 +84,7 @@ export interface CallersOptions {
 const mostLookedUp = 4;
 
 /** Whether a text may be a key or an admin token. For any other text, no query is needed. */
-function isLookedUp(credential: string): boolean {
-  return /^rl[ka]_/.test(credential) && !isMistyped(credential);
-}
+const isLookedUp = (credential: string): boolean => /^rl[ka]_/.test(credential) && !isMistyped(credential);
 
 export class Callers {
   readonly #store: CallersOptions['store'];
@@ -94,8 +92,7 @@ export class Callers {
   /** A part of the cookie key. If RELAY_ADMIN_TOKEN or the first secret in RELAY_SECRET changes, every session ends. */
   readonly #endsSessions: string;
   #signing: Promise<Uint8Array<ArrayBuffer>> | undefined;
-  /** Browsers accept a cookie with this prefix only from this host, over https. */
-  readonly #prefix: 'host' | undefined;
+  readonly #prefix: 'host' | undefined; // browsers accept a cookie with this prefix only from this host, over https
   readonly #limits: CallersOptions['limits'];
   /** The number of running lookups, and the queue of waiting lookups, for addresses with too many failed authentications. */
   #lookingUp = 0;
@@ -206,13 +203,10 @@ export class Callers {
 export function assertOwnPage(c: Context<Authenticated>): void {
   const origin = c.req.header('Origin');
   if (origin !== undefined && origin === c.get('trustedOrigin')) return;
-  const site = c.req.header('Sec-Fetch-Site') ?? (isHere(origin, c.req.header('Host')) ? 'same-origin' : 'none of ours');
-  if (site === 'same-origin') return;
+  const isHere = origin !== undefined && URL.canParse(origin) && new URL(origin).host === c.req.header('Host');
+  const site = c.req.header('Sec-Fetch-Site');
+  if (site === 'same-origin' || (site === undefined && isHere)) return;
   throw new Problem('foreign-page', 'With a session cookie, only pages of the relay can make changes.');
-}
-
-function isHere(origin: string | undefined, host: string | undefined): boolean {
-  return origin !== undefined && URL.canParse(origin) && new URL(origin).host === host;
 }
 
 export function unauthorized(needed: string, c: Context<Authenticated>): Problem {
@@ -224,6 +218,5 @@ export function unauthorized(needed: string, c: Context<Authenticated>): Problem
 }
 
 /** Keeps the link to Temporal's Web UI only for operators, because the relay decodes payloads only for operators. */
-export function linksFor(actor: Caller | undefined, { api, webUi }: Links): Links {
-  return actor?.kind === 'admin' ? { api, webUi } : { api };
-}
+export const linksFor = (actor: Caller | undefined, { api, webUi }: Links) =>
+  actor?.kind === 'admin' ? { api, webUi } : { api };

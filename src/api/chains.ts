@@ -17,6 +17,7 @@ import {
   type ListedChain,
   noticeTextSchema,
 } from '../contract/chain-resource.js';
+import { anyObject, chainIdPattern, chainIdText, named, namedStrict, onlyTrue, optionalFlag } from '../contract/named.js';
 import { Problem } from '../contract/problem.js';
 import { standingWords } from '../notices/chain-words.js';
 import { chainPlace, type ListedRow } from '../store/chains.js';
@@ -32,8 +33,6 @@ import { found, notFound } from './problems.js';
 import type { Quotas } from './quotas.js';
 import { type ApiOptions, type Route, route, routeFor, steeringProblems } from './route.js';
 
-const chainIdPattern = /^[\w-]{1,128}$/;
-
 const listQuery = chainFilterSchema.extend({
   ticketId: z.string().min(1).max(500).optional().describe('Only chains that set a field of this ticket.'),
   paused: z.literal('true').optional().describe('Only chains with an action that a pause delays.'),
@@ -42,47 +41,36 @@ const listQuery = chainFilterSchema.extend({
   ...pageQuery(chainPlace).shape,
 });
 
-const rescheduleSchema = z
-  .strictObject({
-    seconds: z.number().min(0).max(maxDelaySeconds).describe('Counted from now. `reschedule` requires this field.'),
-  })
-  .meta({ id: 'Reschedule' });
+const rescheduleSchema = namedStrict('Reschedule', {
+  seconds: z.number().min(0).max(maxDelaySeconds).describe('Counted from now. `reschedule` requires this field.'),
+});
 
 const sameAssignment = z.array(z.int());
-const anyFields = z.record(z.string(), z.unknown());
-const mendRequest = z
-  .strictObject({
-    fields: anyFields.describe(
-      'The new values of the changed fields, by their names in the request. `null` removes a field. You cannot change `action`, ' +
-        '`relayId`, or a `delayInSeconds` that was not blank.',
-    ),
-    confirmUnknown: z
-      .boolean()
-      .optional()
-      .describe('Required if the outcome of the last attempt is unknown, because the edited action could cause a second effect.'),
-    allActions: z
-      .boolean()
-      .optional()
-      .describe(
-        'Only for an edit of `platformAssignmentId`: also edits all other actions of the chain that have not ended and have the same ' +
-          'assignment.',
-      ),
-  })
-  .meta({ id: 'Mend' });
-const fieldsSchema = z
-  .object({
-    chainId: z.string(),
-    index: z.int(),
-    fields: anyFields.describe('The current fields, without the token.'),
-    sent: anyFields.optional().describe('The fields as they were in the request, if somebody has edited the action.'),
-    sameAssignment: sameAssignment.describe('The indexes of other open actions with the same `platformAssignmentId`.'),
-  })
-  .meta({ id: 'ActionFields' });
+const mendRequest = namedStrict('Mend', {
+  fields: anyObject.describe(
+    'The new values of the changed fields, by their names in the request. `null` removes a field. You cannot change `action`, ' +
+      '`relayId`, or a `delayInSeconds` that was not blank.',
+  ),
+  confirmUnknown: optionalFlag.describe(
+    'Required if the outcome of the last attempt is unknown, because the edited action could cause a second effect.',
+  ),
+  allActions: optionalFlag.describe(
+    'Only for an edit of `platformAssignmentId`: also edits all other actions of the chain that have not ended and have the same ' +
+      'assignment.',
+  ),
+});
+const fieldsSchema = named('ActionFields', {
+  chainId: z.string(),
+  index: z.int(),
+  fields: anyObject.describe('The current fields, without the token.'),
+  sent: anyObject.optional().describe('The fields as they were in the request, if somebody has edited the action.'),
+  sameAssignment: sameAssignment.describe('The indexes of other open actions with the same `platformAssignmentId`.'),
+});
 const steeredAnswer = z.object({
   chainId: z.string(),
   index: z.int(),
   accepted: z.string(),
-  reopened: z.literal(true).optional().describe('The chain was closed and is open again.'),
+  reopened: onlyTrue.describe('The chain was closed and is open again.'),
   sameAssignment: sameAssignment
     .optional()
     .describe(
@@ -96,7 +84,7 @@ const filterSchema = chainFilterSchema.extend({
     .optional(),
   causeId: z.string().max(64).optional().describe('Only actions with this cause. Requires `companyId`.'),
   chainIds: z
-    .array(z.string().regex(chainIdPattern, 'must be the id of a chain'))
+    .array(chainIdText)
     .min(1)
     .max(1000)
     .optional()
@@ -105,22 +93,20 @@ const filterSchema = chainFilterSchema.extend({
         'in open chains, and the failed actions in failed chains.',
     ),
 });
-const bulkRequest = z
-  .strictObject({
-    verb: z
-      .enum(bulkVerbs)
-      .describe(
-        '`retry`, `mend` and `skip` affect actions that need attention. With `status: "failed"`, `retry` and `mend` affect failed ' +
-          'actions and open their chains again. `runNow` affects scheduled actions. `cancel` affects actions that have not ended. ' +
-          'If a chain has no other remaining actions, `cancel` cancels the chain.',
-      ),
-    filter: filterSchema
-      .default({})
-      .describe('Selects the chains. `assignmentId`, `relayId` and `reason` also select actions in these chains.'),
-    correction: correctionSchema.optional().describe('The edit of each action. Required for `mend`, forbidden for other verbs.'),
-    confirm: z.int().min(1).optional().describe('The `count` of the preview. Omit `confirm` to get a preview.'),
-  })
-  .meta({ id: 'BulkRequest' });
+const bulkRequest = namedStrict('BulkRequest', {
+  verb: z
+    .enum(bulkVerbs)
+    .describe(
+      '`retry`, `mend` and `skip` affect actions that need attention. With `status: "failed"`, `retry` and `mend` affect failed ' +
+        'actions and open their chains again. `runNow` affects scheduled actions. `cancel` affects actions that have not ended. ' +
+        'If a chain has no other remaining actions, `cancel` cancels the chain.',
+    ),
+  filter: filterSchema
+    .default({})
+    .describe('Selects the chains. `assignmentId`, `relayId` and `reason` also select actions in these chains.'),
+  correction: correctionSchema.optional().describe('The edit of each action. Required for `mend`, forbidden for other verbs.'),
+  confirm: z.int().min(1).optional().describe('The `count` of the preview. Omit `confirm` to get a preview.'),
+});
 const anyBulkRequest = bulkRequest
   .extend({ filter: filterSchema.extend({ companyId: z.string().regex(companyIdPattern).optional() }).default({}) })
   .meta({ id: 'AnyBulkRequest' });
@@ -147,10 +133,10 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
   const steering = { ...options, admit: quotas.admit };
   const fields = new ShortFields(client);
   const chainOf = async (companyId: string, chainId: string, actor?: Caller): Promise<ChainResource> => {
-    const chain = chainIdPattern.test(chainId) ? await readChain(client, linksFor(actor, links), companyId, chainId) : undefined;
-    const kept =
-      chain ?? (chainIdPattern.test(chainId) ? await forgottenChain(companyId, chainId, linksFor(actor, links)) : undefined);
-    if (kept) return kept;
+    const shown = linksFor(actor, links);
+    const find = async () => (await readChain(client, shown, companyId, chainId)) ?? forgottenChain(companyId, chainId, shown);
+    const chain = chainIdPattern.test(chainId) ? await find() : undefined;
+    if (chain) return chain;
     throw notFound((await store.companies.get(companyId)) ? `chain ${chainId}` : `company ${companyId}`);
   };
   const actionOf = async (companyId: string, chainId: string, index: string) => {

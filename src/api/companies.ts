@@ -205,9 +205,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
   ];
 }
 
-function shown(company: StoredCompany): StoredCompany {
-  return redact(companySchema, company);
-}
+const shown = (company: StoredCompany): StoredCompany => redact(companySchema, company);
 
 /** Refuses an id that was used before. Upper and lower case count as equal, as in some visibility stores. @throws Problem 409 */
 function assertUnused(companyId: string, { by, deletedAt }: UsedId, reuse: boolean): void {
@@ -219,9 +217,7 @@ function assertUnused(companyId: string, { by, deletedAt }: UsedId, reuse: boole
   throw new Problem('company-id-used', `${detail}, or ${same}. relay companies erase ${companyId} deletes these chains.`);
 }
 
-function settingsOf({ companyId, name, setByCompany, createdAt, updatedAt, ...settings }: StoredCompany): object {
-  return settings;
-}
+const settingsOf = ({ companyId, name, setByCompany, createdAt, updatedAt, ...settings }: StoredCompany): object => settings;
 
 /**
  * Reads a body with settings. A masked secret (`***`) in the body keeps its stored value.

@@ -63,8 +63,7 @@ const composer: Composer = {
   })),
 };
 
-/** The time limit for the names of one system. */
-const namesMs = 5_000;
+const namesMs = 5_000; // the time limit for the names of one system
 
 export function composeRoutes(options: ApiOptions): Route[] {
   const { store, connectors } = options;
@@ -217,11 +216,7 @@ function placed<Found extends Issue>(issues: readonly Found[], isContents: boole
   return issues.map((issue) => (isContents ? { ...issue, pointer: `/actions${issue.pointer}` } : issue));
 }
 
-async function rehearse(
-  options: ApiOptions,
-  request: DryRunRequest & { assignmentOf: AssignmentReader },
-  scenario: Scenario,
-): Promise<Omit<NonNullable<Composed['rehearsals']>[number], 'scenario'>> {
+async function rehearse(options: ApiOptions, request: DryRunRequest & { assignmentOf: AssignmentReader }, scenario: Scenario) {
   const { actions, assignmentOf } = request;
   let played: Played[] = [];
   let remark: string | undefined;
@@ -250,12 +245,10 @@ async function rehearse(
 }
 
 function unknownRules(rules: CompanySettings['rules'], actions: readonly ChainAction[]): Issue[] {
-  return actions
-    .filter(({ relayId }) => !rules.has(relayId))
-    .map(({ index, relayId }) => ({
-      pointer: jsonPointer([index, 'relayId']),
-      detail: `names ${relayId}, which is not a rule of this company`,
-    }));
+  return actions.flatMap(({ index, relayId }) => {
+    const detail = `names ${relayId}, which is not a rule of this company`;
+    return rules.has(relayId) ? [] : [{ pointer: jsonPointer([index, 'relayId']), detail }];
+  });
 }
 
 function assignmentSource({ connectors }: ApiOptions, company: Company, asked: Asked['assignment']): AssignmentReader {

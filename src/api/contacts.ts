@@ -31,12 +31,9 @@ export function contactRoutes({ store, limits }: ApiOptions): Route[] {
       answers: { 200: ['First the contacts of the company, then the contacts of its rules.', contactsResponse] },
       async handle(c, { companyId }) {
         const { company, rules } = found(await settings.of(companyId), `company ${companyId}`);
-        const unconfirmed = await contacts.unconfirmed(companyId);
+        const unconfirmed = new Set((await contacts.unconfirmed(companyId)).map(({ contact }) => contact));
         const listed = ({ notify = {}, relayId }: Pick<Rule, 'notify'> & { relayId?: string }) =>
-          contactsOf(notify).map((contact) => {
-            const confirmed = !unconfirmed.some((one) => one.contact === contact);
-            return { contact, relayId, confirmed };
-          });
+          contactsOf(notify).map((contact) => ({ contact, relayId, confirmed: !unconfirmed.has(contact) }));
         return c.json({ contacts: [company, ...rules.values()].flatMap(listed) });
       },
     }),

@@ -2,10 +2,7 @@
 
 /** The mark tells Excel that the text is UTF-8. */
 export const csvStart = '\uFEFF';
-
-export function csvLine(values: readonly unknown[]): string {
-  return `${values.map(cell).join(',')}\r\n`;
-}
+export const csvLine = (values: readonly unknown[]): string => `${values.map(cell).join(',')}\r\n`;
 
 /** A spreadsheet runs a text as a formula if it begins with one of these characters, also in its full-width form. */
 const formula = /^[=+\-@\t\r＝＋－＠]/;

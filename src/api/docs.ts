@@ -12,9 +12,7 @@ import { type Html, inline, json, sendPage, wholePage } from './page.js';
 import { found } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
-const ofCompany = z.object({
-  companyId: z.string().regex(companyIdPattern).optional().describe('The company in the examples.'),
-});
+const ofCompany = z.object({ companyId: z.string().regex(companyIdPattern).optional().describe('The company in the examples.') });
 
 /** @param others - the other routes, which the documentation also describes */
 export function docsRoutes({ links }: Pick<ApiOptions, 'links'>, others: readonly Route[]): Route[] {

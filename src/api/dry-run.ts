@@ -11,7 +11,7 @@ import { type Facts, type Forecast, forecastChain } from '../chain/forecast.js';
 import { unableToSend } from '../chain/kinds.js';
 import { lateQuestion, readValues } from '../chain/late.js';
 import { withLate } from '../chain/late-action.js';
-import { type Pause, pauseOf, pauseText } from '../chain/pause.js';
+import { pauseOf, pauseText } from '../chain/pause.js';
 import type { Issue } from '../chain/request.js';
 import { timesIn } from '../chain/timestamp/local.js';
 import { ConnectorError } from '../connectors/call.js';
@@ -27,18 +27,14 @@ export interface DryRunRequest {
   companyId: string;
   actions: readonly ChainAction[];
   warnings: Issue[];
-  /** Whether the caller may see the answers of the platform. */
-  valuesShown: boolean;
-  /** Default: reads the assignment from the platform. */
-  assignmentOf?: AssignmentReader;
+  valuesShown: boolean; // whether the caller may see the answers of the platform
+  assignmentOf?: AssignmentReader; // default: reads the assignment from the platform
   /** Default: predicts the actions as if they were due now. */
   forecast?: (actions: readonly ChainAction[], facts: readonly Facts[]) => Forecast[];
 }
 
-/** The time limit for reading all assignments of a dry run. */
-const platformTimeMs = 15_000;
+const platformTimeMs = 15_000; // the time limit for reading all assignments of a dry run
 
-/** @throws Problem not-found */
 export async function dryRun(
   { store, connectors }: Pick<ApiOptions, 'store' | 'connectors'>,
   { companyId, actions, warnings, valuesShown, assignmentOf: given, forecast = forecastChain }: DryRunRequest,
@@ -61,7 +57,8 @@ export async function dryRun(
   const forecasts = forecast(actions, looks);
   const looked = looks.map(({ action, rule, condition, effect }, place): DryRun['actions'][number] => {
     const forecast = forecasts[place] ?? { outcome: 'unknown' };
-    const pause = forecast.outcome === 'runs' || forecast.outcome === 'unknown' ? pauseFor(action, pauses) : undefined;
+    const mayRun = forecast.outcome === 'runs' || forecast.outcome === 'unknown';
+    const [pause] = mayRun ? connectorsOf(action).flatMap((connector) => pauseOf(pauses, connector) ?? []) : [];
     return {
       ...actionFacts(action),
       runAt: new Date(dueAt({ receivedAt }, action)).toISOString(),
@@ -170,11 +167,4 @@ function previewOf(action: ChainAction, { company, connectors }: Look): Preview 
   }
 }
 
-function inWords({ message, facts: { title } }: ConnectorError): string {
-  return title === undefined ? message : `${title} (${message})`;
-}
-
-/** Returns the current pause of the system that the action calls. */
-function pauseFor(action: ChainAction, pauses: readonly Pause[]): Pause | undefined {
-  return connectorsOf(action).flatMap((connector) => pauseOf(pauses, connector) ?? [])[0];
-}
+const inWords = ({ message, facts: { title } }: ConnectorError) => (title === undefined ? message : `${title} (${message})`);

@@ -94,12 +94,7 @@ const endings = {
 } as const satisfies Partial<Record<Refusal, object>>;
 
 /** `isSigner`: somebody with the key of the rule signed the event. `mistake`: the mistake in the required signature. */
-interface CheckedSender {
-  isSigner: boolean;
-  isEnabled: boolean;
-  signature: SignatureVerdict;
-  mistake: string | undefined;
-}
+type CheckedSender = { isSigner: boolean; isEnabled: boolean; signature: SignatureVerdict; mistake: string | undefined };
 
 async function checkSender(
   { settings }: ApiOptions['store'],
@@ -119,8 +114,7 @@ async function checkSender(
   };
 }
 
-/** How far a signed time may be in the past or in the future, as in Standard Webhooks. */
-const toleranceMs = 5 * 60_000;
+const toleranceMs = 5 * 60_000; // how far a signed time may be in the past or in the future, as in Standard Webhooks
 
 /**
  * `isRight`: the key fits the signature of the body. Even then, `mistake` can say that the signed time is too old. Hashes the

@@ -26,13 +26,9 @@ const aliveMs = 15_000;
 const accessMs = 1000; // how often a stream without changes checks whether the company's settings have changed
 const mostPaths = 10;
 const mostLetters = 2000;
-/** The maximum number of open streams for a company in this process. */
-const mostStreams = 100;
+const mostStreams = 100; // the maximum number of open streams for a company in this process
 
-interface Access {
-  callers: Pick<Callers, 'of'>;
-  settings: Pick<Settings, 'of'>;
-}
+type Access = { callers: Pick<Callers, 'of'>; settings: Pick<Settings, 'of'> };
 
 interface Looker {
   ask(): Promise<Response>;

@@ -7,15 +7,11 @@ import { Problem, type Refusal } from '../contract/problem.js';
 import { addressGroup, clientAddress } from '../service/client-address.js';
 import type { Log, Metrics } from '../service/telemetry.js';
 
-/** The maximum number of log lines a minute for one address. */
-const mostLines = 5;
+const mostLines = 5; // the maximum number of log lines a minute for one address
 /** The maximum number of addresses a minute with their own log lines. All other addresses together count as one address. */
 const mostAddresses = 1000;
 
-interface Options {
-  log: Log;
-  metrics: Pick<Metrics, 'failedAuthentications'>;
-}
+type Options = { log: Log; metrics: Pick<Metrics, 'failedAuthentications'> };
 
 export function reportFailures({ log, metrics }: Options): MiddlewareHandler {
   const addresses = new Map<string, { lines: number; leftOut: number }>();

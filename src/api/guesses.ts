@@ -29,9 +29,7 @@ export class Guesses {
   /** The promise resolves when the relay may send the 401 for these wrong credentials. */
   async slowDown(companyId: string, wrong: readonly Credentials[]): Promise<void> {
     // Tokens that the relay created are too long to guess.
-    const guesses = wrong.filter(
-      ({ relayId, relayAccessToken }) => relayIdPattern.test(relayId) && isTakenOver(relayAccessToken),
-    );
+    const guesses = wrong.filter(({ relayId, relayAccessToken: token }) => relayIdPattern.test(relayId) && isTakenOver(token));
     await this.#wait(companyId, new Set(guesses.map(({ relayId }) => relayId)));
   }
 

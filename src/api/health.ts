@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { proposedExpectation } from '../chain/expectation.js';
 import { companyHealthSchema, mostDays, ruleHealthSchema } from '../contract/health.js';
 import type { Store } from '../store/store.js';
-import { found } from './problems.js';
+import { found, foundRule } from './problems.js';
 import { type Route, route } from './route.js';
 
 const daysQuery = (days: number) =>
@@ -31,7 +31,7 @@ export function healthOfRulesRoutes({ companies, rules, health }: Store): Route[
       answers: { 200: ['The counts of the rule over time.', ruleHealthSchema] },
       async handle(c, { companyId, relayId, query: { by, days } }) {
         const { timeZone } = found(await companies.get(companyId), `company ${companyId}`);
-        const rule = found(await rules.get(companyId, relayId), `rule ${relayId} of company ${companyId}`);
+        const rule = foundRule(await rules.get(companyId, relayId), companyId, relayId);
         const [known, minutes] = await Promise.all([
           health.rule(companyId, relayId, { by, days, timeZone }),
           health.eventMinutes(companyId, relayId),

@@ -43,7 +43,6 @@ const askedQuery = z.object({
   after: z.string().max(40).optional().describe('The time of the previous decision.'),
 });
 type Asked = z.infer<typeof askedQuery>;
-
 type Whose = Pick<Company, 'name' | 'timeZone' | 'noticeEdits'>;
 
 /** What the page shows: the held action, or the reason why no decision is possible. */
@@ -219,9 +218,7 @@ function howItEnded(action: ActionResource, last: Steered | undefined, { timeZon
   return `${last ? decided(last, timeZone) : 'The action is not held any more.'} ${now}`;
 }
 
-function decided({ verb, by, at }: Steered, timeZone: string): string {
-  return `${verbs[verb]} by ${by}, ${timesIn(timeZone)(at)}.`;
-}
+const decided = ({ verb, by, at }: Steered, timeZone: string): string => `${verbs[verb]} by ${by}, ${timesIn(timeZone)(at)}.`;
 
 const verbs = {
   retry: 'Retried',

@@ -40,10 +40,7 @@ export async function readObject(c: Context): Promise<Fields> {
 
 /** The media type of a merge patch (RFC 7396), for PATCH. */
 export const mergePatchType = 'application/merge-patch+json';
-
-export function isMergePatch(c: Context): boolean {
-  return c.req.header('Content-Type')?.toLowerCase().startsWith(mergePatchType) ?? false;
-}
+export const isMergePatch = (c: Context) => c.req.header('Content-Type')?.toLowerCase().startsWith(mergePatchType) ?? false;
 
 /** @param found - mistakes from earlier checks. @throws Problem 400 with all mistakes */
 export function parseAs<Schema extends z.ZodType>(schema: Schema, value: unknown, found: readonly Issue[] = []): z.infer<Schema> {
@@ -101,9 +98,8 @@ export function remarksOf(error: z.ZodError): Issue[] {
 }
 
 /** For zod's `error` option. Without this function, zod reports a missing field as a wrong type. */
-export function required(issue: { input?: unknown }): string | undefined {
-  return issue.input === undefined ? 'is required' : undefined;
-}
+export const required = (issue: { input?: unknown }): string | undefined =>
+  issue.input === undefined ? 'is required' : undefined;
 
 export function invalid(errors: readonly Issue[]): Problem {
   const detail = errors.map((error) => `${error.pointer === '' ? 'the body' : error.pointer} ${error.detail}`).join('; ');

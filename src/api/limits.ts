@@ -47,13 +47,10 @@ export function limitsOf(config: Config): { perMinute: number; uses: Record<Use,
 }
 
 const windowMs = 60_000;
-
-/** The shortest time between two log lines about the same limit. */
-const notedAgainMs = 60_000;
+const notedAgainMs = 60_000; // the shortest time between two log lines about the same limit
 
 interface LimitsOptions {
-  /** The maximum number of requests for a company. */
-  perMinute: number;
+  perMinute: number; // the maximum number of requests for a company
   /** The maximum number of requests of a key or person, for each kind of use. Each process counts separately. */
   uses?: Partial<Record<Use, number>>;
   /** The database for counts that several API processes share. Without a database, a process counts in memory. */
@@ -69,8 +66,7 @@ export class Limits {
   readonly #signIns: RateLimiterMemory;
   readonly #uses: Record<Use, { key: RateLimiterMemory; company: RateLimiterMemory }>;
   readonly #log: Logger;
-  /** The size of a lot: a process reserves this many requests for a company with one query. */
-  #lot = 1;
+  #lot = 1; // the size of a lot: a process reserves this many requests for a company with one query
   /** The lots by company. `left`: reserved requests, not used yet. `beyond`: requests that no process has reserved yet. */
   readonly #lots = new Map<string, { left: number; beyond: number; until: number }>();
   readonly #taking = new Map<string, Promise<RateLimit>>();

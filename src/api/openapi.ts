@@ -11,7 +11,6 @@ import { mergePatchType } from './input.js';
 import type { Answer, Route } from './route.js';
 
 export type Schema = z.core.JSONSchema.BaseSchema;
-
 export type OpenApi = ReturnType<typeof openApi>;
 type DescribedOperation = ReturnType<typeof describe>;
 
@@ -111,6 +110,7 @@ export function openApi(url: string, routes: readonly Route[]) {
   const schemas: Schemas = {};
   const paths: Record<string, Partial<Record<Route['method'], DescribedOperation>>> = {};
   for (const route of routes) paths[pathOf(route)] = { ...paths[pathOf(route)], [route.method]: describe(route, schemas, url) };
+  const problemExamples = problemTypeList.map((type) => [type.slug, { summary: type.title, value: problemExample(type) }]);
   return {
     openapi: '3.1.1',
     info: { title: 'Relay', version: packageJson.version, description },
@@ -119,9 +119,7 @@ export function openApi(url: string, routes: readonly Route[]) {
     paths,
     components: {
       schemas,
-      examples: Object.fromEntries(
-        problemTypeList.map((type) => [type.slug, { summary: type.title, value: problemExample(type) }]),
-      ),
+      examples: Object.fromEntries(problemExamples),
       securitySchemes: {
         adminToken: { type: 'http', scheme: 'bearer', description: "The operator's token, `RELAY_ADMIN_TOKEN`." },
         companyKey: { type: 'http', scheme: 'bearer', description: 'A key of the company in the path, `rlk_…`.' },
@@ -131,35 +129,41 @@ export function openApi(url: string, routes: readonly Route[]) {
   };
 }
 
-const accessTexts: Record<Access, string> = {
-  public: 'Needs no token.',
-  'relay tokens':
-    'Needs a token of the rule: in every action of a chain, or with the event. ' +
-    'A dry run shows more with the admin token or a key of the company as Authorization: Bearer …',
-  'admin or company key': 'Needs the admin token or a key of the company as Authorization: Bearer …',
-  'admin or author key':
-    'Needs the admin token, or a key of the company with the role `author` or `manage`, as Authorization: Bearer …',
-  'admin or manage key': 'Needs the admin token, or a key of the company with the role `manage`, as Authorization: Bearer …',
-  admin: 'Needs the admin token as Authorization: Bearer …',
-  'admin or this machine': 'Needs the admin token as Authorization: Bearer …, except from the same machine.',
-};
-
-/** The variables that the examples of requests use. */
-const credentials: Record<Access, string> = {
-  public: '',
-  'relay tokens': '',
-  'admin or company key': '$RELAY_KEY',
-  'admin or author key': '$RELAY_KEY',
-  'admin or manage key': '$RELAY_KEY',
-  admin: '$RELAY_ADMIN_TOKEN',
-  'admin or this machine': '$RELAY_ADMIN_TOKEN',
+type Security = Record<string, []>[];
+const operator: Security = [{ adminToken: [] }, { session: [] }];
+const company: Security = [{ adminToken: [] }, { companyKey: [] }, { session: [] }];
+const needsRole = (roles: string) =>
+  `Needs the admin token, or a key of the company with the role ${roles}, as Authorization: Bearer …`;
+/** `credential`: the variable in the examples. `security`: the possible credentials; `{}` means that none is needed. */
+const accesses: Record<Access, { text: string; credential: string; security: Security }> = {
+  public: { text: 'Needs no token.', credential: '', security: [] },
+  'relay tokens': {
+    text:
+      'Needs a token of the rule: in every action of a chain, or with the event. ' +
+      'A dry run shows more with the admin token or a key of the company as Authorization: Bearer …',
+    credential: '',
+    security: [{}, ...company],
+  },
+  'admin or company key': {
+    text: 'Needs the admin token or a key of the company as Authorization: Bearer …',
+    credential: '$RELAY_KEY',
+    security: company,
+  },
+  'admin or author key': { text: needsRole('`author` or `manage`'), credential: '$RELAY_KEY', security: company },
+  'admin or manage key': { text: needsRole('`manage`'), credential: '$RELAY_KEY', security: company },
+  admin: { text: 'Needs the admin token as Authorization: Bearer …', credential: '$RELAY_ADMIN_TOKEN', security: operator },
+  'admin or this machine': {
+    text: 'Needs the admin token as Authorization: Bearer …, except from the same machine.',
+    credential: '$RELAY_ADMIN_TOKEN',
+    security: [{}, ...operator],
+  },
 };
 export const companyVariable = '$COMPANY_ID';
 
 /** An example of a request, for a shell. Each parameter of the path is a variable, such as `$CHAIN_ID`. */
 function curlOf({ method, path, access, body, rawBody, examples = {} }: Route, url: string): string {
   const address = path.replaceAll(/:(\w+)/g, (_, name: string) => `$${name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`);
-  const credential = path.endsWith('/events/:relayId') && method === 'post' ? '$EVENT_TOKEN' : credentials[access];
+  const credential = path.endsWith('/events/:relayId') && method === 'post' ? '$EVENT_TOKEN' : accesses[access].credential;
   const [example] = Object.values(examples);
   const data = example ? `'${JSON.stringify(example.value, undefined, 2).replaceAll("'", "'\\''")}'` : '@body.json';
   return [
@@ -169,21 +173,7 @@ function curlOf({ method, path, access, body, rawBody, examples = {} }: Route, u
   ].join(' \\\n  ');
 }
 
-/** The path with `{name}` for each parameter. */
-function pathOf({ path }: Route): string {
-  return path.replaceAll(/:(\w+)/g, '{$1}');
-}
-
-/** The possible credentials for each kind of access. `{}` means that the route needs no credentials. */
-const securities: Record<Access, Record<string, []>[]> = {
-  public: [],
-  'relay tokens': [{}, { adminToken: [] }, { companyKey: [] }, { session: [] }],
-  'admin or company key': [{ adminToken: [] }, { companyKey: [] }, { session: [] }],
-  'admin or author key': [{ adminToken: [] }, { companyKey: [] }, { session: [] }],
-  'admin or manage key': [{ adminToken: [] }, { companyKey: [] }, { session: [] }],
-  admin: [{ adminToken: [] }, { session: [] }],
-  'admin or this machine': [{}, { adminToken: [] }, { session: [] }],
-};
+const pathOf = ({ path }: Route): string => path.replaceAll(/:(\w+)/g, '{$1}');
 
 /** Problems that every endpoint can have. */
 const everywhere: readonly ProblemSlug[] = [
@@ -237,8 +227,8 @@ function describe(route: Route, schemas: Schemas, url: string) {
     operationId: id,
     tags: [tagOf(route)],
     summary,
-    description: [...(description ? [description] : []), accessTexts[access]].join('\n\n'),
-    security: securities[access],
+    description: [...(description ? [description] : []), accesses[access].text].join('\n\n'),
+    security: accesses[access].security,
     parameters: [...parameters('path', inPath), ...parameters('query', query?.shape), ...parameters('header', headers?.shape)],
     ...(body && { requestBody: { required: !z.safeParse(body, route.rawBody ? undefined : {}).success, content } }),
     responses,
@@ -257,9 +247,7 @@ function describeAnswer([description, body, headers = {}]: Answer, schemas: Sche
   };
 }
 
-function header(description: string): { description: string; schema: Schema } {
-  return { description, schema: { type: 'string' } };
-}
+const header = (description: string): { description: string; schema: Schema } => ({ description, schema: { type: 'string' } });
 
 const problemHeaders: Record<number, DescribedAnswer['headers']> = {
   401: { 'WWW-Authenticate': header('The required credential.') },

@@ -20,7 +20,7 @@ import type { Store } from '../store/store.js';
 import { checkSettings } from '../temporal/check-settings.js';
 import { resumeChains } from '../temporal/steer.js';
 import { numberCursor, pageQuery } from './input.js';
-import { found, notFound } from './problems.js';
+import { found, foundRule, notFound } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
 /** Test notices have a limit, because each test sends a notice from the operator's address to every contact. */
@@ -99,7 +99,7 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
         found(await store.companies.get(companyId), `company ${companyId}`);
         const tested = `The keys of company ${companyId} have sent ${testsAtOnce} test notices within an hour. Nothing was sent now.`;
         count(actor, tests, companyId, 'test-notices', tested);
-        if (relayId !== undefined) found(await store.rules.get(companyId, relayId), `rule ${relayId} of company ${companyId}`);
+        if (relayId !== undefined) foundRule(await store.rules.get(companyId, relayId), companyId, relayId);
         await store.audit.record({ actor, action: 'notices.test', companyId, details: { relayId } });
         return c.json({ contacts: await inTime(companyId, () => sendTest(client, taskQueue, companyId, relayId)) });
       },
@@ -123,8 +123,7 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
   ];
 }
 
-/** One request encrypts at most this number of rows, so that it takes only seconds. */
-const rotatedAtOnce = 200;
+const rotatedAtOnce = 200; // one request encrypts at most this number of rows, so that it takes only seconds
 
 export function encryptionRoutes({ encryption }: Store): Route[] {
   return [

@@ -53,9 +53,7 @@ export function inline(text: string): Html {
   return html`${text.split('`').map((part, place) => (place % 2 === 1 ? html`<code>${part}</code>` : part))}`;
 }
 
-export function json(value: unknown): Html {
-  return html`<pre>${JSON.stringify(value, undefined, 2)}</pre>`;
-}
+export const json = (value: unknown): Html => html`<pre>${JSON.stringify(value, undefined, 2)}</pre>`;
 
 /** The style of all pages of the API and of the sandbox. */
 export const sharedStyle = `

@@ -54,9 +54,7 @@ const refuseNul: MiddlewareHandler = async (c, next) => {
 };
 
 /** Only for authenticated callers: strangers must not learn which ids exist. @param what - for example `rule 4711`. */
-export function notFound(what: string): Problem {
-  return new Problem('not-found', `There is no ${what}.`);
-}
+export const notFound = (what: string): Problem => new Problem('not-found', `There is no ${what}.`);
 
 /** @param most - for example `100 keys`. */
 export function limitReached(companyId: string, most: string): Problem {
@@ -69,3 +67,6 @@ export function found<Thing>(thing: Thing, what: string): Exclude<Thing, undefin
   if (thing === undefined || thing === false) throw notFound(what);
   return thing as Exclude<Thing, undefined | false>;
 }
+
+export const foundRule = <Thing>(thing: Thing, companyId: string, relayId: string) =>
+  found(thing, `rule ${relayId} of company ${companyId}`);

@@ -23,17 +23,14 @@ export function quotasOf(config: Config): Required<CompanyLimits> {
   return { actionsPerDay, recipientsPerDay, openChains: config.RELAY_OPEN_CHAINS };
 }
 
-/** The minimum time between two counts of a company's open chains. */
-const countEveryMs = 10_000;
+const countEveryMs = 10_000; // the minimum time between two counts of a company's open chains
 const countTimeoutMs = 10_000;
-/** The minimum time between two log lines about a failed count. */
-const saidEveryMs = 60_000;
+const saidEveryMs = 60_000; // the minimum time between two log lines about a failed count
 
 interface OpenChains {
   /** The number of open chains at the last count. Undefined before the first count. */
   counted?: number;
-  /** The number of chains that this process has accepted since the last count. */
-  since: number;
+  since: number; // the number of chains that this process has accepted since the last count
   askedAt: number;
 }
 

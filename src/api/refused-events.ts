@@ -2,14 +2,14 @@
 
 import { cutShort } from '../chain/text.js';
 import { makeId } from '../contract/credential.js';
-import { type KeptBody, Rejection, type SignatureVerdict } from '../contract/problem.js';
+import { Rejection, type SignatureVerdict } from '../contract/problem.js';
 import { isJsonType } from '../door/decode.js';
 import { type ReadEvent, readEvent } from '../door/event.js';
 import { flawAdvice, flawWords, storable } from '../door/flaw.js';
-import { placeIn } from '../door/strict-json.js';
 import { tokensIn } from '../door/tokens.js';
 import { hashEvent } from '../temporal/start.js';
 import type { EventSender } from './event-authentication.js';
+import { keptBody } from './refused.js';
 import type { RefusedRequest, Rejections } from './rejections.js';
 import { largest } from './relay-request.js';
 import type { ApiOptions } from './route.js';
@@ -62,15 +62,6 @@ function refusedEvent(refused: Rejection, asked: AskedEvent, reading: ReadEvent)
   const text = storable(withoutTokens(reading.text));
   const flaw = reading.ok ? undefined : reading.flaw;
   const isUnreadable = reason === 'event-unreadable' && flaw;
-  const body: KeptBody = {
-    text,
-    bytes: received.bytes.byteLength,
-    cut: !reading.ok && reading.cut,
-    ...(flaw?.offset !== undefined && {
-      place: { ...placeIn(text, flaw.offset), offset: flaw.offset, says: flawWords(flaw, text) },
-    }),
-    isEvent: true,
-  };
   return {
     companyId,
     reason,
@@ -79,7 +70,7 @@ function refusedEvent(refused: Rejection, asked: AskedEvent, reading: ReadEvent)
     relayIds: [relayId],
     ...(key !== undefined && { idempotencyKey: key }),
     elements: [],
-    body,
+    body: { ...keptBody(text, received, !reading.ok && reading.cut, flaw), isEvent: true },
     ...(isUnreadable && { mistake: flaw.kind }),
     mistakes: mistakes.slice(0, 100),
     ruleOf: () => relayId,
@@ -87,9 +78,7 @@ function refusedEvent(refused: Rejection, asked: AskedEvent, reading: ReadEvent)
 }
 
 /** Masks the tokens of a list of actions that came as an event. */
-export function withoutTokens(text: string): string {
-  return /rl[teka]_|relay_?-?access/i.test(text) ? tokensIn(text).masked : text;
-}
+export const withoutTokens = (text: string): string => (/rl[teka]_|relay_?-?access/i.test(text) ? tokensIn(text).masked : text);
 
 /** The answer to a body that is no event. */
 export function unreadable({ flaw, text }: Extract<ReadEvent, { ok: false }>, { received }: EventSender): Rejection {

@@ -101,7 +101,8 @@ async function keepBroken({ store, log, guesses, rejections }: Options, problem:
   const flaw = reading.ok ? reading.looseness() : reading.flaw;
   const reason = live.length > 0 && signature !== 'wrong' ? reasonOf(flaw) : deadReason(found, signature);
   const relayIds = [...new Set((live.length > 0 ? live : found).map(({ relayId }) => relayId))];
-  const { body, detail } = flaw ? bodyOf(flaw, asked, masked) : wrongTokens(asked, masked);
+  const text = storable(masked);
+  const detail = flaw ? `${capital(flawWords(flaw, text))}. ${flawAdvice(flaw)}` : someWrong;
   const request: RefusedRequest = {
     companyId,
     reason,
@@ -110,7 +111,7 @@ async function keepBroken({ store, log, guesses, rejections }: Options, problem:
     relayIds,
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     elements: [],
-    body,
+    body: keptBody(text, received, !reading.ok && reading.cut, flaw),
     mistake: flaw?.kind ?? 'wrong-token',
     propose: () => proposed(asked, tokens, hide),
     mistakes: [{ pointer: '', detail }],
@@ -121,10 +122,7 @@ async function keepBroken({ store, log, guesses, rejections }: Options, problem:
 }
 
 const isLive = ({ state, enabled }: KnownToken) => state === 'active' && enabled;
-
-function reasonOf(flaw: Flaw | undefined): RejectionReason {
-  return flaw ? (reasons[flaw.kind] ?? 'malformed-body') : 'wrong-token';
-}
+const reasonOf = (flaw: Flaw | undefined): RejectionReason => (flaw ? (reasons[flaw.kind] ?? 'malformed-body') : 'wrong-token');
 
 /** Chooses the most serious reason, because a person must check this reason before sending the request again. */
 function deadReason(found: readonly KnownToken[], signature: RefusedRequest['signature']): RejectionReason {
@@ -133,25 +131,14 @@ function deadReason(found: readonly KnownToken[], signature: RefusedRequest['sig
   return found.some(({ state }) => state === 'expired') ? 'token-expired' : 'rule-disabled';
 }
 
-function bodyOf(flaw: Flaw, { received, reading }: Asked, masked: string): { body: KeptBody; detail: string } {
-  const text = storable(masked);
-  const { offset } = flaw;
-  const says = flawWords(flaw, text);
-  const body: KeptBody = {
-    text,
-    bytes: received.bytes.byteLength,
-    cut: !reading.ok && reading.cut,
-    ...(offset !== undefined && { place: { ...placeIn(text, offset), offset, says } }),
-  };
-  return { body, detail: `${capital(says)}. ${flawAdvice(flaw)}` };
-}
+const someWrong =
+  'Some actions have a relayId and a token that belong together, but other actions do not. The whole request was refused.';
 
-function wrongTokens({ received }: Asked, masked: string): { body: KeptBody; detail: string } {
-  return {
-    body: { text: storable(masked), bytes: received.bytes.byteLength, cut: false },
-    detail:
-      'Some actions have a relayId and a token that belong together, but other actions do not. The whole request was refused.',
-  };
+/** @param cut - whether the end of the text is missing */
+export function keptBody(text: string, { bytes }: Received, cut: boolean, flaw?: Flaw): KeptBody {
+  const { offset } = flaw ?? {};
+  const place = flaw && offset !== undefined && { ...placeIn(text, offset), offset, says: flawWords(flaw, text) };
+  return { text, bytes: bytes.byteLength, cut, ...(place && { place }) };
 }
 
 /** The probable actions of the body. Undefined if the body has none or is incomplete, or if too many long bodies came. */

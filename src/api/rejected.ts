@@ -28,6 +28,16 @@ import { readActions } from './relay-request.js';
 import { type ApiOptions, type Route, route } from './route.js';
 import { answerEvent, dedupe, runEvent, withoutContents } from './rule-events.js';
 
+export const resendProblems = [
+  ...startProblems,
+  'event-refused',
+  'rule-without-contents',
+  'not-confirmed',
+  'already-resent',
+  'already-dropped',
+  'rule-disabled',
+] as const;
+
 export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quotas: Quotas): Route[] {
   const { store, links, limits, log } = options;
   const find = async (companyId: string, rejectedId: string): Promise<RejectedRequest> => {
@@ -70,18 +80,7 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
           replayedHeaders,
         ],
       },
-      problems: [
-        ...startProblems,
-        'event-refused',
-        'rule-without-contents',
-        'not-confirmed',
-        'already-resent',
-        'already-dropped',
-        'invalid-body',
-        'only-proposed',
-        'not-authenticated',
-        'rule-disabled',
-      ],
+      problems: [...resendProblems, 'invalid-body', 'only-proposed', 'not-authenticated'],
       async handle(c, { companyId, rejectedId, actor }) {
         const asked = await readTexts(c, resendRequest);
         const request = await find(companyId, rejectedId);
@@ -234,12 +233,10 @@ function placesOf(changes: Resend['actions']): string[] | undefined {
   return places.length > 0 ? places : undefined;
 }
 
+type Resendable = Pick<RejectedRequest, 'rejectedId' | 'reason'> & { idempotencyKey?: string | undefined };
+
 /** Returns the sender's idempotency key, so that a repetition starts no second chain. Makes a key if it is missing or reused. */
-export function keyOf({
-  rejectedId,
-  reason,
-  idempotencyKey,
-}: Pick<RejectedRequest, 'rejectedId' | 'reason'> & { idempotencyKey?: string | undefined }): string {
+export function keyOf({ rejectedId, reason, idempotencyKey }: Resendable): string {
   // Senders cannot use this key, because a header cannot contain a line break.
   const own = `rejected\n${rejectedId}`;
   return reason === 'idempotency-key-reused' ? own : (idempotencyKey ?? own);

@@ -13,8 +13,7 @@ import type { Refusal } from '../store/credentials.js';
 import type { Guesses } from './guesses.js';
 import type { ApiOptions } from './route.js';
 
-/** Allows one log line a minute for each company. */
-const said = new Shares(1, 60_000);
+const said = new Shares(1, 60_000); // allows one log line a minute for each company
 
 /**
  * @throws Problem 401 for strangers, 503 if the settings cannot be read. A known sender with an old token or a wrong signature gets
@@ -167,7 +166,4 @@ function wrongSignature(secret: string, received: Headers, bytes: ArrayBuffer): 
   }
 }
 
-/** Returns a text unchanged, and a number as text. Returns an empty text for all other values. */
-export function textOf(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-}
+export const textOf = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');

@@ -9,14 +9,14 @@ import widenThenAlert from '../../examples/widen-then-alert.json' with { type: '
 import { actionDefinitions } from '../chain/actions.js';
 import type { ChainAction } from '../chain/chain.js';
 import { commonFields, type Issue, maxActions, mostBytes, readRequest } from '../chain/request.js';
+import { anyObject } from '../contract/named.js';
 import { Problem, Rejection } from '../contract/problem.js';
 import { isJsonType, type Received } from '../door/decode.js';
 import { flawAdvice, flawWords } from '../door/flaw.js';
 import type { Reading } from '../door/read.js';
 import type { TokensIn } from '../door/tokens.js';
 
-/** An answer has at most this many mistakes, or this many warnings. */
-const maxErrors = 1000;
+const maxErrors = 1000; // an answer has at most this many mistakes, or this many warnings
 
 /** One schema for each action: the common fields and the fields of this action. */
 export const actionRequests = actionDefinitions.map(({ name, description, needsAssignment, fields }) => {
@@ -79,9 +79,7 @@ export const eventRequest = {
   headers: headers.extend({
     'X-Relay-Token': z.string().optional().describe('A token of the rule. It can also be the bearer token in `Authorization`.'),
   }),
-  rawBody: z
-    .record(z.string(), z.unknown())
-    .meta({ id: 'Event', description: 'Any JSON object, such as the webhook of a platform.' }),
+  rawBody: anyObject.meta({ id: 'Event', description: 'Any JSON object, such as the webhook of a platform.' }),
 };
 
 /** @throws Problem 400. A misspelt `dryRun` is also a mistake, because without `dryRun` the relay would run the chain. */

@@ -7,7 +7,7 @@ import type { Issue } from '../chain/request.js';
 import { type Accepted, acceptedSchema } from '../contract/chain-resource.js';
 import { dryRunSchema } from '../contract/dry-run.js';
 import { Problem, Rejection } from '../contract/problem.js';
-import { readClosely, readPlain } from '../door/read.js';
+import { type Reading, readClosely, readPlain } from '../door/read.js';
 import { tokensIn } from '../door/tokens.js';
 import { hashRequest, type StartedChain, startChain } from '../temporal/start.js';
 import { type Callers, linksFor } from './bearer-authentication.js';
@@ -41,11 +41,7 @@ export const startProblems = [
 ] as const;
 
 /** Objects that the routes for chains and for events share. Wrong tokens at one route also delay answers of the other route. */
-export interface Door {
-  rejections: Rejections;
-  quotas: Quotas;
-  guesses: Guesses;
-}
+export type Door = { rejections: Rejections; quotas: Quotas; guesses: Guesses };
 
 /** @param callers - finds the caller by the company key or admin token in the request */
 export function relayRoute(options: ApiOptions, { rejections, quotas, guesses }: Door, callers: Pick<Callers, 'of'>): Route {
@@ -75,17 +71,19 @@ export function relayRoute(options: ApiOptions, { rejections, quotas, guesses }:
       const { idempotencyKey, mistake } = readIdempotencyKey(c);
       const asked: Asked = { companyId, received, reading, idempotencyKey, headers: c.req.raw.headers };
       try {
-        const elements = elementsOf(asked);
+        if (!reading.ok) throw refused(asked, reading);
+        const { elements } = reading;
         const { bytes } = received;
         const { signature, tokenIds } = await authenticateRequest(known, companyId, elements, { bytes, headers: asked.headers });
         asked.signature = signature;
-        assertStrict(asked); // Strangers have been refused before, so only known senders get this answer.
+        const flaw = reading.looseness(); // Strangers have been refused before, so only known senders get this answer.
+        if (flaw) throw refused(asked, { ok: false, flaw, text: reading.text, cut: false });
         return await withinLimit(c, limits, companyId, async () => {
           if (mistake !== undefined) throw new Rejection('idempotency-key', 'idempotency-key', mistake);
           const { actions, warnings: found } = readActions(elements);
           await assertLists(options, companyId, actions);
           const unable = await quotas.checkActions(companyId, actions);
-          const warnings = [...(reading.ok ? reading.warnings : []), ...found, ...unable];
+          const warnings = [...reading.warnings, ...found, ...unable];
           if (dry) {
             const valuesShown = (await callers.of(c)) !== undefined;
             return c.json(await dryRun(options, { companyId, actions, warnings, valuesShown }));
@@ -103,24 +101,12 @@ export function relayRoute(options: ApiOptions, { rejections, quotas, guesses }:
   });
 }
 
-/** @throws Problem 400, 413, 415 if the body is not a list of actions, even if the sender is a stranger */
-function elementsOf(asked: Asked): Record<string, unknown>[] {
-  const { reading, received } = asked;
-  if (reading.ok) return reading.elements;
+/** The answer to a body that is no list of actions, or that is ambiguous JSON. */
+function refused(asked: Asked, reading: Extract<Reading, { ok: false }>): Problem {
   asked.tokens = tokensIn(reading.text);
-  throw refusal(reading, received, asked.tokens);
+  return refusal(reading, asked.received, asked.tokens);
 }
 
-/** @throws Problem 400 if the body is ambiguous JSON */
-function assertStrict(asked: Asked): void {
-  const { reading, received } = asked;
-  const flaw = reading.ok ? reading.looseness() : undefined;
-  if (!flaw) return;
-  asked.tokens = tokensIn(reading.text);
-  throw refusal({ ok: false, flaw, text: reading.text, cut: false }, received, asked.tokens);
-}
-
-/** @throws Rejection lists-refused */
 async function assertLists({ store }: Pick<ApiOptions, 'store'>, companyId: string, actions: readonly ChainAction[]) {
   const settings = await store.settings.of(companyId);
   const refusing = actions.filter(({ relayId }) => settings?.rules.get(relayId)?.door?.refuseLists);

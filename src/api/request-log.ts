@@ -6,8 +6,7 @@ import { loggableId } from '../contract/credential.js';
 import type { Log } from '../service/telemetry.js';
 import type { Tracing } from '../service/tracing.js';
 
-/** Monitoring calls these paths every few seconds. */
-const watched = ['/healthz', '/readyz', '/metrics'];
+const watched = ['/healthz', '/readyz', '/metrics']; // monitoring calls these paths every few seconds
 
 /** Logs these statuses only at `debug`, so that strangers cannot fill the log. Other lines report failures and limits. */
 const detail = [401, 404, 405, 408, 413, 415, 429];

@@ -55,18 +55,14 @@ interface Description<Path, Who, Query, Body> {
   headers?: z.ZodObject;
   /** The schema of a JSON object. A missing body counts as `{}`. */
   body?: Body;
-  /** The schema of a body that the handler itself reads, for example because the body is an array. */
-  rawBody?: z.ZodType;
+  rawBody?: z.ZodType; // the schema of a body that the handler itself reads, for example because the body is an array
   maxBodyBytes?: number; // default: the limit of a chain's request
-  /** The handler itself limits the body, because it also reads the start of a body that is too large. */
-  boundsBody?: true;
+  boundsBody?: true; // the handler itself limits the body, because it also reads the start of a body that is too large
   examples?: Record<string, { summary: string; value: unknown }>;
   /** The rate limit for keys. Default for `author` and `manager` routes: `reads` for GET, otherwise `steering`. */
   use?: Use;
-  /** The answers by HTTP status. */
-  answers: Record<number, Answer>;
-  /** The route shows errors as HTML pages. */
-  onPage?: boolean;
+  answers: Record<number, Answer>; // by HTTP status
+  onPage?: boolean; // the route shows errors as HTML pages
   /** Only the problems that openapi.ts cannot derive from the path, the access, `query` and `body`. */
   problems?: readonly ProblemSlug[];
   /** @param asked - the path's parameters by name, the actor, the validated query and body */
@@ -86,8 +82,7 @@ export interface Route extends Omit<Description<string, Access, z.ZodObject, z.Z
   method: Method;
   /** A path in Hono's form: `/co/:companyId/chains`. openapi.ts describes the parameters. */
   path: string;
-  /** The `operationId` in OpenAPI, which generated clients use as a name. */
-  id: string;
+  id: string; // the `operationId` in OpenAPI, which generated clients use as a name
   summary: string;
   access: Access;
   handle(c: Context<Authenticated>): Promise<Response>;
@@ -109,7 +104,6 @@ const guarded = {
   '/co/:companyId/rejected/*': 'admin or company key',
 } as const;
 
-/** Functions that make a route. Each kind of access has its own function. */
 export const route = {
   anyone: routeFor('public'),
   sender: routeFor('relay tokens'),

@@ -18,10 +18,9 @@ import { chainFilterSchema } from '../temporal/list.js';
 import { linksFor } from './bearer-authentication.js';
 import { numberCursor, pageQuery } from './input.js';
 import { withinLimit } from './limits.js';
-import { found } from './problems.js';
+import { found, foundRule } from './problems.js';
 import type { Quotas } from './quotas.js';
-import { assertUndecided, keyOf } from './rejected.js';
-import { startProblems } from './relay.js';
+import { assertUndecided, keyOf, resendProblems } from './rejected.js';
 import { readIdempotencyKey } from './relay-request.js';
 import { type ApiOptions, type Route, route } from './route.js';
 import { answerEvent, runEvent, withoutContents } from './rule-events.js';
@@ -52,7 +51,7 @@ export function ruleEventListRoutes(options: ApiOptions, quotas: Quotas): Route[
       query: eventsQuery,
       answers: { 200: ['The events without their bodies, the newest first.', eventsResponse] },
       async handle(c, { companyId, relayId, query }) {
-        const { shadow } = found(await rules.get(companyId, relayId), `rule ${relayId} of company ${companyId}`);
+        const { shadow } = foundRule(await rules.get(companyId, relayId), companyId, relayId);
         const { limit, cursor, ...filter } = query;
         const { items, nextCursor } = await events.list(companyId, relayId, { limit, cursor }, filter);
         const counted = shadow !== undefined && cursor === undefined;
@@ -82,21 +81,12 @@ export function ruleEventListRoutes(options: ApiOptions, quotas: Quotas): Route[
         202: ['The chain is accepted and will run.', acceptedEventSchema],
         200: ['The rule does not apply to the event, so nothing has run.', notApplicableSchema],
       },
-      problems: [
-        ...startProblems,
-        'idempotency-key',
-        'not-confirmed',
-        'already-resent',
-        'already-dropped',
-        'event-refused',
-        'rule-without-contents',
-        'rule-disabled',
-      ],
+      problems: [...resendProblems, 'idempotency-key'],
       async handle(c, { companyId, relayId, eventId, actor, body: { version: wanted, confirm } }) {
         const { idempotencyKey, mistake } = readIdempotencyKey(c);
         if (mistake !== undefined) throw new Problem('idempotency-key', mistake);
         const stored = await find(companyId, relayId, eventId);
-        const { enabled, published } = found(await rules.get(companyId, relayId), `rule ${relayId} of company ${companyId}`);
+        const { enabled, published } = foundRule(await rules.get(companyId, relayId), companyId, relayId);
         if (!enabled) throw new Problem('rule-disabled', `Nothing has run: rule ${relayId} is disabled.`);
         if (published === undefined) throw withoutContents(relayId);
         const number = wanted === 'same' ? stored.version : published;

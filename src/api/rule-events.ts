@@ -132,11 +132,7 @@ export function withoutContents(relayId: string): Rejection {
 }
 
 /** The idempotency key of an event: from its headers, or else the value at the path `dedupeBy`. */
-export function dedupe(
-  key: string | undefined,
-  door: Pick<EventDoor, 'dedupeBy'> | undefined,
-  event: Fields,
-): { key?: string | undefined; warnings: Issue[] } {
+export function dedupe(key: string | undefined, door: Pick<EventDoor, 'dedupeBy'> | undefined, event: Fields) {
   const { dedupeBy } = door ?? {};
   if (key !== undefined || dedupeBy === undefined) return { key, warnings: [] };
   const value = pathPattern.test(dedupeBy) ? propertyOf(event, dedupeBy) : undefined;
@@ -175,13 +171,7 @@ interface RunningEvent {
 }
 
 /** `started` is undefined if the event is not applicable. */
-export interface RanEvent {
-  eventId: string;
-  version: number;
-  reason: string;
-  started?: StartedChain;
-  warnings: Issue[];
-}
+export type RanEvent = { eventId: string; version: number; reason: string; started?: StartedChain; warnings: Issue[] };
 
 /**
  * Runs an event through a version of its rule. Stores the event and its outcome. If the version refuses it, stores nothing.

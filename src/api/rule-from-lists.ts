@@ -5,7 +5,7 @@ import { fieldsOf } from '../chain/sent.js';
 import { fromListsRequest, fromListsResponse } from '../contract/rule-contents.js';
 import { contentsFromLists } from '../rules/from-lists.js';
 import { readAccepted } from '../temporal/mend.js';
-import { found, notFound } from './problems.js';
+import { foundRule, notFound } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
 const mostChains = 20; // if the request has no chain ids, the relay compares this many chains
@@ -24,7 +24,7 @@ export function fromListsRoute({ store, client }: ApiOptions): Route {
       answers: { 200: ['The contents, and the values of each variable.', fromListsResponse] },
       problems: ['temporal-unavailable'],
       async handle(c, { companyId, relayId, body: { chainIds } }) {
-        found(await store.rules.get(companyId, relayId), `rule ${relayId} of company ${companyId}`);
+        foundRule(await store.rules.get(companyId, relayId), companyId, relayId);
         const last = async () => (await store.chains.list(companyId, { relayId }, { limit: mostChains })).items;
         const ids = chainIds.length > 0 ? chainIds : (await last()).map(({ chainId }) => chainId);
         const requests = await Promise.all(

@@ -4,21 +4,17 @@
  */
 
 import { Worker } from 'node:worker_threads';
-import type { z } from 'zod';
 import { Problem } from '../contract/problem.js';
 import { mostTried, type Tried, tryRequest, tryResponse } from '../contract/rule-contents.js';
 import { checkContents } from '../rules/contents.js';
 import { readTexts } from './input.js';
-import { found } from './problems.js';
+import { found, foundRule } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 import type { TryTask } from './try-thread.js';
 
-/** The thread stops after this time, and answers with the events that it has tried. */
-const mostMs = 15_000;
-/** If a thread does not stop by itself, the relay ends it after this time. */
-const endedMs = 20_000;
+const mostMs = 15_000; // the thread stops after this time, and answers with the events that it has tried
+const endedMs = 20_000; // if a thread does not stop by itself, the relay ends it after this time
 const mostMemoryMb = 512;
-
 const mostWaiting = 4;
 const mostOfCompany = 2; // so that the tries of one company do not block the other companies
 
@@ -36,7 +32,7 @@ export function ruleTrialRoutes({ store, keyring }: Pick<ApiOptions, 'store' | '
       async handle(c, { companyId, relayId }) {
         const asked = await readTexts(c, tryRequest);
         const { company, rules } = found(await store.settings.of(companyId), `company ${companyId}`);
-        const rule = found(rules.get(relayId), `rule ${relayId} of company ${companyId}`);
+        const rule = foundRule(rules.get(relayId), companyId, relayId);
         const versionOf = async (version: number) => {
           const stored = await store.versions.get(companyId, relayId, version);
           return found(stored, `version ${version} of rule ${relayId} of company ${companyId}`).contents;
@@ -55,7 +51,8 @@ export function ruleTrialRoutes({ store, keyring }: Pick<ApiOptions, 'store' | '
           mostMs,
         };
         const tried = await turns.take(companyId, async () => {
-          return inThread({ ...task, rows: await store.events.lastRows(companyId, relayId, selected(asked.events)) });
+          const selected = 'last' in asked.events ? { limit: asked.events.last } : { limit: mostTried, ...asked.events };
+          return inThread({ ...task, rows: await store.events.lastRows(companyId, relayId, selected) });
         });
         return c.json(tried);
       },
@@ -63,15 +60,10 @@ export function ruleTrialRoutes({ store, keyring }: Pick<ApiOptions, 'store' | '
   ];
 }
 
-function selected(asked: z.infer<typeof tryRequest>['events']) {
-  return 'last' in asked ? { limit: asked.last } : { limit: mostTried, ...asked };
-}
-
 /** Runs one task at a time. A few tasks may wait. */
 class Turns {
   #last: Promise<unknown> = Promise.resolve();
-  /** The company of each task that runs or waits. */
-  readonly #companies: string[] = [];
+  readonly #companies: string[] = []; // the company of each task that runs or waits
 
   /** @throws Problem 429 if too many tasks wait */
   async take<Result>(companyId: string, work: () => Promise<Result>): Promise<Result> {

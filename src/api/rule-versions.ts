@@ -28,7 +28,7 @@ import { checkContents } from '../rules/contents.js';
 import type { Publication } from '../store/versions.js';
 import { readSettings } from './companies.js';
 import { numberCursor, pageQuery, readTexts } from './input.js';
-import { found, limitReached } from './problems.js';
+import { found, foundRule, limitReached } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
 const ofRule = '/admin/companies/:companyId/rules/:relayId';
@@ -42,14 +42,12 @@ const published = {
 
 export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | 'links'>): Route[] {
   const { versions, rules, tokens } = store;
-  const known = <Thing>(thing: Thing, companyId: string, relayId: string) =>
-    found(thing, `rule ${relayId} of company ${companyId}`);
   const readVersion = async (companyId: string, relayId: string, version: string) => {
     const stored = versionPattern.test(version) ? await versions.get(companyId, relayId, Number(version)) : undefined;
     return found(stored, `version ${version} of rule ${relayId} of company ${companyId}`);
   };
   const readDraft = async (companyId: string, relayId: string) =>
-    known(await versions.draft(companyId, relayId), companyId, relayId);
+    foundRule(await versions.draft(companyId, relayId), companyId, relayId);
   const check = async (companyId: string, relayId: string, contents: unknown) => {
     const { company } = found(await store.settings.of(companyId), `company ${companyId}`);
     return checkContents(contents, { relayId, platform: company.platform });
@@ -59,7 +57,6 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
     const checked = await check(companyId, relayId, draft.contents);
     return { ...draft, problems: checked.ok ? [] : checked.problems, warnings: checked.warnings };
   };
-  /** @throws Problem unpublishable */
   const publishable = async (companyId: string, relayId: string, contents: unknown): Promise<Contents> => {
     if (contents === undefined) throw unpublishable([{ pointer: '', detail: 'has no draft' }]);
     const checked = await check(companyId, relayId, contents);
@@ -91,7 +88,7 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
       problems: ['invalid-body', 'draft-changed'],
       async handle(c, { companyId, relayId, actor }) {
         const asked = await readTexts(c, saveDraftRequest);
-        const saved = known(await versions.saveDraft(companyId, relayId, asked, actor), companyId, relayId);
+        const saved = foundRule(await versions.saveDraft(companyId, relayId, asked, actor), companyId, relayId);
         if (!saved.saved) throw draftChanged(relayId, asked, saved.draft);
         return c.json(await shown(companyId, relayId, saved.draft));
       },
@@ -108,7 +105,7 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
         const draft = await readDraft(companyId, relayId);
         if (draft.revision !== asked.revision) throw draftChanged(relayId, asked, draft);
         const contents = await publishable(companyId, relayId, draft.contents);
-        const made = known(await versions.publish(companyId, relayId, { ...asked, contents }, actor), companyId, relayId);
+        const made = foundRule(await versions.publish(companyId, relayId, { ...asked, contents }, actor), companyId, relayId);
         if (typeof made === 'object' && 'conflict' in made) throw draftChanged(relayId, asked, made.conflict);
         return answer(c, companyId, relayId, made);
       },
@@ -118,7 +115,7 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
       query: pageQuery(numberCursor),
       answers: { 200: ['The versions without their contents, the newest first.', versionsResponse] },
       async handle(c, { companyId, relayId, query }) {
-        const { published, shadow } = known(await rules.get(companyId, relayId), companyId, relayId);
+        const { published, shadow } = foundRule(await rules.get(companyId, relayId), companyId, relayId);
         const { items, nextCursor } = await versions.list(companyId, relayId, query);
         return c.json({ versions: items, published, shadow, nextCursor });
       },
@@ -137,7 +134,7 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
         const old = await readVersion(companyId, relayId, version);
         await publishable(companyId, relayId, old.contents);
         const made = await versions.goBack(companyId, relayId, old.version, note, actor);
-        return answer(c, companyId, relayId, known(made, companyId, relayId));
+        return answer(c, companyId, relayId, foundRule(made, companyId, relayId));
       },
     }),
     route.company(`GET ${ofRule}/versions/:version/diff`, 'compareVersions', 'Compare two versions, action by action', {
@@ -166,7 +163,7 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
       use: 'reads',
       answers: { 200: ['The settings. The key of the signature is shown as `***`.', doorSchema] },
       async handle(c, { companyId, relayId }) {
-        return c.json(redact(doorSchema, known(await rules.getDoor(companyId, relayId), companyId, relayId)));
+        return c.json(redact(doorSchema, foundRule(await rules.getDoor(companyId, relayId), companyId, relayId)));
       },
     }),
     route.author(`PUT ${ofRule}/door`, 'setDoor', 'Change how events reach a rule', {
@@ -183,7 +180,7 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
           return { ...settings, signature: signature ?? undefined };
         };
         const door = await rules.setDoor(companyId, relayId, change, actor);
-        return c.json(redact(doorSchema, known(door, companyId, relayId)));
+        return c.json(redact(doorSchema, foundRule(door, companyId, relayId)));
       },
     }),
     route.author(`POST ${ofRule}/event-tokens`, 'rotateEventToken', 'Rotate the token for events', {
@@ -193,7 +190,7 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
       body: rotationRequest,
       answers: { 201: ['The new token, and the address that contains it.', eventTokensResponse] },
       async handle(c, { companyId, relayId, actor, body: { graceSeconds } }) {
-        const made = known(await tokens.rotate(companyId, relayId, graceSeconds, actor, 'event'), companyId, relayId);
+        const made = foundRule(await tokens.rotate(companyId, relayId, graceSeconds, actor, 'event'), companyId, relayId);
         const { tokenId, relayAccessToken: eventToken } = made;
         const url = `${links.api}/co/${companyId}/events/${relayId}/${eventToken}`;
         return c.json({ tokenId, eventToken, url }, 201, { 'Cache-Control': 'no-store' });
@@ -203,19 +200,15 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
 
   async function other(companyId: string, relayId: string, name: string): Promise<Contents> {
     if (name === 'draft') return wellFormed((await readDraft(companyId, relayId)).contents);
-    const { published } = known(await rules.get(companyId, relayId), companyId, relayId);
+    const { published } = foundRule(await rules.get(companyId, relayId), companyId, relayId);
     const version = name === 'published' ? String(published ?? 'published') : name;
     return (await readVersion(companyId, relayId, version)).contents;
   }
 }
 
-function tooLarge(companyId: string): Problem {
-  return limitReached(companyId, `${mostContentsOfCompany / 1024 / 1024} MiB of published rules`);
-}
-
+const tooLarge = (companyId: string) => limitReached(companyId, `${mostContentsOfCompany / 1024 / 1024} MiB of published rules`);
 const versionPattern = /^[1-9]\d{0,8}$/;
 
-/** @throws Problem unpublishable */
 function wellFormed(contents: unknown): Contents {
   const { data, error } = contentsSchema.safeParse(contents);
   if (data) return data;

@@ -8,12 +8,10 @@ import type { Store } from '../store/store.js';
 import { addressesSetBy } from './addresses.js';
 import { readSettings } from './companies.js';
 import { isMergePatch, numberCursor, pageQuery, readObject } from './input.js';
-import { found, limitReached, notFound } from './problems.js';
+import { found, foundRule, limitReached, notFound } from './problems.js';
 import { type Route, route } from './route.js';
 
 export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
-  const known = <Thing>(thing: Thing, companyId: string, relayId: string) =>
-    found(thing, `rule ${relayId} of company ${companyId}`);
   return [
     route.author('POST /admin/companies/:companyId/rules', 'createRule', 'Create a rule', {
       description:
@@ -47,7 +45,7 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
     }),
     route.author('GET /admin/companies/:companyId/rules/:relayId', 'getRule', 'Read a rule', {
       answers: { 200: ['The rule.', ruleSchema] },
-      handle: async (c, { companyId, relayId: id }) => c.json(shown(known(await rules.get(companyId, id), companyId, id))),
+      handle: async (c, { companyId, relayId: id }) => c.json(shown(foundRule(await rules.get(companyId, id), companyId, id))),
     }),
     route.manager('PATCH /admin/companies/:companyId/rules/:relayId', 'changeRule', 'Change, enable or disable a rule', {
       description:
@@ -69,19 +67,20 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
           return { ...changed, setByCompany: addressesSetBy(actor, given, changed, stored) };
         };
         const rule = await rules.update(companyId, relayId, change, actor);
-        return c.json(shown(known(rule, companyId, relayId)));
+        return c.json(shown(foundRule(rule, companyId, relayId)));
       },
     }),
     route.manager('DELETE /admin/companies/:companyId/rules/:relayId', 'deleteRule', 'Delete a rule with its tokens', {
       answers: { 204: ['The rule is deleted.'] },
       async handle(c, { companyId, relayId, actor }) {
-        known(await rules.delete(companyId, relayId, actor), companyId, relayId);
+        foundRule(await rules.delete(companyId, relayId, actor), companyId, relayId);
         return c.body(null, 204);
       },
     }),
     route.author('GET /admin/companies/:companyId/rules/:relayId/tokens', 'listTokens', 'List the tokens of a rule', {
       answers: { 200: ['The tokens without their secrets, the newest first.', tokensResponse] },
-      handle: async (c, { companyId, relayId: id }) => c.json({ tokens: known(await tokens.list(companyId, id), companyId, id) }),
+      handle: async (c, { companyId, relayId: id }) =>
+        c.json({ tokens: foundRule(await tokens.list(companyId, id), companyId, id) }),
     }),
     route.author('POST /admin/companies/:companyId/rules/:relayId/tokens', 'rotateToken', 'Rotate the token', {
       description:
@@ -91,7 +90,7 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
       answers: { 201: ['The new token.', rotatedTokenResponse] },
       async handle(c, { companyId, relayId, actor, body: { graceSeconds } }) {
         const token = await tokens.rotate(companyId, relayId, graceSeconds, actor);
-        return c.json(known(token, companyId, relayId), 201, { 'Cache-Control': 'no-store' });
+        return c.json(foundRule(token, companyId, relayId), 201, { 'Cache-Control': 'no-store' });
       },
     }),
     route.manager('DELETE /admin/companies/:companyId/rules/:relayId/tokens/:tokenId', 'revokeToken', 'Revoke a token', {
@@ -105,6 +104,4 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
   ];
 }
 
-function shown(rule: StoredRule) {
-  return ruleSchema.parse(redact(ruleSchema, rule));
-}
+const shown = (rule: StoredRule) => ruleSchema.parse(redact(ruleSchema, rule));

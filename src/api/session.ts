@@ -4,8 +4,10 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { html } from 'hono/html';
 import type { StatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
+import { optionalText } from '../chain/action-status.js';
 import { actorName, type Caller } from '../contract/audit.js';
 import { roles } from '../contract/credential.js';
+import { named } from '../contract/named.js';
 import { Problem } from '../contract/problem.js';
 import { type Authenticated, assertOwnPage, type Callers, unauthorized } from './bearer-authentication.js';
 import { parseAs, readObject } from './input.js';
@@ -14,23 +16,18 @@ import { type Html, sendPage } from './page.js';
 import { problemOf } from './problems.js';
 import { type Route, route } from './route.js';
 
-const credentials = z.strictObject({
-  credential: z.string().min(1, 'must be an admin token or a key of a company').max(512),
-});
+const credentials = z.strictObject({ credential: z.string().min(1, 'must be an admin token or a key of a company').max(512) });
 const signInForm = credentials.extend({ to: z.string().max(2048).optional() });
-export const toSchema = z
-  .string()
-  .optional()
-  .describe('The page to open after sign-in: a page of the console, or a path below `/web-ui`. Other addresses are ignored.');
+export const toSchema = optionalText.describe(
+  'The page to open after sign-in: a page of the console, or a path below `/web-ui`. Other addresses are ignored.',
+);
 
-const sessionSchema = z
-  .object({
-    kind: z.enum(['admin', 'key', 'person']),
-    name: z.string().optional().describe('The name of the key, person or admin token. `RELAY_ADMIN_TOKEN` has no name.'),
-    companyId: z.string().optional().describe('The company of the key or person.'),
-    role: z.enum(roles).optional().describe('The role of the key or person.'),
-  })
-  .meta({ id: 'Session' });
+const sessionSchema = named('Session', {
+  kind: z.enum(['admin', 'key', 'person']),
+  name: z.string().optional().describe('The name of the key, person or admin token. `RELAY_ADMIN_TOKEN` has no name.'),
+  companyId: z.string().optional().describe('The company of the key or person.'),
+  role: z.enum(roles).optional().describe('The role of the key or person.'),
+});
 
 /** The ways to sign in besides keys and tokens. `openId`: the name of the service. */
 export type Ways = { mail?: boolean; openId?: string | undefined };

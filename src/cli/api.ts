@@ -8,8 +8,7 @@ import { problemSchema } from '../contract/problem.js';
 import { type Terminal, UsageError } from './terminal.js';
 
 export interface Address {
-  /** Without a trailing slash. */
-  url: string;
+  url: string; // without a trailing slash
   loopback: boolean;
   /** The admin token or a company's key. `from` names the variable or file that contains it, for error messages. */
   credential?: { bearer: string; from: string; kind: 'admin' | 'key' };
@@ -78,8 +77,7 @@ function credentialOf(text: string, from: string, kind: 'admin' | 'key') {
 export type Problem = z.infer<typeof problemSchema>;
 
 export interface Answer<Body> extends Pick<Response, 'status' | 'headers'> {
-  /** The raw body. */
-  text: string;
+  text: string; // the raw body
   body: Body;
 }
 
@@ -89,10 +87,8 @@ export class Refused extends Error {
 
   constructor(
     readonly problem: Problem,
-    /** The problem document as the API sent it. */
-    readonly text: string,
-    /** Seconds, from `Retry-After`. */
-    readonly retryAfter: string | null,
+    readonly text: string, // the problem document as the API sent it
+    readonly retryAfter: string | null, // seconds, from `Retry-After`
     readonly question: Question,
   ) {
     super(problem.title);
@@ -103,9 +99,9 @@ export class Refused extends Error {
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 
+  /** @param mayHaveArrived - whether the API may have received the request */
   constructor(
     message: string,
-    /** Whether the API may have received the request. */
     readonly mayHaveArrived: boolean,
   ) {
     super(message);
@@ -113,11 +109,9 @@ export class Unreachable extends Error {
 }
 
 export interface Question {
-  /** The client sends bytes unchanged, and everything else as JSON. */
-  body?: unknown;
+  body?: unknown; // the client sends bytes unchanged, and everything else as JSON
   headers?: Record<string, string>;
-  /** The client omits parameters whose value is undefined. */
-  query?: Record<string, unknown>;
+  query?: Record<string, unknown>; // the client omits parameters whose value is undefined
   /** Whether to send the admin token or key. @default true */
   bearer?: boolean;
   /** For this status, `ask` returns the answer, as for a 2xx status. For all other statuses, `ask` throws an error. */
@@ -128,8 +122,7 @@ export interface Question {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** For a check or test, the API waits up to 27 seconds for Temporal, so this limit must be longer. */
-const patienceMs = 30_000;
+const patienceMs = 30_000; // for a check or test, the API waits up to 27 seconds for Temporal, so this limit must be longer
 
 export class Api {
   constructor(readonly address: Address) {}

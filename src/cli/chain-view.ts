@@ -16,8 +16,7 @@ import { type Line, line, momentFromNow, momentText, type Painted, type Tone } f
 /** The pause between two requests. The pause is short after a change, then it becomes longer. */
 const shortestPauseMs = 250;
 const longestPauseMs = 5_000;
-/** The API may be unreachable for this long, for example while it restarts. */
-const patienceMs = 60_000;
+const patienceMs = 60_000; // the API may be unreachable for this long, for example while it restarts
 
 const tones: Record<Exclude<Tone, 'faint'>, readonly string[]> = {
   good: ['done', 'completed', 'runs'],
@@ -103,7 +102,8 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
       const steer = (verb: string, meaning: string) => {
         return line`  npx relay ${verb} ${companyId} ${chain.chainId} ${String(action.index)}${faint(`   ${meaning}`)}`;
       };
-      const { error, reason } = action;
+      const { error, reason, nextAttemptAt = '' } = action;
+      const next = Date.parse(nextAttemptAt) > Date.now() ? 'Next retry' : 'Retry overdue since';
       const { wrong, details } = explained(action);
       const toDo = toDoFirst(action);
       const retry = verbs.includes('retry') ? [steer('retry', 'retry the action')] : [];
@@ -118,11 +118,7 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
         ...(action.deliveries ?? []).map(
           ({ recipient, sent, error }) => `  ${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`,
         ),
-        ...(action.nextAttemptAt
-          ? [
-              `  ${Date.parse(action.nextAttemptAt) > Date.now() ? 'Next retry' : 'Retry overdue since'} ${momentFromNow(action.nextAttemptAt)}`,
-            ]
-          : []),
+        ...(nextAttemptAt ? [`  ${next} ${momentFromNow(nextAttemptAt)}`] : []),
         ...(action.heldUntil ? [`  Held until ${momentFromNow(action.heldUntil)}`] : []),
         ...(isFixFirst(action) ? [...edit, ...retry] : [...retry, ...edit]),
         ...(verbs.includes('skip') ? [steer('skip', ' skip the action')] : []),
@@ -130,10 +126,7 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
     });
 }
 
-/** The heading and the lines, or nothing if there are no lines. */
-export function listed(heading: string, lines: readonly Line[]): Line[] {
-  return lines.length === 0 ? [] : ['', heading, ...lines];
-}
+export const listed = (heading: string, lines: readonly Line[]): Line[] => (lines.length === 0 ? [] : ['', heading, ...lines]);
 
 function when({ endedAt, startedAt, runAt, state }: ActionResource): string {
   return state === 'scheduled' && runAt ? momentFromNow(runAt) : momentText(endedAt ?? startedAt ?? '');
@@ -195,9 +188,7 @@ export async function followChain(
   }
 }
 
-function stateOf({ state, attempts }: ActionResource): string {
-  return state === 'retrying' ? `${state} ${attempts}` : state;
-}
+const stateOf = ({ state, attempts }: ActionResource): string => (state === 'retrying' ? `${state} ${attempts}` : state);
 
 async function askPatiently(session: Session, companyId: string, chainId: string): Promise<Answer<ChainResource>> {
   const until = Date.now() + patienceMs;

@@ -19,7 +19,6 @@ export function command<Usage extends string>(group: Command, usage: Usage, word
 }
 
 export const yesOption = new Option('--yes', 'do not ask for confirmation');
-
 export const waitOption = new Option('--wait', 'follow the chain until it ends or needs attention');
 
 /** Adds the options of commands that print a list. */
@@ -61,7 +60,6 @@ export function withSettings<Args extends unknown[], Options extends OptionValue
     .option('--file <file>', file);
 }
 
-/** @throws UsageError */
 export function readSwitch(option: string, text: string): boolean {
   if (text !== 'on' && text !== 'off') throw new UsageError(`${option} must be on or off`);
   return text === 'on';

@@ -13,14 +13,12 @@ interface ListRequest<Field extends string, Body extends ListBody<Field>> {
   field: Field;
   schema: z.ZodType<Body>;
   columns: Columns<Body[Field][number]>;
-  /** The text for an empty list. */
-  none: string;
+  none: string; // the text for an empty list
   /** Makes the lines to print below the list. @param first - the first page of the list. */
   below?(first: Body): readonly Line[];
 }
 
-/** The API returns at most this many items in one page. */
-const largestPart = 200;
+const largestPart = 200; // the API returns at most this many items in one page
 
 export class Session {
   exitCode: number = exitCodes.ok;

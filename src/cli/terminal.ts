@@ -10,10 +10,8 @@ export const processTerminal = {
   out: (text: string) => void process.stdout.write(text),
   err: (text: string) => void process.stderr.write(text),
   readStdin: (): Promise<Uint8Array> => buffer(process.stdin),
-  /** Undefined if standard output is not a terminal. */
-  columns: process.stdout.isTTY ? process.stdout.columns : undefined,
-  /** Whether a person can answer questions. */
-  interactive: process.stdin.isTTY && process.stderr.isTTY,
+  columns: process.stdout.isTTY ? process.stdout.columns : undefined, // undefined if standard output is not a terminal
+  interactive: process.stdin.isTTY && process.stderr.isTTY, // whether a person can answer questions
   async ask(question: string): Promise<string> {
     process.stderr.write(question);
     for await (const reply of createInterface({ input: process.stdin })) return reply;
@@ -24,9 +22,7 @@ export const processTerminal = {
 /** `relay --help` explains the exit codes. */
 export const exitCodes = { ok: 0, refused: 1, usage: 2, unreachable: 3, trouble: 4 } as const;
 
-export function isYes(reply: string): boolean {
-  return /^y(es)?$/i.test(reply.trim());
-}
+export const isYes = (reply: string): boolean => /^y(es)?$/i.test(reply.trim());
 
 /** A person answered a question with no. */
 export class NotConfirmed extends Error {

@@ -4,22 +4,15 @@ import { spans, spanText } from '../chain/text.js';
 import { UsageError } from './terminal.js';
 
 export type Tone = 'good' | 'warning' | 'bad' | 'faint';
-export interface Painted {
-  text: string;
-  tone?: Tone;
-}
+export type Painted = { text: string; tone?: Tone };
 export type Line = string | readonly Painted[];
-
 type Piece = string | Painted | undefined;
 
 export function line(texts: TemplateStringsArray, ...pieces: readonly Piece[]): Line {
   return texts.flatMap((text, place) => [{ text }, painted(pieces[place])]);
 }
 
-function painted(piece: Piece): Painted {
-  return typeof piece === 'object' ? piece : { text: piece ?? '' };
-}
-
+const painted = (piece: Piece): Painted => (typeof piece === 'object' ? piece : { text: piece ?? '' });
 const colours: Record<Tone, string> = { good: '32', warning: '33', bad: '31', faint: '2' };
 
 export function render(line: Line, coloured: boolean): string {
@@ -77,9 +70,7 @@ export function table<Item>(items: readonly Item[], columns: Columns<Item>, widt
 }
 
 /** A line for each value, with its path: `notify.emails  ada@example.com`. */
-export function fields(value: unknown, indent = ''): Line[] {
-  return aligned(flatten(value), indent);
-}
+export const fields = (value: unknown, indent = ''): Line[] => aligned(flatten(value), indent);
 
 export function aligned(pairs: readonly (readonly [name: string, text: string])[], indent: string): Line[] {
   const width = Math.max(0, ...pairs.map(([name]) => name.length));
@@ -94,9 +85,7 @@ export function flatten(value: unknown, path = ''): [path: string, text: string]
 }
 
 /** Whether the value is neither an object nor a list with objects. */
-function isSimple(value: unknown): boolean {
-  return [value].flat().every((inner) => typeof inner !== 'object' || inner === null);
-}
+const isSimple = (value: unknown): boolean => [value].flat().every((inner) => typeof inner !== 'object' || inner === null);
 
 function simpleText(value: unknown): string {
   if (value === undefined || value === null) return '';

@@ -35,9 +35,7 @@ export function refOf(chain: Chain, { index, relayId }: ChainAction, status: Act
 export type Call<Value> = (activities: Activities) => Promise<Value>;
 
 /** A local activity reports its duration. The workflow adds the duration to its time, because it must not read a clock. */
-export interface Timed {
-  tookMs: number;
-}
+export type Timed = { tookMs: number };
 
 export interface EffectResult extends Timed {
   attempts: number; // the number of attempts, including the last one
@@ -60,7 +58,6 @@ export type RulePolicy = Pick<Rule, 'onFailure' | 'onUnknown'> & { skips?: strin
 
 /** The activity of each action. `sendEmails` is absent: it runs `sendEmail` for each recipient. Part of the replay contract. */
 export const effectActivities = { platform_sendAssignment: 'sendAssignment', ticket_updateUDF: 'updateUdf' } as const;
-
 type EffectInputs = { [Name in keyof typeof effectActivities]: ActionRef & { action: Extract<ChainAction, { action: Name }> } };
 export type EffectInput = EffectInputs[keyof EffectInputs];
 

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { ActionStatus } from '../chain/action-status.js';
 import { cutShort } from '../chain/text.js';
+import { named, namedStrict } from './named.js';
 import type { Cause, ChainNotice } from './notices.js';
 import { rejectedSchema } from './problem.js';
 import type { Rule } from './rule.js';
@@ -24,30 +25,27 @@ export const storedCauseSchema = z.object({
 
 export type StoredCause = z.infer<typeof storedCauseSchema>;
 
-export const causeSchema = storedCauseSchema
-  .extend({
-    chains: z.int().describe('The number of chains that have an action held for this cause now.'),
-    actions: z.int().describe('The number of actions that are held for this cause now.'),
-    assignments: z.int().describe('The number of assignments of the held actions.'),
-    relayIds: z.array(z.string()).describe('The rules of the held actions, at most 20 rules.'),
-    chainId: z.string().optional().describe('The chain of the action that has been held longest for this cause.'),
-    lastAt: z.iso.datetime().describe('When the newest hold for this cause began.'),
-    endedAt: z.iso.datetime().optional().describe('When the last hold for this cause ended. Absent while an action is held.'),
-  })
-  .meta({ id: 'Cause' });
+export const causeSchema = named('Cause', {
+  ...storedCauseSchema.shape,
+  chains: z.int().describe('The number of chains that have an action held for this cause now.'),
+  actions: z.int().describe('The number of actions that are held for this cause now.'),
+  assignments: z.int().describe('The number of assignments of the held actions.'),
+  relayIds: z.array(z.string()).describe('The rules of the held actions, at most 20 rules.'),
+  chainId: z.string().optional().describe('The chain of the action that has been held longest for this cause.'),
+  lastAt: z.iso.datetime().describe('When the newest hold for this cause began.'),
+  endedAt: z.iso.datetime().optional().describe('When the last hold for this cause ended. Absent while an action is held.'),
+});
 export type CauseResource = z.infer<typeof causeSchema>;
 
-export const heldActionSchema = z
-  .object({
-    chainId: z.string(),
-    index: z.int().describe('The place of the action in its chain, from 0.'),
-    relayId: z.string().describe('The rule of the action.'),
-    assignmentId: z.string().optional(),
-    since: z.iso.datetime().describe('When the hold began, as in the notice about the hold.'),
-    heldUntil: z.iso.datetime().optional().describe('If nobody decides, the action fails at this time. A pause delays it.'),
-    endedAt: z.iso.datetime().optional().describe('When the relay noticed the end of the hold. Absent while the action is held.'),
-  })
-  .meta({ id: 'HeldAction' });
+export const heldActionSchema = named('HeldAction', {
+  chainId: z.string(),
+  index: z.int().describe('The place of the action in its chain, from 0.'),
+  relayId: z.string().describe('The rule of the action.'),
+  assignmentId: z.string().optional(),
+  since: z.iso.datetime().describe('When the hold began, as in the notice about the hold.'),
+  heldUntil: z.iso.datetime().optional().describe('If nobody decides, the action fails at this time. A pause delays it.'),
+  endedAt: z.iso.datetime().optional().describe('When the relay noticed the end of the hold. Absent while the action is held.'),
+});
 export type HeldAction = z.infer<typeof heldActionSchema>;
 
 /** A group of refused requests without a decision. People cannot take or silence the group. They send or drop each request. */
@@ -77,28 +75,22 @@ export const causesResponse = z.object({
       'Groups of refused requests that wait for a decision, by rule, reason and kind of mistake. Only the first page has these groups: the newest 100.',
     ),
 });
-export const wholeCauseResponse = causeSchema
-  .extend({
-    items: z.array(heldActionSchema).describe('First the held actions, then the others. In each part, the newest comes first.'),
-    nextCursor: z.string().optional(),
-  })
-  .meta({ id: 'WholeCause' });
+export const wholeCauseResponse = named('WholeCause', {
+  ...causeSchema.shape,
+  items: z.array(heldActionSchema).describe('First the held actions, then the others. In each part, the newest comes first.'),
+  nextCursor: z.string().optional(),
+});
 
 const mostSilenceSeconds = 24 * 3600;
-export const silenceRequest = z
-  .strictObject({
-    seconds: z
-      .int(`must be 0 to ${mostSilenceSeconds}`)
-      .min(0, `must be 0 to ${mostSilenceSeconds}`)
-      .max(mostSilenceSeconds, `must be 0 to ${mostSilenceSeconds}`)
-      .describe('The number of seconds from now without notices about further actions of this cause. 0 ends the silence.'),
-  })
-  .meta({ id: 'Silence' });
+export const silenceRequest = namedStrict('Silence', {
+  seconds: z
+    .int(`must be 0 to ${mostSilenceSeconds}`)
+    .min(0, `must be 0 to ${mostSilenceSeconds}`)
+    .max(mostSilenceSeconds, `must be 0 to ${mostSilenceSeconds}`)
+    .describe('The number of seconds from now without notices about further actions of this cause. 0 ends the silence.'),
+});
 
-export function causeOf(
-  { kind: told, companyId, relayId, ...notice }: ChainNotice,
-  rule: Pick<Rule, 'notify'> | undefined,
-): Cause {
+export function causeOf({ kind: told, companyId, relayId, ...notice }: ChainNotice, rule?: Pick<Rule, 'notify'>): Cause {
   const action = actionOf(notice);
   const kind = told === 'recovered' ? 'needs-attention' : told;
   const { type, message, title, remedy } = reasonOf(action);
@@ -138,6 +130,4 @@ export function foldedReason(action: ActionStatus): string {
   return `${type}: ${folded.slice(0, tellingChars)}`;
 }
 
-function literal(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
-}
+const literal = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

@@ -5,22 +5,20 @@ import { actionErrorSchema, actionStatusSchema } from '../chain/action-status.js
 import { bulkVerbs } from '../chain/allowed-verbs.js';
 import type { Correction } from '../chain/correct.js';
 import { actionStates, chainStatuses } from '../chain/outcome.js';
+import { anyObject, issues, named, namedStrict, onlyTrue } from './named.js';
 
-export const actionSchema = actionStatusSchema
-  .extend({
-    error: actionErrorSchema.omit({ paused: true }).optional().describe('The last error, even after a later success.'),
-    fields: z
-      .record(z.string(), z.unknown())
-      .optional()
-      .describe(
-        'Fields of the action by their names in the request, without long texts and edited fields. Only `getChain` has them.',
-      ),
-  })
-  .meta({ id: 'Action' });
+export const actionSchema = named('Action', {
+  ...actionStatusSchema.shape,
+  error: actionErrorSchema.omit({ paused: true }).optional().describe('The last error, even after a later success.'),
+  fields: anyObject
+    .optional()
+    .describe(
+      'Fields of the action by their names in the request, without long texts and edited fields. Only `getChain` has them.',
+    ),
+});
 export type ActionResource = z.infer<typeof actionSchema>;
 
 const texts = z.array(z.string());
-const issues = z.array(z.object({ pointer: z.string(), detail: z.string() }));
 
 const ranRule = z
   .object({ relayId: z.string(), version: z.int(), eventId: z.string() })
@@ -42,100 +40,81 @@ const links = z.object({
   webUi: z.string().optional().describe("The link to the chain in Temporal's Web UI, for operators."),
 });
 
-export const chainSchema = z
-  .object({
-    ...chainFacts,
-    tokenIds: texts
-      .optional()
-      .describe(
-        'The ids of the tokens in the request. A very long list is cut. Absent if a person sent a refused request again.',
-      ),
-    warnings: issues.optional().describe('The warnings when the relay accepted the chain. A very long list is cut.'),
-    actions: z.array(actionSchema),
-    ignored: texts.optional().describe('The last signals that had no effect, each with the reason.'),
-    historyFull: z
-      .literal(true)
-      .optional()
-      .describe("The chain's history is full: `retry`, `mend` and `reschedule` are not possible. Send the request again."),
-    partial: z.boolean().optional().describe('No worker answered in time: the answer has only what the Temporal server knows.'),
-    forgotten: z
-      .literal(true)
-      .optional()
-      .describe('Temporal has deleted the chain: the answer is what the relay has kept. No verb is possible.'),
-    links,
-  })
-  .meta({ id: 'Chain' });
+export const chainSchema = named('Chain', {
+  ...chainFacts,
+  tokenIds: texts
+    .optional()
+    .describe('The ids of the tokens in the request. A very long list is cut. Absent if a person sent a refused request again.'),
+  warnings: issues.optional().describe('The warnings when the relay accepted the chain. A very long list is cut.'),
+  actions: z.array(actionSchema),
+  ignored: texts.optional().describe('The last signals that had no effect, each with the reason.'),
+  historyFull: onlyTrue.describe(
+    "The chain's history is full: `retry`, `mend` and `reschedule` are not possible. Send the request again.",
+  ),
+  partial: z.boolean().optional().describe('No worker answered in time: the answer has only what the Temporal server knows.'),
+  forgotten: onlyTrue.describe('Temporal has deleted the chain: the answer is what the relay has kept. No verb is possible.'),
+  links,
+});
 export type ChainResource = z.infer<typeof chainSchema>;
-
 export const viewSchema = chainSchema.pick({ status: true, actions: true, ignored: true, historyFull: true });
 
-export const noticeTextSchema = z
-  .object({
-    headline: z.string(),
-    sentence: z.string(),
-    sections: z.array(z.object({ title: z.string(), lines: z.array(z.string()) })),
-  })
-  .meta({ id: 'NoticeText' });
+export const noticeTextSchema = named('NoticeText', {
+  headline: z.string(),
+  sentence: z.string(),
+  sections: z.array(z.object({ title: z.string(), lines: z.array(z.string()) })),
+});
 export type NoticeText = z.infer<typeof noticeTextSchema>;
 
-export const listedChainSchema = z
-  .object({
-    companyId: z.string(),
-    ...chainFacts,
-    assignmentIds: texts.describe('The assignments of the actions in the chain. A very long list is cut.'),
-    relayIds: texts.describe('The rules of the actions in the chain.'),
-    failureTypes: texts.optional().describe('The types of the failures in the chain, such as `PlatformError`.'),
-    paused: z.literal(true).optional().describe('`true` if an action of the chain waits for the end of a pause.'),
-    summary: z.string().optional(),
-    next: actionSchema
-      .pick({ index: true, action: true, comment: true, fields: true })
-      .extend({ at: z.string().describe('When the action is due, unless a person has moved it.') })
-      .optional()
-      .describe('The next delayed action of an open chain. Only with `steps=true`.'),
-    nobodyFound: z.literal(true).optional().describe('The last send of an assignment found no worker.'),
-    links,
-  })
-  .meta({ id: 'ListedChain' });
+export const listedChainSchema = named('ListedChain', {
+  companyId: z.string(),
+  ...chainFacts,
+  assignmentIds: texts.describe('The assignments of the actions in the chain. A very long list is cut.'),
+  relayIds: texts.describe('The rules of the actions in the chain.'),
+  failureTypes: texts.optional().describe('The types of the failures in the chain, such as `PlatformError`.'),
+  paused: onlyTrue.describe('`true` if an action of the chain waits for the end of a pause.'),
+  summary: z.string().optional(),
+  next: actionSchema
+    .pick({ index: true, action: true, comment: true, fields: true })
+    .extend({ at: z.string().describe('When the action is due, unless a person has moved it.') })
+    .optional()
+    .describe('The next delayed action of an open chain. Only with `steps=true`.'),
+  nobodyFound: onlyTrue.describe('The last send of an assignment found no worker.'),
+  links,
+});
 export type ListedChain = z.infer<typeof listedChainSchema>;
-
 export const chainListSchema = z.object({ items: z.array(listedChainSchema), nextCursor: z.string().optional() });
 export type ChainList = z.infer<typeof chainListSchema>;
-
 export const chainCountsSchema = z.record(z.enum(chainStatuses), z.int()).describe('The chains by status.');
 export type ChainCounts = z.infer<typeof chainCountsSchema>;
 
-export const acceptedSchema = z
-  .object({
-    chainId: z.string(),
-    workflowId: z.string(),
-    receivedAt: z.iso.datetime().describe('When the request arrived. Delays start at this time.'),
-    actions: z.array(z.object({ index: z.int(), action: z.string(), relayId: z.string(), runAt: z.iso.datetime() })),
-    warnings: issues.describe('Mistakes that the relay tolerates.'),
-    links: z.object({
-      chain: z.url(),
-      webUi: z.url().optional().describe("The link to Temporal's Web UI. Only requests with an admin token get this link."),
-    }),
-  })
-  .meta({ id: 'Accepted' });
+export const acceptedSchema = named('Accepted', {
+  chainId: z.string(),
+  workflowId: z.string(),
+  receivedAt: z.iso.datetime().describe('When the request arrived. Delays start at this time.'),
+  actions: z.array(z.object({ index: z.int(), action: z.string(), relayId: z.string(), runAt: z.iso.datetime() })),
+  warnings: issues.describe('Mistakes that the relay tolerates.'),
+  links: z.object({
+    chain: z.url(),
+    webUi: z.url().optional().describe("The link to Temporal's Web UI. Only requests with an admin token get this link."),
+  }),
+});
 export type Accepted = z.infer<typeof acceptedSchema>;
 
-export const correctionSchema = z
-  .strictObject({
-    field: z.string().min(1).max(100).describe('The name of the field. In a list field, the relay edits every text.'),
-    replace: z
-      .strictObject({ from: z.string().min(1).max(1000), to: z.string().max(1000) })
-      .optional()
-      .describe('Step 1: replaces every occurrence of `from` with `to`.'),
-    trim: z.boolean().optional().describe('Step 2: removes white space at both ends.'),
-    default: z
-      .string()
-      .max(10_000)
-      .optional()
-      .describe(
-        'Step 3: gives the field this value if the field is blank or missing, or still contains a variable such as `${name}`.',
-      ),
-  })
-  .meta({ id: 'Correction' }) satisfies z.ZodType<Correction>;
+export const correctionSchema = namedStrict('Correction', {
+  field: z.string().min(1).max(100).describe('The name of the field. In a list field, the relay edits every text.'),
+  replace: z
+    .strictObject({ from: z.string().min(1).max(1000), to: z.string().max(1000) })
+    .optional()
+    .describe('Step 1: replaces every occurrence of `from` with `to`.'),
+  trim: z.boolean().optional().describe('Step 2: removes white space at both ends.'),
+  default: z
+    .string()
+    .max(10_000)
+    .optional()
+    .describe(
+      'Step 3: gives the field this value if the field is blank or missing, or still contains a variable such as `${name}`.',
+    ),
+}) satisfies z.ZodType<Correction>;
 
 export const bulkPreviewSchema = z.object({
   verb: z.enum(bulkVerbs),
@@ -180,19 +159,17 @@ const bulkProgressSchema = z.object({
 });
 export type BulkProgress = z.infer<typeof bulkProgressSchema>;
 
-export const bulkSchema = z
-  .object({
-    bulkId: z.string(),
-    workflowId: z.string(),
-    status: z.enum(['running', 'completed', 'failed', 'cancelled', 'terminated']),
-    verb: z.enum(bulkVerbs),
-    filter: z.record(z.string(), z.unknown()),
-    count: z.int().describe('The number of chains in the order.'),
-    by: z.string(),
-    startedAt: z.string(),
-    closedAt: z.string().optional(),
-    progress: bulkProgressSchema.optional().describe('The progress so far. Absent if no worker answers now.'),
-    links: z.object({ bulk: z.string(), webUi: z.string().optional() }),
-  })
-  .meta({ id: 'Bulk' });
+export const bulkSchema = named('Bulk', {
+  bulkId: z.string(),
+  workflowId: z.string(),
+  status: z.enum(['running', 'completed', 'failed', 'cancelled', 'terminated']),
+  verb: z.enum(bulkVerbs),
+  filter: anyObject,
+  count: z.int().describe('The number of chains in the order.'),
+  by: z.string(),
+  startedAt: z.string(),
+  closedAt: z.string().optional(),
+  progress: bulkProgressSchema.optional().describe('The progress so far. Absent if no worker answers now.'),
+  links: z.object({ bulk: z.string(), webUi: z.string().optional() }),
+});
 export type Bulk = z.infer<typeof bulkSchema>;

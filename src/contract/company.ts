@@ -7,13 +7,13 @@ import { type Pause, pausable } from '../chain/pause.js';
 import { isTimeZone } from '../chain/timestamp/zone.js';
 import { futureTime } from './credential.js';
 import { isLoopback } from './loopback.js';
+import { named, namedStrict, optionalFlag } from './named.js';
 import type { SetByCompany } from './notify.js';
 import { httpsUrl, httpUrl, isWebhookSecret, label, notifyRequest, notifySchema, prose, setByCompanySchema } from './notify.js';
 import { encrypted, mask, secret } from './secrets.js';
 import { platformTemplates, ticketingTemplates } from './templates.js';
 
 const credential = secret(z.string().min(1).max(4096));
-
 const tokenUrl = httpsUrl('secrets are sent there');
 const oauth2 = {
   clientId: encrypted(z.string().min(1).max(256)),
@@ -41,10 +41,9 @@ const httpConnection = z.strictObject({
   kind: z.literal('http'),
   baseUrl: httpUrl,
   auth: authSchema.optional(),
-  allowPlainText: z
-    .boolean()
-    .optional()
-    .describe('`true` allows the relay to send `auth` over plain `http`. Then everybody on the network path can read `auth`.'),
+  allowPlainText: optionalFlag.describe(
+    '`true` allows the relay to send `auth` over plain `http`. Then everybody on the network path can read `auth`.',
+  ),
 });
 const noSecrets = 'Requests in the form of another system. They are not encrypted: secrets belong in `auth`, never in templates.';
 const httpPlatform = httpConnection.extend({ templates: platformTemplates.optional().describe(noSecrets) });
@@ -88,13 +87,11 @@ const { schema: ticketingSchema, patch: ticketingPatch } = connectionSchemas(tic
 export type TicketingSettings = z.infer<typeof ticketingSchema>;
 
 const mostCount = 1_000_000_000;
-const limitsSchema = z
-  .strictObject({
-    actionsPerDay: z.int().min(0).max(mostCount).optional(),
-    recipientsPerDay: z.int().min(0).max(mostCount).optional().describe('The maximum number of e-mail recipients per day (UTC).'),
-    openChains: z.int().min(0).max(mostCount).optional().describe('The maximum number of chains that are open at the same time.'),
-  })
-  .meta({ id: 'CompanyLimits' });
+const limitsSchema = namedStrict('CompanyLimits', {
+  actionsPerDay: z.int().min(0).max(mostCount).optional(),
+  recipientsPerDay: z.int().min(0).max(mostCount).optional().describe('The maximum number of e-mail recipients per day (UTC).'),
+  openChains: z.int().min(0).max(mostCount).optional().describe('The maximum number of chains that are open at the same time.'),
+});
 export type CompanyLimits = z.infer<typeof limitsSchema>;
 
 const domain = z
@@ -142,9 +139,9 @@ const companySettings = z.strictObject({
   name: z.string(),
   timeZone: z.string().describe('An IANA name or `±hh:mm`. Default: UTC.'),
   notify: notifySchema.optional().describe('The contacts for notices.'),
-  noticeLinks: z.boolean().optional().describe(noticeLinks),
-  weeklyDigest: z.boolean().optional().describe(weeklyDigest),
-  noticeEdits: z.boolean().optional().describe(noticeEdits),
+  noticeLinks: optionalFlag.describe(noticeLinks),
+  weeklyDigest: optionalFlag.describe(weeklyDigest),
+  noticeEdits: optionalFlag.describe(noticeEdits),
   platform: platformSchema.optional().describe('The assignment platform.'),
   ticketing: ticketingSchema.optional().describe('The ticket system.'),
   mail: mailSettingsSchema.optional().describe("The sender of the company's e-mails, and its own mail server."),
@@ -155,15 +152,13 @@ const companySettings = z.strictObject({
 const { shape } = companySettings;
 
 /** The company as it is stored. Answers do not show its secrets. */
-export const companySchema = z
-  .object({
-    companyId: z.string(),
-    ...shape,
-    setByCompany: setByCompanySchema,
-    createdAt: z.iso.datetime(),
-    updatedAt: z.iso.datetime(),
-  })
-  .meta({ id: 'Company' });
+export const companySchema = named('Company', {
+  companyId: z.string(),
+  ...shape,
+  setByCompany: setByCompanySchema,
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+});
 export type StoredCompany = z.infer<typeof companySchema>;
 export type Company = Omit<StoredCompany, 'createdAt' | 'updatedAt'>;
 
@@ -176,13 +171,11 @@ export const remainsSchema = z
   })
   .meta({ id: 'Remains', description: 'How much data of the company is still in Temporal. The numbers are about a second old.' });
 export type Remains = z.infer<typeof remainsSchema>;
-
 const whereRemains = remainsSchema.optional().describe('The data that is still in Temporal. Absent if no data is left.');
-export const madeCompanyResponse = companySchema
-  .extend({
-    remains: whereRemains.describe('The data of the deleted company that is still in Temporal. Absent if no data is left.'),
-  })
-  .meta({ id: 'MadeCompany' });
+export const madeCompanyResponse = named('MadeCompany', {
+  ...companySchema.shape,
+  remains: whereRemains.describe('The data of the deleted company that is still in Temporal. Absent if no data is left.'),
+});
 export const deletedCompanyResponse = z.object({
   remains: remainsSchema,
   bulkId: z.string().optional().describe('The id of the order to cancel chains. `GET /chains/bulk/{bulkId}` shows its progress.'),
@@ -213,25 +206,23 @@ const mailRequest = mailSettingsSchema
   .refine(hasTokenUrl, { path: ['oauth2', 'tokenUrl'], error: noTokenUrl });
 
 /** The body of PUT. `null` removes a field, or sets the `timeZone` to UTC. Replaced sections keep their secrets (secrets.ts). */
-export const companyRequest = companySettings
-  .extend({
-    name: label,
-    timeZone: shape.timeZone.refine(isTimeZone, 'must be an IANA name such as Europe/Berlin, or ±hh:mm').nullish(),
-    notify: notifyRequest.nullish().describe('The contacts for notices.'),
-    noticeLinks: z.boolean().nullish().describe(noticeLinks),
-    weeklyDigest: z.boolean().nullish().describe(weeklyDigest),
-    noticeEdits: z.boolean().nullish().describe(noticeEdits),
-    platform: platformSchema.check(checkBaseUrl).nullish().describe('The assignment platform.'),
-    ticketing: ticketingSchema.check(checkBaseUrl).nullish().describe('The ticket system.'),
-    mail: mailRequest.nullish().describe("The sender of the company's e-mails, and its own mail server."),
-    webhookSecret: secret(z.string().refine(isWebhookSecret, secretRule)).nullish().describe(signatures),
-    limits: limitsSchema.nullish().describe(limits),
-    historyDays: shape.historyDays.nullable().describe(historyDays),
-  })
-  .meta({ id: 'CompanySettings' });
+export const companyRequest = namedStrict('CompanySettings', {
+  ...companySettings.shape,
+  name: label,
+  timeZone: shape.timeZone.refine(isTimeZone, 'must be an IANA name such as Europe/Berlin, or ±hh:mm').nullish(),
+  notify: notifyRequest.nullish().describe('The contacts for notices.'),
+  noticeLinks: z.boolean().nullish().describe(noticeLinks),
+  weeklyDigest: z.boolean().nullish().describe(weeklyDigest),
+  noticeEdits: z.boolean().nullish().describe(noticeEdits),
+  platform: platformSchema.check(checkBaseUrl).nullish().describe('The assignment platform.'),
+  ticketing: ticketingSchema.check(checkBaseUrl).nullish().describe('The ticket system.'),
+  mail: mailRequest.nullish().describe("The sender of the company's e-mails, and its own mail server."),
+  webhookSecret: secret(z.string().refine(isWebhookSecret, secretRule)).nullish().describe(signatures),
+  limits: limitsSchema.nullish().describe(limits),
+  historyDays: shape.historyDays.nullable().describe(historyDays),
+});
 export type NewCompany = z.infer<typeof companyRequest> & SetByCompany & { companyId: string };
 
-/** The body of PATCH. */
 export const companyPatch = companyRequest
   .partial()
   .extend({ platform: platformPatch.nullish(), ticketing: ticketingPatch.nullish() })
@@ -239,22 +230,18 @@ export const companyPatch = companyRequest
 
 export const pausableSchema = z.enum(pausable, `must be one of ${pausable.join(', ')}`);
 
-export const pauseSchema = z
-  .object({
-    what: pausableSchema,
-    since: z.iso.datetime(),
-    until: z.iso.datetime().optional().describe('When the pause ends automatically. Absent if a person must end the pause.'),
-    reason: encrypted(z.string()).optional().describe('The reason for the pause, as a person wrote it.'),
-  })
-  .meta({ id: 'Pause' }) satisfies z.ZodType<Pause>;
+export const pauseSchema = named('Pause', {
+  what: pausableSchema,
+  since: z.iso.datetime(),
+  until: z.iso.datetime().optional().describe('When the pause ends automatically. Absent if a person must end the pause.'),
+  reason: encrypted(z.string()).optional().describe('The reason for the pause, as a person wrote it.'),
+}) satisfies z.ZodType<Pause>;
 
-export const pauseRequest = z
-  .strictObject({
-    what: pausableSchema.default('all').describe('The connector to pause. `all` means every connector of the company.'),
-    reason: prose.max(500).nullish().describe('The reason for the pause. Every waiting action shows it.'),
-    until: futureTime.nullish().describe('When the pause ends automatically. Absent if a person must end the pause.'),
-  })
-  .meta({ id: 'PauseRequest' });
+export const pauseRequest = namedStrict('PauseRequest', {
+  what: pausableSchema.default('all').describe('The connector to pause. `all` means every connector of the company.'),
+  reason: prose.max(500).nullish().describe('The reason for the pause. Every waiting action shows it.'),
+  until: futureTime.nullish().describe('When the pause ends automatically. Absent if a person must end the pause.'),
+});
 export const pausesResponse = z.object({ pauses: z.array(pauseSchema).describe('The current pauses.') });
 export type PausesNow = z.infer<typeof pausesResponse>;
 
@@ -290,5 +277,4 @@ export const checkRequest = z.strictObject({
 });
 export type CheckRequest = z.infer<typeof checkRequest>;
 export const checkResponse = z.object({ checked: z.array(checkedSchema) });
-
 export const endedPausesResponse = z.object({ ended: z.array(pausableSchema) });

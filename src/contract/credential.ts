@@ -4,6 +4,7 @@ import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { maxDelaySeconds } from '../chain/chain.js';
+import { named, namedStrict } from './named.js';
 import { label } from './notify.js';
 
 /** A token of a rule works for lists of actions and for events. An event token works only for events. */
@@ -11,27 +12,24 @@ export const tokenPurposes = ['rule', 'event'] as const;
 export type TokenPurpose = (typeof tokenPurposes)[number];
 
 /** After a rotation, the older tokens expire at the end of the grace period. */
-export const tokenSchema = z
-  .object({
-    tokenId: z.string(),
-    purpose: z.enum(tokenPurposes).describe('`rule`: works for lists of actions and for events. `event`: works only for events.'),
-    state: z.enum(['active', 'expired', 'revoked']),
-    createdAt: z.iso.datetime(),
-    expiresAt: z.iso.datetime().optional(),
-    revokedAt: z.iso.datetime().optional(),
-    lastUsedAt: z.iso.datetime().optional().describe('The last use. The relay updates this time at most once a minute.'),
-  })
-  .meta({ id: 'Token' });
+export const tokenSchema = named('Token', {
+  tokenId: z.string(),
+  purpose: z.enum(tokenPurposes).describe('`rule`: works for lists of actions and for events. `event`: works only for events.'),
+  state: z.enum(['active', 'expired', 'revoked']),
+  createdAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime().optional(),
+  revokedAt: z.iso.datetime().optional(),
+  lastUsedAt: z.iso.datetime().optional().describe('The last use. The relay updates this time at most once a minute.'),
+});
 export type Token = z.infer<typeof tokenSchema>;
-
 export const tokensResponse = z.object({ tokens: z.array(tokenSchema) }); // the newest token first
-
 const grace = 'The longest time that the older tokens stay valid, in seconds. With `null`, their expiry does not change.';
 const graceSeconds = z.int().min(0).max(maxDelaySeconds).nullable().default(0).describe(grace);
-export const rotationRequest = z.strictObject({ graceSeconds }).meta({ id: 'Rotation' });
-export const rotatedTokenResponse = z
-  .object({ tokenId: z.string(), relayAccessToken: z.string().describe('The token. Only this answer shows it.') })
-  .meta({ id: 'RotatedToken' });
+export const rotationRequest = namedStrict('Rotation', { graceSeconds });
+export const rotatedTokenResponse = named('RotatedToken', {
+  tokenId: z.string(),
+  relayAccessToken: z.string().describe('The token. Only this answer shows it.'),
+});
 
 /** Each role includes the permissions of the roles before it. */
 export const roles = ['read', 'steer', 'author', 'manage'] as const;
@@ -43,16 +41,14 @@ const role = z
       'and makes their tokens. `manage` also changes settings.',
   );
 
-export const keySchema = z
-  .object({
-    keyId: z.string(),
-    name: z.string(),
-    role,
-    createdAt: z.iso.datetime(),
-    expiresAt: z.iso.datetime().optional(),
-    lastUsedAt: z.iso.datetime().optional().describe('The last use. The relay updates this time at most once a minute.'),
-  })
-  .meta({ id: 'Key' });
+export const keySchema = named('Key', {
+  keyId: z.string(),
+  name: z.string(),
+  role,
+  createdAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime().optional(),
+  lastUsedAt: z.iso.datetime().optional().describe('The last use. The relay updates this time at most once a minute.'),
+});
 export type CompanyKey = z.infer<typeof keySchema>;
 
 export const futureTime = z.iso
@@ -65,14 +61,12 @@ const expiry = z.object({
     .optional()
     .describe('When the key or token expires.'),
 });
-export const newKeyRequest = z.strictObject({ name: label, role: role.default('steer'), ...expiry.shape }).meta({ id: 'NewKey' });
+export const newKeyRequest = namedStrict('NewKey', { name: label, role: role.default('steer'), ...expiry.shape });
 export type NewKey = z.infer<typeof newKeyRequest>;
 
 /** An admin token has the same permissions as RELAY_ADMIN_TOKEN, and the name of an operator. */
-export const adminTokenSchema = keySchema
-  .omit({ keyId: true, role: true })
-  .extend({ adminTokenId: z.string() })
-  .meta({ id: 'AdminToken' });
+const { keyId: _id, role: _role, ...common } = keySchema.shape;
+export const adminTokenSchema = named('AdminToken', { ...common, adminTokenId: z.string() });
 export const adminTokensResponse = z.object({ adminTokens: z.array(adminTokenSchema) });
 export const newAdminTokenRequest = newKeyRequest.omit({ role: true }).meta({ id: 'NewAdminToken' });
 export const createdAdminTokenResponse = adminTokenSchema
@@ -101,9 +95,8 @@ export function makeCredential(prefix: 'rlt_' | 'rle_' | 'rlk_' | 'rla_'): strin
 const ourPrefix = /^rl[teka]_/;
 
 /** @returns undefined if a person used a credential as an id, because the log must not contain credentials. */
-export function loggableId(id: string | undefined): string | undefined {
-  return id !== undefined && ourPrefix.test(id) ? undefined : id;
-}
+export const loggableId = (id: string | undefined): string | undefined =>
+  id !== undefined && ourPrefix.test(id) ? undefined : id;
 
 /** Masks credentials in a path. An event token is the last part of its path, and people paste tokens into wrong places. */
 export function withoutCredentials(path: string): string {
@@ -121,18 +114,11 @@ export function isMistyped(text: string): boolean {
 }
 
 /** The stored form of a credential. It has 178 random bits, so a slow hash would not make it safer. */
-export function hashOf(credential: string): Buffer {
-  return createHash('sha256').update(credential).digest();
-}
+export const hashOf = (credential: string): Buffer => createHash('sha256').update(credential).digest();
 
 /** Makes a random id. The id is not secret. */
-export function makeId(): string {
-  return randomText(12);
-}
-
-function randomText(length: number): string {
-  return Array.from({ length }, () => base62.charAt(randomInt(base62.length))).join('');
-}
+export const makeId = (): string => randomText(12);
+const randomText = (length: number): string => Array.from({ length }, () => base62.charAt(randomInt(base62.length))).join('');
 
 function checksum(text: string): string {
   const digit = (place: number) => base62.charAt(Math.floor(crc32(text) / 62 ** place) % 62);

@@ -7,52 +7,49 @@ import { forecastOutcomes } from '../chain/forecast.js';
 import { maxActions } from '../chain/request.js';
 import { scenarios } from '../chain/scenario.js';
 import { acceptedSchema } from './chain-resource.js';
+import { anyObject, issues, named } from './named.js';
 import { ruleSchema } from './rule.js';
 
 const effectSchema = z
   .union(actionDefinitions.map(({ name, effect }) => effect.loose().describe(`The effect of \`${name}\`.`)))
   .meta({ id: 'Effect' });
 
-export const dryRunSchema = z
-  .object({
-    dryRun: z.literal(true),
-    receivedAt: z.iso.datetime().describe('The time of the dry run. Delays start at this time.'),
-    actions: z.array(
-      acceptedSchema.shape.actions.element.extend({
-        comment: optionalText,
-        assignmentId: optionalText,
-        runAt: z.iso.datetime().describe('When the action would be due. Without a delay, it runs after the earlier actions.'),
-        outcome: z
-          .enum(forecastOutcomes)
-          .describe(
-            'The result if the action were due now. `needs-attention`: the action would be held until a person decides. ' +
-              '`failed`: the action would fail, and its rule says `onFailure: "continue"`. `held`: an earlier action would need ' +
-              'attention. `unknown`: the relay could not read the assignment now, and would try again.',
+export const dryRunSchema = named('DryRun', {
+  dryRun: z.literal(true),
+  receivedAt: z.iso.datetime().describe('The time of the dry run. Delays start at this time.'),
+  actions: z.array(
+    acceptedSchema.shape.actions.element.extend({
+      comment: optionalText,
+      assignmentId: optionalText,
+      runAt: z.iso.datetime().describe('When the action would be due. Without a delay, it runs after the earlier actions.'),
+      outcome: z
+        .enum(forecastOutcomes)
+        .describe(
+          'The result if the action were due now. `needs-attention`: the action would be held until a person decides. ' +
+            '`failed`: the action would fail, and its rule says `onFailure: "continue"`. `held`: an earlier action would need ' +
+            'attention. `unknown`: the relay could not read the assignment now, and would try again.',
+        ),
+      reason: optionalText.describe('Why the action would not run.'),
+      paused: optionalText.describe('The current pause. The action would wait until the pause ends.'),
+      condition: z
+        .object({
+          text: z.string(),
+          holds: z.boolean().optional().describe('Whether the condition holds now. Absent if the relay could not evaluate it.'),
+          reason: optionalText.describe(
+            'Why the condition holds or does not hold. A value from the platform is shown only to an admin token or a company key.',
           ),
-        reason: optionalText.describe('Why the action would not run.'),
-        paused: optionalText.describe('The current pause. The action would wait until the pause ends.'),
-        condition: z
-          .object({
-            text: z.string(),
-            holds: z.boolean().optional().describe('Whether the condition holds now. Absent if the relay could not evaluate it.'),
-            reason: optionalText.describe(
-              'Why the condition holds or does not hold. A value from the platform is shown only to an admin token or a company key.',
-            ),
-            error: optionalText.describe('Why the assignment could not be read.'),
-          })
-          .optional(),
-        effect: effectSchema.optional().describe('The effect of the action. Absent if its data are not valid: see `reason`.'),
-        rule: ruleSchema.pick({ name: true, enabled: true, onFailure: true, onUnknown: true }).optional(),
-      }),
-    ),
-    warnings: acceptedSchema.shape.warnings,
-  })
-  .meta({ id: 'DryRun' });
+          error: optionalText.describe('Why the assignment could not be read.'),
+        })
+        .optional(),
+      effect: effectSchema.optional().describe('The effect of the action. Absent if its data are not valid: see `reason`.'),
+      rule: ruleSchema.pick({ name: true, enabled: true, onFailure: true, onUnknown: true }).optional(),
+    }),
+  ),
+  warnings: acceptedSchema.shape.warnings,
+});
 export type DryRun = z.infer<typeof dryRunSchema>;
 
-const issuesSchema = acceptedSchema.shape.warnings.unwrap();
-const issues = z.array(issuesSchema);
-const anyObject = z.record(z.string(), z.unknown());
+const issue = issues.unwrap();
 
 /** `now`: the outcome of each action if it were due now. */
 export const rehearsed = ['now', ...scenarios] as const;
@@ -116,51 +113,45 @@ const composedActions = z.array(
 );
 const remark = optionalText.describe('What the scenario shows about the whole chain.');
 
-export const composedSchema = z
-  .object({
-    problems: issues.describe('The mistakes for which the relay would refuse the request.'),
-    warnings: issues.describe('The mistakes that would cause only a warning.'),
-    hints: z
-      .array(issuesSchema.extend({ add: anyObject.optional().describe('An action to append, which corrects the mistake.') }))
-      .describe('Probable mistakes, such as an action that can never run, or a missing e-mail for the case that nobody accepts.'),
-    variables: z.record(z.string(), z.string()).describe('The values that the relay used for the variables.'),
-    timestamps: z
-      .array(issuesSchema.extend({ written: z.boolean().describe('`true` if `detail` is the timestamp, not a mistake.') }))
-      .describe("Each `cfValue`, written in its `cfTargetDateFormat` and in the company's time zone."),
-    actions: composedActions.optional().describe('The outcome of each action. Absent if there are problems.'),
-    rehearsals: z
-      .array(z.object({ scenario: z.enum(rehearsed), actions: composedActions, remark }))
-      .optional()
-      .describe('The outcome of each action in each of the `scenarios`. Absent if there are problems.'),
-    applies: z.boolean().optional().describe('For `contents`: whether `when` holds for the event.'),
-    reason: optionalText.describe('For `contents`: why `when` does not hold.'),
-    assignment: anyObject.optional().describe('The assignment that the relay read or was given.'),
-    event: anyObject.optional().describe('For `contents`: the event that the relay used.'),
-    eventId: optionalText.describe('For `contents`: the id of the event, if it is a stored one.'),
-  })
-  .meta({ id: 'Composed' });
+export const composedSchema = named('Composed', {
+  problems: issues.describe('The mistakes for which the relay would refuse the request.'),
+  warnings: issues.describe('The mistakes that would cause only a warning.'),
+  hints: z
+    .array(issue.extend({ add: anyObject.optional().describe('An action to append, which corrects the mistake.') }))
+    .describe('Probable mistakes, such as an action that can never run, or a missing e-mail for the case that nobody accepts.'),
+  variables: z.record(z.string(), z.string()).describe('The values that the relay used for the variables.'),
+  timestamps: z
+    .array(issue.extend({ written: z.boolean().describe('`true` if `detail` is the timestamp, not a mistake.') }))
+    .describe("Each `cfValue`, written in its `cfTargetDateFormat` and in the company's time zone."),
+  actions: composedActions.optional().describe('The outcome of each action. Absent if there are problems.'),
+  rehearsals: z
+    .array(z.object({ scenario: z.enum(rehearsed), actions: composedActions, remark }))
+    .optional()
+    .describe('The outcome of each action in each of the `scenarios`. Absent if there are problems.'),
+  applies: z.boolean().optional().describe('For `contents`: whether `when` holds for the event.'),
+  reason: optionalText.describe('For `contents`: why `when` does not hold.'),
+  assignment: anyObject.optional().describe('The assignment that the relay read or was given.'),
+  event: anyObject.optional().describe('For `contents`: the event that the relay used.'),
+  eventId: optionalText.describe('For `contents`: the id of the event, if it is a stored one.'),
+});
 export type Composed = z.infer<typeof composedSchema>;
 
 /** The data for the composer: the fields of each action, and the platform's variables. */
-export const composerSchema = z
-  .object({
-    actions: z.array(
-      z.object({
-        name: z.string(),
-        description: z.string(),
-        fields: z.array(z.object({ name: z.string(), description: z.string(), required: z.boolean(), isList: z.boolean() })),
-      }),
-    ),
-    variables: z.array(z.object({ name: z.string(), description: z.string(), sample: z.string() })),
-    examples: z.array(z.object({ summary: z.string(), elements: z.array(anyObject).describe('Actions without rule or token.') })),
-  })
-  .meta({ id: 'Composer' });
+export const composerSchema = named('Composer', {
+  actions: z.array(
+    z.object({
+      name: z.string(),
+      description: z.string(),
+      fields: z.array(z.object({ name: z.string(), description: z.string(), required: z.boolean(), isList: z.boolean() })),
+    }),
+  ),
+  variables: z.array(z.object({ name: z.string(), description: z.string(), sample: z.string() })),
+  examples: z.array(z.object({ summary: z.string(), elements: z.array(anyObject).describe('Actions without rule or token.') })),
+});
 export type Composer = z.infer<typeof composerSchema>;
 
-export const systemNamesSchema = z
-  .object({
-    groups: z.array(z.string()).describe('The groups of the assignment platform.'),
-    fields: z.array(z.string()).describe('The fields of the ticket system that the relay can write.'),
-  })
-  .meta({ id: 'SystemNames' });
+export const systemNamesSchema = named('SystemNames', {
+  groups: z.array(z.string()).describe('The groups of the assignment platform.'),
+  fields: z.array(z.string()).describe('The fields of the ticket system that the relay can write.'),
+});
 export type SystemNames = z.infer<typeof systemNamesSchema>;

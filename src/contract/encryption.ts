@@ -2,6 +2,7 @@
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomFillSync } from 'node:crypto';
 import { z } from 'zod';
+import { named } from './named.js';
 
 const cipher = 'aes-256-gcm';
 const nonceLength = 12;
@@ -124,20 +125,17 @@ export function deriveKey(secret: string | Uint8Array, purpose: string): Buffer 
   return Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));
 }
 
-export const encryptionStatusSchema = z
-  .object({
-    keys: z.array(z.string()).describe('The ids of the keys of this process. The first key encrypts. All keys can decrypt.'),
-    rows: z
-      .array(z.object({ table: z.string(), keyId: z.string().optional().describe('Absent if not encrypted.'), rows: z.int() }))
-      .describe('The number of rows with sensitive data, by table and key.'),
-    left: z.int().describe('The number of rows that are not yet encrypted with the first key.'),
-  })
-  .meta({ id: 'Encryption' });
+export const encryptionStatusSchema = named('Encryption', {
+  keys: z.array(z.string()).describe('The ids of the keys of this process. The first key encrypts. All keys can decrypt.'),
+  rows: z
+    .array(z.object({ table: z.string(), keyId: z.string().optional().describe('Absent if not encrypted.'), rows: z.int() }))
+    .describe('The number of rows with sensitive data, by table and key.'),
+  left: z.int().describe('The number of rows that are not yet encrypted with the first key.'),
+});
 export type EncryptionStatus = z.infer<typeof encryptionStatusSchema>;
 
-export const encryptionProgressSchema = encryptionStatusSchema
-  .extend({
-    rotated: z.int().describe('The number of rows that this request encrypted with the first key.'),
-    unreadable: z.array(z.string()).describe('The rows that could not be decrypted, each with the reason.'),
-  })
-  .meta({ id: 'EncryptionProgress' });
+export const encryptionProgressSchema = named('EncryptionProgress', {
+  ...encryptionStatusSchema.shape,
+  rotated: z.int().describe('The number of rows that this request encrypted with the first key.'),
+  unreadable: z.array(z.string()).describe('The rows that could not be decrypted, each with the reason.'),
+});

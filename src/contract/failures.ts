@@ -34,17 +34,8 @@ export function readFailure(error: unknown): FailedAttempt {
     const words = `the relay itself failed: ${message}; see the log of its workers`;
     return { ...once, failure: { type: 'InternalError', message: words, retryable: true } };
   }
-  const {
-    title,
-    remedy,
-    retryable = false,
-    unknown,
-    retryAfterSeconds,
-    paused,
-    attempt = 1,
-    tookMs = longestLocalMs,
-    kept,
-  } = details ?? {};
+  const { attempt = 1, tookMs = longestLocalMs, kept, retryable = false, ...told } = details ?? {};
+  const { title, remedy, unknown, retryAfterSeconds, paused } = told;
   const failure = { type: failed.type ?? 'InternalError', message, title, remedy, retryable, unknown, retryAfterSeconds, paused };
   return { attempts: attempt, tookMs, failure, kept };
 }
@@ -63,10 +54,7 @@ export function actionsFailed(type: string, chain: Chain, actions: ActionStatus[
 }
 
 /** If the workflow did not return the statuses of all its actions, `how` says how the workflow closed. */
-export interface ChildEnd {
-  actions: ActionStatus[];
-  how?: string;
-}
+export type ChildEnd = { actions: ActionStatus[]; how?: string };
 
 export const runsAlready = 'runs already';
 

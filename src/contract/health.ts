@@ -1,6 +1,7 @@
 /** The health of the rules of a company: counts of events and chains over time. */
 
 import { z } from 'zod';
+import { named } from './named.js';
 import { expectationSchema, ruleSchema } from './rule.js';
 
 /** The longest time that the counts cover, in days. */
@@ -16,71 +17,60 @@ export const countsSchema = z.object({
   failed: z.int().describe('Chains that ended as `failed`, `terminated` or `forgotten`.'),
   nobody: z.int().describe('Chains in which the platform reached no worker.'),
 });
+const optionalNumber = z.number().optional();
+const optionalTime = z.iso.datetime().optional();
 const counts = countsSchema.shape;
 const countsAndTimes = countsSchema.extend({
-  p50: z
-    .number()
-    .optional()
-    .describe('Half of the completed chains took at most this many seconds from the request to their end.'),
-  p95: z.number().optional().describe('95 % of the completed chains took at most this many seconds.'),
+  p50: optionalNumber.describe('Half of the completed chains took at most this many seconds from the request to their end.'),
+  p95: optionalNumber.describe('95 % of the completed chains took at most this many seconds.'),
 });
 const { relayId, name, enabled, expectEvery, expectWithin } = ruleSchema.shape;
 const standing = {
   held: z.int().describe('Chains with an action that waits for a decision now.'),
   expectEvery,
-  quietSince: z.iso
-    .datetime()
-    .optional()
-    .describe(
-      'The rule is quiet: it expects events, but none came. The time of the last event, or of the last change of the rule.',
-    ),
+  quietSince: optionalTime.describe(
+    'The rule is quiet: it expects events, but none came. The time of the last event, or of the last change of the rule.',
+  ),
 };
 
 export const bucketSchema = countsAndTimes.extend({ at: z.iso.datetime().describe('The start of the hour or day.') });
 export const causeCountSchema = z.object({ type: z.string(), chains: z.int() });
-export const ruleHealthSchema = z
-  .object({
-    relayId,
-    ...standing,
-    expectWithin,
-    proposed: expectationSchema
-      .optional()
-      .describe(
-        'A proposal for `expectEvery` and `expectWithin`, from the events of the last 4 weeks. Absent if too few events came.',
-      ),
-    causes: z
-      .array(causeCountSchema)
-      .describe('The types of failures, with the number of chains that failed or needed attention because of them; at most ten.'),
-    buckets: z.array(bucketSchema).describe('The oldest first. Hours and days without events are left out.'),
-  })
-  .meta({ id: 'RuleHealth' });
+export const ruleHealthSchema = named('RuleHealth', {
+  relayId,
+  ...standing,
+  expectWithin,
+  proposed: expectationSchema
+    .optional()
+    .describe(
+      'A proposal for `expectEvery` and `expectWithin`, from the events of the last 4 weeks. Absent if too few events came.',
+    ),
+  causes: z
+    .array(causeCountSchema)
+    .describe('The types of failures, with the number of chains that failed or needed attention because of them; at most ten.'),
+  buckets: z.array(bucketSchema).describe('The oldest first. Hours and days without events are left out.'),
+});
 export type RuleHealth = z.infer<typeof ruleHealthSchema>;
 
 export const standingSchema = z.object({ relayId, name, enabled, ...standing });
 export const ofRuleSchema = countsAndTimes.extend({ relayId });
 
-export const companyHealthSchema = z
-  .object({
-    rules: z
-      .array(
-        standingSchema.extend({
-          ...countsAndTimes.shape,
-          before: countsSchema.describe('The counts of the same number of days before.'),
-        }),
-      )
-      .describe('All rules with their counts of the last `days` days.'),
-    hours: z
-      .array(
-        z.object({
-          at: z.iso.datetime().describe('The start of the hour.'),
-          ...counts,
-          usual: z
-            .number()
-            .optional()
-            .describe('The median of `events` in the same hour of the last 4 weeks. Absent in the first week.'),
-        }),
-      )
-      .describe('The last 24 hours of the company, the oldest first. The last hour is not over yet.'),
-  })
-  .meta({ id: 'CompanyHealth' });
+export const companyHealthSchema = named('CompanyHealth', {
+  rules: z
+    .array(
+      standingSchema.extend({
+        ...countsAndTimes.shape,
+        before: countsSchema.describe('The counts of the same number of days before.'),
+      }),
+    )
+    .describe('All rules with their counts of the last `days` days.'),
+  hours: z
+    .array(
+      z.object({
+        at: z.iso.datetime().describe('The start of the hour.'),
+        ...counts,
+        usual: optionalNumber.describe('The median of `events` in the same hour of the last 4 weeks. Absent in the first week.'),
+      }),
+    )
+    .describe('The last 24 hours of the company, the oldest first. The last hour is not over yet.'),
+});
 export type CompanyHealth = z.infer<typeof companyHealthSchema>;

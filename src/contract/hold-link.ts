@@ -18,9 +18,7 @@ const namedSchema = z
   .transform(([companyId, chainId, index, at, until, contact]): HoldRef => ({ companyId, chainId, index, at, until, contact }));
 
 /** A hash of the contact, so that URLs contain no e-mail addresses. */
-export function contactMark(contact: string): string {
-  return hash('sha256', contact).slice(0, 16);
-}
+export const contactMark = (contact: string): string => hash('sha256', contact).slice(0, 16);
 
 export class HoldLinks {
   readonly #keys: readonly Buffer[];
@@ -45,9 +43,7 @@ export class HoldLinks {
   }
 }
 
-function signatureOf(key: Buffer, named: string): Buffer {
-  return createHmac('sha256', key).update(named).digest();
-}
+const signatureOf = (key: Buffer, named: string): Buffer => createHmac('sha256', key).update(named).digest();
 
 const ownFields: Record<string, string[]> = {
   platform_sendAssignment: ['groupId', 'sendToGroups', 'sendRadius'],

@@ -68,7 +68,6 @@ export const changesQuery = defineQuery<Fields | null, [unknown]>('changes');
 
 /** The late values of an action, and its edits. An activity queries them if its input has no room for them, or after a reset. */
 export const lateQuery = defineQuery<Pick<ActionStatus, 'late' | 'mends'> | null, [unknown]>('late');
-
 export const progressQuery = defineQuery<BulkProgress>('progress');
 
 type ReportedNotice = Pick<ChainNotice, 'kind' | 'index'>;
@@ -80,7 +79,6 @@ export interface Report {
   ignored?: string; // a signal that had no effect, and the reason
 }
 export const reportSignal = defineSignal<[Report]>('report');
-
 export const newsSignal = defineSignal<[News]>('news');
 export const overSignal = defineSignal<[Over]>('over');
 
@@ -177,15 +175,13 @@ export interface Steering {
   seconds?: number; // counted from now; only for `reschedule`
   by?: string; // the name of the person, if it is known
   reason?: string; // the reason for a cancellation
-  /** Whether an edit or skip also counts if it arrives before the action is held. */
-  waits?: boolean;
+  waits?: boolean; // whether an edit or skip also counts if it arrives before the action is held
 }
 
 /** A person's edit of an action. */
 export interface Mend extends Steering {
   fields: Fields;
-  /** The person wants a retry, although the last try may have taken effect. */
-  confirmUnknown?: boolean;
+  confirmUnknown?: boolean; // the person wants a retry, although the last try may have taken effect
   /** Also edits the other open actions with the same assignment. Only for an edit of `platformAssignmentId` alone. */
   allActions?: boolean;
   /** The number of the edit. The chain sets this number. */

@@ -20,9 +20,7 @@ export type NoticeKind = (typeof noticeKinds)[number];
 export type FailureKind = Exclude<NoticeKind, 'recovered'>;
 
 /** @returns undefined if the state needs no notice. */
-export function noticeKindOf(state: ActionState): NoticeKind | undefined {
-  return noticeKinds.find((kind) => kind === state);
-}
+export const noticeKindOf = (state: ActionState): NoticeKind | undefined => noticeKinds.find((kind) => kind === state);
 
 interface AboutRule {
   companyId: string;
@@ -68,10 +66,7 @@ export interface Member
 }
 
 /** Tells a `Notifier` that an action failed for the cause of this notifier, or recovered. */
-export interface News {
-  notice: ChainNotice;
-  member: Member;
-}
+export type News = { notice: ChainNotice; member: Member };
 
 /** Tells a `Notifier` that an action is no longer held for the cause of this notifier. */
 export type Over = Pick<Member, 'chainId' | 'index' | 'state' | 'at'>;
@@ -148,7 +143,6 @@ export interface WeeklyNotice {
 }
 
 export type RuleNotice = RejectedNotice | MissingPropertyNotice | PausedNotice | QuietNotice;
-
 export type TestNotice = Pick<AboutRule, 'companyId' | 'at'> & { kind: 'test'; relayId?: string };
 
 /** One entry of a digest: the first notice of a cause, and the number of notices of this cause in the digest. */
@@ -159,12 +153,7 @@ export interface Joined extends JoinedFacts {
 }
 
 /** The activity that delivers a digest also creates the digest. Workflows never see a digest. */
-export interface DigestNotice {
-  kind: 'digest';
-  companyId: string;
-  at: string;
-  joined: Joined[];
-}
+export type DigestNotice = { kind: 'digest'; companyId: string; at: string; joined: Joined[] };
 
 export type Notice = ChainNotice | ManyNotice | ThroughNotice | RuleNotice | WeeklyNotice | TestNotice;
 

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { isEmailAddress } from '../chain/address.js';
 import { isLoopback } from './loopback.js';
+import { named, optionalFlag } from './named.js';
 import { encrypted, mask, secret } from './secrets.js';
 
 export const prose = z.string().trim().min(1, 'must not be blank');
@@ -32,13 +33,10 @@ export const notifySchema = z.strictObject({
   webhookUrl: secret(httpUrl, shownWebhook).optional(),
   webhookSecret: secret(secretText).optional().describe(signs),
   webhookFormat: z.enum(['relay', 'slack'], 'must be relay or slack').optional().describe(formats),
-  linksInWebhooks: z.boolean().optional().describe(decides),
+  linksInWebhooks: optionalFlag.describe(decides),
 });
 export type Notify = z.infer<typeof notifySchema>;
-
-export function hasContact({ emails = [], webhookUrl }: Notify): boolean {
-  return emails.length > 0 || webhookUrl !== undefined;
-}
+export const hasContact = ({ emails = [], webhookUrl }: Notify): boolean => emails.length > 0 || webhookUrl !== undefined;
 
 /** The names of the contacts, without secrets: `ada@example.com`, `webhook 1f0a93c2 at https://chat.example`. */
 export function contactsOf({ emails = [], webhookUrl }: Notify): string[] {
@@ -46,14 +44,10 @@ export function contactsOf({ emails = [], webhookUrl }: Notify): string[] {
 }
 
 /** The name contains a hash, so that two webhooks of one host have different names, and the path stays secret. */
-export function webhookContact({ href, origin }: URL): string {
-  return `webhook ${hash('sha256', href).slice(0, 8)} at ${origin}`;
-}
+export const webhookContact = ({ href, origin }: URL): string => `webhook ${hash('sha256', href).slice(0, 8)} at ${origin}`;
 
 /** The contacts that get links for decisions. A webhook gets links only on request, because many people may read its notices. */
-export function decidersOf(notify: Notify): string[] {
-  return contactsOf(notify.linksInWebhooks ? notify : { emails: notify.emails });
-}
+export const decidersOf = (notify: Notify): string[] => contactsOf(notify.linksInWebhooks ? notify : { emails: notify.emails });
 
 /** This schema is stricter than the stored form: every address and the signing secret must be valid. */
 export const notifyRequest = notifySchema.extend({
@@ -110,17 +104,15 @@ export const unconfirmedSchema = z.object({
 
 export const contactsResponse = z.object({
   contacts: z.array(
-    z
-      .object({
-        contact: z.string().describe('An e-mail address, or a webhook without its path, because the path is secret.'),
-        relayId: z.string().optional().describe('The rule that has this contact. Absent if it is a contact of the company.'),
-        confirmed: z
-          .boolean()
-          .describe(
-            '`false`: the contact has not confirmed with the link in a notice. Until then, the contact gets only the first notice of each cause, and at most ten notices a day.',
-          ),
-      })
-      .meta({ id: 'Contact' }),
+    named('Contact', {
+      contact: z.string().describe('An e-mail address, or a webhook without its path, because the path is secret.'),
+      relayId: z.string().optional().describe('The rule that has this contact. Absent if it is a contact of the company.'),
+      confirmed: z
+        .boolean()
+        .describe(
+          '`false`: the contact has not confirmed with the link in a notice. Until then, the contact gets only the first notice of each cause, and at most ten notices a day.',
+        ),
+    }),
   ),
 });
 

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { Issue } from '../chain/request.js';
+import { anyObject, named, namedStrict, onlyTrue } from './named.js';
 import { type ProblemSlug, problemTypes } from './problem-types.js';
 import { type RejectionReason, refusalWords } from './rejection.js';
 import { type DraftConflict, draftConflictSchema } from './rule-contents.js';
@@ -12,16 +13,14 @@ const issueSchema = z.object({
   detail: z.string(),
 });
 
-export const problemSchema = z
-  .object({
-    type: z.string().describe('`/problems/{slug}`: the path of a page with advice.'),
-    title: z.string().describe('The title of the problem type. All problems of this type have the same title.'),
-    status: z.int(),
-    detail: z.string().describe('The mistake in this request, its place, and the next step.'),
-    errors: z.array(issueSchema).optional().describe('All mistakes in the body of the request.'),
-    conflict: draftConflictSchema.optional().describe('For `draft-changed`: the stored draft, and the contents in the request.'),
-  })
-  .meta({ id: 'Problem' });
+export const problemSchema = named('Problem', {
+  type: z.string().describe('`/problems/{slug}`: the path of a page with advice.'),
+  title: z.string().describe('The title of the problem type. All problems of this type have the same title.'),
+  status: z.int(),
+  detail: z.string().describe('The mistake in this request, its place, and the next step.'),
+  errors: z.array(issueSchema).optional().describe('All mistakes in the body of the request.'),
+  conflict: draftConflictSchema.optional().describe('For `draft-changed`: the stored draft, and the contents in the request.'),
+});
 
 /** Why the authentication failed. Only the log contains this reason. */
 export interface Refusal {
@@ -102,62 +101,51 @@ export class Rejection extends Problem {
   }
 }
 
-export const rejectedSchema = z
-  .object({
-    rejectedId: z.string(),
-    receivedAt: z.iso.datetime(),
-    reason: z.enum(rejectionReasons),
-    problem: encrypted(problemSchema).describe(
-      'Why the relay refused the request. For a 401, this has details that the sender did not get.',
-    ),
-    signature: z.enum(signatureVerdicts).optional().describe("Whether the company's `webhookSecret` signed the request."),
-    relayIds: z.array(z.string()).describe('The rules that the actions name. For a broken body: the rules of its tokens.'),
-    idempotencyKey: encrypted(z.string()).optional(),
-    chainId: z.string().optional().describe('The chain that started when a person sent the request again.'),
-    resentAt: z.iso.datetime().optional(),
-    repeats: z.int().min(0).optional().describe('How often the sender repeated the same request within ten minutes.'),
-    notKept: z
-      .int()
-      .optional()
-      .describe('How many later requests of the same rule were not stored, because the rule had reached its storage limit.'),
-    droppedAt: z.iso.datetime().optional().describe('When a person dropped the request.'),
-    droppedBy: z.string().optional().describe('Who dropped the request: `admin`, `admin <name>` or `key <name>`.'),
-  })
-  .meta({ id: 'RejectedRequest' });
+export const rejectedSchema = named('RejectedRequest', {
+  rejectedId: z.string(),
+  receivedAt: z.iso.datetime(),
+  reason: z.enum(rejectionReasons),
+  problem: encrypted(problemSchema).describe(
+    'Why the relay refused the request. For a 401, this has details that the sender did not get.',
+  ),
+  signature: z.enum(signatureVerdicts).optional().describe("Whether the company's `webhookSecret` signed the request."),
+  relayIds: z.array(z.string()).describe('The rules that the actions name. For a broken body: the rules of its tokens.'),
+  idempotencyKey: encrypted(z.string()).optional(),
+  chainId: z.string().optional().describe('The chain that started when a person sent the request again.'),
+  resentAt: z.iso.datetime().optional(),
+  repeats: z.int().min(0).optional().describe('How often the sender repeated the same request within ten minutes.'),
+  notKept: z
+    .int()
+    .optional()
+    .describe('How many later requests of the same rule were not stored, because the rule had reached its storage limit.'),
+  droppedAt: z.iso.datetime().optional().describe('When a person dropped the request.'),
+  droppedBy: z.string().optional().describe('Who dropped the request: `admin`, `admin <name>` or `key <name>`.'),
+});
 export type ListedRejectedRequest = z.infer<typeof rejectedSchema>;
 
-export const resendRequest = z
-  .strictObject({
-    confirm: z
-      .boolean()
-      .default(false)
-      .describe(
-        '`true` confirms that you have read the actions. Required if the reason is `token-revoked`, `signature`, or `token-expired` without a right signature.',
-      ),
-    actions: z
-      .record(z.string().regex(/^\d{1,3}$/, 'must be the place of an action'), z.record(z.string(), z.unknown()))
-      .default({})
-      .describe(
-        'The edits before the request is sent again. Each key is the place of an action, and each value has the new values of its fields. `null` removes a field. `relayId` cannot be edited.',
-      ),
-    proposed: z
-      .boolean()
-      .default(false)
-      .describe('`true` sends the actions of the `proposal`, with the edits in `actions`. Required for an unreadable body.'),
-    leaveOut: z
-      .array(z.int().min(0).max(1000))
-      .max(1000)
-      .default([])
-      .describe('The places of the actions in the `proposal` that the relay must not send.'),
-    event: z
-      .record(z.string(), z.unknown())
-      .optional()
-      .describe('Only for an event: the corrected event. Without it, the event runs as it came.'),
-  })
-  .meta({ id: 'Resend' });
+const off = z.boolean().default(false);
+export const resendRequest = namedStrict('Resend', {
+  confirm: off.describe(
+    '`true` confirms that you have read the actions. Required if the reason is `token-revoked`, `signature`, or `token-expired` without a right signature.',
+  ),
+  actions: z
+    .record(z.string().regex(/^\d{1,3}$/, 'must be the place of an action'), anyObject)
+    .default({})
+    .describe(
+      'The edits before the request is sent again. Each key is the place of an action, and each value has the new values of its fields. `null` removes a field. `relayId` cannot be edited.',
+    ),
+  proposed: off.describe(
+    '`true` sends the actions of the `proposal`, with the edits in `actions`. Required for an unreadable body.',
+  ),
+  leaveOut: z
+    .array(z.int().min(0).max(1000))
+    .max(1000)
+    .default([])
+    .describe('The places of the actions in the `proposal` that the relay must not send.'),
+  event: anyObject.optional().describe('Only for an event: the corrected event. Without it, the event runs as it came.'),
+});
 
 export type Resend = z.infer<typeof resendRequest>;
-
 export const rejectedListSchema = z.object({ items: z.array(rejectedSchema), nextCursor: z.string().optional() });
 
 const keptBody = z.object({
@@ -173,18 +161,18 @@ const keptBody = z.object({
     })
     .optional()
     .describe('The place of the mistake in the body.'),
-  isEvent: z.literal(true).optional().describe('The body came as an event of a rule, not as a list of actions.'),
+  isEvent: onlyTrue.describe('The body came as an event of a rule, not as a list of actions.'),
 });
 export type KeptBody = z.infer<typeof keptBody>;
 
 const proposedAction = z.object({
-  element: z.record(z.string(), z.unknown()).describe('The action that the sender probably meant, without its token.'),
+  element: anyObject.describe('The action that the sender probably meant, without its token.'),
   authenticated: z.boolean().describe('Whether the action had the right token of its rule. The relay sends only such actions.'),
 });
 export type ProposedAction = z.infer<typeof proposedAction>;
 
 export const wholeRejectedSchema = rejectedSchema.extend({
-  elements: encrypted(z.array(z.record(z.string(), z.unknown()))).describe(
+  elements: encrypted(z.array(anyObject)).describe(
     'The received actions, without tokens. Empty for an event, and for a body that could not be read.',
   ),
   body: encrypted(keptBody).optional().describe('The received body, if it is an event or could not be read as actions.'),

@@ -5,11 +5,7 @@ export interface Rhythm {
   longestMs: number; // the interval after many requests without a change
 }
 
-export interface Heard {
-  changed: boolean;
-  failed?: boolean;
-  retryAfterSeconds?: number;
-}
+export type Heard = { changed: boolean; failed?: boolean; retryAfterSeconds?: number };
 
 const longestTroubleMs = 60_000;
 

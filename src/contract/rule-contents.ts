@@ -2,10 +2,8 @@
 
 import { z } from 'zod';
 import { maxActions } from '../chain/request.js';
+import { anyObject, chainIdText, issues, named, namedStrict, onlyTrue } from './named.js';
 import { encrypted } from './secrets.js';
-
-const anyObject = z.record(z.string(), z.unknown());
-const issues = z.array(z.object({ pointer: z.string(), detail: z.string() }));
 
 /** The maximum length of an expression, in characters. */
 export const maxExpression = 1000;
@@ -36,40 +34,36 @@ export const variableSchema = z
     error: 'is required if missing is default, and not allowed otherwise',
   });
 
-export const contentsSchema = z
-  .strictObject({
-    when: expression
-      .optional()
-      .describe('A CEL expression on `event`. The rule applies only if it is true. Without it, the rule applies to every event.'),
-    variables: z
-      .record(z.string().regex(/^[A-Za-z_][\w-]{0,99}$/, 'must be a letter, then letters, digits, _ or -'), variableSchema)
-      .default({})
-      .refine((variables) => Object.keys(variables).length <= maxVariables, `may have at most ${maxVariables} variables`)
-      .describe('Names for places in the event. A text of an action refers to a variable as `${name}`.'),
-    actions: z
-      .array(anyObject)
-      .min(1, 'must have at least one action')
-      .max(maxActions)
-      .describe(
-        'The actions, with the fields of the request, but without `relayId` and `relayAccessToken`. A text may contain `${name}` ' +
-          '(a variable), `${event.path}` and `${assignment.path}`. `if` is a CEL expression on `event`, `assignment`, ' +
-          '`incomingValue` and `now`; the action runs only if `if` and `actionCondition` hold.',
-      ),
-  })
-  .meta({ id: 'RuleContents' });
+export const contentsSchema = namedStrict('RuleContents', {
+  when: expression
+    .optional()
+    .describe('A CEL expression on `event`. The rule applies only if it is true. Without it, the rule applies to every event.'),
+  variables: z
+    .record(z.string().regex(/^[A-Za-z_][\w-]{0,99}$/, 'must be a letter, then letters, digits, _ or -'), variableSchema)
+    .default({})
+    .refine((variables) => Object.keys(variables).length <= maxVariables, `may have at most ${maxVariables} variables`)
+    .describe('Names for places in the event. A text of an action refers to a variable as `${name}`.'),
+  actions: z
+    .array(anyObject)
+    .min(1, 'must have at least one action')
+    .max(maxActions)
+    .describe(
+      'The actions, with the fields of the request, but without `relayId` and `relayAccessToken`. A text may contain `${name}` ' +
+        '(a variable), `${event.path}` and `${assignment.path}`. `if` is a CEL expression on `event`, `assignment`, ' +
+        '`incomingValue` and `now`; the action runs only if `if` and `actionCondition` hold.',
+    ),
+});
 export type Contents = z.infer<typeof contentsSchema>;
 
 /** A new rule has an empty draft with revision 0. Each save adds 1. */
-export const draftSchema = z
-  .object({
-    revision: z.int().min(0),
-    contents: encrypted(anyObject)
-      .optional()
-      .describe('The contents as saved. They may have mistakes. Absent before the first save.'),
-    updatedAt: z.iso.datetime().optional(),
-    updatedBy: z.string().optional(),
-  })
-  .meta({ id: 'Draft' });
+export const draftSchema = named('Draft', {
+  revision: z.int().min(0),
+  contents: encrypted(anyObject)
+    .optional()
+    .describe('The contents as saved. They may have mistakes. Absent before the first save.'),
+  updatedAt: z.iso.datetime().optional(),
+  updatedBy: z.string().optional(),
+});
 export type Draft = z.infer<typeof draftSchema>;
 
 export const draftResponse = draftSchema.extend({
@@ -79,35 +73,31 @@ export const draftResponse = draftSchema.extend({
 export type DraftResponse = z.infer<typeof draftResponse>;
 
 /** If `revision` is old, the answer is 409 with the stored draft. */
-export const saveDraftRequest = z
-  .strictObject({ revision: z.int().min(0).describe('The revision that was edited.'), contents: anyObject })
-  .meta({ id: 'SaveDraft' });
+export const saveDraftRequest = namedStrict('SaveDraft', {
+  revision: z.int().min(0).describe('The revision that was edited.'),
+  contents: anyObject,
+});
 
 const note = z.string().trim().max(1000).describe('Why this version is published.');
 
-export const publishRequest = z
-  .strictObject({
-    revision: z.int().min(1).describe('The revision of the draft that you have seen.'),
-    note: note.optional(),
-    as: z
-      .enum(['published', 'shadow'])
-      .default('published')
-      .describe('`shadow` makes a version that the relay only tries on each new event, without effect.'),
-  })
-  .meta({ id: 'Publish' });
-export const goBackRequest = z.strictObject({ note: note.optional() }).meta({ id: 'GoBack' });
+export const publishRequest = namedStrict('Publish', {
+  revision: z.int().min(1).describe('The revision of the draft that you have seen.'),
+  note: note.optional(),
+  as: z
+    .enum(['published', 'shadow'])
+    .default('published')
+    .describe('`shadow` makes a version that the relay only tries on each new event, without effect.'),
+});
+export const goBackRequest = namedStrict('GoBack', { note: note.optional() });
 
-export const versionSchema = z
-  .object({
-    version: z.int().min(1),
-    publishedAt: z.iso.datetime(),
-    publishedBy: z.string().describe('`admin`, `admin <name>` or `key <name>`.'),
-    note: encrypted(z.string()).optional(),
-    fromVersion: z.int().optional().describe('The old version that was published again.'),
-  })
-  .meta({ id: 'Version' });
+export const versionSchema = named('Version', {
+  version: z.int().min(1),
+  publishedAt: z.iso.datetime(),
+  publishedBy: z.string().describe('`admin`, `admin <name>` or `key <name>`.'),
+  note: encrypted(z.string()).optional(),
+  fromVersion: z.int().optional().describe('The old version that was published again.'),
+});
 export type Version = z.infer<typeof versionSchema>;
-
 export const wholeVersionSchema = versionSchema.extend({ contents: encrypted(contentsSchema) }).meta({ id: 'WholeVersion' });
 export type WholeVersion = z.infer<typeof wholeVersionSchema>;
 
@@ -124,22 +114,20 @@ const change = z.object({
   after: z.unknown().optional().describe('Absent if the field was removed.'),
 });
 
-export const contentsDiffSchema = z
-  .object({
-    same: z.boolean(),
-    when: change.omit({ field: true }).optional().describe('The change of `when`, also in `fields`.'),
-    fields: z.array(change).default([]).describe('The fields of the contents, without `variables` and `actions`.'),
-    variables: z.array(change).describe('`field` is the name of the variable.'),
-    actions: z.array(
-      z.object({
-        before: z.int().optional().describe('The place of the action in the old version. Absent if the action is new.'),
-        after: z.int().optional().describe('The place of the action in the new version. Absent if the action was removed.'),
-        action: z.string().describe('The name of the action, such as `sendEmails`.'),
-        changes: z.array(change),
-      }),
-    ),
-  })
-  .meta({ id: 'ContentsDiff' });
+export const contentsDiffSchema = named('ContentsDiff', {
+  same: z.boolean(),
+  when: change.omit({ field: true }).optional().describe('The change of `when`, also in `fields`.'),
+  fields: z.array(change).default([]).describe('The fields of the contents, without `variables` and `actions`.'),
+  variables: z.array(change).describe('`field` is the name of the variable.'),
+  actions: z.array(
+    z.object({
+      before: z.int().optional().describe('The place of the action in the old version. Absent if the action is new.'),
+      after: z.int().optional().describe('The place of the action in the new version. Absent if the action was removed.'),
+      action: z.string().describe('The name of the action, such as `sendEmails`.'),
+      changes: z.array(change),
+    }),
+  ),
+});
 export type ContentsDiff = z.infer<typeof contentsDiffSchema>;
 
 export const diffQuery = z.object({
@@ -156,8 +144,7 @@ export const draftConflictSchema = z.object({
   diff: contentsDiffSchema.optional().describe('From `stored` to `yours`. Absent if one of them has mistakes of form.'),
 });
 export type DraftConflict = z.infer<typeof draftConflictSchema>;
-
-export const shadowRequest = z.strictObject({ version: z.int().min(1).nullable() }).meta({ id: 'Shadow' });
+export const shadowRequest = namedStrict('Shadow', { version: z.int().min(1).nullable() });
 
 export const triedOutcomes = [
   'same', // the same actions as with the published version
@@ -173,21 +160,19 @@ export type TriedOutcome = (typeof triedOutcomes)[number];
 /** The maximum number of events in one try. */
 export const mostTried = 1000;
 
-export const tryRequest = z
-  .strictObject({
-    version: z.union([z.int().min(1), z.literal('draft')]).default('draft'),
-    contents: anyObject.optional().describe('Contents that are not saved yet. They replace `version`.'),
-    against: z.union([z.int().min(1), z.literal('published')]).default('published'),
-    events: z
-      .union([
-        z.strictObject({ last: z.int().min(1).max(mostTried) }),
-        z.strictObject({ since: z.iso.datetime({ offset: true }), until: z.iso.datetime({ offset: true }).optional() }),
-        z.strictObject({ ids: z.array(z.string()).min(1).max(mostTried) }),
-      ])
-      .default({ last: 200 })
-      .describe('The events to try: the last events, the events of a period (at most 1,000), or the events with these ids.'),
-  })
-  .meta({ id: 'Try' });
+export const tryRequest = namedStrict('Try', {
+  version: z.union([z.int().min(1), z.literal('draft')]).default('draft'),
+  contents: anyObject.optional().describe('Contents that are not saved yet. They replace `version`.'),
+  against: z.union([z.int().min(1), z.literal('published')]).default('published'),
+  events: z
+    .union([
+      z.strictObject({ last: z.int().min(1).max(mostTried) }),
+      z.strictObject({ since: z.iso.datetime({ offset: true }), until: z.iso.datetime({ offset: true }).optional() }),
+      z.strictObject({ ids: z.array(z.string()).min(1).max(mostTried) }),
+    ])
+    .default({ last: 200 })
+    .describe('The events to try: the last events, the events of a period (at most 1,000), or the events with these ids.'),
+});
 
 export const triedEventSchema = z.object({
   eventId: z.string(),
@@ -200,26 +185,22 @@ export const triedEventSchema = z.object({
     .describe('The first 20 differences in the actions that this event would start.'),
 });
 
-export const tryResponse = z
-  .object({
-    tried: z.int(),
-    counts: z.partialRecord(z.enum(triedOutcomes), z.int()),
-    problems: issues.describe('Mistakes in the contents. If there are any, no event was tried.'),
-    stopped: z.literal(true).optional().describe('The time was up before all events were tried.'),
-    events: z.array(triedEventSchema).describe('The first 200 events whose outcome is not `same` or `not-applicable`.'),
-  })
-  .meta({ id: 'Tried' });
+export const tryResponse = named('Tried', {
+  tried: z.int(),
+  counts: z.partialRecord(z.enum(triedOutcomes), z.int()),
+  problems: issues.describe('Mistakes in the contents. If there are any, no event was tried.'),
+  stopped: onlyTrue.describe('The time was up before all events were tried.'),
+  events: z.array(triedEventSchema).describe('The first 200 events whose outcome is not `same` or `not-applicable`.'),
+});
 export type Tried = z.infer<typeof tryResponse>;
 
-export const fromListsRequest = z
-  .strictObject({
-    chainIds: z
-      .array(z.string().regex(/^[\w-]{1,128}$/, 'must be the id of a chain'))
-      .max(50)
-      .default([])
-      .describe('Chains that came as lists of actions. Default: the last such chains of the rule.'),
-  })
-  .meta({ id: 'FromLists' });
+export const fromListsRequest = namedStrict('FromLists', {
+  chainIds: z
+    .array(chainIdText)
+    .max(50)
+    .default([])
+    .describe('Chains that came as lists of actions. Default: the last such chains of the rule.'),
+});
 export const fromListsResponse = z.object({
   contents: contentsSchema,
   values: z.record(z.string(), z.array(z.string())).describe('The values of each variable in the compared requests.'),

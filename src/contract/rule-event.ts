@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { acceptedSchema } from './chain-resource.js';
+import { anyObject, named, namedStrict } from './named.js';
 import { encrypted, secret } from './secrets.js';
 
 /** The maximum size of an event's body, in bytes. */
@@ -58,39 +59,34 @@ export const signatureSchema = z
   .meta({ id: 'EventSignature' });
 export type EventSignature = z.infer<typeof signatureSchema>;
 
-export const doorSchema = z
-  .strictObject({
-    signature: signatureSchema.optional().describe("The sender's signature. With it, an event needs no token."),
-    dedupeBy: z
-      .string()
-      .max(500)
-      .optional()
-      .describe('A path into the event, such as `event.id`. A second event with the same value there runs nothing.'),
-    refuseLists: z.boolean().default(false).describe('Whether the rule refuses lists of actions at `/relay`.'),
-    eventDays: z.int().min(0).max(400).default(defaultEventDays).describe('How many days events are kept. 0: not at all.'),
-  })
-  .meta({ id: 'EventDoor' });
+export const doorSchema = namedStrict('EventDoor', {
+  signature: signatureSchema.optional().describe("The sender's signature. With it, an event needs no token."),
+  dedupeBy: z
+    .string()
+    .max(500)
+    .optional()
+    .describe('A path into the event, such as `event.id`. A second event with the same value there runs nothing.'),
+  refuseLists: z.boolean().default(false).describe('Whether the rule refuses lists of actions at `/relay`.'),
+  eventDays: z.int().min(0).max(400).default(defaultEventDays).describe('How many days events are kept. 0: not at all.'),
+});
 export type EventDoor = z.infer<typeof doorSchema>;
 /** A missing `signature` stays as it is. `null` removes it. */
 export const doorRequest = doorSchema.extend({ signature: signatureSchema.nullish() }).meta({ id: 'NewEventDoor' });
 
-export const eventTokensResponse = z
-  .object({
-    tokenId: z.string(),
-    eventToken: z.string().describe('The token. Only this answer shows it. It works only for events.'),
-    url: z.url().describe('The address for a sender that can send no header. It contains the token.'),
-  })
-  .meta({ id: 'RotatedEventToken' });
+export const eventTokensResponse = named('RotatedEventToken', {
+  tokenId: z.string(),
+  eventToken: z.string().describe('The token. Only this answer shows it. It works only for events.'),
+  url: z.url().describe('The address for a sender that can send no header. It contains the token.'),
+});
 
-const facts = {
-  eventId: z.string(),
-  version: z.int().describe('The version of the rule that ran, or that did not apply.'),
-};
+const facts = { eventId: z.string(), version: z.int().describe('The version of the rule that ran, or that did not apply.') };
 export const acceptedEventSchema = acceptedSchema.extend({ ...facts, applies: z.literal(true) }).meta({ id: 'AcceptedEvent' });
 export type AcceptedEvent = z.infer<typeof acceptedEventSchema>;
-export const notApplicableSchema = z
-  .object({ ...facts, applies: z.literal(false), reason: z.string().describe('Why `when` does not hold.') })
-  .meta({ id: 'NotApplicableEvent' });
+export const notApplicableSchema = named('NotApplicableEvent', {
+  ...facts,
+  applies: z.literal(false),
+  reason: z.string().describe('Why `when` does not hold.'),
+});
 export type NotApplicableEvent = z.infer<typeof notApplicableSchema>;
 
 export const eventOutcomes = [
@@ -100,37 +96,34 @@ export const eventOutcomes = [
 ] as const;
 export type EventOutcome = (typeof eventOutcomes)[number];
 
-export const eventSchema = z
-  .object({
-    eventId: z.string(),
-    relayId: z.string(),
-    receivedAt: z.iso.datetime(),
-    bytes: z.int(),
-    outcome: z.enum(eventOutcomes),
-    version: z.int(),
-    chainId: z.string().optional(),
-    rejectedId: z.string().optional(),
-    reason: encrypted(z.string()).optional().describe('Why the event was not applicable or was refused.'),
-    dedupe: encrypted(z.string()).optional().describe('The idempotency key of the event.'),
-    resentFrom: z.string().optional().describe('The event that a person sent again.'),
-    shadow: z
-      .object({ version: z.int(), outcome: z.string() })
-      .optional()
-      .describe('What the shadow version would have done, as in `Tried`.'),
-  })
-  .meta({ id: 'RuleEvent' });
+export const eventSchema = named('RuleEvent', {
+  eventId: z.string(),
+  relayId: z.string(),
+  receivedAt: z.iso.datetime(),
+  bytes: z.int(),
+  outcome: z.enum(eventOutcomes),
+  version: z.int(),
+  chainId: z.string().optional(),
+  rejectedId: z.string().optional(),
+  reason: encrypted(z.string()).optional().describe('Why the event was not applicable or was refused.'),
+  dedupe: encrypted(z.string()).optional().describe('The idempotency key of the event.'),
+  resentFrom: z.string().optional().describe('The event that a person sent again.'),
+  shadow: z
+    .object({ version: z.int(), outcome: z.string() })
+    .optional()
+    .describe('What the shadow version would have done, as in `Tried`.'),
+});
 export type RuleEvent = z.infer<typeof eventSchema>;
 
 /** `body` is the event as it came, as JSON text. */
 export const storedEventSchema = eventSchema.extend({ body: encrypted(z.string()), hash: z.string() });
 export type StoredEvent = z.infer<typeof storedEventSchema>;
 
-export const wholeEventSchema = eventSchema
-  .extend({
-    event: z.record(z.string(), z.unknown()),
-    variables: z.record(z.string(), z.string()).describe('The values of the variables in the version that ran.'),
-  })
-  .meta({ id: 'WholeRuleEvent' });
+export const wholeEventSchema = named('WholeRuleEvent', {
+  ...eventSchema.shape,
+  event: anyObject,
+  variables: z.record(z.string(), z.string()).describe('The values of the variables in the version that ran.'),
+});
 
 export const eventsResponse = z.object({
   events: z.array(eventSchema).describe('The newest first.'),
@@ -138,12 +131,10 @@ export const eventsResponse = z.object({
   shadowCounts: z.record(z.string(), z.int()).optional().describe('The outcomes of the shadow version so far, counted.'),
 });
 
-export const resendEventRequest = z
-  .strictObject({
-    version: z
-      .enum(['same', 'published'])
-      .default('published')
-      .describe('`same` runs the version that ran before. `published` runs the published version.'),
-    confirm: z.boolean().default(false).describe('`true` confirms that the actions run again. Without it, nothing runs.'),
-  })
-  .meta({ id: 'ResendEvent' });
+export const resendEventRequest = namedStrict('ResendEvent', {
+  version: z
+    .enum(['same', 'published'])
+    .default('published')
+    .describe('`same` runs the version that ran before. `published` runs the published version.'),
+  confirm: z.boolean().default(false).describe('`true` confirms that the actions run again. Without it, nothing runs.'),
+});

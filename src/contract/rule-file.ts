@@ -2,16 +2,15 @@
 
 import { z } from 'zod';
 import { actionDefinitions } from '../chain/actions.js';
-import { relayIdPattern, relayIdRule } from '../chain/chain.js';
 import { commonFields, maxActions } from '../chain/request.js';
+import { anyObject, optionalFlag } from './named.js';
 import { label } from './notify.js';
+import { relayIdText } from './rule.js';
 import { contentsSchema, maxExpression } from './rule-contents.js';
-
-const anyObject = z.record(z.string(), z.unknown());
 
 /** Fields that an expected action can have, but an action in a request cannot. */
 const expectations = {
-  runs: z.boolean().optional().describe('Whether the action runs: its `if` and its `actionCondition` hold.'),
+  runs: optionalFlag.describe('Whether the action runs: its `if` and its `actionCondition` hold.'),
   needsAttention: z
     .union([z.boolean(), z.string()])
     .optional()
@@ -42,11 +41,7 @@ export type RuleCase = z.infer<typeof caseSchema>;
 
 /** The fields of the file that are not part of the contents. */
 const aboutRule = {
-  relayId: z
-    .string()
-    .regex(relayIdPattern, relayIdRule)
-    .optional()
-    .describe('The id of the rule. The first push of a new rule adds it.'),
+  relayId: relayIdText.optional().describe('The id of the rule. The first push of a new rule adds it.'),
   name: label.describe('The name of the rule. It is used when a push creates the rule.'),
   version: z
     .int()
@@ -70,10 +65,8 @@ export function ruleFileJsonSchema() {
     return z.strictObject({ ...common, ...fields }).meta({ title: name, description });
   });
   const fields = Object.assign({}, commonOptions, ...actionDefinitions.map(({ fields }) => fields));
-  const nullish = Object.entries(z.object({ action: commonFields.action, ...fields }).shape).map(([name, type]) => [
-    name,
-    z.nullish(type),
-  ]);
+  const { shape } = z.object({ action: commonFields.action, ...fields });
+  const nullish = Object.entries(shape).map(([name, type]) => [name, z.nullish(type)]);
   const expected = z.strictObject({ ...expectations, ...Object.fromEntries(nullish) });
   const file = z.strictObject({
     ...aboutRule,

@@ -6,21 +6,21 @@ import { relayIdPattern, relayIdRule } from '../chain/chain.js';
 import { weekdays } from '../chain/expectation.js';
 import { isTimeZone } from '../chain/timestamp/zone.js';
 import { isMistyped, rotatedTokenResponse } from './credential.js';
+import { named, namedStrict } from './named.js';
 import { label, notifyRequest, notifySchema, setByCompanySchema } from './notify.js';
 
+export const relayIdText = z.string().regex(relayIdPattern, relayIdRule);
 const clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as 08:30');
-export const hoursSchema = z
-  .strictObject({
-    days: z.array(z.enum(weekdays)).min(1).max(7).optional().describe('Default: every day.'),
-    from: clock.optional().describe('Default: `00:00`.'),
-    to: clock.optional().describe('If `to` is not after `from`, the hours end on the next day. Default: `00:00`.'),
-    timeZone: z
-      .string()
-      .refine(isTimeZone, 'must be an IANA name such as Europe/Berlin, or ±hh:mm')
-      .optional()
-      .describe('Default: the zone of the company.'),
-  })
-  .meta({ id: 'Hours' });
+export const hoursSchema = namedStrict('Hours', {
+  days: z.array(z.enum(weekdays)).min(1).max(7).optional().describe('Default: every day.'),
+  from: clock.optional().describe('Default: `00:00`.'),
+  to: clock.optional().describe('If `to` is not after `from`, the hours end on the next day. Default: `00:00`.'),
+  timeZone: z
+    .string()
+    .refine(isTimeZone, 'must be an IANA name such as Europe/Berlin, or ±hh:mm')
+    .optional()
+    .describe('Default: the zone of the company.'),
+});
 
 const expectation = {
   expectEvery: z
@@ -33,25 +33,22 @@ const expectation = {
 };
 export const expectationSchema = z.object({ ...expectation, expectEvery: expectation.expectEvery.unwrap() });
 
-export const ruleSchema = z
-  .object({
-    relayId: z.string(),
-    name: z.string(),
-    enabled: z.boolean(),
-    onFailure: onFailureSchema,
-    onUnknown: onUnknownSchema,
-    notify: notifySchema.optional(),
-    setByCompany: setByCompanySchema,
-    ...expectation,
-    published: z.int().optional().describe('The version that new events run. Absent if the rule has no published contents.'),
-    shadow: z.int().optional().describe('The version that is tried on each new event, without effect.'),
-    createdAt: z.iso.datetime(),
-    updatedAt: z.iso.datetime(),
-  })
-  .meta({ id: 'Rule' });
+export const ruleSchema = named('Rule', {
+  relayId: z.string(),
+  name: z.string(),
+  enabled: z.boolean(),
+  onFailure: onFailureSchema,
+  onUnknown: onUnknownSchema,
+  notify: notifySchema.optional(),
+  setByCompany: setByCompanySchema,
+  ...expectation,
+  published: z.int().optional().describe('The version that new events run. Absent if the rule has no published contents.'),
+  shadow: z.int().optional().describe('The version that is tried on each new event, without effect.'),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+});
 export type StoredRule = z.infer<typeof ruleSchema> & { companyId: string };
 export type Rule = Omit<StoredRule, 'createdAt' | 'updatedAt'>;
-
 export const rulesResponse = z.object({ rules: z.array(ruleSchema), nextCursor: z.string().optional() });
 export const createdRuleResponse = ruleSchema.extend(rotatedTokenResponse.shape).meta({ id: 'CreatedRule' });
 
@@ -70,11 +67,7 @@ export const newRuleRequest = settings
   .extend({
     onFailure: onFailureSchema.default('hold'),
     onUnknown: onUnknownSchema.default('resend'),
-    relayId: z
-      .string()
-      .regex(relayIdPattern, relayIdRule)
-      .optional()
-      .describe('An id that webhooks already use. Without it, the relay creates an id.'),
+    relayId: relayIdText.optional().describe('An id that webhooks already use. Without it, the relay creates an id.'),
     relayAccessToken: z
       .string()
       .min(16, 'must have at least 16 characters, so that nobody can guess it: leave it out, or use a longer one')

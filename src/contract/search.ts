@@ -1,6 +1,7 @@
 /** Search by the beginning of an id. */
 
 import { z } from 'zod';
+import { named } from './named.js';
 
 export const searchKinds = ['assignment', 'ticket', 'chain', 'rule'] as const;
 const searchResultSchema = z.object({
@@ -10,4 +11,4 @@ const searchResultSchema = z.object({
   lastAt: z.string().optional().describe('When the last chain with this id arrived.'),
 });
 export type SearchResult = z.infer<typeof searchResultSchema>;
-export const searchResponse = z.object({ items: z.array(searchResultSchema) }).meta({ id: 'Found' });
+export const searchResponse = named('Found', { items: z.array(searchResultSchema) });

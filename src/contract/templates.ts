@@ -53,7 +53,6 @@ export const platformTemplates = z.strictObject({
 const atom = String.raw`(?:\\d|[\w-]|\[(?:[01]-9|A-Z|a-z|\w)+\])`;
 const quick = new RegExp(String.raw`^${atom}*(?:${atom}(?:[+*?]|\{\d{1,3}\})${atom}*){0,2}$`);
 const idPattern = 'must be a regular expression of characters, \\d, classes such as [A-Z0-9] and at most two quantifiers';
-
 const needsRead = 'is required for an update with POST: such a request can create a ticket if there is none';
 export const ticketingTemplates = z
   .strictObject({

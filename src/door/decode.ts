@@ -14,15 +14,9 @@ export interface Received {
 }
 
 /** `unread`: why the decoded text is not the text that the sender wrote. */
-export interface Decoded {
-  text: string;
-  warnings: Issue[];
-  unread?: 'too-large' | 'charset' | 'content-encoding' | 'cut-off';
-}
+export type Decoded = { text: string; warnings: Issue[]; unread?: 'too-large' | 'charset' | 'content-encoding' | 'cut-off' };
 
-export function isJsonType(contentType: string | undefined): boolean {
-  return /^application\/([\w.-]+\+)?json *(;|$)/i.test(contentType ?? '');
-}
+export const isJsonType = (contentType: string | undefined) => /^application\/([\w.-]+\+)?json *(;|$)/i.test(contentType ?? '');
 
 export async function decode(received: Received): Promise<Decoded> {
   const { contentType } = received;
@@ -42,10 +36,7 @@ export async function decode(received: Received): Promise<Decoded> {
   return { text: field ?? decoded.text, warnings };
 }
 
-interface Unpacked {
-  bytes: Uint8Array;
-  unread?: 'too-large' | 'content-encoding' | 'cut-off';
-}
+type Unpacked = { bytes: Uint8Array; unread?: 'too-large' | 'content-encoding' | 'cut-off' };
 
 const mostLayers = 3;
 const isGzip = (bytes: Uint8Array) => bytes[0] === 0x1f && bytes[1] === 0x8b;
@@ -54,10 +45,7 @@ async function unpack(received: Received, warn: (detail: string) => void): Promi
   const { contentEncoding = '' } = received;
   let { whole } = received;
   let bytes = new Uint8Array(received.bytes);
-  const layers = contentEncoding
-    .toLowerCase()
-    .split(',')
-    .map((layer) => layer.trim());
+  const layers = Array.from(contentEncoding.toLowerCase().split(','), (layer) => layer.trim());
   const declared = layers.filter((layer) => layer !== '' && layer !== 'identity').reverse();
   if (declared.length === 0 && isGzip(bytes)) {
     declared.push('gzip');

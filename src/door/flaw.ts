@@ -15,12 +15,7 @@ export type FlawKind =
   | 'content-encoding';
 
 /** `offset`: the place in the text. Without `offset`, the whole text is wrong. `error`: words that replace the standard words. */
-export interface Flaw {
-  kind: FlawKind;
-  offset?: number | undefined;
-  field?: string | undefined;
-  error?: string | undefined;
-}
+export type Flaw = { kind: FlawKind; offset?: number | undefined; field?: string | undefined; error?: string | undefined };
 
 const inTemplate =
   'In the template of the webhook, use a variable without free text there (an id, an address, a time), or let the platform escape the value (JSON).';
@@ -108,10 +103,5 @@ export function flawWords({ kind, offset, field, error }: Flaw, text: string): s
 }
 
 /** Replaces NUL characters and single surrogates, because PostgreSQL refuses them. */
-export function storable(text: string): string {
-  return Buffer.from(text.replaceAll('\0', '\ufffd')).toString();
-}
-
-export function flawAdvice({ kind }: Flaw): string {
-  return words[kind].advice;
-}
+export const storable = (text: string): string => Buffer.from(text.replaceAll('\0', '\ufffd')).toString();
+export const flawAdvice = ({ kind }: Flaw): string => words[kind].advice;

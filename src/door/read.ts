@@ -13,11 +13,7 @@ export type Reading =
   | ({ ok: false; flaw: Flaw } & Unread);
 
 /** `cut`: whether the end of the text is missing. `errors`: elements that are not actions. */
-export interface Unread {
-  text: string;
-  cut: boolean;
-  errors?: Issue[];
-}
+export type Unread = { text: string; cut: boolean; errors?: Issue[] };
 
 /** The fast path for plain JSON. If this function returns undefined, `readClosely` must read the body. */
 export function readPlain(received: Received): Reading | undefined {

@@ -18,15 +18,10 @@ export const breakKinds = [
 export type BreakKind = (typeof breakKinds)[number];
 
 /** The place where a text is no longer JSON. `field`: the affected field. */
-export interface Break {
-  kind: BreakKind;
-  offset: number;
-  field?: string | undefined;
-}
+export type Break = { kind: BreakKind; offset: number; field?: string | undefined };
 
 /** `repaired`: strict JSON. `controls` and `commas`: the places of escaped control characters and removed commas. */
 export type Walk = { ok: true; repaired: string; controls: number[]; commas: number[] } | { ok: false; broken: Break };
-
 type Expected = 'value' | 'element or end' | 'name' | 'name or end' | 'colon' | 'comma or end' | 'end of text';
 
 const space = /[ \t\n\r]*/y;

@@ -33,17 +33,10 @@ export function parseText(text: string): Parsed<ParsedText> {
 }
 
 /** A defect in a text that is valid JSON. `offset`: its place in the text. */
-export interface Looseness {
-  kind: 'field-twice' | 'character';
-  error: string;
-  offset?: number;
-  field?: string;
-}
+export type Looseness = { kind: 'field-twice' | 'character'; error: string; offset?: number; field?: string };
 
 /** Finds JSON that two parsers could understand differently, and values that cannot be stored. */
-export function looseness({ text, value }: ParsedText): Looseness | undefined {
-  return nameError(text) ?? textError(text, value);
-}
+export const looseness = ({ text, value }: ParsedText): Looseness | undefined => nameError(text) ?? textError(text, value);
 
 /** Takes only the place or the character from the parser's error. The rest of the error may contain an access token. */
 function place(error: unknown, text: string): string {

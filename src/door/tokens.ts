@@ -70,9 +70,7 @@ export interface TokensIn {
 }
 
 /** Finds possible tokens in a text. If the text will be stored, use `tokensIn`. */
-export function candidatesIn(text: string): string[] {
-  return [...find(text).candidates];
-}
+export const candidatesIn = (text: string): string[] => [...find(text).candidates];
 
 /** Finds possible tokens, and masks each of them everywhere in the text. */
 export function tokensIn(text: string): TokensIn {
@@ -88,9 +86,7 @@ export function tokensIn(text: string): TokensIn {
   return { candidates: [...candidates], masked: masked(text, ranges), hide };
 }
 
-function encodeSafely(text: string): string {
-  return encodeURIComponent(Buffer.from(text).toString());
-}
+const encodeSafely = (text: string): string => encodeURIComponent(Buffer.from(text).toString());
 
 function masked(text: string, ranges: [from: number, to: number][]): string {
   const units = Buffer.from(text, 'utf16le'); // UTF-16 keeps a half of a surrogate pair unchanged

@@ -133,6 +133,4 @@ function bulkLines({ verb, count, status, progress, by, startedAt }: z.infer<typ
   ];
 }
 
-function baseOf(companyId: string | undefined): string {
-  return companyId === undefined ? '/chains/bulk' : path`/co/${companyId}/chains/bulk`;
-}
+const baseOf = (companyId: string | undefined) => (companyId === undefined ? '/chains/bulk' : path`/co/${companyId}/chains/bulk`);

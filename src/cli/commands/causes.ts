@@ -10,7 +10,6 @@ import { fields, type Line, line, momentFromNow, readDuration } from '../text.js
 export const causes: Commands = (relay, session) => {
   const causes = relay.command('causes').summary('why chains need attention, and who works on each cause');
   const example = 'acme 4f0f5dc373404496';
-
   const list = 'list current causes, then past causes, then refused requests that wait for a decision';
   withParts(command(causes, 'list <companyId>', 'acme', list)).action((companyId, options) =>
     session.list(options, {
@@ -91,13 +90,11 @@ export const causes: Commands = (relay, session) => {
   }
 
   function decide(companyId: string, causeId: string, verb: 'take' | 'release' | 'silence', body: object = {}): Promise<void> {
-    return session.show(
-      session.api.ask('POST', `${pathOf(companyId, causeId)}/${verb}`, causeSchema, { body }),
-      (cause): Line[] => [
-        line`${cause.reason} in ${String(cause.chains)} chains: ${cause.takenBy ? `taken by ${cause.takenBy}` : 'nobody has taken it'}.`,
-        ...(silence(cause) === '' ? [] : [`No notices until ${silence(cause)}.`]),
-      ],
-    );
+    const asked = session.api.ask('POST', `${pathOf(companyId, causeId)}/${verb}`, causeSchema, { body });
+    return session.show(asked, (cause): Line[] => [
+      line`${cause.reason} in ${String(cause.chains)} chains: ${cause.takenBy ? `taken by ${cause.takenBy}` : 'nobody has taken it'}.`,
+      ...(silence(cause) === '' ? [] : [`No notices until ${silence(cause)}.`]),
+    ]);
   }
 };
 

@@ -14,7 +14,6 @@ const exampleId = '0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f';
 
 export const chains: Commands = (relay, session) => {
   const chains = relay.command('chains').summary('list and show chains');
-
   const order = 'list the chains of a company or of all companies: open before closed, new before old';
   withParts(withFilter(command(chains, 'list [companyId]', 'acme --status needs-attention', order)))
     .option('--status <status>', `chains with this status: ${chainStatuses.join(', ')}`, (status) => ({ status }))
@@ -73,9 +72,8 @@ export const chains: Commands = (relay, session) => {
   );
 
   const mend = 'edit fields of an action that needs attention or failed, and retry the action';
-  withChanges(
-    command(chains, 'mend <companyId> <chainId> <index>', `acme ${exampleId} 1 --set externalSystemTicketId=T-42`, mend),
-  )
+  const example = `acme ${exampleId} 1 --set externalSystemTicketId=T-42`;
+  withChanges(command(chains, 'mend <companyId> <chainId> <index>', example, mend))
     .description('A failed or completed chain opens again. `relay chains fields` shows the fields.')
     .option('--confirm-unknown', 'retry even if the outcome of the last attempt is unknown')
     .option('--all-actions', 'change platformAssignmentId also in the other actions of this assignment that have not ended')
@@ -137,7 +135,6 @@ const fieldsSchema = z.object({
   sent: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** @throws UsageError */
 function indexOf(given: string): number {
   if (/^\d{1,4}$/.test(given)) return Number(given);
   throw new UsageError('The index must be a whole number: the first action of a chain is 0');

@@ -33,7 +33,6 @@ export const credentials: Commands = (relay, session) => {
   const tokensOf = (companyId: string, relayId: string) => path`/admin/companies/${companyId}/rules/${relayId}/tokens`;
   const common = { CREATED: 'createdAt', EXPIRES: 'expiresAt', 'LAST USED': 'lastUsedAt' } as const;
   const tokenColumns = { TOKEN: 'tokenId', STATE: 'state', ...common } as const;
-
   const list = 'list the tokens of a rule; the secrets are not shown';
   command(tokens, 'list <companyId> <relayId>', 'acme 4711', list).action((companyId, relayId) => {
     const asked = session.api.ask('GET', tokensOf(companyId, relayId), tokensResponse);
@@ -105,24 +104,19 @@ export const credentials: Commands = (relay, session) => {
       return session.show(asked, ({ personId, name, email, role }) => fields({ personId, name, email, role }));
     });
 
-  command(
-    people,
-    'delete <companyId> <personId>',
-    'acme Xk2vQ9sLm4Tz --yes',
-    'remove a person, and end the sessions of the person',
-  )
+  const remove = 'remove a person, and end the sessions of the person';
+  command(people, 'delete <companyId> <personId>', 'acme Xk2vQ9sLm4Tz --yes', remove)
     .addOption(yesOption)
     .action((companyId, personId, { yes }) =>
       session.delete(`${peopleOf(companyId)}${path`/${personId}`}`, yes, `person ${personId} of company ${companyId}`),
     );
 
   const adminTokens = relay.command('admin-tokens').summary('the tokens of operators');
+  const adminColumns = { TOKEN: 'adminTokenId', NAME: 'name', ...common } as const;
 
   command(adminTokens, 'list', '', 'list the tokens of operators; the secrets are not shown').action(() => {
     const asked = session.api.ask('GET', '/admin/tokens', adminTokensResponse);
-    return session.show(asked, ({ adminTokens }) =>
-      session.table(adminTokens, { TOKEN: 'adminTokenId', NAME: 'name', ...common }),
-    );
+    return session.show(asked, ({ adminTokens }) => session.table(adminTokens, adminColumns));
   });
 
   command(adminTokens, 'create', '--name dana', 'make a token for an operator, and show it once')

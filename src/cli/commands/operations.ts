@@ -16,7 +16,6 @@ const whatOption = new Option('--what <what>', `one of ${pausable.join(', ')}`);
 
 export const operations: Commands = (relay, session) => {
   const pauseOf = (companyId: string) => path`/admin/companies/${companyId}/pause`;
-
   const example = 'acme --what platform --reason "new version" --until 2h';
   command(relay, 'pause <companyId>', example, 'pause the actions of a company, for planned downtime')
     .description(
@@ -42,9 +41,8 @@ export const operations: Commands = (relay, session) => {
       return session.show(asked, ({ ended }) => [`No longer paused: ${ended.join(', ')}. The waiting actions continue now.`]);
     });
 
-  command(relay, 'pauses <companyId>', 'acme', 'list the pauses of a company').action((companyId) =>
-    showPauses(companyId, 'GET'),
-  );
+  const list = 'list the pauses of a company';
+  command(relay, 'pauses <companyId>', 'acme', list).action((companyId) => showPauses(companyId, 'GET'));
 
   const notices = relay.command('notices').summary('who gets notices, and whether the notices arrive');
   command(notices, 'contacts <companyId>', 'acme', 'list the contacts, and mark the contacts that have not confirmed yet')

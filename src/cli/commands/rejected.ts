@@ -53,6 +53,8 @@ export const rejected: Commands = (relay, session) => {
     .description('The relay does not store the tokens of the request.')
     .action((companyId, rejectedId) => {
       const asked = session.api.ask('GET', path`/co/${companyId}/rejected/${rejectedId}`, wholeRejectedSchema);
+      const doubt = 'Somebody else may have written these actions. Check every action before you send them.';
+      const resend = `npx relay rejected resend ${companyId} ${rejectedId}`;
       return session.show(asked, ({ problem, elements, body, proposal, ...rest }) => [
         ...fields(rest),
         '',
@@ -60,20 +62,11 @@ export const rejected: Commands = (relay, session) => {
         '',
         ...(body ? [...bodyLines(body), ...proposalLines(proposal)] : JSON.stringify(elements, null, 2).split('\n')),
         '',
-        ...(needsConfirmation(rest)
-          ? ['Somebody else may have written these actions. Check every action before you send them.']
-          : []),
-        ...(body?.isEvent
-          ? [`To run the event through the published version of its rule: npx relay rejected resend ${companyId} ${rejectedId}`]
-          : []),
-        ...(body
-          ? [
-              ...(proposal ? [`To send the proposal: npx relay rejected resend ${companyId} ${rejectedId} --proposed`] : []),
-              `To drop the request: npx relay rejected drop ${companyId} ${rejectedId}`,
-            ]
-          : needsConfirmation(rest)
-            ? []
-            : [`When the problem is fixed: npx relay rejected resend ${companyId} ${rejectedId}`]),
+        ...(needsConfirmation(rest) ? [doubt] : []),
+        ...(body?.isEvent ? [`To run the event through the published version of its rule: ${resend}`] : []),
+        ...(body && proposal ? [`To send the proposal: ${resend} --proposed`] : []),
+        ...(body ? [`To drop the request: npx relay rejected drop ${companyId} ${rejectedId}`] : []),
+        ...(body || needsConfirmation(rest) ? [] : [`When the problem is fixed: ${resend}`]),
       ]);
     });
 
@@ -152,7 +145,6 @@ function proposalLines(proposal: readonly ProposedAction[] = []): string[] {
   ];
 }
 
-/** @throws UsageError */
 function placesIn(text: string): number[] {
   if (!/^\d{1,3}(,\d{1,3})*$/.test(text)) throw new UsageError('--leave-out must be the indexes of actions, such as 1,2');
   return text.split(',').map(Number);

@@ -36,13 +36,11 @@ export const events: Commands = (relay, session) => {
     );
 
   const example = 'acme 4711 Xk2vQ9sLm4Tz';
-  command(events, 'show <companyId> <relayId> <eventId>', example, 'show an event, its variables and its body').action(
-    (companyId, relayId, eventId) =>
-      session.show(
-        session.api.ask('GET', `${ruleAt(companyId, relayId)}${path`/events/${eventId}`}`, wholeEventSchema),
-        ({ event, ...rest }) => [...fields(rest), '', ...JSON.stringify(event, null, 2).split('\n')],
-      ),
-  );
+  const show = 'show an event, its variables and its body';
+  command(events, 'show <companyId> <relayId> <eventId>', example, show).action((companyId, relayId, eventId) => {
+    const asked = session.api.ask('GET', `${ruleAt(companyId, relayId)}${path`/events/${eventId}`}`, wholeEventSchema);
+    return session.show(asked, ({ event, ...rest }) => [...fields(rest), '', ...JSON.stringify(event, null, 2).split('\n')]);
+  });
 
   command(events, 'resend <companyId> <relayId> <eventId>', example, 'run the actions of an event again')
     .description('Shows the actions, and asks first. By default, the published version runs.')

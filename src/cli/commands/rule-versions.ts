@@ -82,13 +82,7 @@ export function addVersionCommands(rules: Command, session: Session): void {
     return session.api.ask('GET', target, contentsDiffSchema, { query: { with: other } });
   }
 
-  async function publishAfterAsking(
-    companyId: string,
-    relayId: string,
-    version: number | 'draft',
-    body: object,
-    yes: true | undefined,
-  ): Promise<void> {
+  async function publishAfterAsking(companyId: string, relayId: string, version: number | 'draft', body: object, yes?: true) {
     const rule = ruleAt(companyId, relayId);
     const { published } = (await session.api.ask('GET', rule, ruleSchema)).body;
     const diff = published === undefined ? undefined : await askDiff(companyId, relayId, published, version);
@@ -105,7 +99,6 @@ export function addVersionCommands(rules: Command, session: Session): void {
   }
 }
 
-/** @throws UsageError */
 function readVersion(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`${text} is not a version: write a number, such as 3`);
   return Number(text);

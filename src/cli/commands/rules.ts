@@ -114,9 +114,7 @@ export const rules: Commands = (relay, session) => {
   }
 };
 
-function pathOf(companyId: string, relayId: string): string {
-  return path`/admin/companies/${companyId}/rules/${relayId}`;
-}
+const pathOf = (companyId: string, relayId: string): string => path`/admin/companies/${companyId}/rules/${relayId}`;
 
 function firstChain(url: string, relayId: string, relayAccessToken: string, email: string): string {
   const body = `Sent by rule ${relayId}.`;
@@ -126,6 +124,4 @@ function firstChain(url: string, relayId: string, relayAccessToken: string, emai
 }
 
 /** Quotes a text, so that a shell reads it as one word. */
-function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}
+const quoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);

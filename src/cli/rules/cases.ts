@@ -18,8 +18,7 @@ import { parseJson } from '../api.js';
 import type { RuleFile } from './file.js';
 
 export interface Difference {
-  /** For example `action 1 sendEmails, subject`. */
-  what: string;
+  what: string; // for example `action 1 sendEmails, subject`
   expected: unknown;
   got: unknown;
 }

@@ -16,11 +16,9 @@ export interface RuleFile {
   relayId?: string | undefined;
   name?: string | undefined;
   version?: number | undefined;
-  /** Undefined if the contents have mistakes. */
-  contents: Contents | undefined;
+  contents: Contents | undefined; // undefined if the contents have mistakes
   cases: RuleCase[];
-  /** Each with its place: `rules/4711.yaml:12:5 /actions/1/delayInSeconds must be …`. */
-  problems: string[];
+  problems: string[]; // each with its place: `rules/4711.yaml:12:5 /actions/1/delayInSeconds must be …`
   warnings: string[];
 }
 

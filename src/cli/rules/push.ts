@@ -16,11 +16,7 @@ import { withAbout } from './text.js';
 import { askPublished, askTry, isSame, newEventsRunIt, ruleAt } from './versions.js';
 import { diffLines } from './view.js';
 
-interface PushOptions {
-  draft?: true | undefined;
-  note?: string | undefined;
-  yes?: true | undefined;
-}
+type PushOptions = { draft?: true | undefined; note?: string | undefined; yes?: true | undefined };
 
 /** Pushes nothing if one of the files has a mistake. */
 export async function push(session: Session, companyId: string, target: string, options: PushOptions): Promise<void> {

@@ -6,12 +6,7 @@ import { fieldNames } from '../../chain/request.js';
 import type { Contents } from '../../contract/rule-contents.js';
 import { anyObject, contentsFields, pairOf, type RuleFile } from './file.js';
 
-interface WrittenRule {
-  relayId: string;
-  name: string;
-  version: number | undefined;
-  contents: Contents;
-}
+type WrittenRule = { relayId: string; name: string; version: number | undefined; contents: Contents };
 
 /** The order of an action's fields in a new file. */
 const order = ['action', 'comment', 'platformAssignmentId', 'delayInSeconds', 'if', ...fieldNames(undefined)];

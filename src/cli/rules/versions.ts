@@ -12,7 +12,6 @@ import { diffContents } from '../../rules/compare.js';
 import { path } from '../api.js';
 import type { Session } from '../session.js';
 
-/** The path of a rule in the API. */
 export const ruleAt = (companyId: string, relayId: string) => path`/admin/companies/${companyId}/rules/${relayId}`;
 
 /** Why a command asks before it publishes. */

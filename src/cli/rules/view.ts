@@ -6,11 +6,6 @@ import { issueLines } from '../explain.js';
 import type { Session } from '../session.js';
 import type { Line } from '../text.js';
 
-interface Change {
-  before?: unknown;
-  after?: unknown;
-}
-
 /** Each difference has a line with its place, such as `variables.note`. Below this line are a `-` line and a `+` line. */
 export function diffLines({ same, fields, variables, actions }: ContentsDiff): Line[] {
   if (same) return ['No differences.'];
@@ -30,7 +25,7 @@ function placeText(before: number | undefined, after: number | undefined): strin
   return before === after ? '' : ` (was action ${before})`;
 }
 
-export function changeLines({ before, after }: Change, indent: string): Line[] {
+function changeLines({ before, after }: { before?: unknown; after?: unknown }, indent: string): Line[] {
   const minus = linesOf(before).map((text) => [{ text: indent }, { text: `- ${text}`, tone: 'bad' as const }]);
   const plus = linesOf(after).map((text) => [{ text: indent }, { text: `+ ${text}`, tone: 'good' as const }]);
   return [...minus, ...plus];
