@@ -4,9 +4,10 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { html } from 'hono/html';
 import type { StatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
-import { actorName, type Caller } from '../contract/audit.js';
+import type { Caller } from '../contract/audit.js';
 import { roles } from '../contract/credential.js';
 import { Problem } from '../contract/problem.js';
+import { callerWords, roleWords } from '../contract/role-words.js';
 import { type Authenticated, assertOwnPage, type Callers, unauthorized } from './bearer-authentication.js';
 import { parseAs, readObject } from './input.js';
 import { countUse, type Limits } from './limits.js';
@@ -173,7 +174,7 @@ ${toPage}
 
 function signedIn(actor: Caller): Html {
   return html`<h1>Signed in</h1>
-<p>As ${actorName(actor)}${actor.kind !== 'admin' && html` of company ${actor.companyId}, with the role ${actor.role}`}, in this browser.
+<p>You are signed in as ${callerWords(actor)}${actor.kind !== 'admin' && html` of company ${actor.companyId}, ${roleWords[actor.role]}`}.
 The session ends an hour after its last use.</p>
 <p><a href="/">To the console</a></p>
 <form method="post" action="/sign-out"><p><button>Sign out</button></p></form>`;

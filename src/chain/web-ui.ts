@@ -30,7 +30,7 @@ function label({ action, comment = '' }: Omit<Titled, 'index'>): string {
   return fitBytes(oneLine(comment) || action, labelBytes);
 }
 
-/** For example `2 tell the manager: held until …`. @param doing - the part after the colon. */
+/** For example `2 tell the manager: needs attention until …`. @param doing - the part after the colon. */
 export function summaryOf(actions: readonly Titled[], doing = ''): string {
   const words = doing && `: ${oneLine(doing)}`;
   const labels = actions.map((action) => `${action.index} ${label(action)}`).join(', ');

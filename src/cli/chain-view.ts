@@ -123,7 +123,7 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
               `  ${Date.parse(action.nextAttemptAt) > Date.now() ? 'Next retry' : 'Retry overdue since'} ${momentFromNow(action.nextAttemptAt)}`,
             ]
           : []),
-        ...(action.heldUntil ? [`  Held until ${momentFromNow(action.heldUntil)}`] : []),
+        ...(action.heldUntil ? [`  Fails if nobody decides: ${momentFromNow(action.heldUntil)}`] : []),
         ...(isFixFirst(action) ? [...edit, ...retry] : [...retry, ...edit]),
         ...(verbs.includes('skip') ? [steer('skip', ' skip the action')] : []),
       ];

@@ -130,11 +130,11 @@ const signatures =
 const secretRule = 'must be whsec_ followed by 24 to 64 bytes in base64, as the sender of the webhooks shows it';
 
 const noticeLinks =
-  'Whether notices have links to retry or skip a held action without a key. `false` also disables links that were already sent. Default: `true`.';
+  'Whether notices have links to retry or skip an action that needs attention, without a key. `false` also disables links that were already sent. Default: `true`.';
 const weeklyDigest =
   'Whether the e-mail contacts of the company get a digest of the last week, on Monday at 7:00 in the zone of the company. Default: `false`.';
 const noticeEdits =
-  'Whether these links also let their readers correct ids (assignment, groups, ticket), `cfValue` and `sendRadius` of a held action. Default: `false`.';
+  'Whether these links also let their readers correct ids (assignment, groups, ticket), `cfValue` and `sendRadius` of an action that needs attention. Default: `false`.';
 const limits = "The company's limits. If a limit is absent, the operator's default limit applies.";
 const historyDays = 'For how many days lists and search keep a closed chain. Default: 400.';
 

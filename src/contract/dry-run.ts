@@ -25,7 +25,7 @@ export const dryRunSchema = z
         outcome: z
           .enum(forecastOutcomes)
           .describe(
-            'The result if the action were due now. `needs-attention`: the action would be held until a person decides. ' +
+            'The result if the action were due now. `needs-attention`: the action would wait until a person decides. ' +
               '`failed`: the action would fail, and its rule says `onFailure: "continue"`. `held`: an earlier action would need ' +
               'attention. `unknown`: the relay could not read the assignment now, and would try again.',
           ),

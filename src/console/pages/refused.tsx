@@ -12,11 +12,15 @@ import type { KeptBody, ListedRejectedRequest, ProposedAction, RejectedRequest, 
 import { Badge, Cards, Check, Mistakes, Said, Section, Time } from '../ui/index.js';
 import { counted, refusalWords, type Tone } from '../words.js';
 
+const about =
+  'The relay did not run these requests, because something in them is wrong, or because a limit was reached. Open a request to see ' +
+  'why. Then send the request again, correct it first, or drop it. The relay keeps the requests for 30 days.';
+
 export function RefusedPage() {
   const { companyId } = useCompany();
   const [listed] = usePages<z.infer<typeof rejectedListSchema>>(path`/co/${companyId}/rejected`);
   return (
-    <PageOf title="Refused requests" about="The relay did not run these requests. It keeps them for 30 days." of={listed}>
+    <PageOf title="Refused requests" about={about} of={listed}>
       {({ items }) => (
         <Cards of={items} id={({ rejectedId }) => rejectedId} empty="There are no refused requests." isTall>
           {(request) => (

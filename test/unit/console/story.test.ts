@@ -53,7 +53,7 @@ describe('the story of an assignment', () => {
     [
       read({ problem: { ...silent, missing: true } }),
       [held],
-      'The platform does not have this assignment. Waits for your decision.',
+      'The platform does not have this assignment. Needs attention.',
     ],
     [undefined, [retrying], `Being retried: ${title}.`],
     [read({ status: 'draft' }), [{ ...held, state: 'failed' }], `Draft. Failed: ${title}. Nothing more is planned.`],

@@ -43,7 +43,7 @@ describe('relay causes', () => {
     assert.match((await run(['causes', 'acme'], { items: [] })).err, /No chain of company acme needs attention/);
   });
 
-  it('lists the refused requests that wait for a decision below them', async () => {
+  it('lists the refused requests without a decision below them', async () => {
     const refused = {
       relayId: '4711',
       reason: 'malformed-body',

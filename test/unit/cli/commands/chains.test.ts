@@ -345,7 +345,7 @@ describe('chain commands', () => {
     );
 
     const none = await run(words, () => ({ body: { items: [] } }));
-    assert.equal(none.err, 'No chains match. Chains that wait for a decision have the status needs-attention.\n');
+    assert.equal(none.err, 'No chains match. Chains that need attention have the status needs-attention.\n');
     assert.equal((await run(['chains', 'list', 'acme'], () => ({ body: { items: [] } }))).err, 'No chains match.\n');
 
     const everywhere = await run(['chains', 'list', '--paused', '--since', receivedAt], () => ({ body: { items } }));
