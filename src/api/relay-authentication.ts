@@ -137,7 +137,10 @@ function refused(
       relayId: credentials[stranger]?.relayId,
     } as const;
     const isExample = credentials.some(({ relayAccessToken }) => relayAccessToken === tokenMark);
-    return new Problem('unauthorized', isExample ? `${unauthorized} ${exampleHelp}` : unauthorized, { headers: challenge, refusal });
+    return new Problem('unauthorized', isExample ? `${unauthorized} ${exampleHelp}` : unauthorized, {
+      headers: challenge,
+      refusal,
+    });
   }
   const mistakes = found.map(({ mistake }) => mistake);
   return new Rejection(reason, 'unauthorized', unauthorized, {

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { Caller } from '../contract/audit.js';
 import { roles } from '../contract/credential.js';
 import { Problem } from '../contract/problem.js';
-import { callerWords, roleWords } from '../contract/role-words.js';
+import { signedInWords } from '../contract/role-words.js';
 import { type Authenticated, assertOwnPage, type Callers, unauthorized } from './bearer-authentication.js';
 import { parseAs, readObject } from './input.js';
 import { countUse, type Limits } from './limits.js';
@@ -174,7 +174,7 @@ ${toPage}
 
 function signedIn(actor: Caller): Html {
   return html`<h1>Signed in</h1>
-<p>You are signed in as ${callerWords(actor)}${actor.kind !== 'admin' && html` of company ${actor.companyId}, ${roleWords[actor.role]}`}.
+<p>${signedInWords(actor)}.${actor.kind !== 'admin' && html` The company is ${actor.companyId}.`}
 The session ends an hour after its last use.</p>
 <p><a href="/">To the console</a></p>
 <form method="post" action="/sign-out"><p><button>Sign out</button></p></form>`;

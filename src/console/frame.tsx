@@ -8,7 +8,7 @@ import { PauseBanner, PauseButton } from './pauses.js';
 import { type PageLink, Search } from './search.js';
 import type { CompanyFacts } from './types.js';
 import { Button, InTemporal, Known, Pager, SessionIsOver, UpToDate } from './ui/index.js';
-import { callerWords, roleWords } from './words.js';
+import { signedInWords } from './words.js';
 
 /** The path of the last page, and whether the user has gone from one page to another since the console was loaded. */
 let [shownAt, hasGone]: [string | undefined, boolean] = [undefined, false];
@@ -76,9 +76,7 @@ export function Framed({ company, places = [], children }: FramedProps) {
               {company && <Search pages={places} />}
               {company && <PauseButton />}
               <form method="post" action="/sign-out" class="row">
-                <span class="soft small">
-                  {who.role ? `${callerWords(who)}, ${roleWords[who.role]}` : `Signed in with ${callerWords(who)}`}
-                </span>
+                <span class="soft small">{signedInWords(who)}</span>
                 <Button {...{ type: 'submit', class: 'quiet' }}>Sign out</Button>
               </form>
             </div>
@@ -93,11 +91,7 @@ export function Framed({ company, places = [], children }: FramedProps) {
         {isOperator() && <a href={pageOf.companies()}>All companies</a>}
         <a href={`/docs${query({ companyId })}`}>API</a>
         <InTemporal at={company?.webUi} words="Open Temporal" />
-        {company && (
-          <span class="keys">
-            Press <kbd>?</kbd> for keys
-          </span>
-        )}
+        {company && <span class="keys">Press ? for keys</span>}
       </footer>
       <p {...{ role: 'status', class: said.value ? 'note said' : 'unseen' }}>{said}</p>
     </>

@@ -147,8 +147,7 @@ function CompanyPages({ companyId, page = '', ...of }: Place) {
 
 function Shown({ page = '', item, part, id }: Omit<Place, 'companyId'>) {
   const { list: List, item: one, needs } = pages[part ? `${page}/${part}` : page] ?? {};
-  if (needs && !may(needs))
-    return told('No access', `Ask a ${roleName(needs)} of the company: your role does not permit this page.`);
+  if (needs && !may(needs)) return told('No access', `This page needs the role ${roleName(needs)}.`);
   if (item) return one ? one(item, id) : noPage;
   return List ? <List /> : noPage;
 }

@@ -12,7 +12,7 @@ export { pausableWords } from '../chain/pause.js';
 export * from '../chain/words.js';
 export { auditSentence } from '../contract/audit-words.js';
 export { refusalWords } from '../contract/rejection.js';
-export { callerWords, roleName, roleWords } from '../contract/role-words.js';
+export { callerWords, roleName, roleWords, signedInWords } from '../contract/role-words.js';
 export * from './when.js';
 export { counted };
 
@@ -154,7 +154,4 @@ export const fieldHints: Record<string, string> = {
 export const reminderWords = 'If no worker is found, nobody gets a message. Add a reminder e-mail?';
 
 export const onFailureWords = { hold: 'let the next actions wait, until somebody decides', continue: 'run the next actions' };
-export const onUnknownWords = {
-  resend: 'retry automatically, with the same repeat key',
-  hold: 'do not retry until somebody decides',
-};
+export const onUnknownWords = { resend: 'retry automatically, with the same repeat key', hold: 'wait until somebody decides' };

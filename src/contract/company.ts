@@ -259,12 +259,26 @@ export const pausesResponse = z.object({ pauses: z.array(pauseSchema).describe('
 export type PausesNow = z.infer<typeof pausesResponse>;
 
 /** The facts of a company that every key of the company can read. */
+const simulators = z.array(
+  z.object({
+    name: z.string(),
+    settings: z.looseObject({ kind: z.string(), baseUrl: z.string() }).describe('The settings that connect a company.'),
+  }),
+);
+const simulatorsSchema = z.object({ platform: simulators, ticketing: simulators });
+export type Simulators = z.infer<typeof simulatorsSchema>;
+
 export const companyFactsSchema = companySchema
   .pick({ companyId: true, name: true, timeZone: true })
   .extend({
     rules: z.array(z.object({ relayId: z.string(), name: z.string(), enabled: z.boolean() })),
     ...pausesResponse.shape,
     webUi: z.url().optional().describe("The link to the company's workflows in Temporal's Web UI, for operators."),
+    simulators: simulatorsSchema
+      .optional()
+      .describe(
+        'Under `npm start`: the programs of this machine that play other systems. People and keys can also connect these.',
+      ),
   })
   .meta({ id: 'CompanyFacts' });
 export type CompanyFacts = z.infer<typeof companyFactsSchema>;

@@ -13,8 +13,17 @@ export const roleWords: Record<Role, string> = {
 /** For example `dispatcher` for `steer`. */
 export const roleName = (role: Role): string => roleWords[role].replace(/:.*/, '');
 
+/** For example `Signed in as Ada, dispatcher: retries, edits, skips and cancels`. */
+export function signedInWords({ role, ...who }: Pick<Who, 'kind' | 'name'> & { role?: Role | undefined }): string {
+  const may = role === undefined ? '' : `, ${roleWords[role]}`;
+  return `Signed in ${who.kind === 'person' ? 'as' : 'with'} ${callerWords(who)}${may}`;
+}
+
+type Who = { kind: 'admin' | 'key' | 'person' | 'link'; name?: string | undefined; contact?: string };
+
 /** For example `the admin token`, `admin token dana`, `key dashboard` or, for a person, `Ada`. */
-export function callerWords({ kind, name }: { kind: 'admin' | 'key' | 'person'; name?: string | undefined }): string {
+export function callerWords({ kind, name, contact }: Who): string {
+  if (kind === 'link') return `the link in a notice to ${contact}`;
   if (kind === 'admin') return name === undefined ? 'the admin token' : `admin token ${name}`;
   return kind === 'key' ? `key ${name}` : (name ?? 'a person');
 }

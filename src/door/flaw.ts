@@ -45,11 +45,13 @@ const words: Record<FlawKind, { says(field: string, at: string): string; advice:
   },
   unquoted: {
     says: (field, at) => `${at} has no quotation marks, at ${field}`,
-    advice: 'Put values and names between double quotation marks in the template of the webhook, values from the event too: "${name}".',
+    advice:
+      'Put values and names between double quotation marks in the template of the webhook, values from the event too: "${name}".',
   },
   'no-value': {
     says: (field) => `${field} has no value`,
-    advice: 'Put values from the event between quotation marks in the template of the webhook, so that an empty value becomes "".',
+    advice:
+      'Put values from the event between quotation marks in the template of the webhook, so that an empty value becomes "".',
   },
   bracket: {
     says: (_field, at) => `the bracket ${at} does not belong here`,

@@ -29,16 +29,14 @@ function Audit() {
               empty="There are no entries yet."
               columns={[`When (${timeZone})`, 'Who', 'What']}
               rows={entries.map(({ auditId, at, actor, action, details }) => {
+                const more = Object.entries(details).map(([name, value]) => <Detail key={name} name={name} value={value} />);
                 const what = (
                   <details>
                     <summary>{auditSentence(action, details, ruleName)}</summary>
-                    <code>{action}</code>{' '}
-                    {Object.entries(details).map(([name, value]) => (
-                      <Detail key={name} {...{ name, value }} />
-                    ))}
+                    <code>{action}</code> {more}
                   </details>
                 );
-                return [auditId, [<Time at={at} />, actorWords(actor), what]];
+                return [auditId, [<Time at={at} />, callerWords(actor), what]];
               })}
             />
             <Pager cursors={cursors} next={nextCursor} />
@@ -59,10 +57,6 @@ function Detail({ name, value }: { name: string; value: unknown }) {
       {name}: {pageFor ? <a href={pageFor(companyId, text)}>{text}</a> : <Said text={text} />}{' '}
     </span>
   );
-}
-
-function actorWords(actor: z.infer<typeof auditResponse>['entries'][number]['actor']): string {
-  return actor.kind === 'link' ? `the link in a notice to ${actor.contact}` : callerWords(actor);
 }
 
 const roles = { label: 'Role', hint: 'Each role includes the roles above it.', options: Object.entries(roleWords) };
