@@ -21,7 +21,7 @@ const patienceMs = 60_000;
 
 const tones: Record<Exclude<Tone, 'faint'>, readonly string[]> = {
   good: ['done', 'completed', 'runs'],
-  warning: ['retrying', 'needs-attention', 'partly-failed', 'held', 'unknown'],
+  warning: ['retrying', 'needs-attention', 'partly-failed', 'waits', 'unknown'],
   bad: ['failed', 'not-run', 'terminated', 'forgotten'],
 };
 

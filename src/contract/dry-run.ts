@@ -109,7 +109,7 @@ const seconds = z.number().describe('Seconds after the event.').optional();
 
 const composedActions = z.array(
   dryRunSchema.shape.actions.element.extend({
-    afterSeconds: seconds.describe('In a scenario: the seconds until the action ends. Absent for a held action.'),
+    afterSeconds: seconds.describe('In a scenario: the seconds until the action ends. Absent if the action needs attention.'),
     attempts: z.int().optional().describe('In a scenario: the number of attempts at the action.'),
     toldAfterSeconds: seconds.describe('In a scenario: the seconds until people get the notice about this action.'),
   }),
