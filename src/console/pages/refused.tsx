@@ -13,8 +13,7 @@ import { Badge, Cards, Check, Mistakes, Said, Section, Time } from '../ui/index.
 import { counted, refusalWords, type Tone } from '../words.js';
 
 const about =
-  'The relay did not run these requests, because something in them is wrong, or because a limit was reached. Open a request to see ' +
-  'why. Then send the request again, correct it first, or drop it. The relay keeps the requests for 30 days.';
+  'The relay did not run these requests. Open a request to see why, then send it again, correct it, or drop it within 30 days.';
 
 export function RefusedPage() {
   const { companyId } = useCompany();

@@ -21,7 +21,7 @@ export function Health({ relayId }: { relayId: string }) {
           const sum = (field: 'events' | 'chains' | 'failed' | 'nobody') =>
             buckets.reduce((sum, bucket) => sum + bucket[field], 0);
           const results = { Failed: share(sum('failed'), sum('chains')), 'Nobody found': sum('nobody') };
-          const facts = { Events: sum('events'), Chains: sum('chains'), ...results, 'Needs attention now': held };
+          const facts = { Events: sum('events'), Chains: sum('chains'), ...results, 'Needs attention': held };
           const timed = (at: string, words: string) => `${timeText(at, timeZone, 0)}: ${words}`;
           const counts = buckets.map(({ at, events: size, failed: bad }) => {
             return { at, size, bad, words: timed(at, `${counted(size, 'event')}, ${bad} failed`) };
