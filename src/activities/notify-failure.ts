@@ -48,7 +48,10 @@ async function keepCause({ store, log }: Deps, { kind, at }: ChainNotice, { caus
     return store.causes.hold(heldFor(cause), { ...member, since: at });
   };
   await inTime(keep(), keepingMs).catch((err: unknown) => {
-    log.warn({ err, companyId, chainId: member.chainId, causeId }, 'the cause of a held action could not be stored');
+    log.warn(
+      { err, companyId, chainId: member.chainId, causeId },
+      'the cause of an action that needs attention could not be stored',
+    );
   });
 }
 

@@ -14,13 +14,14 @@ type Addresses = { [Section in AddressSection]?: Company[Section] | null };
 /**
  * @returns the sections in which a company key has set an address or a vendor's settings. A section without changes keeps its
  * stored result. But if an admin sends all addresses of a section, the section counts as set by the operator.
- * @param given - the body. @throws Problem 400 if a key sets an internal address, or replaces a vendor's address
+ * @param given - the body. @param simulated - addresses of simulators, which every key may set as the operator. @throws Problem 400 if a key sets an internal address, or replaces a vendor's address
  */
 export function addressesSetBy(
   actor: Caller,
   given: Record<string, unknown>,
   settings: Addresses,
   stored: Addresses & SetByCompany = {},
+  simulated: readonly string[] = [],
 ): SetByCompany['setByCompany'] {
   const sections = Object.keys(addressFields) as AddressSection[];
   const set = sections.filter((section) => {
@@ -35,6 +36,7 @@ export function addressesSetBy(
         : now.every((address) => sent.includes(address) || !stays.includes(address));
     if (actor.kind === 'admin' && (isGiven || (now.length === 0 && !isSame))) return false;
     if (isKept || actor.kind === 'admin') return stored.setByCompany?.includes(section);
+    if (now.length > 0 && now.every((address) => simulated.some((one) => address === `baseUrl ${one}`))) return false;
     if (now.length > 0 && kind !== undefined && kind !== 'http')
       throw invalid([{ pointer: `/${section}/baseUrl`, detail: ofOperators }]);
     for (const address of now) assertPublic(section, address);

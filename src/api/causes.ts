@@ -19,8 +19,8 @@ export function causeRoutes(options: ApiOptions, rejections: Rejections): Route[
     route.company('GET /co/:companyId/causes', 'listCauses', 'List the reasons why chains need attention', {
       use: 'lists',
       description:
-        'Actions that are held for the same reason share one cause. Current causes come first, then causes that ended in the last ' +
-        'days, the newest first. On the first page, `refused` lists the refused requests that wait for a decision.',
+        'Actions that need attention for the same reason share one cause. Current causes come first, then causes that ended in the ' +
+        'last days, the newest first. On the first page, `refused` lists the refused requests that nobody has sent again or dropped.',
       query,
       answers: { 200: ['The causes.', causesResponse] },
       async handle(c, { companyId, query }) {
@@ -66,8 +66,8 @@ export function causeRoutes(options: ApiOptions, rejections: Rejections): Route[
     route.company('POST /co/:companyId/causes/:causeId/silence', 'silenceCause', 'Silence a cause for a while', {
       ...decision,
       description:
-        'For this time, the relay sends no notice about further actions that are held for this cause. But it sends a notice when ' +
-        'an action fails because nobody decided, and when no action is held any more.',
+        'For this time, the relay sends no notice about further actions that need attention for this cause. But it sends a notice ' +
+        'when an action fails because nobody decided, and when no action needs attention any more.',
       body: silenceRequest,
       async handle(c, { companyId, causeId, actor, body: { seconds } }) {
         await store.causes.silence(companyId, causeId, seconds, actor);

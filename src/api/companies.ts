@@ -34,10 +34,13 @@ import { type ApiOptions, type Route, route } from './route.js';
 /** The settings that a company key may change. */
 const ownSettings = ['name', 'timeZone', 'notify', 'noticeLinks', 'noticeEdits', 'weeklyDigest', 'platform', 'ticketing'];
 
-export type CompanyOptions = Pick<ApiOptions, 'store' | 'client' | 'links' | 'taskQueue' | 'operatorEmail'>;
+export type CompanyOptions = Pick<ApiOptions, 'store' | 'client' | 'links' | 'taskQueue' | 'operatorEmail' | 'simulators'>;
 
 export function companyRoutes(options: CompanyOptions): Route[] {
-  const { client, links, operatorEmail } = options;
+  const { client, links, operatorEmail, simulators } = options;
+  const simulated = Object.values(simulators ?? {})
+    .flat()
+    .map(({ settings }) => settings.baseUrl);
   const { companies, keys, audit, settings } = options.store;
   const checked = (companyId: string, settings: Omit<NewCompany, 'companyId'>, stored?: StoredCompany): NewCompany => {
     const { notify } = settings;
@@ -79,7 +82,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
       async handle(c, { companyId, actor }) {
         const { company, rules, pauses } = found(await settings.of(companyId), `company ${companyId}`);
         const webUi = companyLink(linksFor(actor, links), companyId);
-        return c.json(companyFactsSchema.parse({ ...company, rules: [...rules.values()], pauses, webUi }));
+        return c.json(companyFactsSchema.parse({ ...company, rules: [...rules.values()], pauses, webUi, simulators }));
       },
     }),
     route.admin('PUT /admin/companies/:companyId', 'putCompany', 'Create or change a company', {
@@ -109,7 +112,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
         const change = (stored: StoredCompany | undefined, usedId: UsedId) => {
           assertUnused(companyId, usedId, reuseId !== undefined);
           const settings = checked(companyId, read(stored, stored && settingsOf(stored)), stored);
-          return { ...settings, setByCompany: addressesSetBy(actor, given, settings, stored) };
+          return { ...settings, setByCompany: addressesSetBy(actor, given, settings, stored, simulated) };
         };
         const remains = reuseId && (await remainsOf(client, companyId));
         const { company, created } = await companies.put(companyId, change, actor);
@@ -134,7 +137,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
         if (foreign) throw new Problem('forbidden', `${allowed}: ${foreign} needs an admin token.`);
         const change = (stored?: StoredCompany) => {
           const settings = checked(companyId, read(found(stored, `company ${companyId}`)), stored);
-          return { ...settings, setByCompany: addressesSetBy(actor, given, settings, stored) };
+          return { ...settings, setByCompany: addressesSetBy(actor, given, settings, stored, simulated) };
         };
         const { company } = await companies.put(companyId, change, actor);
         return c.json(shown(company));

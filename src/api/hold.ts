@@ -127,7 +127,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
     if (exceeded) throw new Problem('rate-limited', often, { headers });
   };
 
-  const deciding = "Retry, skip or correct a held action with the form on the action's page";
+  const deciding = "Retry, skip or correct an action with the form on the action's page";
   return [
     route.anyone('GET /hold/:link', 'openHold', 'Open the link of a notice', {
       onPage: true,
@@ -148,7 +148,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
         return c.redirect(path, 303);
       },
     }),
-    route.anyone('GET /hold/:companyId/:chainId/:index', 'getHold', 'Open the page of a held action', {
+    route.anyone('GET /hold/:companyId/:chainId/:index', 'getHold', 'Open the page of an action that needs attention', {
       onPage: true,
       description: 'Needs the cookie that `GET /hold/{link}` sets.',
       query: askedQuery,
@@ -169,7 +169,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
       onPage: true,
       answers: {
         303: ['A redirect to the page, which shows the result.'],
-        200: ['The action is no longer held.', 'text/html'],
+        200: ['The action needs no attention any more.', 'text/html'],
         400: ['The correction is not valid. The page says why, and still has the form.', 'text/html'],
         401: ['The cookie is missing.', 'text/html'],
         410: ['The link is not valid any more.', 'text/html'],
@@ -215,7 +215,7 @@ function howItEnded(action: ActionResource, last: Steered | undefined, { timeZon
   const { state, result, reason = result?.note } = action;
   if (state === 'needs-attention') return undefined;
   const now = hasEnded(state) ? sentence(`It is ${words(state)}${reason ? `: ${reason}` : ''}`) : 'The relay is still trying.';
-  return `${last ? decided(last, timeZone) : 'The action is not held any more.'} ${now}`;
+  return `${last ? decided(last, timeZone) : 'The action needs no attention any more.'} ${now}`;
 }
 
 const decided = ({ verb, by, at }: Steered, timeZone: string): string => `${verbs[verb]} by ${by}, ${timesIn(timeZone)(at)}.`;

@@ -95,6 +95,11 @@ function firstToken(bytes: ArrayBuffer): string | undefined {
 const unauthorized =
   'Company, relayId and relayAccessToken of every action must belong together, the rule must be enabled, and the webhook must be ' +
   'signed if the company requires a signature.';
+/** The examples in the documentation and in `examples/` have this text in place of a token. */
+const tokenMark = '<RELAY_ACCESS_TOKEN>';
+const exampleHelp =
+  `Write the token of your rule in place of ${tokenMark}. If you use \`npm start\`, the same files with the token are in ` +
+  '`.relay/examples`.';
 const challenge = { 'WWW-Authenticate': 'relayAccessToken' };
 
 /** Refusals of known senders. The credentials of a known sender belong to a rule, but are not valid now. */
@@ -111,7 +116,7 @@ const known: Partial<Record<Refusal, { reason: RejectionReason; field: string; s
 /** @param forged - the mistake in the signature. @returns a Rejection if all credentials belong to the company, else a Problem */
 function refused(
   refusals: readonly (Refusal | undefined)[],
-  credentials: readonly { relayId: string }[],
+  credentials: readonly { relayId: string; relayAccessToken: string }[],
   { signature, forged }: { signature: SignatureVerdict; forged: Issue | undefined },
 ): Problem {
   const found = refusals.flatMap((refusal, index) => {
@@ -130,7 +135,11 @@ function refused(
       reason: refusals[stranger] === 'wrong' ? 'wrong token' : 'unknown rule',
       relayId: credentials[stranger]?.relayId,
     } as const;
-    return new Problem('unauthorized', unauthorized, { headers: challenge, refusal });
+    const isExample = credentials.some(({ relayAccessToken }) => relayAccessToken === tokenMark);
+    return new Problem('unauthorized', isExample ? `${unauthorized} ${exampleHelp}` : unauthorized, {
+      headers: challenge,
+      refusal,
+    });
   }
   const mistakes = found.map(({ mistake }) => mistake);
   return new Rejection(reason, 'unauthorized', unauthorized, {

@@ -10,7 +10,7 @@ import type { Links } from '../chain/chain.js';
 import type { Connectors } from '../connectors/connectors.js';
 import type { OpenId } from '../connectors/openid.js';
 import type { Caller } from '../contract/audit.js';
-import type { CompanyLimits } from '../contract/company.js';
+import type { CompanyLimits, Simulators } from '../contract/company.js';
 import type { Keyring } from '../contract/encryption.js';
 import type { ProblemSlug } from '../contract/problem-types.js';
 import type { Metrics } from '../service/telemetry.js';
@@ -34,6 +34,8 @@ export interface ApiOptions extends StartOptions, CallersOptions {
   links: Links;
   /** The address of Temporal's Web UI. `/web-ui` opens it. Its pages may call `/codec` with a session. */
   webUi?: string;
+  /** The simulators on this machine. Only `npm start` has them. People and keys may set the addresses of these programs. */
+  simulators?: Simulators;
   metrics: Metrics;
   metricsToken?: string; // other machines may read `/metrics` with this bearer token
   tracing?: Tracing; // absent if tracing is off

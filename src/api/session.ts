@@ -5,10 +5,11 @@ import { html } from 'hono/html';
 import type { StatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
 import { optionalText } from '../chain/action-status.js';
-import { actorName, type Caller } from '../contract/audit.js';
+import type { Caller } from '../contract/audit.js';
 import { roles } from '../contract/credential.js';
 import { named } from '../contract/named.js';
 import { Problem } from '../contract/problem.js';
+import { signedInWords } from '../contract/role-words.js';
 import { type Authenticated, assertOwnPage, type Callers, unauthorized } from './bearer-authentication.js';
 import { parseAs, readObject } from './input.js';
 import { countUse, type Limits } from './limits.js';
@@ -170,7 +171,7 @@ ${toPage}
 
 function signedIn(actor: Caller): Html {
   return html`<h1>Signed in</h1>
-<p>As ${actorName(actor)}${actor.kind !== 'admin' && html` of company ${actor.companyId}, with the role ${actor.role}`}, in this browser.
+<p>${signedInWords(actor)}.${actor.kind !== 'admin' && html` The company is ${actor.companyId}.`}
 The session ends an hour after its last use.</p>
 <p><a href="/">To the console</a></p>
 <form method="post" action="/sign-out"><p><button>Sign out</button></p></form>`;

@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { addressOf, isEmailAddress } from '../chain/address.js';
 import { makeId } from '../contract/credential.js';
 import { Problem } from '../contract/problem.js';
+import { roleWords } from '../contract/role-words.js';
 import { addressGroup, clientAddress } from '../service/client-address.js';
 import { Shares } from '../service/shares.js';
 import { asCaller, type KnownPerson } from '../store/people.js';
@@ -107,7 +108,7 @@ or ask a person who manages your company in the relay.</p><p><a href="/sign-in">
         const several = choices.length > 1 && html`<p>You belong to several companies. Choose one.</p>`;
         const buttons = choices.map(
           ({ personId, name, role, companyName }) =>
-            html`<p><button name="personId" value="${personId}">Sign in to ${companyName}</button> as ${name}, ${role}</p>`,
+            html`<p><button name="personId" value="${personId}">Sign in to ${companyName}</button> as ${name}, ${roleWords[role]}</p>`,
         );
         return sendForm(c, 'Sign in', html`${several}<form method="post">${buttons}</form>`);
       },

@@ -36,7 +36,7 @@ export const sendAssignment = defineAction({
       issues.mistake(field, 'names no group: a blank list is never "send to everybody"');
     } else
       for (const { field, id } of ids)
-        if (unsubstituted(id)) issues.warning(field, `"${cutShort(id, 80)}" was not substituted and is left out`);
+        if (unsubstituted(id)) issues.warning(field, `"${cutShort(id, 80)}" was not filled in by the webhook and is left out`);
     const blank = blankness(sendRadius);
     issues.mistake('sendRadius', blank && `${blank}: a number of miles is needed`);
     return {
@@ -85,7 +85,7 @@ export const sendEmails = defineAction({
         if (element.trim() === '') issues.warning(`emails/${index}`, 'is blank and is left out');
     for (const field of ['subject', 'body', 'bodyHtml'] as const) {
       const left = unsubstituted(fields[field]);
-      if (left) issues.warning(field, `${left} was not substituted and is sent unchanged`);
+      if (left) issues.warning(field, `${left} was not filled in by the webhook and is sent unchanged`);
     }
     return { recipients, subject: fields.subject, body: fields.body, bodyHtml: fields.bodyHtml };
   },

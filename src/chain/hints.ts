@@ -70,7 +70,7 @@ function ofVariable(name: string): string[] {
     `${written} is free text: a quotation mark in it breaks the body, and the text after the mark may become a field of the action. ` +
     'Use an id, an e-mail address or a time here, or let the platform escape the text as JSON';
   return [
-    ...(sampleOf(name) === undefined ? [`${written} is not a known variable of the platform`] : []),
+    ...(sampleOf(name) === undefined ? [`${written} is not a known value from the event`] : []),
     ...(wordingOf(name) === 'free' ? [free] : []),
   ];
 }

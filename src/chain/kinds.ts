@@ -48,7 +48,11 @@ export const ticketingKinds = {
     settings: {
       userName: { label: 'Username (Key)' },
       secret: { label: 'Password (Secret)', secret: true },
-      integrationCode: { label: 'Tracking Identifier', help: 'The API Tracking Identifier of the integration.', secret: true },
+      integrationCode: {
+        label: 'Tracking Identifier',
+        help: 'Autotask calls it so: a code of the integration, on the page of the API user.',
+        secret: true,
+      },
     },
   },
   connectwise: {

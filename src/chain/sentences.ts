@@ -14,6 +14,13 @@ export function spoken(text: string): string {
   });
 }
 
+/** Says where each value in a text comes from: `${owner_email}: owner email from the event.` */
+export function filledWords(text: string): string {
+  const written = [...new Set(text.match(variablePattern))];
+  const from = (one: string) => (one.startsWith('${assignment.') ? 'assignment' : 'event');
+  return written.map((one) => `${one}: ${spoken(one).slice(1, -1)} from the ${from(one)}.`).join(' ');
+}
+
 /** For example `501 and Night shift`. */
 export function listed(entries: readonly string[], and = 'and'): string {
   const last = entries.at(-1) ?? '';

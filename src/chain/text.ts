@@ -54,10 +54,10 @@ export function unsubstituted(text = ''): string | undefined {
   return variable && cutShort(variable, 80);
 }
 
-/** Describes a variable that is still in a text: `contains ${owner}, which was not substituted`. */
+/** Describes a variable that is still in a text: `contains ${owner}, which the webhook did not fill in`. */
 export function leftover(text: string | undefined): string | undefined {
   const variable = unsubstituted(text);
-  return variable && `contains ${variable}, which was not substituted`;
+  return variable && `contains ${variable}, which the webhook did not fill in`;
 }
 
 /** Describes a field without a value: `is blank`, or `is "${owner}", not substituted`. */

@@ -23,7 +23,7 @@ export const actionTitle = (action: Titled) => fitBytes(`Action ${action.index},
 const named = ({ action, comment = '' }: Omit<Titled, 'index'>) => [action, oneLine(comment)].filter(Boolean).join(': ');
 const label = ({ action, comment = '' }: Omit<Titled, 'index'>) => fitBytes(oneLine(comment) || action, labelBytes);
 
-/** For example `2 tell the manager: held until …`. @param doing - the part after the colon. */
+/** For example `2 tell the manager: needs attention until …`. @param doing - the part after the colon. */
 export function summaryOf(actions: readonly Titled[], doing = ''): string {
   const words = doing && `: ${oneLine(doing)}`;
   const labels = actions.map((action) => `${action.index} ${label(action)}`).join(', ');

@@ -22,7 +22,7 @@ export const fieldWords: Record<string, string> = {
   emails: 'To',
   subject: 'Subject',
   body: 'Text',
-  bodyHtml: 'Text as HTML',
+  bodyHtml: 'HTML of the e-mail',
   externalSystemTicketId: 'Ticket',
   cfName: 'Ticket field',
   cfValue: 'New value',

@@ -20,7 +20,7 @@ const patienceMs = 60_000; // the API may be unreachable for this long, for exam
 
 const tones: Record<Exclude<Tone, 'faint'>, readonly string[]> = {
   good: ['done', 'completed', 'runs'],
-  warning: ['retrying', 'needs-attention', 'partly-failed', 'held', 'unknown'],
+  warning: ['retrying', 'needs-attention', 'partly-failed', 'waits', 'unknown'],
   bad: ['failed', 'not-run', 'terminated', 'forgotten'],
 };
 
@@ -119,7 +119,7 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
           ({ recipient, sent, error }) => `  ${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`,
         ),
         ...(nextAttemptAt ? [`  ${next} ${momentFromNow(nextAttemptAt)}`] : []),
-        ...(action.heldUntil ? [`  Held until ${momentFromNow(action.heldUntil)}`] : []),
+        ...(action.heldUntil ? [`  Fails if nobody decides: ${momentFromNow(action.heldUntil)}`] : []),
         ...(isFixFirst(action) ? [...edit, ...retry] : [...retry, ...edit]),
         ...(verbs.includes('skip') ? [steer('skip', ' skip the action')] : []),
       ];

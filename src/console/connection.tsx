@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import type { Fields } from '../chain/fields.js';
 import { type Kind, platformKinds, type Setting, ticketingKinds } from '../chain/kinds.js';
-import { announce, ask, changedIn, isOperator, useForm } from './base.js';
+import { announce, ask, changedIn, isOperator, useCompany, useForm } from './base.js';
 import { readObject } from './fields.js';
 import type { Checked, CheckedPart, checkResponse, StoredCompany, z } from './types.js';
 import { FormFields, fieldsOf, JsonArea, Select } from './ui/fields.js';
@@ -44,6 +44,7 @@ const httpKinds: Readonly<Record<string, Kind>> = {
   'http basic': http('with a password', { username: { label: 'User name' }, password: { label: 'Password', secret: true } }),
   'http none': http('without credentials'),
 };
+const simulated = { settings: {}, credentials: 'A program of npm start answers in place of the system. Nothing in it is real.' };
 const removal = 'The relay will delete the settings and the credentials. Actions that need this system then fail.';
 const addressHelp = "The relay uses this address in place of the vendor's address, for example for a test system.";
 const otherAddress: Setting = { label: 'Other address', help: addressHelp, optional: true };
@@ -67,6 +68,7 @@ function fieldOf(setting: Setting, before: unknown, problem: string | undefined)
 export function Connection({ section, company, at, onSaved }: SettingsProps & { section: 'platform' | 'ticketing' }) {
   const [chosen, found] = [useSignal<string | undefined>(undefined), useSignal<Checked | undefined>(undefined)];
   const [deed, checking, form] = [useDeed(), useDeed(), useForm()];
+  const simulators = useCompany().simulators?.[section] ?? [];
   const { kind: known, auth = { type: 'none' }, ...stored }: { kind?: string; auth?: { type: string } } = company[section] ?? {};
   const first = known === 'http' ? `http ${auth.type}` : (known ?? '');
   const kinds: Readonly<Record<string, Kind>> = {
@@ -74,6 +76,7 @@ export function Connection({ section, company, at, onSaved }: SettingsProps & { 
     ...(known === 'http' && { [first]: http(`with ${auth.type}, which can only be changed as JSON`) }),
     ...httpKinds,
     ...(section === 'platform' ? platformKinds : ticketingKinds),
+    ...Object.fromEntries(simulators.map(({ name }, n) => [`simulator ${n}`, { ...simulated, name: `${name} (simulator)` }])),
   };
   const picked = chosen.value ?? first;
   const [kind = '', authType] = picked.split(' ');
@@ -99,6 +102,8 @@ export function Connection({ section, company, at, onSaved }: SettingsProps & { 
     const [changed, given] = [changedIn(event.currentTarget), fieldsOf(event)];
     const sent = inputs.filter(([name]) => before[name] === undefined || changed.has(name));
     const values = Object.fromEntries(sent.map(([name]) => [name, given[name] || null]));
+    const simulator = kind === 'simulator' && simulators[Number(authType)];
+    if (simulator) return change(simulator.settings, 'Saved');
     const { baseUrl, ...auth } = values;
     const ofHttp = { kind, baseUrl, auth: authType === 'none' ? null : { type: authType, ...auth } };
     return picked ? change(authType ? ofHttp : { kind, ...values }, 'Saved') : change(null, 'Removed');

@@ -8,6 +8,7 @@ import { PauseBanner, PauseButton } from './pauses.js';
 import { type PageLink, Search } from './search.js';
 import type { CompanyFacts } from './types.js';
 import { Button, InTemporal, Known, Pager, SessionIsOver, UpToDate } from './ui/index.js';
+import { signedInWords } from './words.js';
 
 /** The path of the last page, and whether the user has gone from one page to another since the console was loaded. */
 let [shownAt, hasGone]: [string | undefined, boolean] = [undefined, false];
@@ -57,7 +58,7 @@ type Place = PageLink & { isPlace: boolean; isTab: boolean; current?: 'page' | '
 type FramedProps = { company?: CompanyFacts; places?: readonly Place[]; children: ComponentChildren };
 
 export function Framed({ company, places = [], children }: FramedProps) {
-  const { name: who, kind, role } = session.value ?? {};
+  const who = session.value;
   const companyId = company?.companyId;
   const tabs = places.filter(({ isTab }) => isTab);
   return (
@@ -70,12 +71,12 @@ export function Framed({ company, places = [], children }: FramedProps) {
           <a class="brand row" href={companyId ? pageOf.now(companyId) : '/'}>
             <Mark /> {company?.name ?? 'Relay'}
           </a>
-          {kind && (
+          {who && (
             <div class="row">
               {company && <Search pages={places} />}
               {company && <PauseButton />}
               <form method="post" action="/sign-out" class="row">
-                <span class="soft small">{[who ?? kind, role && `(${role})`].filter(Boolean).join(' ')}</span>
+                <span class="soft small">{signedInWords(who)}</span>
                 <Button {...{ type: 'submit', class: 'quiet' }}>Sign out</Button>
               </form>
             </div>
@@ -90,6 +91,7 @@ export function Framed({ company, places = [], children }: FramedProps) {
         {isOperator() && <a href={pageOf.companies()}>All companies</a>}
         <a href={`/docs${query({ companyId })}`}>API</a>
         <InTemporal at={company?.webUi} words="Open Temporal" />
+        {company && <span class="keys">Press ? for keys</span>}
       </footer>
       <p {...{ role: 'status', class: said.value ? 'note said' : 'unseen' }}>{said}</p>
     </>

@@ -18,6 +18,7 @@ import { ComposePage, RulesPage } from './pages/rules.js';
 import { CompaniesPage, SettingsPage } from './pages/settings.js';
 import type { CompanyFacts, Role } from './types.js';
 import { ProblemNote } from './ui/index.js';
+import { roleName } from './words.js';
 
 interface PageOfCompany {
   /** The name of a list. Only lists are in the navigation and in search. */
@@ -51,7 +52,7 @@ const pages: Record<string, PageOfCompany> = {
   causes: { under: '', item: (causeId) => <CausePage causeId={causeId} /> },
   chains: { name: 'Chains', key: 'c', list: ChainsPage, item: (chainId) => <ChainPage chainId={chainId} /> },
   assignments: { under: 'chains', item: (assignmentId) => <AssignmentPage assignmentId={assignmentId} /> },
-  refused: { name: 'Refused', key: 'f', list: RefusedPage, item: (id) => <RefusalPage rejectedId={id} /> },
+  refused: { name: 'Refused requests', key: 'f', list: RefusedPage, item: (id) => <RefusalPage rejectedId={id} /> },
   rules: { name: 'Rules', tab: 'All rules', key: 'r', list: RulesPage, item: ofRule(rulePage) },
   'rules/draft': { under: 'rules', needs: 'author', item: ofRule(draftPage) },
   'rules/versions': { under: 'rules', item: ofRule(versionsPage) },
@@ -146,7 +147,7 @@ function CompanyPages({ companyId, page = '', ...of }: Place) {
 
 function Shown({ page = '', item, part, id }: Omit<Place, 'companyId'>) {
   const { list: List, item: one, needs } = pages[part ? `${page}/${part}` : page] ?? {};
-  if (needs && !may(needs)) return told('No access', `This page needs the role ${needs}.`);
+  if (needs && !may(needs)) return told('No access', `This page needs the role ${roleName(needs)}.`);
   if (item) return one ? one(item, id) : noPage;
   return List ? <List /> : noPage;
 }

@@ -10,7 +10,9 @@ import type { ActionResource, Bulk, ListedChain } from './types.js';
 export * from '../chain/failure-words.js';
 export { pausableWords } from '../chain/pause.js';
 export * from '../chain/words.js';
+export { auditSentence } from '../contract/audit-words.js';
 export { refusalWords } from '../contract/rejection.js';
+export { callerWords, roleName, roleWords, signedInWords } from '../contract/role-words.js';
 export * from './when.js';
 export { counted };
 
@@ -133,13 +135,14 @@ export function namesOf(chain: Pick<ListedChain, 'companyId' | 'chainId' | 'summ
 /** Hints for dispatchers. The API's descriptions are for programmers. */
 export const fieldHints: Record<string, string> = {
   platformAssignmentId: 'The number of the assignment that this step is about.',
-  incomingValue: 'A value that the webhook fills in, for a condition on the incoming value.',
+  incomingValue: 'A value from the event, for a condition on the incoming value.',
   comment: 'Lists and notices show this note.',
   sendToGroups: 'Names or numbers, separated by commas. If this field is empty, the platform chooses.',
   sendRadius: 'For example 25. The distance from the place of the assignment.',
   emails: 'The e-mail addresses of the recipients.',
   subject: '',
   body: '',
+  bodyHtml: 'Most mail programs show this in place of the text.',
   externalSystemTicketId: 'The number of the ticket in the ticket system.',
   cfName: 'The name of the field, as the ticket system shows it.',
   cfValue: '',
@@ -150,5 +153,5 @@ export const fieldHints: Record<string, string> = {
 /** The console shows this question in place of the API's hint. */
 export const reminderWords = 'If no worker is found, nobody gets a message. Add a reminder e-mail?';
 
-export const onFailureWords = { hold: 'wait for a decision', continue: 'run the next action' };
-export const onUnknownWords = { resend: 'try again automatically, with the same idempotency key', hold: 'wait for a decision' };
+export const onFailureWords = { hold: 'let the next actions wait, until somebody decides', continue: 'run the next actions' };
+export const onUnknownWords = { resend: 'retry automatically, with the same repeat key', hold: 'wait until somebody decides' };

@@ -1,6 +1,7 @@
 /** The entries of the audit log: who did what, and when. */
 
 import { z } from 'zod';
+import type { AuditAction } from './audit-words.js';
 import { roles } from './credential.js';
 import { encrypted } from './secrets.js';
 
@@ -39,7 +40,7 @@ export const auditEntrySchema = z.object({
     .describe('Ids, names and other facts, without secrets.'),
 });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
-export type AuditEvent = Omit<AuditEntry, 'auditId' | 'at'>;
+export type AuditEvent = Omit<AuditEntry, 'auditId' | 'at' | 'action'> & { action: AuditAction };
 
 const ofCompany = { companyId: true } as const;
 const actorInCompany = z.discriminatedUnion('kind', [

@@ -1,4 +1,4 @@
-/** A cause groups all actions that are held for the same reason. A person can take a cause, or silence it for a while. */
+/** A cause groups all actions that need attention for the same reason. A person can take a cause, or silence it for a while. */
 
 import { hash } from 'node:crypto';
 import { z } from 'zod';
@@ -16,7 +16,7 @@ export const storedCauseSchema = z.object({
   message: encrypted(z.string().describe('The message of the first failure. The ids and numbers in it differ between failures.')),
   title: encrypted(z.string()).optional().describe('The first failure in one short sentence.'),
   remedy: encrypted(z.string()).optional().describe('What a person can do about the failure.'),
-  since: z.iso.datetime().describe('From this time on, at least one action was always held for this cause.'),
+  since: z.iso.datetime().describe('From this time on, at least one action always needed attention for this cause.'),
   takenBy: z.string().optional().describe('Who works on this cause: `admin`, `admin <name>` or `key <name>`.'),
   takenAt: z.iso.datetime().optional(),
   silencedBy: z.string().optional(),
@@ -27,13 +27,16 @@ export type StoredCause = z.infer<typeof storedCauseSchema>;
 
 export const causeSchema = named('Cause', {
   ...storedCauseSchema.shape,
-  chains: z.int().describe('The number of chains that have an action held for this cause now.'),
-  actions: z.int().describe('The number of actions that are held for this cause now.'),
-  assignments: z.int().describe('The number of assignments of the held actions.'),
-  relayIds: z.array(z.string()).describe('The rules of the held actions, at most 20 rules.'),
-  chainId: z.string().optional().describe('The chain of the action that has been held longest for this cause.'),
+  chains: z.int().describe('The number of chains with an action that needs attention for this cause now.'),
+  actions: z.int().describe('The number of actions that need attention for this cause now.'),
+  assignments: z.int().describe('The number of assignments of these actions.'),
+  relayIds: z.array(z.string()).describe('The rules of these actions, at most 20 rules.'),
+  chainId: z.string().optional().describe('The chain of the action that has needed attention longest for this cause.'),
   lastAt: z.iso.datetime().describe('When the newest hold for this cause began.'),
-  endedAt: z.iso.datetime().optional().describe('When the last hold for this cause ended. Absent while an action is held.'),
+  endedAt: z.iso
+    .datetime()
+    .optional()
+    .describe('When the last hold for this cause ended. Absent while an action needs attention.'),
 });
 export type CauseResource = z.infer<typeof causeSchema>;
 
@@ -44,7 +47,7 @@ export const heldActionSchema = named('HeldAction', {
   assignmentId: z.string().optional(),
   since: z.iso.datetime().describe('When the hold began, as in the notice about the hold.'),
   heldUntil: z.iso.datetime().optional().describe('If nobody decides, the action fails at this time. A pause delays it.'),
-  endedAt: z.iso.datetime().optional().describe('When the relay noticed the end of the hold. Absent while the action is held.'),
+  endedAt: z.iso.datetime().optional().describe('When the relay noticed the end of the hold. Absent while the hold lasts.'),
 });
 export type HeldAction = z.infer<typeof heldActionSchema>;
 
@@ -56,7 +59,7 @@ export const refusedCauseSchema = rejectedSchema
     mistake: z.string().optional().describe('The kind of mistake, if the body could not be read.'),
     message: z.string().describe('The mistake in the newest request.'),
     rejectedId: z.string().describe('The id of the newest request in the group.'),
-    requests: z.int().describe('The number of stored requests that wait for a decision.'),
+    requests: z.int().describe('The number of stored requests that nobody has sent again or dropped.'),
     repeats: z.int().describe('How often a sender repeated a request of the group within ten minutes.'),
     notKept: z.int().describe('How many later requests were not stored, because their rule had reached its storage limit.'),
     since: z.iso.datetime().describe('When the oldest request in the group arrived.'),
@@ -72,12 +75,14 @@ export const causesResponse = z.object({
     .array(refusedCauseSchema)
     .default([])
     .describe(
-      'Groups of refused requests that wait for a decision, by rule, reason and kind of mistake. Only the first page has these groups: the newest 100.',
+      'Groups of refused requests that nobody has sent again or dropped, by rule, reason and kind of mistake. Only the first page has these groups: the newest 100.',
     ),
 });
 export const wholeCauseResponse = named('WholeCause', {
   ...causeSchema.shape,
-  items: z.array(heldActionSchema).describe('First the held actions, then the others. In each part, the newest comes first.'),
+  items: z
+    .array(heldActionSchema)
+    .describe('First the actions that need attention, then the others. In each part, the newest comes first.'),
   nextCursor: z.string().optional(),
 });
 

@@ -127,11 +127,11 @@ const signatures =
 const secretRule = 'must be whsec_ followed by 24 to 64 bytes in base64, as the sender of the webhooks shows it';
 
 const noticeLinks =
-  'Whether notices have links to retry or skip a held action without a key. `false` also disables links that were already sent. Default: `true`.';
+  'Whether notices have links to retry or skip an action that needs attention, without a key. `false` also disables links that were already sent. Default: `true`.';
 const weeklyDigest =
   'Whether the e-mail contacts of the company get a digest of the last week, on Monday at 7:00 in the zone of the company. Default: `false`.';
 const noticeEdits =
-  'Whether these links also let their readers correct ids (assignment, groups, ticket), `cfValue` and `sendRadius` of a held action. Default: `false`.';
+  'Whether these links also let their readers correct ids (assignment, groups, ticket), `cfValue` and `sendRadius` of an action that needs attention. Default: `false`.';
 const limits = "The company's limits. If a limit is absent, the operator's default limit applies.";
 const historyDays = 'For how many days lists and search keep a closed chain. Default: 400.';
 
@@ -246,12 +246,26 @@ export const pausesResponse = z.object({ pauses: z.array(pauseSchema).describe('
 export type PausesNow = z.infer<typeof pausesResponse>;
 
 /** The facts of a company that every key of the company can read. */
+const simulators = z.array(
+  z.object({
+    name: z.string(),
+    settings: z.looseObject({ kind: z.string(), baseUrl: z.string() }).describe('The settings that connect a company.'),
+  }),
+);
+const simulatorsSchema = z.object({ platform: simulators, ticketing: simulators });
+export type Simulators = z.infer<typeof simulatorsSchema>;
+
 export const companyFactsSchema = companySchema
   .pick({ companyId: true, name: true, timeZone: true })
   .extend({
     rules: z.array(z.object({ relayId: z.string(), name: z.string(), enabled: z.boolean() })),
     ...pausesResponse.shape,
     webUi: z.url().optional().describe("The link to the company's workflows in Temporal's Web UI, for operators."),
+    simulators: simulatorsSchema
+      .optional()
+      .describe(
+        'Under `npm start`: the programs of this machine that play other systems. People and keys can also connect these.',
+      ),
   })
   .meta({ id: 'CompanyFacts' });
 export type CompanyFacts = z.infer<typeof companyFactsSchema>;

@@ -25,7 +25,7 @@ export const dryRunSchema = named('DryRun', {
       outcome: z
         .enum(forecastOutcomes)
         .describe(
-          'The result if the action were due now. `needs-attention`: the action would be held until a person decides. ' +
+          'The result if the action were due now. `needs-attention`: the action would wait until a person decides. ' +
             '`failed`: the action would fail, and its rule says `onFailure: "continue"`. `held`: an earlier action would need ' +
             'attention. `unknown`: the relay could not read the assignment now, and would try again.',
         ),
@@ -106,7 +106,7 @@ const seconds = z.number().describe('Seconds after the event.').optional();
 
 const composedActions = z.array(
   dryRunSchema.shape.actions.element.extend({
-    afterSeconds: seconds.describe('In a scenario: the seconds until the action ends. Absent for a held action.'),
+    afterSeconds: seconds.describe('In a scenario: the seconds until the action ends. Absent if the action needs attention.'),
     attempts: z.int().optional().describe('In a scenario: the number of attempts at the action.'),
     toldAfterSeconds: seconds.describe('In a scenario: the seconds until people get the notice about this action.'),
   }),

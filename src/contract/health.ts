@@ -26,7 +26,7 @@ const countsAndTimes = countsSchema.extend({
 });
 const { relayId, name, enabled, expectEvery, expectWithin } = ruleSchema.shape;
 const standing = {
-  held: z.int().describe('Chains with an action that waits for a decision now.'),
+  held: z.int().describe('Chains with an action that needs attention now.'),
   expectEvery,
   quietSince: optionalTime.describe(
     'The rule is quiet: it expects events, but none came. The time of the last event, or of the last change of the rule.',

@@ -18,12 +18,15 @@ import { type ChainNotice, type News, noticeKinds, type Over } from './notices.j
 
 /** Temporal's Web UI shows these descriptions in its form for signals. */
 export const steeringSignals = {
-  retry: steering('retry', 'Tries a held or failed action again. No recipient gets an e-mail twice. Input: [index]'),
+  retry: steering(
+    'retry',
+    'Tries an action again that needs attention or has failed. No recipient gets an e-mail twice. Input: [index]',
+  ),
   mend: steering(
     'mend',
-    'Changes fields of a held or failed action, and tries the action again. Input: [index, {"field in the request": "value"}]',
+    'Changes fields of an action that needs attention or has failed, and tries the action again. Input: [index, {"field in the request": "value"}]',
   ),
-  skip: steering('skip', 'Skips a held action. The actions after it run. Input: [index]'),
+  skip: steering('skip', 'Skips an action that needs attention. The actions after it run. Input: [index]'),
   runNow: steering('runNow', 'Runs a scheduled action now. Input: [index]'),
   cancelAction: steering('cancelAction', 'Cancels one action. The actions after it run. Input: [index]'),
   reschedule: steering('reschedule', 'Moves a scheduled action to another time. Input: [index, seconds from now]'),

@@ -23,7 +23,7 @@ const signs = 'The secret that signs the notices to the webhook (Standard Webhoo
 const formats =
   "`relay` sends facts as JSON. `slack` sends a message for Slack's incoming webhooks. Default: `slack` for hooks.slack.com, else `relay`.";
 const decides =
-  'Whether notices to the webhook contain links. With a link, every reader can retry or skip a held action without a key. Default: `false`.';
+  'Whether notices to the webhook contain links. With a link, every reader can retry or skip an action that needs attention, without a key. Default: `false`.';
 
 const shownWebhook = (url: string) => `${new URL(url).origin}/${mask}`;
 

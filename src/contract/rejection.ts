@@ -2,8 +2,8 @@
 
 export const refusalWords = {
   'invalid-chain': 'The chain has a mistake',
-  'idempotency-key': 'The idempotency key is not valid', // or two headers contain different keys
-  'idempotency-key-reused': 'The idempotency key was already used for a different request',
+  'idempotency-key': 'The repeat key (idempotency key) is not valid', // or two headers contain different keys
+  'idempotency-key-reused': 'The repeat key (idempotency key) was already used for a different request',
   'token-expired': 'The token has expired', // the token was rotated, and its grace period is over
   'token-revoked': 'The token was revoked',
   'rule-disabled': 'The rule is disabled',

@@ -18,7 +18,7 @@ export type FlawKind =
 export type Flaw = { kind: FlawKind; offset?: number | undefined; field?: string | undefined; error?: string | undefined };
 
 const inTemplate =
-  'In the template of the webhook, use a variable without free text there (an id, an address, a time), or let the platform escape the value (JSON).';
+  'In the template of the webhook, use a value without free text there (an id, an address, a time), or let the platform escape the value (JSON).';
 
 const words: Record<FlawKind, { says(field: string, at: string): string; advice: string }> = {
   'quotation-mark': {
@@ -40,11 +40,13 @@ const words: Record<FlawKind, { says(field: string, at: string): string; advice:
   },
   unquoted: {
     says: (field, at) => `${at} has no quotation marks, at ${field}`,
-    advice: 'Put values and names between double quotation marks in the template of the webhook, variables too: "${name}".',
+    advice:
+      'Put values and names between double quotation marks in the template of the webhook, values from the event too: "${name}".',
   },
   'no-value': {
     says: (field) => `${field} has no value`,
-    advice: 'Put variables between quotation marks in the template of the webhook, so that an empty variable becomes "".',
+    advice:
+      'Put values from the event between quotation marks in the template of the webhook, so that an empty value becomes "".',
   },
   bracket: {
     says: (_field, at) => `the bracket ${at} does not belong here`,
@@ -60,7 +62,7 @@ const words: Record<FlawKind, { says(field: string, at: string): string; advice:
   },
   character: {
     says: (field) => `${field} contains a name or character that cannot be stored`,
-    advice: 'Check the variables that the template of the webhook uses there.',
+    advice: 'Check the values from the event that the template of the webhook uses there.',
   },
   'field-twice': {
     says: (field) => `the field ${field} is twice in one object; a pasted value may have added the second one`,

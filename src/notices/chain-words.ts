@@ -69,7 +69,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
       'What happens next': kind === 'needs-attention' ? whatHappens(action, shown) : [],
       'Will still run': goOn.map((other) => `${stepTitle(other)}${other.runAt ? `, due ${shown(other.runAt)}` : ''}`),
       'Waiting for this action': heldBehindIt.map(stepTitle),
-      'Also waiting for a decision': heldElsewhere.map(stepTitle),
+      'Also needs attention': heldElsewhere.map((other) => stepTitle(other) + (other.state === 'pending' ? ' (waits)' : '')),
       'Not run': others(({ state }) => state === 'not-run').map(stepTitle),
       Done: others(({ state }) => state === 'done').map(stepTitle),
       Recipients: deliveries.map(({ recipient, sent, error }) => `${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`),
@@ -131,8 +131,8 @@ function whatHappens({ nextAttemptAt, heldUntil, reason }: ActionStatus, shown: 
       ? `The relay retries the action automatically, next at ${shown(nextAttemptAt)}. You get a notice when it succeeds.`
       : 'The relay does not retry the action automatically.';
   if (!heldUntil) return [tries];
-  const end = 'If nobody decides by then, it fails, and the actions that wait for it do not run.';
-  return [tries, `The action is held until ${shown(heldUntil)}. ${end}`];
+  const end = 'the action fails, and the actions that wait for it do not run.';
+  return [tries, `If nobody decides before ${shown(heldUntil)}, ${end}`];
 }
 
 const signIn = 'opens the console, where you sign in';
@@ -224,7 +224,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
     sections: {
       'What happens next': [
         ...(heldUntil ? [`If nobody decides, these actions fail, the first one at ${shown(heldUntil)}. ${behind}`] : []),
-        ...(isHeld && count > 1 ? ['You get one notice when none of these actions is held any more.'] : []),
+        ...(isHeld && count > 1 ? ['You get one notice when none of these actions needs attention any more.'] : []),
       ],
       [first.length < count ? `${list} (the first ${first.length})` : list]: first.map(
         (member): Link => ({
@@ -261,7 +261,7 @@ export function throughWords(
   const tally = Object.entries(ended).map(([state, count]) => `${state.replaceAll('-', ' ')}: ${count}`);
   const { wrong, details } = explained({ error: { ...reason, retryable: true } });
   return {
-    headline: `${areDone ? headline : 'No longer held'}: ${counted(through, 'chain')}, ${inSubject(reason.type)}`,
+    headline: `${areDone ? headline : 'No more attention needed'}: ${counted(through, 'chain')}, ${inSubject(reason.type)}`,
     about: companyName,
     title: `${counted(through, 'chain')} ${many} ${end}`,
     place: [timesIn(timeZone)(at)],

@@ -44,12 +44,12 @@ function heldOf(notice: Notice): Joined['held'] {
 
 function digestWords({ companyId, joined, at }: DigestNotice, context: NoticeContext): Words {
   const count = joined.reduce((sum, { count }) => sum + count, 0);
-  const sections: Record<string, Line[]> = { [oneWithoutKey]: [], 'Waiting for a decision': [], Others: [] };
+  const sections: Record<string, Line[]> = { [oneWithoutKey]: [], 'Needs attention': [], Others: [] };
   for (const { title, wrong, count, url, held, kind } of joined) {
     const times = count > 1 ? `, the first of ${count}` : '';
     const decide = held && context.holdLink?.(held);
     const label = `${title}${times}${wrong === undefined ? '' : `: ${wrong}`}`;
-    const section = kind.startsWith('needs-attention') ? 'Waiting for a decision' : 'Others';
+    const section = kind.startsWith('needs-attention') ? 'Needs attention' : 'Others';
     sections[decide === undefined ? section : oneWithoutKey]?.push({ label, url: decide ?? url });
   }
   return {
@@ -102,11 +102,11 @@ const moreLimits = 'Find out why the limit is reached. If you need more, ask the
 const refusals: Record<RejectionReason, [why: string, remedy: string]> = {
   'invalid-chain': ['the chain is invalid', 'Fix the actions in the settings of the webhook.'],
   'idempotency-key': [
-    'the idempotency key is invalid',
+    'the repeat key (idempotency key) is invalid',
     'Make the webhook send one key for each event, in Idempotency-Key or in webhook-id.',
   ],
   'idempotency-key-reused': [
-    'the idempotency key was used before',
+    'the repeat key (idempotency key) was used before',
     'Make the webhook send a new key for each event: with the same key only the first event runs.',
   ],
   'token-expired': ['the token was rotated', `If this is your webhook: ${newestToken} If not, somebody else has the old token.`],
@@ -151,7 +151,7 @@ const refusals: Record<RejectionReason, [why: string, remedy: string]> = {
     'the rule accepts events only',
     'Make the webhook send its event to the address for events of the rule, or allow lists of actions in the settings of the rule.',
   ],
-  'open-chains': ['too many open chains', `Retry, skip or cancel the chains that are held. ${moreLimits}`],
+  'open-chains': ['too many open chains', `Retry, skip or cancel the chains that need attention. ${moreLimits}`],
 };
 
 function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {

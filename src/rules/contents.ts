@@ -120,7 +120,7 @@ function compile(contents: Contents): CompiledContents {
   if (when !== undefined) expression(when, ['event'], '/when', problems);
   for (const [name, { path }] of Object.entries(variables)) {
     const at = jsonPointer(['variables', name]);
-    if (['event', 'assignment'].includes(name)) problems.push({ pointer: at, detail: 'cannot be the name of a variable' });
+    if (['event', 'assignment'].includes(name)) problems.push({ pointer: at, detail: 'cannot be the name of a value' });
     if (!pathPattern.test(path))
       problems.push({ pointer: `${at}/path`, detail: 'must be a path into the event, such as workorder.id or items[0].id' });
   }
@@ -168,7 +168,7 @@ function compileAction(action: Fields, index: number, variables: readonly string
     if (from === 'assignment' && knownAtOnce.includes(field)) return `${shown}, but must be known when the event arrives`;
     if (from !== 'variable' || variables.includes(name)) return undefined;
     const meant = variables.find((variable) => isNearMiss(name, variable));
-    return `${shown}, which is no variable of this rule${meant ? `; did you mean \${${meant}}?` : ''}`;
+    return `${shown}, which this rule does not take from the event${meant ? `; did you mean \${${meant}}?` : ''}`;
   }
 
   /** Values in a condition are data, so a quotation mark or an operator in a value has no meaning. */

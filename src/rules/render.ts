@@ -129,7 +129,7 @@ function madeFrom(action: ChainAction, of: CompiledAction, { contents, event, va
 
 function whyMissing({ name, from, path }: Reference, { variables }: Contents): string {
   return from === 'variable'
-    ? `variable ${name} has no value in the event: ${variables[name]?.path}`
+    ? `the value ${name} is missing in the event: ${variables[name]?.path}`
     : `the event has no value at ${path}`;
 }
 

@@ -31,6 +31,7 @@ import { startMailCatcher } from './mail/catcher.js';
 import { startPlatform } from './platform/platform.js';
 import { keepTemporal } from './temporal.js';
 import { findTemporal } from './temporal-binary.js';
+import { simulatorsAt } from './vendors/simulators.js';
 import { startWebUi } from './web-ui.js';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -80,7 +81,9 @@ await runProcess(async (closers, stop) => {
   const limits = new Limits({ ...limitsOf(config), log });
   const { links } = parts;
   const publicHost = new URL(links.api).hostname;
-  const app = createApi({ ...parts, closers, limits, quotas: quotasOf(config), adminToken, eager: true });
+  const own = { closers, limits, quotas: quotasOf(config), adminToken, eager: true };
+  // A relay that others can reach, or that has real data or mail, offers no simulators.
+  const app = createApi({ ...parts, ...own, ...(refusal === undefined && { simulators: simulatorsAt(platform.url) }) });
   const api = await serveHttp(app, { host, port, publicHost, maxConnections: config.RELAY_MAX_CONNECTIONS });
   closers.add('the API', api.close);
   closers.add('the counts', countUnattended(parts));

@@ -51,7 +51,7 @@ export const companiesIn = (database: Database) => ({
 
   /** Deletes the company, but not its audit entries. @returns whether the company existed. */
   delete: (companyId: string, actor: Actor) => {
-    const event = { actor, action: 'company.delete', companyId, details: {} };
+    const event = { actor, action: 'company.delete' as const, companyId, details: {} };
     return deleteNamed(database, `companies WHERE ${ofCompany}`, [companyId], event);
   },
 });
@@ -107,7 +107,7 @@ export const rulesIn = (database: Database, pepper: Pepper) => ({
 
   /** Deletes the rule and its tokens. @returns whether the rule existed. */
   delete: (companyId: string, relayId: string, actor: Actor) => {
-    const event = { actor, action: 'rule.delete', companyId, details: { relayId } };
+    const event = { actor, action: 'rule.delete' as const, companyId, details: { relayId } };
     return deleteNamed(database, `rules WHERE ${named}`, [companyId, relayId], event);
   },
 });

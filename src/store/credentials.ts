@@ -246,7 +246,7 @@ export const keysIn = (database: Database, pepper: Pepper) => ({
 
   /** @returns whether the key existed. */
   delete: (companyId: string, keyId: string, actor: Actor) => {
-    const event = { actor, action: 'key.delete', companyId, details: { keyId } };
+    const event = { actor, action: 'key.delete' as const, companyId, details: { keyId } };
     return deleteNamed(database, 'company_keys WHERE company_id = $1 AND key_id = $2', [companyId, keyId], event);
   },
 });
@@ -281,7 +281,7 @@ export const adminTokensIn = (database: Database, pepper: Pepper) => ({
 
   /** @returns whether the token existed. */
   delete: (adminTokenId: string, actor: Actor) => {
-    const event = { actor, action: 'admin-token.delete', details: { adminTokenId } };
+    const event = { actor, action: 'admin-token.delete' as const, details: { adminTokenId } };
     return deleteNamed(database, 'admin_tokens WHERE admin_token_id = $1', [adminTokenId], event);
   },
 });

@@ -74,7 +74,7 @@ export const peopleIn = (database: Database, pepper: Pepper) => {
 
     /** Removes the person, and ends the person's sessions and links. @returns whether the person existed. */
     remove: (companyId: string, personId: string, actor: Actor) => {
-      const event = { actor, action: 'person.remove', companyId, details: { personId } };
+      const event = { actor, action: 'person.remove' as const, companyId, details: { personId } };
       return deleteNamed(database, 'people WHERE company_id = $1 AND person_id = $2', [companyId, personId], event);
     },
 
@@ -92,7 +92,7 @@ export const peopleIn = (database: Database, pepper: Pepper) => {
         // Two sign-ins of one account run one after the other. Otherwise both could add the person of a group.
         await queries.query('SELECT pg_advisory_xact_lock(hashtext($1::text))', [handle]);
         const changes: AuditEvent[] = [];
-        const note = (verb: string, person: z.infer<typeof storedPerson>) => {
+        const note = (verb: 'add' | 'bind' | 'remove', person: z.infer<typeof storedPerson>) => {
           const { companyId, personId, name, role, fromGroup } = person;
           const details = { personId, name, role, issuer, ...(fromGroup !== undefined && { fromGroup }) };
           changes.push({ actor: asCaller(person), action: `person.${verb}`, companyId, details });

@@ -41,7 +41,7 @@ export class HeldActions {
     try {
       await this.options.client.withDeadline(Date.now() + lookMs, () => compare(this.options, companyId));
     } catch (error) {
-      this.options.log.warn(`held actions cannot be compared with the chains: ${reasonOf(error)}`);
+      this.options.log.warn(`actions that need attention cannot be compared with their chains: ${reasonOf(error)}`);
     }
   }
 }

@@ -4,6 +4,7 @@ import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { createApi } from '../../src/api/app.js';
 import { Limits, type Use } from '../../src/api/limits.js';
+import type { ApiOptions } from '../../src/api/route.js';
 import { createConnectors } from '../../src/connectors/connectors.js';
 import type { OpenId } from '../../src/connectors/openid.js';
 import type { CompanyLimits } from '../../src/contract/company.js';
@@ -49,23 +50,39 @@ interface ServedOptions {
   /** The operator's mail server, and the OpenID service, if people sign in. */
   smtpUrl?: string;
   openId?: OpenId;
+  simulators?: ApiOptions['simulators']; // with simulators, systems may have private addresses, as under `npm start`
   workflow?: Partial<Record<'start' | 'count', (...args: never[]) => Promise<object>>>; // replaces the fake's behaviour
 }
 
 /** Serves the API with one company `acme`, which has a rule and a key. */
 export async function serveApi(
   database: Database,
-  { limits: ofCompany = endless, uses, workflow, smtpUrl, openId }: ServedOptions = {},
+  { limits: ofCompany = endless, uses, workflow, smtpUrl, openId, simulators }: ServedOptions = {},
 ) {
   const lines: string[] = [];
   const log = createLog('warn', { write: (line) => lines.push(line) });
   const store = createStore(database);
-  const connectors = createConnectors({ allowPrivateNetworks: false, mailFrom: 'relay@relay.example', smtpUrl });
+  const connectors = createConnectors({
+    allowPrivateNetworks: simulators !== undefined,
+    mailFrom: 'relay@relay.example',
+    smtpUrl,
+  });
   const port = await freePort('127.0.0.1');
   const url = `http://127.0.0.1:${port}`;
   const limits = new Limits({ perMinute: 1e9, uses, log });
   const client = { ...forgetful, workflow: { ...forgetful.workflow, ...workflow } } as Client;
-  const common = { openId, store, connectors, log, limits, adminToken, links: { api: url }, client, metrics: new Metrics() };
+  const common = {
+    openId,
+    simulators,
+    store,
+    connectors,
+    log,
+    limits,
+    adminToken,
+    links: { api: url },
+    client,
+    metrics: new Metrics(),
+  };
   const times = { retryBudgetSeconds: 1, attentionWindowSeconds: 1 };
   const api = createApi({ ...common, ...times, operatorEmail: 'o@x.example', taskQueue: 'relay', eager: false });
   const server = await serveHttp(api, { host: '127.0.0.1', port });

@@ -10,7 +10,7 @@ import { fields, type Line, line, momentFromNow, readDuration } from '../text.js
 export const causes: Commands = (relay, session) => {
   const causes = relay.command('causes').summary('why chains need attention, and who works on each cause');
   const example = 'acme 4f0f5dc373404496';
-  const list = 'list current causes, then past causes, then refused requests that wait for a decision';
+  const list = 'list current causes, then past causes, then refused requests';
   withParts(command(causes, 'list <companyId>', 'acme', list)).action((companyId, options) =>
     session.list(options, {
       path: path`/co/${companyId}/causes`,
@@ -42,7 +42,7 @@ export const causes: Commands = (relay, session) => {
         ACTION: ({ index }) => String(index),
         RULE: 'relayId',
         ASSIGNMENT: 'assignmentId',
-        HELD: 'since',
+        SINCE: 'since',
         ENDED: 'endedAt',
         'FAILS AT': ({ endedAt, heldUntil = '' }) => (endedAt === undefined ? momentFromNow(heldUntil) : ''),
       }),
@@ -86,7 +86,7 @@ export const causes: Commands = (relay, session) => {
       WHAT: 'message',
     });
     const next = `Show the newest request: npx relay rejected show ${companyId} ${newest.rejectedId}`;
-    return ['Refused requests that wait for a decision:', ...table, '', next];
+    return ['Refused requests that nobody has sent again or dropped:', ...table, '', next];
   }
 
   function decide(companyId: string, causeId: string, verb: 'take' | 'release' | 'silence', body: object = {}): Promise<void> {

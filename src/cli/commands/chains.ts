@@ -20,7 +20,7 @@ export const chains: Commands = (relay, session) => {
     .option('--paused', 'chains with an action that waits for the end of a pause')
     .action((companyId, options) => {
       const query: Settings = { ...settingsOf(options), paused: options.paused };
-      const held = 'Chains that wait for a decision have the status needs-attention.';
+      const held = 'Chains that need attention have the status needs-attention.';
       return session.list(options, {
         path: companyId === undefined ? '/chains' : path`/co/${companyId}/chains`,
         query,

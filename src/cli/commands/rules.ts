@@ -13,7 +13,8 @@ import { addVersionCommands } from './rule-versions.js';
 /** The options of both `create` and `set`. */
 function withRule<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
   const onFailure = 'after a failed action, let the next actions wait (hold) or run (continue)';
-  const onUnknown = 'if the outcome of an action is unknown, run the action again (resend) or wait for a decision (hold)';
+  const onUnknown =
+    'if the outcome of an action is unknown, run the action again (resend), or only after a person decides (hold)';
   const expects = 'send a notice if no event comes for this time: 20m, 3h, 1d';
   const within = (expectWithin: object) => ({ expectWithin });
   return withSettings(command)

@@ -93,7 +93,7 @@ function dryRunLines({ actions, warnings }: z.infer<typeof dryRunSchema>): Line[
     'Dry run: nothing was done.',
     ...actions.flatMap(({ index, action, comment, outcome, reason, ...more }): Line[] => [
       '',
-      line`${titleOf({ index, action, comment })}: ${stateCell(outcome ?? '')}${reason && `: ${reason}`}`,
+      line`${titleOf({ index, action, comment })}: ${stateCell(outcome === 'held' ? 'waits' : (outcome ?? ''))}${reason && `: ${reason}`}`,
       ...fields(more, '  '),
     ]),
     ...listed('Warnings:', issueLines(warnings)),

@@ -14,7 +14,7 @@ import { saidAt, useKnowledge, variableWords } from './knowledge.js';
 import { offersOf, undefinedVariables, valueWords, variableName } from './places.js';
 
 const missingWords: Record<Variable['missing'], string> = {
-  hold: 'wait for a decision before the steps that use the value',
+  hold: 'the steps that use the value need attention',
   refuse: 'refuse the event',
   default: 'use this text',
 };
@@ -28,7 +28,7 @@ export function EventSide({ example }: { example: Signal<Fields | undefined> | u
   const problem = saidAt(problems, '/when');
   const missing = undefinedVariables(draft);
   const placeless = missing.length > 0 && (
-    <span class="error"> Say where these values are in the event: {missing.join(', ')}.</span>
+    <span class="error"> Say where these values are in the event: {missing.map(variableWords).join(', ')}.</span>
   );
   const setWhen = (text: string) => {
     const { when: _, ...others } = draft;

@@ -6,7 +6,7 @@ import { conditionOf, fieldsOfCondition } from '../../chain/comparisons.js';
 import { delayText, miles, readDuration, storedDelay, wholeDuration } from '../../chain/durations.js';
 import { type Fields, fieldText } from '../../chain/fields.js';
 import { mailHtml } from '../../chain/mail-html.js';
-import { groupsOf } from '../../chain/sentences.js';
+import { filledWords, groupsOf } from '../../chain/sentences.js';
 import { Area, Button, Fold, Suggested } from '../ui/index.js';
 import { fieldHints, fieldWords } from '../words.js';
 import { ConditionRows } from './condition-rows.js';
@@ -41,7 +41,7 @@ export function StepFields({ fields, at, problems, hints, onChange }: StepFields
   const change = (name: string, value: unknown) => onChange({ ...fields, [name]: value }, name);
   const input = (name: string, hint = fieldHints[name]) => ({
     ...{ name, label: fieldWords[name] ?? name },
-    hint: [hint, notesOf(name)].filter(Boolean).join(' '),
+    hint: [hint, filledWords(fieldText(fields[name])), notesOf(name)].filter(Boolean).join(' '),
     problem: problemOf(name),
     value: fieldText(fields[name]),
     autocomplete: 'off',
@@ -64,7 +64,7 @@ export function StepFields({ fields, at, problems, hints, onChange }: StepFields
           {isWritten && <Area {...input('bodyHtml')} rows={3} spellcheck={false} />}
           <p>
             <Button class="quiet" onClick={() => onChange(html, '')}>
-              {isWritten ? 'Make the HTML from the text again' : 'Write the HTML myself'}
+              {isWritten ? 'Make the HTML from the text again' : "Write the e-mail's HTML yourself"}
             </Button>
           </p>
         </Fragment>

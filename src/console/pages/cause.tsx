@@ -123,7 +123,7 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
               </p>
             )}
             {!(state && hasEnded(state)) && <Failure of={error ? { ...error, assignmentId } : failure} under={title} />}
-            {!action && <p class="soft">In this chain, no action waits for this reason now.</p>}
+            {!action && <p class="soft">In this chain, no action needs attention for this reason now.</p>}
             {action && (
               <Verbs
                 {...{ chain, action, only: causeVerbs, which: chains > 1 ? ' this one' : '' }}

@@ -1,4 +1,4 @@
-/** A board: the figures of today, the problems that wait for a decision, and what is due next. */
+/** A board: the figures of today, the problems, and what is due next. */
 
 import { useSignal } from '@preact/signals';
 import { may, pageOf, path, query, seldom, useCompany, usePages, useResource } from '../base.js';
@@ -94,7 +94,7 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
   );
 }
 
-/** Each figure leads to its list. @param refused - the refused requests that wait for a decision. */
+/** Each figure leads to its list. @param refused - the refused requests that nobody has sent again or dropped. */
 export function Figures({ health, refused }: { health: CompanyHealth | undefined; refused: number }) {
   const { companyId, timeZone } = useCompany();
   const since = startOfDay(timeZone, Date.now());
@@ -108,8 +108,8 @@ export function Figures({ health, refused }: { health: CompanyHealth | undefined
     ['Completed today', counts?.completed, list('completed', since), 'good'],
     ['Nobody found today', nobody, pageOf.chains(companyId, { nobodyFound: 'true', since }), 'wait'],
     ['Failed today', counts?.failed, list('failed', since), 'bad'],
-    ['Waiting for a decision', open?.['needs-attention'], list('needs-attention'), 'wait'],
-    ['Refused', refused, pageOf.refused(companyId), 'wait'],
+    ['Needs attention', open?.['needs-attention'], list('needs-attention'), 'wait'],
+    ['Refused requests', refused, pageOf.refused(companyId), 'wait'],
   ] as const;
   return (
     <>

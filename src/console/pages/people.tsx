@@ -4,7 +4,7 @@ import { ask, pageOf, path, seldom, useCompany, usePages, useResource } from '..
 import { Page } from '../frame.js';
 import type { auditResponse, createdKeyResponse, keysResponse, Person, peopleResponse, Role, z } from '../types.js';
 import { DeedButton, ExportLinks, Known, Lifetime, Pager, Said, SecretButton, Section, Table, Time } from '../ui/index.js';
-import { timeIn } from '../words.js';
+import { auditSentence, callerWords, roleName, roleWords, timeIn } from '../words.js';
 
 export function PeoplePage() {
   return (
@@ -17,7 +17,7 @@ export function PeoplePage() {
 }
 
 function Audit() {
-  const { companyId, timeZone } = useCompany();
+  const { companyId, timeZone, ruleName } = useCompany();
   const [audit, cursors] = usePages<z.infer<typeof auditResponse>>(path`/admin/companies/${companyId}/audit`, seldom);
   return (
     <Section title="Audit log" look="">
@@ -30,7 +30,13 @@ function Audit() {
               columns={[`When (${timeZone})`, 'Who', 'What']}
               rows={entries.map(({ auditId, at, actor, action, details }) => {
                 const more = Object.entries(details).map(([name, value]) => <Detail key={name} name={name} value={value} />);
-                return [auditId, [<Time at={at} />, actorWords(actor), [`${action} `, ...more]]];
+                const what = (
+                  <details>
+                    <summary>{auditSentence(action, details, ruleName)}</summary>
+                    <code>{action}</code> {more}
+                  </details>
+                );
+                return [auditId, [<Time at={at} />, callerWords(actor), what]];
               })}
             />
             <Pager cursors={cursors} next={nextCursor} />
@@ -53,19 +59,8 @@ function Detail({ name, value }: { name: string; value: unknown }) {
   );
 }
 
-function actorWords(actor: z.infer<typeof auditResponse>['entries'][number]['actor']): string {
-  if (actor.kind === 'link') return `link in a notice to ${actor.contact}`;
-  return actor.name === undefined ? actor.kind : `${actor.kind} ${actor.name}`;
-}
-
-const roleWords: Record<Role, string> = {
-  read: 'can see chains and refused requests',
-  steer: 'can also retry, edit, skip and cancel, and send refused requests',
-  author: 'can also write and publish rules, and make their tokens',
-  manage: 'can also change settings, people and keys, and delete rules',
-};
-const roles = Object.entries(roleWords).map(([role, words]) => [role, `${role}: ${words}`] as const);
-const roleField = (first: Role) => ({ label: 'Role', options: roles, first });
+const roles = { label: 'Role', hint: 'Each role includes the roles above it.', options: Object.entries(roleWords) };
+const roleField = (first: Role) => ({ ...roles, first });
 
 const personFields = ({ email, name, role = 'steer' }: Partial<Person> = {}) =>
   ({
@@ -93,7 +88,7 @@ export function People() {
               const change = email && !fromGroup && <DeedButton {...{ ...form, ...changing(person) }} />;
               const remove = <DeedButton {...{ ...form, ...removing(person, at) }} />;
               const names = [<strong>{name}</strong>, ' ', email];
-              const access = fromGroup ? `${role}, from the group ${fromGroup}` : role;
+              const access = fromGroup ? `${roleName(role)}, from the group ${fromGroup}` : roleName(role);
               return [person.personId, [names, access, uses, [change, ' ', remove]]];
             })}
           />
@@ -146,7 +141,7 @@ export function Keys() {
               const { keyId, name, role } = key;
               const dialog = { ...deleting, unseen: `the key ${name}`, title: `Delete the key ${name}?`, onDone: keys.refresh };
               const remove = <DeedButton {...dialog} change={() => ask('DELETE', at + path`/${keyId}`)} />;
-              return [keyId, [name, `${role}: ${roleWords[role]}`, <Lifetime of={key} />, remove]];
+              return [keyId, [name, roleWords[role], <Lifetime of={key} />, remove]];
             })}
           />
         )}

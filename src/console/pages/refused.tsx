@@ -12,11 +12,14 @@ import type { KeptBody, ListedRejectedRequest, ProposedAction, RejectedRequest, 
 import { Badge, Cards, Check, Mistakes, Said, Section, Time } from '../ui/index.js';
 import { counted, refusalWords, type Tone } from '../words.js';
 
+const about =
+  'The relay did not run these requests. Open a request to see why, then send it again, correct it, or drop it within 30 days.';
+
 export function RefusedPage() {
   const { companyId } = useCompany();
   const [listed] = usePages<z.infer<typeof rejectedListSchema>>(path`/co/${companyId}/rejected`);
   return (
-    <PageOf title="Refused requests" about="The relay did not run these requests. It keeps them for 30 days." of={listed}>
+    <PageOf title="Refused requests" about={about} of={listed}>
       {({ items }) => (
         <Cards of={items} id={({ rejectedId }) => rejectedId} empty="There are no refused requests." isTall>
           {(request) => (

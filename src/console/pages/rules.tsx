@@ -16,9 +16,9 @@ const columns: Record<string, (rule: Row) => ComponentChildren> = {
   Events: ({ events }) => events,
   Failed: ({ failed, chains }) => share(failed, chains),
   'Failed the week before': ({ before }) => share(before.failed, before.chains),
-  'Held now': ({ held }) => held,
+  'Needs attention': ({ held }) => held,
   'Nobody found': ({ nobody }) => nobody,
-  '95 % ended within': ({ p95 }) => p95 && durationText(p95),
+  Duration: ({ p95 }) => p95 && `95 of 100 chains ended within ${durationText(p95)}`,
   Quiet: ({ quietSince }) => quietSince && <Time at={quietSince} before="no event since " look="error" />,
 };
 

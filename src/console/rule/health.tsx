@@ -21,13 +21,13 @@ export function Health({ relayId }: { relayId: string }) {
           const sum = (field: 'events' | 'chains' | 'failed' | 'nobody') =>
             buckets.reduce((sum, bucket) => sum + bucket[field], 0);
           const results = { Failed: share(sum('failed'), sum('chains')), 'Nobody found': sum('nobody') };
-          const facts = { Events: sum('events'), Chains: sum('chains'), ...results, 'Held now': held };
+          const facts = { Events: sum('events'), Chains: sum('chains'), ...results, 'Needs attention': held };
           const timed = (at: string, words: string) => `${timeText(at, timeZone, 0)}: ${words}`;
           const counts = buckets.map(({ at, events: size, failed: bad }) => {
             return { at, size, bad, words: timed(at, `${counted(size, 'event')}, ${bad} failed`) };
           });
           const times = buckets.map(({ at, p50 = 0, p95 = 0 }) => {
-            const words = `half of the chains ended within ${durationText(p50)}, 95 % within ${durationText(p95)}`;
+            const words = `half of the chains ended within ${durationText(p50)}, 95 of 100 chains within ${durationText(p95)}`;
             return { at, size: p95, bad: 0, words: timed(at, words) };
           });
           return (
@@ -40,7 +40,7 @@ export function Health({ relayId }: { relayId: string }) {
               )}
               <FieldList fields={Object.entries(facts)} />
               <Bars name="Events, with failed chains in red" bars={counts} />
-              <Bars name="Time from event to end. 95 % of the chains needed less time." bars={times} />
+              <Bars name="Time from event to end: 95 of 100 chains ended within this time." bars={times} />
               {causes.length > 0 && (
                 <p>
                   Causes: {causes.map(({ type, chains }) => `${failureWords(type)} (${counted(chains, 'chain')})`).join(', ')}

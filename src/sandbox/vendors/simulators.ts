@@ -9,6 +9,7 @@ import { html } from 'hono/html';
 import type { Html } from '../../api/page.js';
 import { type Kind, platformKinds, ticketingKinds } from '../../chain/kinds.js';
 import { capital } from '../../chain/text.js';
+import type { Simulators } from '../../contract/company.js';
 import { faultCard, faultRoutes } from '../fault.js';
 import { sendPage } from '../page.js';
 import type { VendorRecord } from './records.js';
@@ -29,6 +30,19 @@ const settingsFor = ({ kind, settings }: Vendor<VendorState>, baseUrl: string) =
 export function vendorSettings(baseUrl: string): Record<string, ReturnType<typeof settingsFor>> {
   const vendors = creators.map((create) => create());
   return Object.fromEntries(vendors.map((vendor) => [vendor.kind, settingsFor(vendor, baseUrl)]));
+}
+
+/** What the console offers to connect: the simulators, and the pretend platform, which also is a ticket system. */
+export function simulatorsAt(baseUrl: string): Simulators {
+  const settings = { kind: 'http', baseUrl };
+  const of = (section: 'platform' | 'ticketing') =>
+    Object.entries(vendorSettings(baseUrl)).flatMap(([kind, { [section]: own }]) => {
+      return own ? [{ name: kinds[kind]?.name ?? kind, settings: own }] : [];
+    });
+  return {
+    platform: [{ name: 'Pretend platform', settings }, ...of('platform')],
+    ticketing: [{ name: 'Pretend ticket system', settings }, ...of('ticketing')],
+  };
 }
 
 export function vendorSimulators() {

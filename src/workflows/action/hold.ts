@@ -30,7 +30,9 @@ export async function untilDecided(
     if (hold.goesOn === undefined || (hold.goesOn && !automatic)) act.notify('needs-attention');
     hold.goesOn = automatic;
 
-    const next = nextAttemptAt ? `held, tried again at ${shownTime(nextAttemptAt)}` : `held until ${shownTime(heldUntil)}`;
+    const next = nextAttemptAt
+      ? `needs attention, tried again at ${shownTime(nextAttemptAt)}`
+      : `needs attention until ${shownTime(heldUntil)}`;
     hold.late(await act.wait(wait, next));
     if (act.decision) continue;
     if (tries) {

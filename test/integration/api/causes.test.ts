@@ -93,7 +93,7 @@ describe('causes', () => {
       assert.equal((await ask('POST', 'acme/causes/c3/silence', keys.steer, body)).status, status, JSON.stringify(body));
   });
 
-  it('include the refused requests that wait for a decision, on the first page, for every reader', async () => {
+  it('include the refused requests without a decision, on the first page, for every reader', async () => {
     const { rejected } = whole.store;
     const keep = (n: number) =>
       rejected.keep({

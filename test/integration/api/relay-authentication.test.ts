@@ -31,3 +31,11 @@ it('a request with an expired token is kept, even if another action is of a disa
   const asked = authenticateRequest({ store, log, guesses: new Guesses(log) }, companyId, [disabled, rotated], request);
   await assert.rejects(asked, (error) => error instanceof Rejection && error.reason === 'token-expired');
 });
+
+it('an example without a token says where its token is', async () => {
+  const request = { bytes: new ArrayBuffer(0), headers: new Headers() };
+  const ask = (relayAccessToken: string) =>
+    authenticateRequest({ store, log, guesses: new Guesses(log) }, companyId, [{ relayId: '4711', relayAccessToken }], request);
+  await assert.rejects(ask('<RELAY_ACCESS_TOKEN>'), /in place of <RELAY_ACCESS_TOKEN>.*`\.relay\/examples`/);
+  await assert.rejects(ask('another-wrong-token'), (error: Error) => !error.message.includes('examples'));
+});

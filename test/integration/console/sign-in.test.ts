@@ -59,7 +59,7 @@ async function inTheBrowser() {
     assert.deepEqual(await obstacles(linked), []);
     await button.click();
     await linked.getByRole('heading', { name: 'People and audit' }).waitFor();
-    await linked.getByText('Ada (manage)').waitFor();
+    await linked.getByText('Signed in as Ada, manager: changes settings').waitFor();
 
     await page.goto(`${served.url}/companies/${served.companyId}/people`);
     await page.getByRole('button', { name: 'Add a person' }).click();
@@ -72,10 +72,10 @@ async function inTheBrowser() {
     await bob.getByRole('button', { name: 'Change bob' }).click();
     await dialog.getByLabel('Role').selectOption('author');
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await bob.getByText('author', { exact: true }).waitFor();
+    await bob.getByText('rule author', { exact: true }).waitFor();
     const people = async () => (await served.store.people.list(served.companyId))?.map(({ name, role }) => `${name} ${role}`);
     assert.deepEqual(await people(), ['Ada manage', 'bob author']);
-    await page.getByRole('cell', { name: 'person Ada', exact: true }).first().waitFor();
+    await page.getByRole('cell', { name: 'Ada', exact: true }).first().waitFor();
     await bob.getByRole('button', { name: 'Remove bob' }).click();
     await dialog.getByRole('button', { name: 'Remove' }).click();
     await bob.waitFor({ state: 'detached' });

@@ -212,7 +212,7 @@ describe('the link of a notice', { concurrency: true }, () => {
     const { url, cookie } = await open(await linkIn(company));
     await company.steer(chainId, 'cancel');
     await company.ended(chainId);
-    assert.match(await says(url, cookie, /cancelled/), /The action is not held any more/);
+    assert.match(await says(url, cookie, /cancelled/), /The action needs no attention any more/);
     assert.equal((await decide(url, cookie, 'retry')).status, 200);
     assert.equal((await company.read(chainId)).status, 'cancelled');
   });

@@ -112,7 +112,7 @@ describe('the events', () => {
     ['running', /^DelayedAction$/, /^2 Alert the manager: 3600 s after the event$/],
     ['running', /^timer$/, /^0 Preferred technicians: tried again after 1 s$/],
     ['running', /^sendAssignment$/, /^0 Preferred technicians$/],
-    ['held', /^timer$/, new RegExp(`^1 Metro technicians: held until ${time}$`)],
+    ['held', /^timer$/, new RegExp(`^1 Metro technicians: needs attention until ${time}$`)],
     ['held', /^notifyFailure$/, /^1 Metro technicians: notice: needs-attention$/],
     ['held', /^local$/, /^1 Metro technicians: does rule \d+ hold or continue\?$/],
     ['completed', /^sendEmail$/, /^0 Tell the owner first: to dispatch@demo\.example$/],

@@ -150,7 +150,7 @@ async function lookAround(): Promise<void> {
     it('says which role the composer needs', async () => {
       const page = await pageOf(keys.read, `${home}/compose`);
       await page.getByRole('heading', { name: 'No access', level: 1 }).waitFor();
-      await reads(page, 'needs the role author');
+      await reads(page, 'needs the role rule author');
       assert.deepEqual(await page.getByRole('main').getByRole('button').allTextContents(), []);
       await page.context().close();
     });
@@ -184,11 +184,11 @@ async function lookAround(): Promise<void> {
     assert.deepEqual(await page.getByRole('navigation').getByRole('link').allTextContents(), [
       'Now',
       'Chains',
-      'Refused',
+      'Refused requests',
       'Rules',
     ]);
     await go(page, `${home}/settings`);
-    await reads(page, 'needs the role manage');
+    await reads(page, 'needs the role manager');
     await go(page, '/companies/another');
     await reads(page, 'You are signed in to company');
     await page.context().close();

@@ -72,7 +72,11 @@ async function lookAround(): Promise<void> {
           /retrying\s+platform_sendAssignment: Preferred technicians\s+The assignment platform does not work at the moment; POST .*answered 503/,
         ],
       ],
-      ['held', 'history', [/1 Metro technicians: held until 2/, /sendEmail • 0 Tell the owner first: to owner@demo\.example/]],
+      [
+        'held',
+        'history',
+        [/1 Metro technicians: needs attention until 2/, /sendEmail • 0 Tell the owner first: to owner@demo\.example/],
+      ],
       [
         'held',
         'user-metadata',

@@ -42,7 +42,7 @@ describe('hints', () => {
     [
       'an unknown variable',
       [{ ...mail, emails: ['a@b.example', '${owner_mail}'] }],
-      [['/0/emails', /\$\{owner_mail\} is not a known variable/]],
+      [['/0/emails', /\$\{owner_mail\} is not a known value from the event/]],
     ],
     ['a send without a safety net', [send], [['/0', /no safety net/]]],
     [
@@ -61,7 +61,7 @@ describe('hints', () => {
     [
       'a safety net with a variable delay',
       [send, { ...net, delayInSeconds: '${seconds_at}' }],
-      [['/1/delayInSeconds', /is not a known variable/]],
+      [['/1/delayInSeconds', /is not a known value from the event/]],
     ],
     [
       'free text within a text',
@@ -72,7 +72,7 @@ describe('hints', () => {
       'free text in an unknown variable',
       [{ ...mail, body: '${note}' }],
       [
-        ['/0/body', /\$\{note\} is not a known variable/],
+        ['/0/body', /\$\{note\} is not a known value from the event/],
         ['/0/body', /\$\{note\} is free text/],
       ],
     ],

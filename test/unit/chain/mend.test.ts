@@ -132,7 +132,12 @@ describe('mendAction', () => {
     ['a misspelt field', send, { sendRadios: '5' }, ['/sendRadios: is not a field; did you mean sendRadius?']],
     ['a mistake in the rule', send, { sendRadius: 'far' }, ['/sendRadius: must be a number of miles, such as "25" or "2.5"']],
     ['a removed required field', mail, { subject: null }, ['/subject: is required']],
-    ['a value that would be held again', ticket, { cfValue: '${v}' }, ['/cfValue: contains ${v}, which was not substituted']],
+    [
+      'a value that would be held again',
+      ticket,
+      { cfValue: '${v}' },
+      ['/cfValue: contains ${v}, which the webhook did not fill in'],
+    ],
     [
       'one mistake of two',
       { ...ticket, externalSystemTicketId: '', cfName: '' },

@@ -403,19 +403,19 @@ describe("a mistake in the event's data makes the action need attention", () => 
       'a condition with an unsubstituted variable',
       send,
       { actionCondition: 'status==${x}' },
-      { cannotSchedule: 'actionCondition contains ${x}, which was not substituted' },
+      { cannotSchedule: 'actionCondition contains ${x}, which the webhook did not fill in' },
     ],
     [
       'a condition that is a variable',
       mail,
       { actionCondition: '${x}' },
-      { cannotSchedule: 'actionCondition contains ${x}, which was not substituted' },
+      { cannotSchedule: 'actionCondition contains ${x}, which the webhook did not fill in' },
     ],
     [
       'an unsubstituted incoming value',
       mail,
       { ...ofIncoming, incomingValue: '${x}' },
-      { cannotSchedule: 'incomingValue contains ${x}, which was not substituted' },
+      { cannotSchedule: 'incomingValue contains ${x}, which the webhook did not fill in' },
     ],
     [
       'no valid recipient',
@@ -436,7 +436,7 @@ describe("a mistake in the event's data makes the action need attention", () => 
       send,
       { delayInSeconds: '', actionCondition: '${c}', sendRadius: '', sendToGroups: '' },
       {
-        cannotSchedule: 'delayInSeconds is blank; actionCondition contains ${c}, which was not substituted',
+        cannotSchedule: 'delayInSeconds is blank; actionCondition contains ${c}, which the webhook did not fill in',
         invalidData:
           'sendToGroups names no group: a blank list is never "send to everybody"; sendRadius is blank: a number of ' +
           'miles is needed',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { sentenceOf, spoken, whenWords } from '../../../src/chain/sentences.js';
+import { filledWords, sentenceOf, spoken, whenWords } from '../../../src/chain/sentences.js';
 
 const send = { action: 'platform_sendAssignment', platformAssignmentId: '${assignment_id}' };
 const mail = {
@@ -46,4 +46,13 @@ it('a rule says for which events it runs', () => {
 
 it('a reference is shown by its last words', () => {
   assert.equal(spoken('${a_b} ${event.c.d[0]} $x'), '[a b] [c d 0] $x');
+});
+
+it('each value in a text has its source in words', () => {
+  assert.equal(filledWords('no value'), '');
+  assert.equal(filledWords('${owner_email}, ${owner_email}'), '${owner_email}: owner email from the event.');
+  assert.equal(
+    filledWords('${event.manager.name} asks ${assignment.title}'),
+    '${event.manager.name}: manager name from the event. ${assignment.title}: title from the assignment.',
+  );
 });

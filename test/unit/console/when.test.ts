@@ -29,7 +29,7 @@ describe('a sentence of the API', () => {
       'America/Chicago',
       'paused: the platform, since 07:30:00 until 23 Nov, 09:00:00: new version',
     ],
-    ['It is held until 2026-11-25 13:00:00 UTC.', 'Europe/Berlin', 'It is held until 25 Nov, 14:00:00.'],
+    ['It fails at 2026-11-25 13:00:00 UTC.', 'Europe/Berlin', 'It fails at 25 Nov, 14:00:00.'],
     ['due was "2026-11-22T13:30:00.000Z"', 'America/Chicago', 'due was "2026-11-22T13:30:00.000Z"'],
     ['answered 404', 'America/Chicago', 'answered 404'],
   ];

@@ -102,7 +102,7 @@ describe('a body without one meaning is never guessed: the error says where it b
       action('"the "blue" door"'),
       {},
       /^line 1, column 54: the text of `body` seems to end at the quotation mark before `blue`$/,
-      /variable without free text/,
+      /value without free text/,
     ],
     [
       'a quotation mark at the end of a text',
@@ -151,8 +151,8 @@ describe('a body without one meaning is never guessed: the error says where it b
     ['an object that is no action', '{"a":[],"b":[]}', {}, /no list of actions/, /an array/],
     ['an empty list', '[]', {}, /no list of actions/, /an array/],
     ['a list of texts', '["x"]', {}, /no list of actions/, /an array/],
-    ['a raw NUL', action('"a\u0000b"'), {}, /cannot be stored/, /variables/],
-    ['half a surrogate pair', action('"\\ud83d"'), {}, /half of a surrogate pair/, /variables/],
+    ['a raw NUL', action('"a\u0000b"'), {}, /cannot be stored/, /values from the event/],
+    ['half a surrogate pair', action('"\\ud83d"'), {}, /half of a surrogate pair/, /values from the event/],
     ['more than the limit', 'x'.repeat(10), { whole: false }, /larger than 256 KiB/, /link to images/],
     [
       'a compression bomb',

@@ -111,7 +111,7 @@ describe('the text of a notice', () => {
       ],
       'What happens next': [
         'The relay retries the action automatically, next at 2024-03-05 16:18:00 UTC. You get a notice when it succeeds.',
-        'The action is held until 2024-03-08 16:07:09 UTC. If nobody decides by then, it fails, and the actions that wait for it do not run.',
+        'If nobody decides before 2024-03-08 16:07:09 UTC, the action fails, and the actions that wait for it do not run.',
       ],
       'Will still run': [`Send an e-mail: alert, due ${shownTime(later)}`],
       'Waiting for this action': ['Update a ticket field'],
@@ -219,7 +219,7 @@ describe('the text of a notice', () => {
     ];
     const sections = sectionsOf('needs-attention', {}, other);
     assert.deepEqual(sections.get('Waiting for this action'), ['Update a ticket field']);
-    assert.deepEqual(sections.get('Also waiting for a decision'), ['Send an e-mail: four', 'Send an e-mail: five']);
+    assert.deepEqual(sections.get('Also needs attention'), ['Send an e-mail: four', 'Send an e-mail: five (waits)']);
     assert.deepEqual(sections.get('Will still run'), [
       `Send an e-mail: alert, due ${shownTime(later)}`,
       `Send an e-mail: six, due ${shownTime(later)}`,

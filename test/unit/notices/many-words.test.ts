@@ -68,7 +68,7 @@ The link opens the console, where you sign in. There you can retry all actions a
 
 What happens next:
   If nobody decides, these actions fail, the first one at 2026-07-04 07:00:01 CDT. The actions that wait for them do not run.
-  You get one notice when none of these actions is held any more.
+  You get one notice when none of these actions needs attention any more.
 
 The actions (the first 2):
   Assignment 2, action 1: http://127.0.0.1:8080/companies/acme/chains/c-2
@@ -158,7 +158,7 @@ Cause c1, company acme
     const { subject, text, json } = rendered(through);
     assert.equal(
       subject,
-      '[relay] No longer held: 2 chains, the assignment platform refused the request or did not answer (Acme)',
+      '[relay] No more attention needed: 2 chains, the assignment platform refused the request or did not answer (Acme)',
     );
     assert.match(text, /^2 chains that failed for the same reason no longer need attention$/m);
     assert.match(text, /^ {2}done: 3\n {2}cancelled: 1\n {2}unknown: 1$/m);

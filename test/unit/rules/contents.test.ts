@@ -52,7 +52,7 @@ describe('the contents of a rule', () => {
     [
       'a reserved name',
       { variables: { event: { path: 'a' } }, actions: [{ ...mail, subject: '${event.a}' }] },
-      /^\/variables\/event cannot be the name of a variable/,
+      /^\/variables\/event cannot be the name of a value/,
     ],
     ['a wrong when', { ...good, when: 'event.status = 1' }, /^\/when has = where == is needed \(at character 14\)/],
     ['a when on the assignment', { ...good, when: 'assignment.a == 1' }, /^\/when assignment cannot be used here, only event/],
@@ -79,7 +79,7 @@ describe('the contents of a rule', () => {
     [
       'an unknown variable',
       { ...good, actions: [{ ...send, platformAssignmentId: '${idd}' }] },
-      /^\/actions\/0\/platformAssignmentId contains \$\{idd\}, which is no variable of this rule$/,
+      /^\/actions\/0\/platformAssignmentId contains \$\{idd\}, which this rule does not take from the event$/,
     ],
     ['an unclosed reference', { actions: [{ ...mail, subject: '${id' }] }, /^\/actions\/0\/subject contains \$\{ without }/],
     [

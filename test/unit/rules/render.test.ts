@@ -143,7 +143,7 @@ describe('a missing value', () => {
     assert.deepEqual(second?.unfilled, ['note']);
     assert.equal(
       second?.invalidData,
-      'variable note has no value in the event: workorder.note; body contains ${note}, which has no value',
+      'the value note is missing in the event: workorder.note; body contains ${note}, which has no value',
     );
   });
 

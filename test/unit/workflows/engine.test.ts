@@ -168,7 +168,7 @@ describe('a late local activity, a signal and a timer in one workflow task', () 
       await driven.activate([done(notice, `relay-notifier:acme:${notice.seq}`)]);
     await driven.activate([signal('retry', [0])]);
     const end = done(driven.last);
-    const together = [signal('skip', [2]), signal('retry', [1]), fired(driven.timer(/held/))];
+    const together = [signal('skip', [2]), signal('retry', [1]), fired(driven.timer(/needs attention/))];
     if (late) await driven.activate([...together, end], { after: 30_000 });
     else {
       await driven.activate([end]);

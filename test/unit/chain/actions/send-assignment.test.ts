@@ -33,12 +33,15 @@ describe('platform_sendAssignment', () => {
     [
       'an unsubstituted group beside others',
       { sendToGroups: '501,${custom_field_7}' },
-      { effect: { groupIds: ['501'] }, warnings: ['sendToGroups: "${custom_field_7}" was not substituted and is left out'] },
+      {
+        effect: { groupIds: ['501'] },
+        warnings: ['sendToGroups: "${custom_field_7}" was not filled in by the webhook and is left out'],
+      },
     ],
     [
       'an unsubstituted groupId beside groups',
       { groupId: '${g}', sendToGroups: '501' },
-      { effect: { groupIds: ['501'] }, warnings: ['groupId: "${g}" was not substituted and is left out'] },
+      { effect: { groupIds: ['501'] }, warnings: ['groupId: "${g}" was not filled in by the webhook and is left out'] },
     ],
     ['a radius', { sendRadius: '25' }, { effect: { radiusMiles: 25 } }],
     ['a radius with a fraction', { sendRadius: ' 2.5 ' }, { effect: { radiusMiles: 2.5 } }],

@@ -74,7 +74,7 @@ describe('sendEmails', () => {
     [
       'a variable left in the text',
       { emails: ['a@x.org'], body: 'Hello ${resource_name} and ${x}' },
-      { recipients: ['a@x.org'], warnings: ['body: ${resource_name} was not substituted and is sent unchanged'] },
+      { recipients: ['a@x.org'], warnings: ['body: ${resource_name} was not filled in by the webhook and is sent unchanged'] },
     ],
     ['a blank message', { emails: ['a@x.org'], subject: '', body: '', bodyHtml: '' }, { recipients: ['a@x.org'] }],
   ];

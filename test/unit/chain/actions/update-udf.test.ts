@@ -48,7 +48,7 @@ describe('ticket_updateUDF', () => {
       { cfValue: 'at ${checked_in_on}' },
       {
         effect: { value: 'at ${checked_in_on}' },
-        mistakes: ['cfValue: contains ${checked_in_on}, which was not substituted'],
+        mistakes: ['cfValue: contains ${checked_in_on}, which the webhook did not fill in'],
       },
     ],
     [
@@ -62,7 +62,11 @@ describe('ticket_updateUDF', () => {
       { externalSystemTicketId: '', cfName: ' ', cfValue: '${x}' },
       {
         effect: { ticketId: '', field: ' ', value: '${x}' },
-        mistakes: ['externalSystemTicketId: is blank', 'cfName: is blank', 'cfValue: contains ${x}, which was not substituted'],
+        mistakes: [
+          'externalSystemTicketId: is blank',
+          'cfName: is blank',
+          'cfValue: contains ${x}, which the webhook did not fill in',
+        ],
       },
     ],
     [

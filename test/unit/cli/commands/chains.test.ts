@@ -235,7 +235,7 @@ describe('chain commands', () => {
     assert.equal(exitCode, 4);
     assert.match(
       out,
-      /The mail server refused the message or did not answer\.\n {2}What to do: Fix the cause, then retry\.\n {2}550 no such user \(MailError\)\n {2}a@x\.org: sent\n {2}b@x\.org: not sent: 550\n {2}Held until /,
+      /The mail server refused the message or did not answer\.\n {2}What to do: Fix the cause, then retry\.\n {2}550 no such user \(MailError\)\n {2}a@x\.org: sent\n {2}b@x\.org: not sent: 550\n {2}Fails if nobody decides: /,
     );
     assert.match(out, /npx relay retry acme c1 0 [\s\S]*npx relay skip acme c1 0 [\s\S]*The chain needs attention\.\n$/);
   });
@@ -345,7 +345,7 @@ describe('chain commands', () => {
     );
 
     const none = await run(words, () => ({ body: { items: [] } }));
-    assert.equal(none.err, 'No chains match. Chains that wait for a decision have the status needs-attention.\n');
+    assert.equal(none.err, 'No chains match. Chains that need attention have the status needs-attention.\n');
     assert.equal((await run(['chains', 'list', 'acme'], () => ({ body: { items: [] } }))).err, 'No chains match.\n');
 
     const everywhere = await run(['chains', 'list', '--paused', '--since', receivedAt], () => ({ body: { items } }));

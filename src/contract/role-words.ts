@@ -1,0 +1,29 @@
+/** The words for people about who is signed in, and what a role permits. */
+
+import type { Role } from './credential.js';
+
+/** The name of each role, and what it adds to the roles above it. The API has other names: a dispatcher has the role `steer`. */
+export const roleWords: Record<Role, string> = {
+  read: 'viewer: sees chains and rules, changes nothing',
+  steer: 'dispatcher: retries, edits, skips and cancels',
+  author: 'rule author: writes and publishes rules',
+  manage: 'manager: changes settings, people and keys',
+};
+
+/** For example `dispatcher` for `steer`. */
+export const roleName = (role: Role): string => roleWords[role].replace(/:.*/, '');
+
+/** For example `Signed in as Ada, dispatcher: retries, edits, skips and cancels`. */
+export function signedInWords({ role, ...who }: Pick<Who, 'kind' | 'name'> & { role?: Role | undefined }): string {
+  const may = role === undefined ? '' : `, ${roleWords[role]}`;
+  return `Signed in ${who.kind === 'person' ? 'as' : 'with'} ${callerWords(who)}${may}`;
+}
+
+type Who = { kind: 'admin' | 'key' | 'person' | 'link'; name?: string | undefined; contact?: string };
+
+/** For example `the admin token`, `admin token dana`, `key dashboard` or, for a person, `Ada`. */
+export function callerWords({ kind, name, contact }: Who): string {
+  if (kind === 'link') return `the link in a notice to ${contact}`;
+  if (kind === 'admin') return name === undefined ? 'the admin token' : `admin token ${name}`;
+  return kind === 'key' ? `key ${name}` : (name ?? 'a person');
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { auditSentence, auditWords } from '../../../src/contract/audit-words.js';
+import { callerWords, roleWords, signedInWords } from '../../../src/contract/role-words.js';
+
+describe('the sentence of an audit entry', () => {
+  const facts = { relayId: '4711', name: 'Ada', role: 'steer', version: 3, fromVersion: 2, index: 1, count: 12, verb: 'retry' };
+
+  for (const action of Object.keys(auditWords))
+    it(`of the kind ${action} is in plain words`, () => {
+      const sentence = auditSentence(action, { ...facts, what: ['all'] });
+      assert.match(sentence, /^[a-z]+ed |^(made|began|sent|ran) /, 'it begins with a verb in the past');
+      assert.doesNotMatch(sentence, /[{}…]|undefined|steer/);
+    });
+
+  for (const [action, details, sentence] of [
+    ['rule.publish', facts, 'published version 3 of rule Night shift (4711)'],
+    ['rule.publish', { ...facts, as: 'shadow' }, 'stored version 3 of rule Night shift (4711), to try it without effect'],
+    ['rule.go-back', facts, 'published version 2 of rule Night shift (4711) again, as version 3'],
+    ['rule.shadow', facts, 'began to try version 3 of rule Night shift (4711) without effect'],
+    ['rule.shadow', { ...facts, version: null }, 'ended the trial of a version of rule Night shift (4711)'],
+    ['person.add', facts, 'added Ada as dispatcher'],
+    ['company.pause', { what: 'platform' }, 'paused the platform'],
+    ['company.resume', { what: ['platform', 'mail'] }, 'ended the pause of the platform, mail'],
+    ['chain.cancel', { chainId: 'c' }, 'cancelled a chain'],
+    ['chain.cancel', { chainId: 'c', index: 0 }, 'cancelled action 0 of a chain'],
+    ['chain.bulk', { count: 3, verb: 'mend' }, 'decided about 3 chains at once: edit and retry'],
+    ['an.unknown-action', {}, 'an.unknown-action'],
+  ] as const)
+    it(`of ${action} with ${JSON.stringify(details)}`, () =>
+      assert.equal(
+        auditSentence(action, details, (relayId) => `Night shift (${relayId})`),
+        sentence,
+      ));
+});
+
+it('says who is signed in, and what this person may do', () => {
+  assert.equal(signedInWords({ kind: 'admin' }), 'Signed in with the admin token');
+  assert.equal(signedInWords({ kind: 'admin', name: 'dana' }), 'Signed in with admin token dana');
+  assert.equal(signedInWords({ kind: 'person', name: 'Ada', role: 'steer' }), `Signed in as Ada, ${roleWords.steer}`);
+  assert.equal(
+    signedInWords({ kind: 'key', name: 'dashboard', role: 'read' }),
+    `Signed in with key dashboard, ${roleWords.read}`,
+  );
+  assert.equal(callerWords({ kind: 'link', contact: 'a@b.example' }), 'the link in a notice to a@b.example');
+});
