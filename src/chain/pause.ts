@@ -1,5 +1,6 @@
 /** The outside systems of a company (connectors), and their pauses. Actions wait during the planned downtime of a system. */
 
+import type { ActionStatus } from './action-status.js';
 import { oneLine } from './text.js';
 
 export const connectors = ['platform', 'ticketing', 'mail'] as const;
@@ -30,9 +31,12 @@ export function isOn({ until }: Pause, time: number): boolean {
 
 /** The pause of this connector that ends last. Part of the replay contract. */
 export function pauseOf(pauses: readonly Pause[], connector: Connector): Pause | undefined {
+  return pausesOf(pauses, [connector])[0];
+}
+
+function pausesOf(pauses: readonly Pause[], needs: readonly Connector[]): Pause[] {
   const ends = ({ until }: Pause) => (until === undefined ? Number.MAX_VALUE : Date.parse(until));
-  const [longest] = pauses.filter(({ what }) => what === 'all' || what === connector).sort((a, b) => ends(b) - ends(a));
-  return longest;
+  return pauses.filter(({ what }) => what === 'all' || needs.includes(what)).sort((a, b) => ends(b) - ends(a));
 }
 
 export const pausableWords: Record<Pausable, string> = {
@@ -95,4 +99,25 @@ export function dueAfterPause(
   const waited = dueTimes.filter(({ needs }) => what === 'all' || needs.includes(what)).map(({ at }) => at + due - planned);
   const first = Math.min(due, ...waited.filter((at) => at >= began));
   return due + Math.max(0, Date.parse(until) - first);
+}
+
+/**
+ * The due time and the reason of an action that waits, or will wait, for a current pause. The workflow learns of the pause later.
+ * @param own - the original due time of the action, and the connectors that it needs.
+ */
+export function whilePaused(
+  { state, runAt, pausedSince, steered }: Pick<ActionStatus, 'state' | 'runAt' | 'pausedSince' | 'steered'>,
+  own: Due,
+  dueTimes: readonly Due[],
+  pauses: readonly Pause[],
+): { runAt?: string; reason?: string } {
+  if (state !== 'scheduled' && pausedSince === undefined) return {};
+  const [pause] = pausesOf(pauses, own.needs);
+  const due = runAt === undefined ? own.at : Date.parse(runAt);
+  if (!pause || (pause.until !== undefined && due >= Date.parse(pause.until))) return {};
+  const reason = pauseText(pause);
+  if (state !== 'scheduled' || pause.until === undefined) return { reason };
+  const wasMoved = steered?.some(({ verb }) => verb === 'runNow' || verb === 'reschedule');
+  const moved = wasMoved ? 0 : dueAfterPause(due, own.at, dueTimes, { ...pause, until: pause.until });
+  return { runAt: new Date(Math.max(moved, Date.parse(pause.until))).toISOString(), reason };
 }

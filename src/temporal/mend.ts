@@ -7,9 +7,9 @@ import type { ChainAction } from '../chain/chain.js';
 import { type Correction, correct } from '../chain/correct.js';
 import type { ActionDefinition } from '../chain/define-action.js';
 import { sameAssignment } from '../chain/edits.js';
-import { type Fields, mergeFields } from '../chain/fields.js';
+import { type Fields, fieldsNaming, mergeFields } from '../chain/fields.js';
 import { mendAction, newRecipients } from '../chain/mend.js';
-import { isUnknown } from '../chain/outcome.js';
+import { hasEnded, isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
 import { fieldsOf } from '../chain/sent.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
@@ -58,12 +58,19 @@ export async function readFields(
   client: Client,
   chain: ChainResource,
   asked: ActionResource,
-): Promise<{ fields: Fields; sent?: Fields; sameAssignment: number[] }> {
+): Promise<{ fields: Fields; sent?: Fields; sameAssignment: number[]; naming: { index: number; fields: string[] }[] }> {
   const accepted = await readAccepted(client, chain);
   const { action, changes } = await readAction(client, chain, asked, accepted);
   const sent = fieldsOf(action);
   const others = 'platformAssignmentId' in sent ? sameAssignment(accepted, chain.actions, asked.index) : [];
-  return { ...(asked.mends ? { fields: mergeFields(sent, changes), sent } : { fields: sent }), sameAssignment: others };
+  const fields = mergeFields(sent, changes);
+  const naming = accepted.flatMap((other) => {
+    const isOpen = chain.actions.some(({ index, state }) => index === other.index && !hasEnded(state));
+    const [isAsked, id = ''] = [other.index === asked.index, asked.assignmentId];
+    const named = isAsked || isOpen ? fieldsNaming(id, isAsked ? fields : fieldsOf(other)) : [];
+    return named.length > 0 ? [{ index: other.index, fields: named }] : [];
+  });
+  return { fields, ...(asked.mends && { sent }), sameAssignment: others, naming };
 }
 
 /** Returns the edit (`changes`) and its new `recipients`. @param accepted - actions without edits. @throws Problem not-steerable */

@@ -1,6 +1,7 @@
 /** Rehearses the draft beside the cards: what each step would do, and when. Nothing is sent. */
 
 import { type Signal, useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { clockText, delaySeconds } from '../../chain/durations.js';
 import type { Scenario } from '../../chain/scenario.js';
 import { deedWords } from '../../chain/sentences.js';
@@ -20,7 +21,7 @@ const scenarioWords: Record<'now' | Scenario, string> = {
   now: 'Every step runs now',
 };
 
-export function Timeline({ rehearsal }: { rehearsal: Rehearsal }) {
+export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; children: ComponentChildren }) {
   const { draft } = useKnowledge();
   const { timeZone } = useCompany();
   const { play, assignmentId, eventId, listed, composed, played, isOutdated, refused } = rehearsal;
@@ -43,6 +44,7 @@ export function Timeline({ rehearsal }: { rehearsal: Rehearsal }) {
         {listed.length > 0 && <Choice label="Event" of={eventId} options={[['', 'the last event'], ...received]} />}
       </details>
       <ProblemNote refused={refused} />
+      {children}
       {composed?.applies === false && <p class="note wait">The rule does not run for this event: {composed.reason}.</p>}
       {played && (
         <ol class={isOutdated ? 'rail outdated' : 'rail'} aria-label="Timeline of the steps">

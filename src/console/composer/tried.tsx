@@ -82,7 +82,7 @@ function TriedResult({ tried, relayId }: { tried: Tried; relayId: string }) {
   );
 }
 
-interface PublishProps extends Pick<ConfirmProps, 'title' | 'verb' | 'about' | 'onClose'> {
+interface PublishProps extends Pick<ConfirmProps, 'title' | 'verb' | 'about' | 'onClose' | 'children'> {
   relayId: string;
   version: 'draft' | number;
   publish(note: { note?: string }): Promise<unknown>;
@@ -92,13 +92,14 @@ interface PublishProps extends Pick<ConfirmProps, 'title' | 'verb' | 'about' | '
 const fields = { note: { label: 'Why? (optional)', hint: 'The list of versions shows this note.', rows: 2, maxLength: 1000 } };
 
 /** Publishes the draft, or an old version again. */
-export function PublishDialog({ verb, relayId, version, publish, onPublished, ...dialog }: PublishProps) {
+export function PublishDialog({ verb, relayId, version, publish, onPublished, children, ...dialog }: PublishProps) {
   const [tried, shown] = useTrial(relayId, version);
   return (
     <Deed
       {...{ ...dialog, fields, verb: tried ? verb : `${verb} without the trial`, words: 'Published', onDone: onPublished }}
       change={({ note }) => publish(note ? { note } : {})}
     >
+      {children}
       {shown}
     </Deed>
   );
