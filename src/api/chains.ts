@@ -79,7 +79,7 @@ const fieldsSchema = z
     sent: anyFields.optional().describe('The fields as they were in the request, if somebody has edited the action.'),
     sameAssignment: sameAssignment.describe('The indexes of other open actions with the same `platformAssignmentId`.'),
     naming: z
-      .array(z.object({ index: z.int(), fields: z.array(z.string()) }))
+      .array(z.object({ index: z.int(), field: z.string() }))
       .describe(
         'Texts of this and other open actions that contain the assignment id. An edit of the id does not change these texts.',
       ),

@@ -10,6 +10,7 @@ import { placeIn } from '../door/strict-json.js';
 import { tokensIn } from '../door/tokens.js';
 import { hashEvent } from '../temporal/start.js';
 import type { EventSender } from './event-authentication.js';
+import { proposedEvent } from './refused.js';
 import type { RefusedRequest, Rejections } from './rejections.js';
 import { largest } from './relay-request.js';
 import type { ApiOptions } from './route.js';
@@ -20,6 +21,7 @@ export interface AskedEvent extends EventSender {
   reading?: ReadEvent;
   key?: string | undefined;
   version?: number;
+  assignmentId?: string | undefined;
 }
 
 type Options = Pick<ApiOptions, 'store'> & { rejections: Rejections };
@@ -47,6 +49,7 @@ export async function keepRefusedEvent({ store, rejections }: Options, refused: 
     bytes: Buffer.byteLength(text),
     outcome: 'refused',
     version: asked.version ?? 0,
+    ...(asked.assignmentId !== undefined && { assignmentId: asked.assignmentId }),
     ...(kept?.kept && { rejectedId: kept.rejectedId }),
     reason: cutShort(refused.detail, 4000),
     ...(asked.key !== undefined && { dedupe: asked.key }),
@@ -80,7 +83,7 @@ function refusedEvent(refused: Rejection, asked: AskedEvent, reading: ReadEvent)
     ...(key !== undefined && { idempotencyKey: key }),
     elements: [],
     body,
-    ...(isUnreadable && { mistake: flaw.kind }),
+    ...(isUnreadable && { mistake: flaw.kind, propose: () => proposedEvent(companyId, text, flaw) }),
     mistakes: mistakes.slice(0, 100),
     ruleOf: () => relayId,
   };

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { fieldsOf } from '../chain/sent.js';
+import type { Caller } from '../contract/audit.js';
 import { Problem } from '../contract/problem.js';
 import {
   acceptedEventSchema,
@@ -10,13 +11,14 @@ import {
   notApplicableSchema,
   resendEventRequest,
   type StoredEvent,
+  testEventRequest,
   wholeEventSchema,
 } from '../contract/rule-event.js';
 import { parseEvent } from '../door/event.js';
 import { type Rendered, renderEvent } from '../rules/render.js';
 import { chainFilterSchema } from '../temporal/list.js';
 import { linksFor } from './bearer-authentication.js';
-import { numberCursor, pageQuery } from './input.js';
+import { numberCursor, pageQuery, readTexts } from './input.js';
 import { withinLimit } from './limits.js';
 import { found } from './problems.js';
 import type { Quotas } from './quotas.js';
@@ -33,6 +35,11 @@ export const eventFilterSchema = z.object({
   since: chainFilterSchema.shape.since.describe('Only events received at this time or later.'),
   until: chainFilterSchema.shape.until.describe('Only events received before this time.'),
 });
+const resendAnswers = {
+  202: ['The chain is accepted and will run.', acceptedEventSchema],
+  200: ['The rule does not apply to the event, so nothing has run.', notApplicableSchema],
+} as const satisfies Route['answers'];
+const resendProblems = [...startProblems, 'idempotency-key', 'event-refused', 'rule-without-contents', 'rule-disabled'] as const;
 const eventsQuery = pageQuery(numberCursor).extend(eventFilterSchema.shape);
 
 export function ruleEventListRoutes(options: ApiOptions, quotas: Quotas): Route[] {
@@ -40,6 +47,19 @@ export function ruleEventListRoutes(options: ApiOptions, quotas: Quotas): Route[
   const { events, versions, rules } = store;
   const find = async (companyId: string, relayId: string, eventId: string): Promise<StoredEvent> =>
     found(await events.get(companyId, relayId, eventId), `event ${eventId} of rule ${relayId} of company ${companyId}`);
+  /** @param number - by default, the published version. @throws Problem rule-disabled; Rejection rule-without-contents */
+  const versionOf = async (companyId: string, relayId: string, number?: number) => {
+    const { enabled, published } = found(await rules.get(companyId, relayId), `rule ${relayId} of company ${companyId}`);
+    if (!enabled) throw new Problem('rule-disabled', `Nothing has run: rule ${relayId} is disabled.`);
+    if (published === undefined) throw withoutContents(relayId);
+    return found(
+      await versions.get(companyId, relayId, number ?? published),
+      `version ${number ?? published} of rule ${relayId}`,
+    );
+  };
+  const missed = (details: object) => (err: unknown) => log.error({ err, ...details }, 'a resend could not be recorded');
+  const audit = (action: string, companyId: string, actor: Caller, details: object) =>
+    store.audit.record({ actor, action, companyId, details: { ...details } }).catch(missed({ companyId, ...details }));
   /** The refused request of an event, if the relay has kept it. */
   const refusedRequest = async (companyId: string, { rejectedId, dedupe }: StoredEvent) => {
     const request = rejectedId === undefined ? undefined : await store.rejected.get(companyId, rejectedId);
@@ -72,35 +92,40 @@ export function ruleEventListRoutes(options: ApiOptions, quotas: Quotas): Route[
         return c.json(wholeEventSchema.parse({ ...stored, event, variables }));
       },
     }),
+    route.author(`POST ${ofRule}/events`, 'sendTestEvent', 'Send a test event', {
+      description:
+        'Runs the published version of the rule with this event. The effects are real. To see them first, use `composeChain`.',
+      rawBody: testEventRequest,
+      answers: resendAnswers,
+      problems: resendProblems,
+      async handle(c, { companyId, relayId, actor }) {
+        const { idempotencyKey, mistake } = readIdempotencyKey(c);
+        if (mistake !== undefined) throw new Problem('idempotency-key', mistake);
+        const { event } = await readTexts(c, testEventRequest);
+        const version = await versionOf(companyId, relayId);
+        return withinLimit(c, limits, companyId, async () => {
+          const key = idempotencyKey && `test\n${idempotencyKey}`;
+          const of = { companyId, relayId, version, text: JSON.stringify(event), event, key };
+          const ran = await runEvent(options, quotas, { ...of, traceparent: c.get('traceparent') });
+          const details = { relayId, version: ran.version, newEventId: ran.eventId, chainId: ran.started?.chain.chainId };
+          await audit('event.test', companyId, actor, details);
+          return answerEvent(c, ran, linksFor(actor, links));
+        });
+      },
+    }),
     route.company(`POST ${ofRule}/events/:eventId/resend`, 'resendEvent', 'Send an event again', {
       description:
         'Runs an event again. `version` says which version of the rule runs. The relay handles the event as a new one. ' +
         'Delays start now. Without `confirm`, nothing runs, and the answer shows the actions.',
       use: 'steering',
       body: resendEventRequest,
-      answers: {
-        202: ['The chain is accepted and will run.', acceptedEventSchema],
-        200: ['The rule does not apply to the event, so nothing has run.', notApplicableSchema],
-      },
-      problems: [
-        ...startProblems,
-        'idempotency-key',
-        'not-confirmed',
-        'already-resent',
-        'already-dropped',
-        'event-refused',
-        'rule-without-contents',
-        'rule-disabled',
-      ],
+      answers: resendAnswers,
+      problems: [...resendProblems, 'not-confirmed', 'already-resent', 'already-dropped'],
       async handle(c, { companyId, relayId, eventId, actor, body: { version: wanted, confirm } }) {
         const { idempotencyKey, mistake } = readIdempotencyKey(c);
         if (mistake !== undefined) throw new Problem('idempotency-key', mistake);
         const stored = await find(companyId, relayId, eventId);
-        const { enabled, published } = found(await rules.get(companyId, relayId), `rule ${relayId} of company ${companyId}`);
-        if (!enabled) throw new Problem('rule-disabled', `Nothing has run: rule ${relayId} is disabled.`);
-        if (published === undefined) throw withoutContents(relayId);
-        const number = wanted === 'same' ? stored.version : published;
-        const version = found(await versions.get(companyId, relayId, number), `version ${number} of rule ${relayId}`);
+        const version = await versionOf(companyId, relayId, wanted === 'same' ? stored.version : undefined);
         return withinLimit(c, limits, companyId, async () => {
           const event = parseEvent(stored.body);
           if (!confirm) assertConfirmed(version.version, renderEvent(version.contents, relayId, event));
@@ -114,10 +139,10 @@ export function ruleEventListRoutes(options: ApiOptions, quotas: Quotas): Route[
           const ran = await runEvent(options, quotas, { ...of, traceparent: c.get('traceparent') });
           const { chainId } = ran.started?.chain ?? {};
           const details = { relayId, eventId, version: ran.version, newEventId: ran.eventId, chainId };
-          await Promise.all([
-            store.audit.record({ actor, action: 'event.resend', companyId, details }),
-            request && chainId && store.rejected.noteResent({ companyId, rejectedId: request.rejectedId, chainId }, actor),
-          ]).catch((err: unknown) => log.error({ err, companyId, ...details }, 'a resend could not be recorded'));
+          const { rejectedId } = request ?? {};
+          if (rejectedId && chainId)
+            await store.rejected.noteResent({ companyId, rejectedId, chainId }, actor).catch(missed(details));
+          await audit('event.resend', companyId, actor, details);
           return answerEvent(c, ran, linksFor(actor, links));
         });
       },

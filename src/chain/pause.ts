@@ -1,6 +1,5 @@
 /** The outside systems of a company (connectors), and their pauses. Actions wait during the planned downtime of a system. */
 
-import type { ActionStatus } from './action-status.js';
 import { oneLine } from './text.js';
 
 export const connectors = ['platform', 'ticketing', 'mail'] as const;
@@ -101,12 +100,19 @@ export function dueAfterPause(
   return due + Math.max(0, Date.parse(until) - first);
 }
 
+interface Waiting {
+  state: string;
+  runAt?: string | undefined; // ISO 8601
+  pausedSince?: string | undefined;
+  steered?: readonly { verb: string }[] | undefined;
+}
+
 /**
  * The due time and the reason of an action that waits, or will wait, for a current pause. The workflow learns of the pause later.
  * @param own - the original due time of the action, and the connectors that it needs.
  */
 export function whilePaused(
-  { state, runAt, pausedSince, steered }: Pick<ActionStatus, 'state' | 'runAt' | 'pausedSince' | 'steered'>,
+  { state, runAt, pausedSince, steered }: Waiting,
   own: Due,
   dueTimes: readonly Due[],
   pauses: readonly Pause[],

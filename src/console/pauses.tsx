@@ -1,7 +1,7 @@
 /** Pauses of outside systems: the banner on every page, and the button in the header that begins a pause. */
 
 import { type Pausable, pausable } from '../chain/pause.js';
-import { ask, may, pageOf, path, query, refreshAll, useCompany, useResource } from './base.js';
+import { ask, may, pageOf, path, query, useCompany, useResource } from './base.js';
 import type { ChainList } from './types.js';
 import { Button, DeedButton, ProblemNote, Time, useDeed } from './ui/index.js';
 import { counted, pausableWords, timeIn } from './words.js';
@@ -25,15 +25,15 @@ const title = 'Pause for planned downtime';
 const pausing = { title, verb: 'Pause', words: 'Paused', look: 'quiet', fields, about } as const;
 
 export function PauseButton() {
-  const { companyId } = useCompany();
+  const { companyId, refresh } = useCompany();
   if (!may('manage')) return null;
   const pause = ({ what, reason, seconds = '' }: Record<string, string>) =>
     ask('PUT', path`/admin/companies/${companyId}/pause`, { what, reason: reason || undefined, until: timeIn(+seconds) });
-  return <DeedButton {...pausing} change={pause} onDone={refreshAll} />;
+  return <DeedButton {...pausing} change={pause} onDone={refresh} />;
 }
 
 export function PauseBanner() {
-  const { companyId, pauses } = useCompany();
+  const { companyId, pauses, refresh } = useCompany();
   const filter = { paused: 'true', limit: `${mostCounted}` };
   const waiting = useResource<ChainList>(pauses.length > 0 ? path`/co/${companyId}/chains` + query(filter) : undefined);
   const deed = useDeed();
@@ -41,7 +41,7 @@ export function PauseBanner() {
   const chains = nextCursor ? `more than ${mostCounted} chains` : counted(items.length, 'chain');
   const end = async (what: Pausable, overdue?: 'now') => {
     const ended = () => ask('DELETE', path`/admin/companies/${companyId}/pause` + query({ what, overdue }));
-    if (await deed.run(ended, 'The pause has ended.')) refreshAll();
+    if (await deed.run(ended, 'The pause has ended.')) refresh();
   };
   if (pauses.length === 0) return null;
   return (

@@ -112,7 +112,6 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
     clearTimeout(timer);
     timer = setTimeout(() => void look(), ms);
   };
-  const refresh = () => wait(listDelayMs);
   const comesBack = () => {
     if (isAttended() && (sessionIsOver.value || Date.now() - (at.value ?? 0) > rhythm.shortestMs)) void look(true);
   };
@@ -123,7 +122,6 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
     /** @returns a function that stops the requests. */
     start() {
       const isStreamed = (rhythm === usual || rhythm === often) && path?.startsWith('/co/');
-      opened.add(refresh);
       const stopListening = isStreamed ? listen({ path: path ?? '', hear }) : undefined;
       stopped = false;
       document.addEventListener('visibilitychange', comesBack);
@@ -131,20 +129,15 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
       void look();
       return () => {
         stopped = true;
-        opened.delete(refresh);
         stopListening?.();
         clearTimeout(timer);
         document.removeEventListener('visibilitychange', comesBack);
         removeEventListener('focus', comesBack);
       };
     },
-    refresh,
+    refresh: () => wait(listDelayMs),
   };
 }
-
-/** Requests everything on the page again after about a second, because a change can concern all of it. */
-export const refreshAll = () => opened.forEach((refresh) => refresh());
-const opened = new Set<() => void>();
 
 /** `hear` gets the new answer, or undefined if the answer has not changed. */
 type Listener = { path: string; hear(body?: unknown): void };

@@ -128,7 +128,7 @@ export function FieldInputs({ fields, texts, issues, at, labels = {} }: FieldInp
   return <>{names.filter((name) => !fixedFields.includes(name)).map(editor)}</>;
 }
 
-type Editable = { fields: Fields; sameAssignment: number[]; naming: { index: number; fields: string[] }[] };
+type Editable = { fields: Fields; sameAssignment: number[]; naming: { index: number; field: string }[] };
 type MendProps = Pick<VerbsProps, 'chain' | 'action' | 'onDone'> & Pick<ConfirmProps, 'children' | 'onClose'>;
 
 function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: MendProps) {
@@ -146,11 +146,8 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
   const count = Object.keys(changes).length;
   const isMoved = 'platformAssignmentId' in changes;
   const others = isMoved ? sameAssignment : [];
-  const kept = naming.flatMap(({ index, fields: names }) =>
-    names
-      .filter((name) => isMoved && (index !== action.index || !(name in changes)))
-      .map((name) => `${fieldWords[name] ?? name}${index === action.index ? '' : ` of action ${index}`}`),
-  );
+  const kept = naming.filter(({ index, field }) => isMoved && (index !== action.index || !(field in changes)));
+  const oldTexts = kept.map(({ index, field }) => `${fieldWords[field] ?? field} of action ${index}`).join(', ');
   const mend = async ({ isMeant, areAll }: Record<string, string>) => {
     isUnchanged.value = count === 0;
     if (count === 0) return;
@@ -178,9 +175,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
           The assignment of {actionsText(others)} stays the same. To change it there too, save an edit of the assignment alone.
         </p>
       )}
-      {kept.length > 0 && (
-        <p class="note wait" role="status">{`These texts still contain ${action.assignmentId}: ${kept.join(', ')}.`}</p>
-      )}
+      {oldTexts && <p class="note wait">{`These texts still contain ${action.assignmentId}: ${oldTexts}.`}</p>}
       {isUnknown(action) && (
         <Check name="isMeant" required>
           The outcome of the last attempt is unknown. I have checked whether the action was done, and I want to retry.

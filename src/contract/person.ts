@@ -27,6 +27,10 @@ export const personSchema = z
   .meta({ id: 'Person' });
 export type Person = z.infer<typeof personSchema>;
 
+export const addedPersonSchema = personSchema
+  .extend({ invited: z.boolean().describe('Whether the mail server has taken the mail that tells the person how to sign in.') })
+  .meta({ id: 'AddedPerson' });
+
 export const peopleResponse = z.object({ people: z.array(personSchema) });
 
 export const personRequest = z

@@ -143,7 +143,7 @@ export const resendRequest = z
     proposed: z
       .boolean()
       .default(false)
-      .describe('`true` sends the actions of the `proposal`, with the edits in `actions`. Required for an unreadable body.'),
+      .describe('`true` sends the `proposal`, with the edits in `actions`. Required for an unreadable body.'),
     leaveOut: z
       .array(z.int().min(0).max(1000))
       .max(1000)
@@ -188,6 +188,8 @@ export const wholeRejectedSchema = rejectedSchema.extend({
     'The received actions, without tokens. Empty for an event, and for a body that could not be read.',
   ),
   body: encrypted(keptBody).optional().describe('The received body, if it is an event or could not be read as actions.'),
-  proposal: encrypted(z.array(proposedAction)).optional().describe('The actions that an unreadable body probably means.'),
+  proposal: encrypted(z.array(proposedAction))
+    .optional()
+    .describe('The actions, or the one event, that an unreadable body probably means.'),
 });
 export type RejectedRequest = z.infer<typeof wholeRejectedSchema>;

@@ -192,6 +192,7 @@ export const tryRequest = z
 export const triedEventSchema = z.object({
   eventId: z.string(),
   receivedAt: z.iso.datetime(),
+  assignmentId: z.string().optional(),
   outcome: z.enum(triedOutcomes),
   reason: z.string().optional(),
   differences: z

@@ -110,6 +110,7 @@ export const eventSchema = z
     version: z.int(),
     chainId: z.string().optional(),
     rejectedId: z.string().optional(),
+    assignmentId: encrypted(z.string()).optional().describe('The assignment of the steps of the rule, for this event.'),
     reason: encrypted(z.string()).optional().describe('Why the event was not applicable or was refused.'),
     dedupe: encrypted(z.string()).optional().describe('The idempotency key of the event.'),
     resentFrom: z.string().optional().describe('The event that a person sent again.'),
@@ -137,6 +138,8 @@ export const eventsResponse = z.object({
   nextCursor: z.string().optional(),
   shadowCounts: z.record(z.string(), z.int()).optional().describe('The outcomes of the shadow version so far, counted.'),
 });
+
+export const testEventRequest = z.strictObject({ event: z.record(z.string(), z.unknown()) }).meta({ id: 'TestEvent' });
 
 export const resendEventRequest = z
   .strictObject({

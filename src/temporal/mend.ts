@@ -58,18 +58,20 @@ export async function readFields(
   client: Client,
   chain: ChainResource,
   asked: ActionResource,
-): Promise<{ fields: Fields; sent?: Fields; sameAssignment: number[]; naming: { index: number; fields: string[] }[] }> {
+): Promise<{ fields: Fields; sent?: Fields; sameAssignment: number[]; naming: { index: number; field: string }[] }> {
   const accepted = await readAccepted(client, chain);
   const { action, changes } = await readAction(client, chain, asked, accepted);
   const sent = fieldsOf(action);
   const others = 'platformAssignmentId' in sent ? sameAssignment(accepted, chain.actions, asked.index) : [];
   const fields = mergeFields(sent, changes);
-  const naming = accepted.flatMap((other) => {
-    const isOpen = chain.actions.some(({ index, state }) => index === other.index && !hasEnded(state));
-    const [isAsked, id = ''] = [other.index === asked.index, asked.assignmentId];
-    const named = isAsked || isOpen ? fieldsNaming(id, isAsked ? fields : fieldsOf(other)) : [];
-    return named.length > 0 ? [{ index: other.index, fields: named }] : [];
-  });
+  const open = chain.actions.filter(({ index, state }) => index === asked.index || !hasEnded(state));
+  const naming = accepted
+    .filter(({ index }) => open.some((one) => one.index === index))
+    .flatMap((other) => {
+      const { index } = other;
+      const named = fieldsNaming(asked.assignmentId ?? '', index === asked.index ? fields : fieldsOf(other));
+      return named.map((field) => ({ index, field }));
+    });
   return { fields, ...(asked.mends && { sent }), sameAssignment: others, naming };
 }
 

@@ -41,7 +41,7 @@ export function useKnowledge(): Knowledge {
 /** Warnings about groups that are not at the platform. There are none if the platform lists no groups. */
 export function unknownGroups(cards: Draft['cards'], { groups, groupIds }: SystemNames): Remark[] {
   const known = [...groups, ...groupIds].map((name) => name.trim().toLowerCase());
-  const isUnknown = (group: string) => known.length > 0 && !group.includes('${') && !known.includes(group.trim().toLowerCase());
+  const isUnknown = (group: string) => known.length > 0 && !group.includes('${') && !known.includes(group.toLowerCase());
   return cards.flatMap(({ fields }, place) =>
     groupsOf(fields).flatMap((group) =>
       isUnknown(group)

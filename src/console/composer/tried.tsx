@@ -61,10 +61,10 @@ function TriedResult({ tried, relayId }: { tried: Tried; relayId: string }) {
         <details>
           <summary>{counted(events.length, 'event')} with a difference</summary>
           <ul class="plain">
-            {events.map(({ eventId, receivedAt, outcome, reason, differences = [] }) => (
+            {events.map(({ eventId, receivedAt, assignmentId, outcome, reason, differences = [] }) => (
               <li key={eventId} class="difference">
                 <a href={pageOf.event(companyId, relayId, eventId)}>
-                  <Time at={receivedAt} />
+                  <Time at={receivedAt} /> {assignmentId}
                 </a>{' '}
                 <span class={`badge ${outcomes[outcome][1]}`}>{triedWords(outcome)}</span>
                 {reason && <Said look="reason small" text={capital(inSteps(reason))} />}

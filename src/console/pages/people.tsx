@@ -1,6 +1,7 @@
 /** The people and keys of a company, and its audit log. */
 
-import { ask, pageOf, path, seldom, useCompany, usePages, useResource } from '../base.js';
+import { roleWords } from '../../contract/role-words.js';
+import { announce, ask, pageOf, path, seldom, useCompany, usePages, useResource } from '../base.js';
 import { Page } from '../frame.js';
 import type { auditResponse, createdKeyResponse, keysResponse, Person, peopleResponse, Role, z } from '../types.js';
 import { DeedButton, ExportLinks, Known, Lifetime, Pager, Said, SecretButton, Section, Table, Time } from '../ui/index.js';
@@ -58,12 +59,6 @@ function actorWords(actor: z.infer<typeof auditResponse>['entries'][number]['act
   return actor.name === undefined ? actor.kind : `${actor.kind} ${actor.name}`;
 }
 
-const roleWords: Record<Role, string> = {
-  read: 'can see chains and refused requests',
-  steer: 'can also retry, edit, skip and cancel, and send refused requests',
-  author: 'can also write and publish rules, and make their tokens',
-  manage: 'can also change settings, people and keys, and delete rules',
-};
 const roles = Object.entries(roleWords).map(([role, words]) => [role, `${role}: ${words}`] as const);
 const roleField = (first: Role) => ({ label: 'Role', options: roles, first });
 
@@ -77,8 +72,12 @@ const personFields = ({ email, name, role = 'steer' }: Partial<Person> = {}) =>
 export function People() {
   const at = path`/admin/companies/${useCompany().companyId}/people`;
   const people = useResource<z.infer<typeof peopleResponse>>(at, seldom);
-  const put = ({ name, ...given }: Record<string, string>) => ask('PUT', at, { ...given, name: name || undefined });
-  const form = { change: put, words: 'Saved.', onDone: people.refresh };
+  const put = async ({ name, ...given }: Record<string, string>) => {
+    const { invited } = await ask<{ invited?: boolean }>('PUT', at, { ...given, name: name || undefined });
+    const missed = `No mail was sent. Tell the person to open ${location.origin}/sign-in.`;
+    announce(`Saved. ${invited ? 'The person gets a mail that says how to sign in.' : invited === false ? missed : ''}`.trim());
+  };
+  const form = { change: put, words: '', onDone: people.refresh };
   return (
     <Section title="People" look="">
       <DeedButton {...form} look="main" opens="Add a person" title="Add a person" verb="Add" fields={personFields()} />

@@ -2,12 +2,17 @@
 
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
-import { ask, may, pageOf, path, query, useCompany, usePages, useResource } from '../base.js';
-import { inSteps, variableWords } from '../composer/knowledge.js';
+import { ask, may, pageOf, path, query, seldom, useAnswer, useCompany, usePages, useResource } from '../base.js';
+import { draftOf } from '../composer/draft.js';
+import { inSteps, mistakeText, variableWords } from '../composer/knowledge.js';
+import { inventedEvent } from '../composer/places.js';
 import { triedWords } from '../composer/tried.js';
+import { readObject } from '../fields.js';
 import { PageOf } from '../frame.js';
 import type {
   AcceptedEvent,
+  Composed,
+  Contents,
   EventOutcome,
   eventsResponse,
   NotApplicableEvent,
@@ -15,8 +20,21 @@ import type {
   wholeEventSchema,
   z,
 } from '../types.js';
-import { Badge, Choice, DeedButton, ExportLinks, Fact, FieldList, Moment, Said, Table, Time } from '../ui/index.js';
-import type { Tone } from '../words.js';
+import {
+  Badge,
+  Choice,
+  Deed,
+  DeedButton,
+  ExportLinks,
+  Fact,
+  FieldList,
+  JsonArea,
+  Moment,
+  Said,
+  Table,
+  Time,
+} from '../ui/index.js';
+import { counted, type Tone } from '../words.js';
 
 const outcomeWords: Record<EventOutcome, [words: string, tone: Tone]> = {
   chain: ['started a chain', 'good'],
@@ -62,13 +80,13 @@ export function EventTable({ relayId, events }: { relayId: string; events: reado
   return (
     <Table
       caption="Events"
-      columns={['Received', 'Result', 'Version']}
-      named={2}
+      columns={['Received', 'Assignment', 'Result', 'Version']}
+      named={3}
       empty="No event has arrived. The page of the rule has the address for your platform."
       rows={events.map((event) => {
         const received = <Time at={event.receivedAt} distance />;
         const link = <a href={pageOf.event(companyId, relayId, event.eventId)}>{received}</a>;
-        return [event.eventId, [link, <Became of={event} />, event.version || 'none']];
+        return [event.eventId, [link, event.assignmentId, <Became of={event} />, event.version || 'none']];
       })}
     />
   );
@@ -122,6 +140,49 @@ export function EventPage({ relayId, eventId }: { relayId: string; eventId: stri
   );
 }
 
+/** Opens the chain that an event has started, or the page of an event that has started nothing. */
+function useSending(relayId: string) {
+  const { companyId } = useCompany();
+  const { route } = useLocation();
+  return async (at: string, request: object) => {
+    const sent = await ask<AcceptedEvent | NotApplicableEvent>('POST', at, request);
+    route(sent.applies ? pageOf.chain(companyId, sent.chainId) : pageOf.event(companyId, relayId, sent.eventId));
+  };
+}
+
+type TestProps = { at: string; relayId: string; contents: Contents; onClose(): void };
+
+/** Begins with the last event, or with an invented event. @param at - the path of the rule's events. */
+export function TestEvent({ at, relayId, contents, onClose }: TestProps) {
+  const { companyId } = useCompany();
+  const send = useSending(relayId);
+  const typed = useSignal<string | undefined>(undefined);
+  const last = useResource<Events>(`${at}?limit=1`, seldom).data.value;
+  const given = typed.value === undefined ? undefined : readObject(typed.value);
+  const eventId = given ? undefined : last?.events[0]?.eventId;
+  const asked = { contents, relayId, ...(eventId ? { eventId } : { event: given ?? inventedEvent(draftOf(contents)) }) };
+  const compose = last && path`/co/${companyId}/chains/compose`;
+  const { body, isOutdated } = useAnswer<Composed>('POST', compose, asked, 500);
+  const { event, actions = [], problems = [], reason } = body ?? {};
+  const ids = [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))].join(', ');
+  const runs = `This runs ${counted(actions.length, 'action')}${ids && ` for assignment ${ids}`}, for real.`;
+  const words = reason ? `The rule does not run for this event: ${reason}.` : problems.map(mistakeText).join(' ') || runs;
+  const isBroken = typed.value !== undefined && !given;
+  return (
+    <Deed title="Send a test event" verb="Send" words="Sent" change={() => send(at, { event: given ?? event })} onClose={onClose}>
+      <p class="note wait" role="status">
+        {isBroken ? 'The event must be a JSON object.' : isOutdated ? 'Checking…' : words}
+      </p>
+      <JsonArea
+        label="Event"
+        rows={12}
+        value={typed.value ?? JSON.stringify(event, undefined, 2)}
+        onText={(text) => (typed.value = text)}
+      />
+    </Deed>
+  );
+}
+
 const versions = Object.entries({ published: 'the published version', same: 'the version that ran before' });
 const again = {
   ...{ title: 'Send the event again?', verb: 'Send again', words: 'Sent again' },
@@ -129,16 +190,10 @@ const again = {
 };
 
 function SendAgain({ at, relayId }: { at: string; relayId: string }) {
-  const { companyId } = useCompany();
-  const { route } = useLocation();
+  const send = useSending(relayId);
   const version = useSignal('published');
-  const send = async () => {
-    const request = { version: version.value, confirm: true };
-    const sent = await ask<AcceptedEvent | NotApplicableEvent>('POST', `${at}/resend`, request);
-    route(sent.applies ? pageOf.chain(companyId, sent.chainId) : pageOf.event(companyId, relayId, sent.eventId));
-  };
   return (
-    <DeedButton {...again} change={send}>
+    <DeedButton {...again} change={() => send(`${at}/resend`, { version: version.value, confirm: true })}>
       <Choice label="Version" of={version} options={versions} />
     </DeedButton>
   );

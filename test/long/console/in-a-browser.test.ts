@@ -280,7 +280,7 @@ async function lookAround(): Promise<void> {
     await click(page, /^(Correct|Edit|Fix)/);
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Assignment number').fill(assignment);
-    await dialog.getByText(`These texts still contain ${missing}: Note, Subject of action 1.`).waitFor();
+    await dialog.getByText(`These texts still contain ${missing}: Note of action 0, Subject of action 1.`).waitFor();
     assert.deepEqual(await obstacles(page), []);
     await dialog.getByRole('button', { name: 'Back' }).click();
     await company.steer(chainId, 'cancel');
@@ -945,10 +945,10 @@ async function lookAround(): Promise<void> {
       await step.getByText(/in (9|10) minutes/).waitFor();
       await click(page, /^Pause/);
       await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
-      await step.getByText(/in (1 hour|2 hours).*waits while paused/).waitFor({ timeout: 6_000 });
+      await step.getByText(/in (1 hour|2 hours).*waits while paused/).waitFor({ timeout: 20_000 });
       await reads(page, /Next: send to group 501 .*waits while paused/);
       await page.getByRole('button', { name: /^End now/ }).click();
-      await step.getByText(/in 9 minutes/).waitFor({ timeout: 6_000 });
+      await step.getByText(/in 9 minutes/).waitFor({ timeout: 20_000 });
       await page.context().close();
     });
 

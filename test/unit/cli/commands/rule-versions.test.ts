@@ -95,7 +95,9 @@ describe('the versions and events of a rule', () => {
     const { out } = await run('rules try acme 4711 3 --events e1,e2', { 'POST try': tried });
     assert.match(
       out,
-      new RegExp(`^${sum}\n\nEVENT +RECEIVED +OUTCOME +WHAT\ne1 .* different +1 body\ne2 .* would-be-refused +no value\n$`),
+      new RegExp(
+        `^${sum}\n\nEVENT +RECEIVED +ASSIGNMENT +OUTCOME +WHAT\ne1 .* 1001 +different +1 body\ne2 .* would-be-refused +no value\n$`,
+      ),
     );
     assert.deepEqual(bodies('POST'), [['try', { version: 3, events: { ids: ['e1', 'e2'] } }]]);
     const none = { tried: 0, counts: {}, problems: [], events: [] };
