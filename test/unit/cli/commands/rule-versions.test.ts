@@ -28,7 +28,13 @@ const tried = {
   counts: { same: 187, different: 12, 'would-be-refused': 1 },
   problems: [],
   events: [
-    { eventId: 'e1', receivedAt: at, outcome: 'different', differences: [{ action: 1, field: 'body', before: 'a', after: 'b' }] },
+    {
+      eventId: 'e1',
+      receivedAt: at,
+      assignmentId: '1001',
+      outcome: 'different',
+      differences: [{ action: 1, field: 'body', before: 'a', after: 'b' }],
+    },
     { eventId: 'e2', receivedAt: at, outcome: 'would-be-refused', reason: 'no value' },
   ],
 };
@@ -160,7 +166,7 @@ describe('the versions and events of a rule', () => {
     });
     assert.match(
       out,
-      /^EVENT +RECEIVED +OUTCOME +VERSION +CHAIN +SHADOW +REASON\ne1 .* chain +4 +c1\ne2 .* refused +4 +c1 +5: same\n\nOutcomes of the shadow version:\n {2}same +1\n$/,
+      /^EVENT +RECEIVED +ASSIGNMENT +OUTCOME +VERSION +CHAIN +SHADOW +REASON\ne1 .* chain +4 +c1\ne2 .* refused +4 +c1 +5: same\n\nOutcomes of the shadow version:\n {2}same +1\n$/,
     );
     const whole = { ...event, event: { id: 'A1' }, variables: { id: 'A1' } };
     assert.match(
