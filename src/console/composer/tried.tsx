@@ -11,12 +11,9 @@ import { Changes } from './differences.js';
 import { fieldName, inSteps, mistakeText } from './knowledge.js';
 
 const outcomes: Record<TriedOutcome, [words: string, tone: Tone]> = {
-  same: ['the same', 'quiet'],
-  different: ['different', 'wait'],
-  'no-longer-applies': ['no longer run', 'wait'],
-  'applies-now': ['run now', 'wait'],
-  'not-applicable': ['not run', 'quiet'],
-  'would-be-refused': ['refused', 'bad'],
+  ...({ same: ['the same', 'quiet'], different: ['different', 'wait'] } as const),
+  ...({ 'no-longer-applies': ['no longer run', 'wait'], 'applies-now': ['run now', 'wait'] } as const),
+  ...({ 'not-applicable': ['not run', 'quiet'], 'would-be-refused': ['refused', 'bad'] } as const),
   'needs-attention': ['needs attention', 'bad'],
 };
 

@@ -1,40 +1,14 @@
 /** The events of a rule with their results, and the page of one event. */
 
 import { useSignal } from '@preact/signals';
-import { useLocation } from 'preact-iso';
-import { ask, may, pageOf, path, query, seldom, useAnswer, useCompany, usePages, useResource } from '../base.js';
-import { draftOf } from '../composer/draft.js';
-import { inSteps, mistakeText, variableWords } from '../composer/knowledge.js';
-import { inventedEvent } from '../composer/places.js';
+import { may, pageOf, path, query, useCompany, usePages, useResource } from '../base.js';
+import { inSteps, variableWords } from '../composer/knowledge.js';
 import { triedWords } from '../composer/tried.js';
-import { readObject } from '../fields.js';
 import { PageOf } from '../frame.js';
-import type {
-  AcceptedEvent,
-  Composed,
-  Contents,
-  EventOutcome,
-  eventsResponse,
-  NotApplicableEvent,
-  RuleEvent,
-  wholeEventSchema,
-  z,
-} from '../types.js';
-import {
-  Badge,
-  Choice,
-  Deed,
-  DeedButton,
-  ExportLinks,
-  Fact,
-  FieldList,
-  JsonArea,
-  Moment,
-  Said,
-  Table,
-  Time,
-} from '../ui/index.js';
-import { counted, type Tone } from '../words.js';
+import { SendAgain } from '../rule/sending.js';
+import type { EventOutcome, eventsResponse, RuleEvent, wholeEventSchema, z } from '../types.js';
+import { Badge, Choice, ExportLinks, Fact, FieldList, Moment, Said, Table, Time } from '../ui/index.js';
+import type { Tone } from '../words.js';
 
 const outcomeWords: Record<EventOutcome, [words: string, tone: Tone]> = {
   chain: ['started a chain', 'good'],
@@ -137,64 +111,5 @@ export function EventPage({ relayId, eventId }: { relayId: string; eventId: stri
         </>
       )}
     </PageOf>
-  );
-}
-
-/** Opens the chain that an event has started, or the page of an event that has started nothing. */
-function useSending(relayId: string) {
-  const { companyId } = useCompany();
-  const { route } = useLocation();
-  return async (at: string, request: object) => {
-    const sent = await ask<AcceptedEvent | NotApplicableEvent>('POST', at, request);
-    route(sent.applies ? pageOf.chain(companyId, sent.chainId) : pageOf.event(companyId, relayId, sent.eventId));
-  };
-}
-
-type TestProps = { at: string; relayId: string; contents: Contents; onClose(): void };
-
-/** Begins with the last event, or with an invented event. @param at - the path of the rule's events. */
-export function TestEvent({ at, relayId, contents, onClose }: TestProps) {
-  const { companyId } = useCompany();
-  const send = useSending(relayId);
-  const typed = useSignal<string | undefined>(undefined);
-  const last = useResource<Events>(`${at}?limit=1`, seldom).data.value;
-  const given = typed.value === undefined ? undefined : readObject(typed.value);
-  const eventId = given ? undefined : last?.events[0]?.eventId;
-  const asked = { contents, relayId, ...(eventId ? { eventId } : { event: given ?? inventedEvent(draftOf(contents)) }) };
-  const compose = last && path`/co/${companyId}/chains/compose`;
-  const { body, isOutdated } = useAnswer<Composed>('POST', compose, asked, 500);
-  const { event, actions = [], problems = [], reason } = body ?? {};
-  const ids = [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))].join(', ');
-  const runs = `This runs ${counted(actions.length, 'action')}${ids && ` for assignment ${ids}`}, for real.`;
-  const words = reason ? `The rule does not run for this event: ${reason}.` : problems.map(mistakeText).join(' ') || runs;
-  const isBroken = typed.value !== undefined && !given;
-  return (
-    <Deed title="Send a test event" verb="Send" words="Sent" change={() => send(at, { event: given ?? event })} onClose={onClose}>
-      <p class="note wait" role="status">
-        {isBroken ? 'The event must be a JSON object.' : isOutdated ? 'Checking…' : words}
-      </p>
-      <JsonArea
-        label="Event"
-        rows={12}
-        value={typed.value ?? JSON.stringify(event, undefined, 2)}
-        onText={(text) => (typed.value = text)}
-      />
-    </Deed>
-  );
-}
-
-const versions = Object.entries({ published: 'the published version', same: 'the version that ran before' });
-const again = {
-  ...{ title: 'Send the event again?', verb: 'Send again', words: 'Sent again' },
-  about: 'All steps of the rule run again. People may get a second message. The delays start now.',
-};
-
-function SendAgain({ at, relayId }: { at: string; relayId: string }) {
-  const send = useSending(relayId);
-  const version = useSignal('published');
-  return (
-    <DeedButton {...again} change={() => send(`${at}/resend`, { version: version.value, confirm: true })}>
-      <Choice label="Version" of={version} options={versions} />
-    </DeedButton>
   );
 }

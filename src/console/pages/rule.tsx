@@ -6,11 +6,12 @@ import { contentsText, draftOf } from '../composer/draft.js';
 import { Page } from '../frame.js';
 import { Door, Tokens } from '../rule/door.js';
 import { Health } from '../rule/health.js';
+import { TestEvent } from '../rule/sending.js';
 import { Enabling, type Rule, RuleSettings } from '../rule/settings.js';
 import { Week } from '../rule/week.js';
 import type { DraftResponse, eventsResponse, tokensResponse, versionsResponse, WholeVersion, z } from '../types.js';
 import { ButtonTo, Known, LinkRow, Opener, Section, Time } from '../ui/index.js';
-import { EventTable, TestEvent } from './rule-events.js';
+import { EventTable } from './rule-events.js';
 
 export function RulePage({ relayId }: { relayId: string }) {
   const { companyId, refresh, ruleName } = useCompany();
