@@ -4,10 +4,8 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Subject } from '../../chain/comparisons.js';
 import type { Fields } from '../../chain/fields.js';
-import { groupsOf } from '../../chain/sentences.js';
 import type { Composed, Composer, SystemNames } from '../types.js';
 import { fieldWords } from '../words.js';
-import type { Draft } from './draft.js';
 import type { Editing } from './use-draft.js';
 
 /** How the sender calls the relay: with its event, or with a list of actions. */
@@ -36,19 +34,6 @@ export function useKnowledge(): Knowledge {
   const known = useContext(KnowledgeContext);
   if (!known) throw new Error('useKnowledge works only inside the composer');
   return known;
-}
-
-/** Warnings about groups that are not at the platform. There are none if the platform lists no groups. */
-export function unknownGroups(cards: Draft['cards'], { groups, groupIds }: SystemNames): Remark[] {
-  const known = [...groups, ...groupIds].map((name) => name.trim().toLowerCase());
-  const isUnknown = (group: string) => known.length > 0 && !group.includes('${') && !known.includes(group.toLowerCase());
-  return cards.flatMap(({ fields }, place) =>
-    groupsOf(fields).flatMap((group) =>
-      isUnknown(group)
-        ? { pointer: `/actions/${place}/sendToGroups`, detail: `has a group that is not at the platform: ${group}` }
-        : [],
-    ),
-  );
 }
 
 /** Assignments with the usual statuses. The composer offers them before it has read an assignment. */

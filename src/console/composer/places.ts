@@ -3,7 +3,10 @@
 import { conditionOf, type Row, type Value, whenOf } from '../../chain/comparisons.js';
 import { ownProperty, pathPattern, propertyOf, stepsOf } from '../../chain/condition.js';
 import { type Fields, isObject } from '../../chain/fields.js';
+import type { Issue } from '../../chain/request.js';
+import { groupsOf } from '../../chain/sentences.js';
 import { cutShort, variablePattern } from '../../chain/text.js';
+import type { SystemNames } from '../types.js';
 import type { Draft } from './draft.js';
 
 export type Place = { path: string; value: Value | null };
@@ -111,4 +114,13 @@ function withValue(into: unknown, [step, ...rest]: (string | number)[], value: u
   const inner = step === undefined || rest.length === 0 ? value : withValue(ownProperty(into, step), rest, value);
   const before = typeof step === 'number' ? (Array.isArray(into) ? into : []) : isObject(into) ? into : {};
   return Object.assign(Array.isArray(before) ? [...before] : { ...before }, step !== undefined && { [step]: inner });
+}
+
+/** Warnings about groups that are not at the platform. There are none if the platform lists no groups. */
+export function unknownGroups(cards: Draft['cards'], { groups, groupIds }: SystemNames): Issue[] {
+  const known = [...groups, ...groupIds].map((name) => name.trim().toLowerCase());
+  const isUnknown = (group: string) => known.length > 0 && !group.includes('${') && !known.includes(group.toLowerCase());
+  const detail = 'has a group that is not at the platform: ';
+  const unknown = cards.map(({ fields }) => groupsOf(fields).filter(isUnknown));
+  return unknown.flatMap((all, place) => all.map((one) => ({ pointer: `/actions/${place}/sendToGroups`, detail: detail + one })));
 }
