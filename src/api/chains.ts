@@ -80,9 +80,7 @@ const fieldsSchema = z
     sameAssignment: sameAssignment.describe('The indexes of other open actions with the same `platformAssignmentId`.'),
     naming: z
       .array(z.object({ index: z.int(), field: z.string() }))
-      .describe(
-        'Texts of this and other open actions that contain the assignment id. An edit of the id does not change these texts.',
-      ),
+      .describe('The texts of open actions that contain the assignment id. An edit of the id does not change these texts.'),
   })
   .meta({ id: 'ActionFields' });
 const steeredAnswer = z.object({

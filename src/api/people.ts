@@ -1,16 +1,15 @@
 /** `/admin/companies/{companyId}/people`: the people who can sign in to a company, and need no key. */
 
-import type { Caller } from '../contract/audit.js';
-import { makeId, type Role } from '../contract/credential.js';
+import { actorName, type Caller } from '../contract/audit.js';
+import { makeId, type Role, roles } from '../contract/credential.js';
 import { addedPersonSchema, mostPeople, peopleResponse, personRequest, personSchema } from '../contract/person.js';
+import { roleWords } from '../contract/role-words.js';
 import { Shares } from '../service/shares.js';
-import { invitation } from './invitation.js';
 import { found, limitReached, notFound } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
 /** The number of invitations that a company can send at once; then one more every `invitedEveryMs`. */
 const [mostInvited, invitedEveryMs] = [50, 60_000];
-const mailMs = 10_000;
 
 export function peopleRoutes({ store, connectors: { operatorMail }, links, log }: ApiOptions): Route[] {
   const { people, companies } = store;
@@ -19,10 +18,18 @@ export function peopleRoutes({ store, connectors: { operatorMail }, links, log }
   const invite = async (companyId: string, actor: Caller, person: { email: string; role: Role }): Promise<boolean> => {
     if (!operatorMail || !invited.take(companyId)) return false;
     const { name = companyId } = (await companies.get(companyId)) ?? {};
-    const mail = invitation(actor, name, person, links.api);
-    const message = { from: operatorMail.from, to: person.email, messageId: `invitation-${makeId()}@relay`, ...mail };
+    const can = roles.slice(0, roles.indexOf(person.role) + 1).map((one) => `You ${roleWords[one]}.`);
+    const message = {
+      ...{ from: operatorMail.from, to: person.email, messageId: `invitation-${makeId()}@relay` },
+      subject: `You can now sign in to the relay of ${name}`,
+      text: `You can now sign in to the relay of ${name}. You were added by: ${actor.name ?? actorName(actor)}.\n
+Your role is ${person.role}. ${can.join(' ')}\n
+Sign in: ${links.api}/sign-in
+There, enter your address ${person.email}. You then get a mail with a link.\n
+If you do not know ${name}, ignore this mail.\n`,
+    };
     try {
-      await operatorMail.mailer.send(message, { timeoutMs: mailMs });
+      await operatorMail.mailer.send(message, { timeoutMs: 10_000 });
       return true;
     } catch (err) {
       log.warn({ err, companyId }, 'an invitation was not sent');

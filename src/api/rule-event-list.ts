@@ -2,7 +2,6 @@
 
 import { z } from 'zod';
 import { fieldsOf } from '../chain/sent.js';
-import type { Caller } from '../contract/audit.js';
 import { Problem } from '../contract/problem.js';
 import {
   acceptedEventSchema,
@@ -39,7 +38,7 @@ const resendAnswers = {
   202: ['The chain is accepted and will run.', acceptedEventSchema],
   200: ['The rule does not apply to the event, so nothing has run.', notApplicableSchema],
 } as const satisfies Route['answers'];
-const resendProblems = [...startProblems, 'idempotency-key', 'event-refused', 'rule-without-contents', 'rule-disabled'] as const;
+const resendProblems = [...startProblems, 'event-refused', 'rule-without-contents', 'rule-disabled'] as const;
 const eventsQuery = pageQuery(numberCursor).extend(eventFilterSchema.shape);
 
 export function ruleEventListRoutes(options: ApiOptions, quotas: Quotas): Route[] {
@@ -52,14 +51,10 @@ export function ruleEventListRoutes(options: ApiOptions, quotas: Quotas): Route[
     const { enabled, published } = found(await rules.get(companyId, relayId), `rule ${relayId} of company ${companyId}`);
     if (!enabled) throw new Problem('rule-disabled', `Nothing has run: rule ${relayId} is disabled.`);
     if (published === undefined) throw withoutContents(relayId);
-    return found(
-      await versions.get(companyId, relayId, number ?? published),
-      `version ${number ?? published} of rule ${relayId}`,
-    );
+    const wanted = number ?? published;
+    return found(await versions.get(companyId, relayId, wanted), `version ${wanted} of rule ${relayId}`);
   };
-  const missed = (details: object) => (err: unknown) => log.error({ err, ...details }, 'a resend could not be recorded');
-  const audit = (action: string, companyId: string, actor: Caller, details: object) =>
-    store.audit.record({ actor, action, companyId, details: { ...details } }).catch(missed({ companyId, ...details }));
+  const unrecorded = (details: object) => (err: unknown) => log.error({ err, ...details }, 'a run could not be recorded');
   /** The refused request of an event, if the relay has kept it. */
   const refusedRequest = async (companyId: string, { rejectedId, dedupe }: StoredEvent) => {
     const request = rejectedId === undefined ? undefined : await store.rejected.get(companyId, rejectedId);
@@ -99,16 +94,13 @@ export function ruleEventListRoutes(options: ApiOptions, quotas: Quotas): Route[
       answers: resendAnswers,
       problems: resendProblems,
       async handle(c, { companyId, relayId, actor }) {
-        const { idempotencyKey, mistake } = readIdempotencyKey(c);
-        if (mistake !== undefined) throw new Problem('idempotency-key', mistake);
         const { event } = await readTexts(c, testEventRequest);
         const version = await versionOf(companyId, relayId);
         return withinLimit(c, limits, companyId, async () => {
-          const key = idempotencyKey && `test\n${idempotencyKey}`;
-          const of = { companyId, relayId, version, text: JSON.stringify(event), event, key };
-          const ran = await runEvent(options, quotas, { ...of, traceparent: c.get('traceparent') });
+          const of = { companyId, relayId, version, text: JSON.stringify(event), event, traceparent: c.get('traceparent') };
+          const ran = await runEvent(options, quotas, of);
           const details = { relayId, version: ran.version, newEventId: ran.eventId, chainId: ran.started?.chain.chainId };
-          await audit('event.test', companyId, actor, details);
+          await store.audit.record({ actor, action: 'event.test', companyId, details }).catch(unrecorded(details));
           return answerEvent(c, ran, linksFor(actor, links));
         });
       },
@@ -120,7 +112,7 @@ export function ruleEventListRoutes(options: ApiOptions, quotas: Quotas): Route[
       use: 'steering',
       body: resendEventRequest,
       answers: resendAnswers,
-      problems: [...resendProblems, 'not-confirmed', 'already-resent', 'already-dropped'],
+      problems: [...resendProblems, 'idempotency-key', 'not-confirmed', 'already-resent', 'already-dropped'],
       async handle(c, { companyId, relayId, eventId, actor, body: { version: wanted, confirm } }) {
         const { idempotencyKey, mistake } = readIdempotencyKey(c);
         if (mistake !== undefined) throw new Problem('idempotency-key', mistake);
@@ -139,10 +131,10 @@ export function ruleEventListRoutes(options: ApiOptions, quotas: Quotas): Route[
           const ran = await runEvent(options, quotas, { ...of, traceparent: c.get('traceparent') });
           const { chainId } = ran.started?.chain ?? {};
           const details = { relayId, eventId, version: ran.version, newEventId: ran.eventId, chainId };
-          const { rejectedId } = request ?? {};
-          if (rejectedId && chainId)
-            await store.rejected.noteResent({ companyId, rejectedId, chainId }, actor).catch(missed(details));
-          await audit('event.resend', companyId, actor, details);
+          await Promise.all([
+            store.audit.record({ actor, action: 'event.resend', companyId, details }),
+            request && chainId && store.rejected.noteResent({ companyId, rejectedId: request.rejectedId, chainId }, actor),
+          ]).catch(unrecorded({ companyId, ...details }));
           return answerEvent(c, ran, linksFor(actor, links));
         });
       },

@@ -43,13 +43,8 @@ function tryAll({ relayId, contents, against, domains, keys, rows, mostMs }: Try
     tried.tried += 1;
     tried.counts[compared.outcome] = (tried.counts[compared.outcome] ?? 0) + 1;
     if (quiet.includes(compared.outcome) || tried.events.length >= mostShown || bytes > mostBytes) continue;
-    const shown = {
-      eventId,
-      receivedAt,
-      assignmentId: assignmentOf(contents, event),
-      ...compared,
-      differences: compared.differences?.map(shortened),
-    };
+    const about = { eventId, receivedAt, assignmentId: assignmentOf(contents, event) };
+    const shown = { ...about, ...compared, differences: compared.differences?.map(shortened) };
     bytes += JSON.stringify(shown).length;
     tried.events.push(shown);
   }

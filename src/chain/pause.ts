@@ -33,7 +33,8 @@ export function pauseOf(pauses: readonly Pause[], connector: Connector): Pause |
   return pausesOf(pauses, [connector])[0];
 }
 
-function pausesOf(pauses: readonly Pause[], needs: readonly Connector[]): Pause[] {
+/** The longest first. */
+export function pausesOf(pauses: readonly Pause[], needs: readonly Connector[]): Pause[] {
   const ends = ({ until }: Pause) => (until === undefined ? Number.MAX_VALUE : Date.parse(until));
   return pauses.filter(({ what }) => what === 'all' || needs.includes(what)).sort((a, b) => ends(b) - ends(a));
 }
@@ -98,32 +99,4 @@ export function dueAfterPause(
   const waited = dueTimes.filter(({ needs }) => what === 'all' || needs.includes(what)).map(({ at }) => at + due - planned);
   const first = Math.min(due, ...waited.filter((at) => at >= began));
   return due + Math.max(0, Date.parse(until) - first);
-}
-
-interface Waiting {
-  state: string;
-  runAt?: string | undefined; // ISO 8601
-  pausedSince?: string | undefined;
-  steered?: readonly { verb: string }[] | undefined;
-}
-
-/**
- * The due time and the reason of an action that waits, or will wait, for a current pause. The workflow learns of the pause later.
- * @param own - the original due time of the action, and the connectors that it needs.
- */
-export function whilePaused(
-  { state, runAt, pausedSince, steered }: Waiting,
-  own: Due,
-  dueTimes: readonly Due[],
-  pauses: readonly Pause[],
-): { runAt?: string; reason?: string } {
-  if (state !== 'scheduled' && pausedSince === undefined) return {};
-  const [pause] = pausesOf(pauses, own.needs);
-  const due = runAt === undefined ? own.at : Date.parse(runAt);
-  if (!pause || (pause.until !== undefined && due >= Date.parse(pause.until))) return {};
-  const reason = pauseText(pause);
-  if (state !== 'scheduled' || pause.until === undefined) return { reason };
-  const wasMoved = steered?.some(({ verb }) => verb === 'runNow' || verb === 'reschedule');
-  const moved = wasMoved ? 0 : dueAfterPause(due, own.at, dueTimes, { ...pause, until: pause.until });
-  return { runAt: new Date(Math.max(moved, Date.parse(pause.until))).toISOString(), reason };
 }

@@ -144,9 +144,8 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
   const { fields, sameAssignment, naming } = read.value;
   const changes = changesOf(fields, texts.value);
   const count = Object.keys(changes).length;
-  const isMoved = 'platformAssignmentId' in changes;
-  const others = isMoved ? sameAssignment : [];
-  const kept = naming.filter(({ index, field }) => isMoved && (index !== action.index || !(field in changes)));
+  const [others, named] = 'platformAssignmentId' in changes ? [sameAssignment, naming] : [[], []];
+  const kept = named.filter(({ index, field }) => index !== action.index || !(field in changes));
   const oldTexts = kept.map(({ index, field }) => `${fieldWords[field] ?? field} of action ${index}`).join(', ');
   const mend = async ({ isMeant, areAll }: Record<string, string>) => {
     isUnchanged.value = count === 0;

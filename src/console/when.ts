@@ -40,8 +40,7 @@ function parts(time: number, zone: Zone): { date: string; year: string; time: st
   const write = (more: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat('en-GB', { ...options, ...more }).format(time + shift);
   return {
-    date: write({ day: 'numeric', month: 'short' }),
-    year: write({ year: 'numeric' }),
+    ...{ date: write({ day: 'numeric', month: 'short' }), year: write({ year: 'numeric' }) },
     time: write({ hour: '2-digit', minute: '2-digit', second: '2-digit' }),
   };
 }

@@ -63,15 +63,12 @@ export async function readFields(
   const { action, changes } = await readAction(client, chain, asked, accepted);
   const sent = fieldsOf(action);
   const others = 'platformAssignmentId' in sent ? sameAssignment(accepted, chain.actions, asked.index) : [];
-  const fields = mergeFields(sent, changes);
-  const open = chain.actions.filter(({ index, state }) => index === asked.index || !hasEnded(state));
-  const naming = accepted
-    .filter(({ index }) => open.some((one) => one.index === index))
-    .flatMap((other) => {
-      const { index } = other;
-      const named = fieldsNaming(asked.assignmentId ?? '', index === asked.index ? fields : fieldsOf(other));
-      return named.map((field) => ({ index, field }));
-    });
+  const fields = asked.mends ? mergeFields(sent, changes) : sent;
+  const isOpen = (index: number) => chain.actions.some((one) => one.index === index && !hasEnded(one.state));
+  const naming = accepted.flatMap((other) => {
+    const of = other.index === asked.index ? fields : isOpen(other.index) ? fieldsOf(other) : {};
+    return fieldsNaming(asked.assignmentId ?? '', of).map((field) => ({ index: other.index, field }));
+  });
   return { fields, ...(asked.mends && { sent }), sameAssignment: others, naming };
 }
 

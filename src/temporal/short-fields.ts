@@ -1,9 +1,9 @@
 /** Adds the short fields of the actions to a single chain. Adds only the next due action to a chain in a list. */
 
 import type { Client } from '@temporalio/client';
-import { type ChainAction, connectorsOf, dueAt } from '../chain/chain.js';
+import { type ChainAction, connectorsOf, dueAt, whilePaused } from '../chain/chain.js';
 import { type Fields, fixedFields } from '../chain/fields.js';
-import { type Pause, whilePaused } from '../chain/pause.js';
+import type { Pause } from '../chain/pause.js';
 import { fieldsOf } from '../chain/sent.js';
 import { cutShort } from '../chain/text.js';
 import type { ChainResource, ListedChain } from '../contract/chain-resource.js';
@@ -60,10 +60,8 @@ export class ShortFields {
   async addToListed(chain: ListedChain): Promise<ListedChain> {
     if (chain.closedAt !== undefined) return chain;
     const { receivedAt } = chain;
-    const due = (await this.#of(chain)).map(({ at, needs: _, ...action }) => ({
-      ...action,
-      at: new Date(at(receivedAt)).toISOString(),
-    }));
+    const iso = (time: number) => new Date(time).toISOString();
+    const due = (await this.#of(chain)).map(({ at, needs: _, ...action }) => ({ ...action, at: iso(at(receivedAt)) }));
     const next = due.filter(({ at }) => Date.parse(at) > Date.now()).sort((one, other) => (one.at < other.at ? -1 : 1))[0];
     return { ...chain, next };
   }
@@ -83,12 +81,6 @@ function shortened(action: ChainAction) {
   const fields: Fields = Object.fromEntries(
     shown.map(([name, value]) => [name, Array.isArray(value) ? value.slice(0, mostEntries).map(short) : short(value)]),
   );
-  return {
-    index,
-    action: name,
-    comment,
-    fields,
-    needs: connectorsOf(action),
-    at: (receivedAt: string) => dueAt({ receivedAt }, action),
-  };
+  const known = { index, action: name, comment, fields, needs: connectorsOf(action) };
+  return { ...known, at: (receivedAt: string) => dueAt({ receivedAt }, action) };
 }

@@ -22,8 +22,7 @@ import { useRehearsal } from './use-rehearsal.js';
 type ComposerProps = { relayId: string; editing: Editing; actions: Actions; onPublished(): void };
 
 const wayWords: Record<Way, string> = {
-  event: 'The event as it is (recommended)',
-  list: 'A text that you paste into its webhook',
+  ...{ event: 'The event as it is (recommended)', list: 'A text that you paste into its webhook' },
 };
 
 export function Composer({ relayId, editing, actions, onPublished }: ComposerProps) {
@@ -42,8 +41,7 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
   const { composed, events, chosen, example } = rehearsal;
   const { problems: found, warnings } = isList ? (composed ?? { problems: [], warnings: [] }) : stored;
   const timestamps = (composed?.timestamps ?? []).map(({ pointer, detail, written }) => ({
-    pointer,
-    detail: written ? `for example ${detail}` : `this format does not work: ${detail}`,
+    ...({ pointer, detail: written ? `for example ${detail}` : `this format does not work: ${detail}` } as const),
   }));
   // A list has the pointers `/0/body`, contents have `/actions/0/body`.
   const placed = (remark: Remark) => (isList ? { ...remark, pointer: `/actions${remark.pointer}` } : remark);

@@ -15,10 +15,8 @@ import { inSteps, useKnowledge } from './knowledge.js';
 import type { Play, Rehearsal } from './use-rehearsal.js';
 
 const scenarioWords: Record<'now' | Scenario, string> = {
-  'nobody-found': 'Nobody is found',
-  'nobody-accepts': 'Nobody accepts',
-  'platform-down': 'The platform is down 1 hour',
-  now: 'Every step runs now',
+  ...{ 'nobody-found': 'Nobody is found', 'nobody-accepts': 'Nobody accepts' },
+  ...{ 'platform-down': 'The platform is down 1 hour', now: 'Every step runs now' },
 };
 
 export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; children: ComponentChildren }) {

@@ -117,8 +117,7 @@ function removing({ personId, name, fromGroup }: Person, at: string) {
 const expiries = { 0: 'never', 7: 'in 7 days', 90: 'in 90 days', 365: 'in 1 year' };
 const fields = {
   name: { label: 'Name', hint: 'The program that uses the key. The audit log shows this name.', required: true, maxLength: 200 },
-  role: roleField('steer'),
-  days: { label: 'Expires', options: Object.entries(expiries), first: '0' },
+  ...{ role: roleField('steer'), days: { label: 'Expires', options: Object.entries(expiries), first: '0' } },
 };
 
 const newKey = {

@@ -87,9 +87,7 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
             <Time before="Dropped " at={droppedAt} /> {droppedBy && `by ${droppedBy}`}. Nobody can send the request again.
           </p>
         )}
-        {!chainId && !droppedAt && !may('steer') && (
-          <p>Only people with the role steer, author or manage can send this request.</p>
-        )}
+        {!may('steer') && <p>Only people with the role steer, author or manage can send or drop a refused request.</p>}
         {canDecide && <Decide request={request} leftOut={leftOut.value} onDecided={onDecided} />}
       </div>
       {body ? (

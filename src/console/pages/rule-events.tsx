@@ -11,8 +11,7 @@ import { Badge, Choice, ExportLinks, Fact, FieldList, Moment, Said, Table, Time 
 import type { Tone } from '../words.js';
 
 const outcomeWords: Record<EventOutcome, [words: string, tone: Tone]> = {
-  chain: ['started a chain', 'good'],
-  'not-applicable': ['the rule does not apply', 'quiet'],
+  ...({ chain: ['started a chain', 'good'], 'not-applicable': ['the rule does not apply', 'quiet'] } as const),
   refused: ['refused', 'bad'],
 };
 

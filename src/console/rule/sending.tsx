@@ -37,10 +37,18 @@ export function SendAgain({ at, relayId }: { at: string; relayId: string }) {
   );
 }
 
-type TestProps = { at: string; relayId: string; contents: Contents; onClose(): void };
-
 /** Begins with the last event, or with an invented event. @param at - the path of the rule's events. */
-export function TestEvent({ at, relayId, contents, onClose }: TestProps) {
+export function TestEvent({
+  at,
+  relayId,
+  contents,
+  onClose,
+}: {
+  at: string;
+  relayId: string;
+  contents: Contents;
+  onClose(): void;
+}) {
   const compose = path`/co/${useCompany().companyId}/chains/compose`;
   const [send, typed, isFirst] = [useSending(relayId), useSignal<string | undefined>(undefined), useSignal(false)];
   const given = typed.value === undefined ? undefined : readObject(typed.value);
@@ -53,8 +61,9 @@ export function TestEvent({ at, relayId, contents, onClose }: TestProps) {
   const words = reason ? `The rule does not run for this event: ${reason}.` : problems.map(mistakeText).join(' ') || runs;
   const text = typed.value ?? JSON.stringify(event, undefined, 2);
   const isBroken = typed.value !== undefined && !given;
+  const sent = isBroken ? undefined : (given ?? event);
   return (
-    <Deed title="Send a test event" verb="Send" words="Sent" change={() => send(at, { event: given ?? event })} onClose={onClose}>
+    <Deed title="Send a test event" verb="Send" words="Sent" change={() => send(at, { event: sent })} onClose={onClose}>
       <p class="note wait" role="status">
         {isBroken ? 'The event must be a JSON object.' : isOutdated ? 'Checking…' : words}
       </p>

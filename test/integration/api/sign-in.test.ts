@@ -83,14 +83,14 @@ describe('a person who signs in by mail', () => {
     const added = await add(api, 'acme', email, 'steer');
     assert.deepEqual([added.status, added.json.invited], [201, true]);
     assert.deepEqual((await add(api, 'acme', email, 'read')).json.invited, undefined, 'a change sends no mail');
-    type Mail = { ID: string; Subject: string; Text: string; HTML: string };
+    type Mail = { ID: string; Subject: string; Text: string };
     const read = async (path: string) => (await fetch(`${mail.uiUrl}/api/v1/${path}`)).json();
     const { messages } = (await read(`search?query=${encodeURIComponent(`to:"${email}"`)}`)) as { messages: Mail[] };
     const [sent, another] = messages;
     assert.deepEqual([sent?.Subject, another], ['You can now sign in to the relay of ACME', undefined]);
-    const { Text, HTML } = (await read(`message/${sent?.ID}`)) as Mail;
+    const { Text } = (await read(`message/${sent?.ID}`)) as Mail;
     assert.match(Text, /added by: admin\.\n\nYour role is steer\. You can see .* You can also retry, edit, skip/);
-    for (const text of [Text, HTML]) assert.match(text, /http:\/\/127\.0\.0\.1\/sign-in(?!\/)/);
+    assert.match(Text, /http:\/\/127\.0\.0\.1\/sign-in(?!\/)/);
   });
 
   it('opens the link, presses the button, and is signed in under the name and role that the company lists', async () => {

@@ -166,7 +166,8 @@ async function onThePage(): Promise<void> {
   });
 
   it('runs a broken event as the relay has repaired it, for somebody with the role steer', async () => {
-    const contents = { variables: { ticket: { path: 'ticket' } }, actions: [{ ...udf, externalSystemTicketId: '${ticket}' }] };
+    const { relayId: _rule, relayAccessToken: _token, ...action } = udf;
+    const contents = { variables: { ticket: { path: 'ticket' } }, actions: [{ ...action, externalSystemTicketId: '${ticket}' }] };
     const { relayId, eventToken } = await ruleOf(served.store, served.companyId, contents);
     const body = '{"ticket": "7009", "note": "the "blue" door"}';
     const url = `${served.url}/co/${served.companyId}/events/${relayId}/${eventToken}`;

@@ -277,7 +277,7 @@ async function lookAround(): Promise<void> {
     const { chainId } = await company.start([send(missing, { groupId: '501', comment: `For ${missing}` }), later]);
     await company.action(chainId, 0, 'needs-attention');
     const page = await pageOf(keys.steer, `${home}/chains/${chainId}`);
-    await click(page, /^(Correct|Edit|Fix)/);
+    await click(page, /^(Change|Edit)/);
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Assignment number').fill(assignment);
     await dialog.getByText(`These texts still contain ${missing}: Note of action 0, Subject of action 1.`).waitFor();

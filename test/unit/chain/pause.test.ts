@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  dueAfterPause,
-  longestLook,
-  type Pause,
-  pausedSeconds,
-  pauseOf,
-  pauseText,
-  whilePaused,
-} from '../../../src/chain/pause.js';
+import { whilePaused } from '../../../src/chain/chain.js';
+import { dueAfterPause, longestLook, type Pause, pausedSeconds, pauseOf, pauseText } from '../../../src/chain/pause.js';
 
 const at = (minutes: number) => new Date(Date.parse('2026-07-01T12:00:00Z') + minutes * 60_000).toISOString();
 const span = (since: number, until?: number): Pause => ({
@@ -81,6 +74,7 @@ describe('when an action is due after a pause', () => {
 });
 
 describe('an action during a pause', () => {
+  const ofAction = { index: 0, action: 'sendEmails', relayId: '1' };
   const mail = (minutes: number) => ({ at: Date.parse(at(minutes)), needs: ['mail' as const] });
   const dueTimes = [mail(20), mail(30), { at: Date.parse(at(20)), needs: ['platform' as const] }];
   const scheduled = { state: 'scheduled', runAt: at(30) } as const;
@@ -101,7 +95,7 @@ describe('an action during a pause', () => {
     ],
     ['that has ended stays as it is', { state: 'done', runAt: at(30) } as const, [pause], {}],
   ] as const)
-    it(title, () => assert.deepEqual(whilePaused(status, mail(30), dueTimes, pauses), expected));
+    it(title, () => assert.deepEqual(whilePaused({ ...ofAction, ...status }, mail(30), dueTimes, pauses), expected));
 });
 
 it('the longest time between two looks at a pause is a day for a history without room', () => {
