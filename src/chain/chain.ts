@@ -170,12 +170,8 @@ export function dueAgain(chain: Chain, action: ChainAction, { runAt = '', steere
  * The due time and the reason of an action that waits, or will wait, for a current pause. The workflow learns of the pause later.
  * @param own - the original due time of the action, and the connectors that it needs.
  */
-export function whilePaused(
-  { state, runAt, pausedSince, steered }: ActionStatus,
-  own: Due,
-  dueTimes: readonly Due[],
-  pauses: readonly Pause[],
-): { runAt?: string; reason?: string } {
+export function whilePaused(status: ActionStatus, own: Due, dueTimes: readonly Due[], pauses: readonly Pause[]) {
+  const { state, runAt, pausedSince, steered } = status;
   if (state !== 'scheduled' && pausedSince === undefined) return {};
   const [pause] = pausesOf(pauses, own.needs);
   const due = runAt === undefined ? own.at : Date.parse(runAt);
