@@ -13,8 +13,7 @@ import { counted } from '../words.js';
 
 /** Opens the chain that the event has started, or the page of an event that has started nothing. */
 function useSending(relayId: string) {
-  const { companyId } = useCompany();
-  const { route } = useLocation();
+  const [{ companyId }, { route }] = [useCompany(), useLocation()];
   return async (at: string, request: object) => {
     const sent = await ask<AcceptedEvent | NotApplicableEvent>('POST', at, request);
     route(sent.applies ? pageOf.chain(companyId, sent.chainId) : pageOf.event(companyId, relayId, sent.eventId));
@@ -59,8 +58,7 @@ export function TestEvent({
   const ids = [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))].join(', ');
   const runs = `This runs ${counted(actions.length, 'action')}${ids && ` for assignment ${ids}`}, for real.`;
   const words = reason ? `The rule does not run for this event: ${reason}.` : problems.map(mistakeText).join(' ') || runs;
-  const text = typed.value ?? JSON.stringify(event, undefined, 2);
-  const isBroken = typed.value !== undefined && !given;
+  const [text, isBroken] = [typed.value ?? JSON.stringify(event, undefined, 2), typed.value !== undefined && !given];
   const sent = isBroken ? undefined : (given ?? event);
   return (
     <Deed title="Send a test event" verb="Send" words="Sent" change={() => send(at, { event: sent })} onClose={onClose}>
