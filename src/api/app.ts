@@ -90,6 +90,7 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options), a
     searchRoute(options),
     ...causeRoutes(options, rejections),
     ...adminRoutes(options),
+    ...peopleRoutes(options),
     ...ruleVersionRoutes(options),
     ...ruleTrialRoutes(options),
     ...ruleEventListRoutes(options, quotas),
@@ -121,7 +122,6 @@ export function adminRoutes(options: CompanyOptions): Route[] {
     ...companyRoutes(options),
     ...ruleRoutes(store),
     ...adminTokenRoutes(store),
-    ...peopleRoutes(store),
     ...auditRoutes(store),
     ...encryptionRoutes(store),
   ];

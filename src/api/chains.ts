@@ -4,6 +4,8 @@ import { z } from 'zod';
 import { bulkVerbs, forgotten, steeringVerbs } from '../chain/allowed-verbs.js';
 import { chainLinks, chainWorkflowId, companyIdPattern, type Links, maxDelaySeconds } from '../chain/chain.js';
 import { chainStatuses } from '../chain/outcome.js';
+import { pauseText } from '../chain/pause.js';
+import { timesIn } from '../chain/timestamp/local.js';
 import type { Caller } from '../contract/audit.js';
 import {
   type Bulk,
@@ -65,6 +67,9 @@ const fieldsSchema = named('ActionFields', {
   fields: anyObject.describe('The current fields, without the token.'),
   sent: anyObject.optional().describe('The fields as they were in the request, if somebody has edited the action.'),
   sameAssignment: sameAssignment.describe('The indexes of other open actions with the same `platformAssignmentId`.'),
+  naming: z
+    .array(z.object({ index: z.int(), field: z.string() }))
+    .describe('The texts of open actions that contain the assignment id. An edit of the id does not change these texts.'),
 });
 const steeredAnswer = z.object({
   chainId: z.string(),
@@ -139,6 +144,10 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     if (chain) return chain;
     throw notFound((await store.companies.get(companyId)) ? `chain ${chainId}` : `company ${companyId}`);
   };
+  const pausesOf = async (companyId: string) => {
+    const { company, pauses = [] } = (await store.settings.of(companyId)) ?? {};
+    return pauses.map((pause) => ({ ...pause, text: pauseText(pause, timesIn(company?.timeZone ?? 'UTC')) }));
+  };
   const actionOf = async (companyId: string, chainId: string, index: string) => {
     const chain = await chainOf(companyId, chainId);
     const action = chain.actions.find((action) => String(action.index) === index);
@@ -202,7 +211,10 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     route.company('GET /co/:companyId/chains/:chainId', 'getChain', 'Read a chain', {
       use: 'reads',
       answers: { 200: ['The current state of the chain and its actions.', chainSchema] },
-      handle: async (c, { companyId, chainId, actor }) => c.json(await fields.addTo(await chainOf(companyId, chainId, actor))),
+      async handle(c, { companyId, chainId, actor }) {
+        const chain = await chainOf(companyId, chainId, actor);
+        return c.json(await fields.addTo(chain, await pausesOf(companyId)));
+      },
     }),
     route.company('POST /co/:companyId/chains/:chainId/cancel', 'cancelChain', 'Cancel a chain', {
       use: 'steering',

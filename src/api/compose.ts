@@ -67,9 +67,9 @@ const namesMs = 5_000; // the time limit for the names of one system
 
 export function composeRoutes(options: ApiOptions): Route[] {
   const { store, connectors } = options;
-  const namesOf = async (systemOf: () => Pick<Platform | Ticketing, 'names'>): Promise<string[]> => {
+  const listOf = async (namesOf: () => Platform['names'] | Ticketing['names']): Promise<string[]> => {
     try {
-      return (await systemOf().names?.({ timeoutMs: namesMs })) ?? [];
+      return (await namesOf()?.({ timeoutMs: namesMs })) ?? [];
     } catch (error) {
       if (error instanceof ConnectorError) return []; // Without names, a person can still type a name.
       throw error;
@@ -87,9 +87,12 @@ export function composeRoutes(options: ApiOptions): Route[] {
       answers: { 200: ['The names.', systemNamesSchema] },
       async handle(c, { companyId }) {
         const { company } = found(await store.settings.of(companyId), `company ${companyId}`);
-        const systems = [() => connectors.platformOf(company), () => connectors.ticketingOf(company)];
-        const [groups = [], fields = []] = await Promise.all(systems.map(namesOf));
-        return c.json({ groups, fields });
+        const [groups, groupIds, fields] = await Promise.all([
+          listOf(() => connectors.platformOf(company).names),
+          listOf(() => connectors.platformOf(company).ids),
+          listOf(() => connectors.ticketingOf(company).names),
+        ]);
+        return c.json({ groups, groupIds, fields });
       },
     }),
     route.company('POST /co/:companyId/chains/compose', 'composeChain', 'Try a chain without running it', {

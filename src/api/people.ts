@@ -1,11 +1,40 @@
 /** `/admin/companies/{companyId}/people`: the people who can sign in to a company, and need no key. */
 
-import { mostPeople, peopleResponse, personRequest, personSchema } from '../contract/person.js';
-import type { Store } from '../store/store.js';
+import { actorName, type Caller } from '../contract/audit.js';
+import { makeId, type Role } from '../contract/credential.js';
+import { addedPersonSchema, mostPeople, peopleResponse, personRequest, personSchema } from '../contract/person.js';
+import { roleWords } from '../contract/role-words.js';
+import { Shares } from '../service/shares.js';
 import { found, limitReached, notFound } from './problems.js';
-import { type Route, route } from './route.js';
+import { type ApiOptions, type Route, route } from './route.js';
 
-export function peopleRoutes({ people }: Pick<Store, 'people'>): Route[] {
+/** The number of invitations that a company can send at once; then one more every `invitedEveryMs`. */
+const [mostInvited, invitedEveryMs] = [50, 60_000];
+
+export function peopleRoutes({ store, connectors: { operatorMail }, links, log }: ApiOptions): Route[] {
+  const { people, companies } = store;
+  const invited = new Shares(mostInvited, invitedEveryMs);
+  /** @returns whether the mail server has taken the mail. */
+  const invite = async (companyId: string, actor: Caller, person: { email: string; role: Role }): Promise<boolean> => {
+    if (!operatorMail || !invited.take(companyId)) return false;
+    const { name = companyId } = (await companies.get(companyId)) ?? {};
+    const message = {
+      ...{ from: operatorMail.from, to: person.email, messageId: `invitation-${makeId()}@relay` },
+      subject: `You can now sign in to the relay of ${name}`,
+      text: `You can now sign in to the relay of ${name}. You were added by: ${actor.name ?? actorName(actor)}.\n
+Your role is ${roleWords[person.role]}.\n
+Sign in: ${links.api}/sign-in
+There, enter your address ${person.email}. You then get a mail with a link.\n
+If you do not know ${name}, ignore this mail.\n`,
+    };
+    try {
+      await operatorMail.mailer.send(message, { timeoutMs: 10_000 });
+      return true;
+    } catch (err) {
+      log.warn({ err, companyId }, 'an invitation was not sent');
+      return false;
+    }
+  };
   return [
     route.manager('GET /admin/companies/:companyId/people', 'listPeople', 'List the people of a company', {
       answers: { 200: ['The people, sorted by name.', peopleResponse] },
@@ -14,15 +43,16 @@ export function peopleRoutes({ people }: Pick<Store, 'people'>): Route[] {
       },
     }),
     route.manager('PUT /admin/companies/:companyId/people', 'putPerson', 'Add a person, or change a role', {
-      description: 'The e-mail address identifies the person. Without `name`, the name of a listed person stays.',
+      description: 'The e-mail address identifies the person. Without `name`, the name stays. An added person gets a mail.',
       body: personRequest,
-      answers: { 200: ['The person is changed.', personSchema], 201: ['The person is added.', personSchema] },
+      answers: { 200: ['The person is changed.', personSchema], 201: ['The person is added.', addedPersonSchema] },
       problems: ['limit-reached', 'not-found'],
       async handle(c, { companyId, actor, body }) {
         const done = await people.set(companyId, body, actor);
         if (done === 'unknown company') throw notFound(`company ${companyId}`);
         if (done === 'too many') throw limitReached(companyId, `${mostPeople} people`);
-        return c.json(personSchema.parse(done.person), done.created ? 201 : 200);
+        if (!done.created) return c.json(personSchema.parse(done.person), 200);
+        return c.json(addedPersonSchema.parse({ ...done.person, invited: await invite(companyId, actor, body) }), 201);
       },
     }),
     route.manager('DELETE /admin/companies/:companyId/people/:personId', 'removePerson', 'Remove a person', {

@@ -9,7 +9,7 @@ import { flawAdvice, flawWords, storable } from '../door/flaw.js';
 import { tokensIn } from '../door/tokens.js';
 import { hashEvent } from '../temporal/start.js';
 import type { EventSender } from './event-authentication.js';
-import { keptBody } from './refused.js';
+import { keptBody, proposedEvent } from './refused.js';
 import type { RefusedRequest, Rejections } from './rejections.js';
 import { largest } from './relay-request.js';
 import type { ApiOptions } from './route.js';
@@ -20,6 +20,7 @@ export interface AskedEvent extends EventSender {
   reading?: ReadEvent;
   key?: string | undefined;
   version?: number;
+  assignmentId?: string | undefined;
 }
 
 type Options = Pick<ApiOptions, 'store'> & { rejections: Rejections };
@@ -47,6 +48,7 @@ export async function keepRefusedEvent({ store, rejections }: Options, refused: 
     bytes: Buffer.byteLength(text),
     outcome: 'refused',
     version: asked.version ?? 0,
+    ...(asked.assignmentId !== undefined && { assignmentId: asked.assignmentId }),
     ...(kept?.kept && { rejectedId: kept.rejectedId }),
     reason: cutShort(refused.detail, 4000),
     ...(asked.key !== undefined && { dedupe: asked.key }),
@@ -71,7 +73,7 @@ function refusedEvent(refused: Rejection, asked: AskedEvent, reading: ReadEvent)
     ...(key !== undefined && { idempotencyKey: key }),
     elements: [],
     body: { ...keptBody(text, received, !reading.ok && reading.cut, flaw), isEvent: true },
-    ...(isUnreadable && { mistake: flaw.kind }),
+    ...(isUnreadable && { mistake: flaw.kind, propose: () => proposedEvent(companyId, text, flaw) }),
     mistakes: mistakes.slice(0, 100),
     ruleOf: () => relayId,
   };

@@ -141,9 +141,19 @@ export function keptBody(text: string, { bytes }: Received, cut: boolean, flaw?:
   return { text, bytes: bytes.byteLength, cut, ...(place && { place }) };
 }
 
+const incomplete: readonly Flaw['kind'][] = ['too-large', 'charset', 'content-encoding'];
+
+/** The probable event of a body without tokens. Undefined in the same cases as for actions. */
+export function proposedEvent(companyId: string, text: string, { kind }: Flaw): ProposedAction[] | undefined {
+  const isUseless = incomplete.includes(kind) || kind === 'not-an-object';
+  if (isUseless || (text.length > smallLength && !proposals.take(companyId))) return undefined;
+  const [element, another] = proposalOf(text) ?? [];
+  return element && !another ? [{ element, authenticated: true }] : undefined;
+}
+
 /** The probable actions of the body. Undefined if the body has none or is incomplete, or if too many long bodies came. */
 function proposed({ companyId, reading }: Asked, tokens: Recognizer, hide: TokensIn['hide']): ProposedAction[] | undefined {
-  const isWhole = reading.ok || !['too-large', 'charset', 'content-encoding'].includes(reading.flaw.kind);
+  const isWhole = reading.ok || !incomplete.includes(reading.flaw.kind);
   if (!isWhole || (reading.text.length > smallLength && !proposals.take(companyId))) return undefined;
   const elements = reading.ok ? reading.elements : proposalOf(reading.text);
   return elements?.map((element) => {

@@ -28,15 +28,8 @@ import { readActions } from './relay-request.js';
 import { type ApiOptions, type Route, route } from './route.js';
 import { answerEvent, dedupe, runEvent, withoutContents } from './rule-events.js';
 
-export const resendProblems = [
-  ...startProblems,
-  'event-refused',
-  'rule-without-contents',
-  'not-confirmed',
-  'already-resent',
-  'already-dropped',
-  'rule-disabled',
-] as const;
+export const runProblems = [...startProblems, 'event-refused', 'rule-without-contents', 'rule-disabled'] as const;
+export const resendProblems = [...runProblems, 'not-confirmed', 'already-resent', 'already-dropped'] as const;
 
 export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quotas: Quotas): Route[] {
   const { store, links, limits, log } = options;
@@ -69,7 +62,7 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
       description:
         'Needs no tokens. Delays start now. `actions` edits the request first. The relay validates the result like any request. If the ' +
         'body could not be read, `proposed` sends the actions of its `proposal`. An event runs through the published version of its ' +
-        'rule; `event` replaces it first. If the request came with a revoked or rotated token, or without a right signature, add ' +
+        'rule; `event` or `proposed` replaces it first. If the request came with a revoked or rotated token, or without a right signature, add ' +
         '`confirm`. Without `confirm`, the answer shows the actions or the event.',
       rawBody: resendRequest,
       answers: {
@@ -153,11 +146,13 @@ function notConfirmed({ reason, signature, elements, body }: RejectedRequest): P
 async function eventOf({ store }: ApiOptions, companyId: string, request: RejectedRequest, asked: Resend) {
   const { relayIds, body } = request;
   const [relayId = ''] = relayIds;
-  const { event: edited, confirm, proposed, actions } = asked;
-  if (proposed || Object.keys(actions).length > 0) {
-    const detail = 'is not for an event: correct the event itself, in `event`';
-    throw invalid([{ pointer: proposed ? '/proposed' : '/actions', detail }]);
+  const { confirm, proposed, actions } = asked;
+  const guessed = proposed ? request.proposal?.[0]?.element : undefined;
+  if ((proposed && !guessed) || Object.keys(actions).length > 0) {
+    const detail = 'is not for this event: correct the event itself, in `event`';
+    throw invalid([{ pointer: Object.keys(actions).length > 0 ? '/actions' : '/proposed', detail }]);
   }
+  const edited = asked.event ?? guessed;
   if (!confirm && needsConfirmation(request)) throw notConfirmed(request);
   const settings = await store.settings.of(companyId);
   const rule = settings?.rules.get(relayId);

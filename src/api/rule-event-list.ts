@@ -10,17 +10,18 @@ import {
   notApplicableSchema,
   resendEventRequest,
   type StoredEvent,
+  testEventRequest,
   wholeEventSchema,
 } from '../contract/rule-event.js';
 import { parseEvent } from '../door/event.js';
 import { type Rendered, renderEvent } from '../rules/render.js';
 import { chainFilterSchema } from '../temporal/list.js';
 import { linksFor } from './bearer-authentication.js';
-import { numberCursor, pageQuery } from './input.js';
+import { numberCursor, pageQuery, readTexts } from './input.js';
 import { withinLimit } from './limits.js';
 import { found, foundRule } from './problems.js';
 import type { Quotas } from './quotas.js';
-import { assertUndecided, keyOf, resendProblems } from './rejected.js';
+import { assertUndecided, keyOf, resendProblems, runProblems } from './rejected.js';
 import { readIdempotencyKey } from './relay-request.js';
 import { type ApiOptions, type Route, route } from './route.js';
 import { answerEvent, runEvent, withoutContents } from './rule-events.js';
@@ -32,6 +33,10 @@ export const eventFilterSchema = z.object({
   since: chainFilterSchema.shape.since.describe('Only events received at this time or later.'),
   until: chainFilterSchema.shape.until.describe('Only events received before this time.'),
 });
+const resendAnswers = {
+  202: ['The chain is accepted and will run.', acceptedEventSchema],
+  200: ['The rule does not apply to the event, so nothing has run.', notApplicableSchema],
+} as const satisfies Route['answers'];
 const eventsQuery = pageQuery(numberCursor).extend(eventFilterSchema.shape);
 
 export function ruleEventListRoutes(options: ApiOptions, quotas: Quotas): Route[] {
@@ -39,6 +44,15 @@ export function ruleEventListRoutes(options: ApiOptions, quotas: Quotas): Route[
   const { events, versions, rules } = store;
   const find = async (companyId: string, relayId: string, eventId: string): Promise<StoredEvent> =>
     found(await events.get(companyId, relayId, eventId), `event ${eventId} of rule ${relayId} of company ${companyId}`);
+  /** @param number - by default, the published version. @throws Problem rule-disabled; Rejection rule-without-contents */
+  const versionOf = async (companyId: string, relayId: string, number?: number) => {
+    const { enabled, published } = foundRule(await rules.get(companyId, relayId), companyId, relayId);
+    if (!enabled) throw new Problem('rule-disabled', `Nothing has run: rule ${relayId} is disabled.`);
+    if (published === undefined) throw withoutContents(relayId);
+    const wanted = number ?? published;
+    return found(await versions.get(companyId, relayId, wanted), `version ${wanted} of rule ${relayId}`);
+  };
+  const unrecorded = (details: object) => (err: unknown) => log.error({ err, ...details }, 'a run could not be recorded');
   /** The refused request of an event, if the relay has kept it. */
   const refusedRequest = async (companyId: string, { rejectedId, dedupe }: StoredEvent) => {
     const request = rejectedId === undefined ? undefined : await store.rejected.get(companyId, rejectedId);
@@ -71,26 +85,37 @@ export function ruleEventListRoutes(options: ApiOptions, quotas: Quotas): Route[
         return c.json(wholeEventSchema.parse({ ...stored, event, variables }));
       },
     }),
+    route.author(`POST ${ofRule}/events`, 'sendTestEvent', 'Send a test event', {
+      description:
+        'Runs the published version of the rule with this event. The effects are real. To see them first, use `composeChain`.',
+      rawBody: testEventRequest,
+      answers: resendAnswers,
+      problems: runProblems,
+      async handle(c, { companyId, relayId, actor }) {
+        const { event } = await readTexts(c, testEventRequest);
+        const version = await versionOf(companyId, relayId);
+        return withinLimit(c, limits, companyId, async () => {
+          const of = { companyId, relayId, version, text: JSON.stringify(event), event, traceparent: c.get('traceparent') };
+          const ran = await runEvent(options, quotas, of);
+          const details = { relayId, version: ran.version, newEventId: ran.eventId, chainId: ran.started?.chain.chainId };
+          await store.audit.record({ actor, action: 'event.test', companyId, details }).catch(unrecorded(details));
+          return answerEvent(c, ran, linksFor(actor, links));
+        });
+      },
+    }),
     route.company(`POST ${ofRule}/events/:eventId/resend`, 'resendEvent', 'Send an event again', {
       description:
         'Runs an event again. `version` says which version of the rule runs. The relay handles the event as a new one. ' +
         'Delays start now. Without `confirm`, nothing runs, and the answer shows the actions.',
       use: 'steering',
       body: resendEventRequest,
-      answers: {
-        202: ['The chain is accepted and will run.', acceptedEventSchema],
-        200: ['The rule does not apply to the event, so nothing has run.', notApplicableSchema],
-      },
+      answers: resendAnswers,
       problems: [...resendProblems, 'idempotency-key'],
       async handle(c, { companyId, relayId, eventId, actor, body: { version: wanted, confirm } }) {
         const { idempotencyKey, mistake } = readIdempotencyKey(c);
         if (mistake !== undefined) throw new Problem('idempotency-key', mistake);
         const stored = await find(companyId, relayId, eventId);
-        const { enabled, published } = foundRule(await rules.get(companyId, relayId), companyId, relayId);
-        if (!enabled) throw new Problem('rule-disabled', `Nothing has run: rule ${relayId} is disabled.`);
-        if (published === undefined) throw withoutContents(relayId);
-        const number = wanted === 'same' ? stored.version : published;
-        const version = found(await versions.get(companyId, relayId, number), `version ${number} of rule ${relayId}`);
+        const version = await versionOf(companyId, relayId, wanted === 'same' ? stored.version : undefined);
         return withinLimit(c, limits, companyId, async () => {
           const event = parseEvent(stored.body);
           if (!confirm) assertConfirmed(version.version, renderEvent(version.contents, relayId, event));
@@ -107,7 +132,7 @@ export function ruleEventListRoutes(options: ApiOptions, quotas: Quotas): Route[
           await Promise.all([
             store.audit.record({ actor, action: 'event.resend', companyId, details }),
             request && chainId && store.rejected.noteResent({ companyId, rejectedId: request.rejectedId, chainId }, actor),
-          ]).catch((err: unknown) => log.error({ err, companyId, ...details }, 'a resend could not be recorded'));
+          ]).catch(unrecorded({ companyId, ...details }));
           return answerEvent(c, ran, linksFor(actor, links));
         });
       },

@@ -13,7 +13,7 @@ import { acceptedEventSchema, type EventDoor, type NotApplicableEvent, notApplic
 import { readEvent } from '../door/event.js';
 import { compareOutcomes } from '../rules/compare.js';
 import { inContents } from '../rules/contents.js';
-import { type Rendered, renderEvent } from '../rules/render.js';
+import { assignmentOf, type Rendered, renderEvent } from '../rules/render.js';
 import { findChain, hashEvent, type StartedChain, startChain } from '../temporal/start.js';
 import { linksFor } from './bearer-authentication.js';
 import { authenticateEvent, mayBeAuthenticEvent, tokenOf } from './event-authentication.js';
@@ -85,6 +85,7 @@ export function ruleEventRoutes(options: ApiOptions, door: Door): Route[] {
         const published = settings?.contents.get(relayId)?.published;
         if (!published) throw withoutContents(relayId);
         asked.version = published.version;
+        asked.assignmentId = assignmentOf(published.contents, event);
         const before = await earlierAnswer(options, asked, published.publishedAt, text);
         if (before) {
           metrics.events.inc({ outcome: 'repeated' });
@@ -233,7 +234,7 @@ function refusedEvent(problems: readonly Issue[]): Rejection {
 /** Stores the event after its answer, and tries the shadow version on it. Never throws. */
 function record(
   { store, log, metrics }: ApiOptions,
-  { companyId, relayId, text, event, came = text, key, resentFrom }: RunningEvent,
+  { companyId, relayId, version: ran, text, event, came = text, key, resentFrom }: RunningEvent,
   { eventId, version }: Rule,
   rendered: Rendered,
   outcome: { outcome: 'chain'; chainId: string } | { outcome: 'not-applicable'; reason: string },
@@ -244,7 +245,9 @@ function record(
     try {
       const shadow = (await store.settings.of(companyId))?.contents.get(relayId)?.shadow;
       const tried = shadow && compareOutcomes(rendered, renderEvent(shadow.contents, relayId, event));
+      const assignmentId = assignmentOf(ran.contents, event);
       store.events.add({
+        ...(assignmentId !== undefined && { assignmentId }),
         ...{ companyId, relayId, eventId, receivedAt, bytes: Buffer.byteLength(text), version, ...outcome },
         ...(key !== undefined && { dedupe: key }),
         ...(resentFrom !== undefined && { resentFrom }),

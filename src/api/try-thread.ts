@@ -7,7 +7,7 @@ import { Keyring } from '../contract/encryption.js';
 import type { Contents, Tried, TriedOutcome } from '../contract/rule-contents.js';
 import { parseEvent } from '../door/event.js';
 import { compareOutcomes } from '../rules/compare.js';
-import { type Rendered, renderEvent } from '../rules/render.js';
+import { assignmentOf, type Rendered, renderEvent } from '../rules/render.js';
 import type { StoredRow } from '../store/database.js';
 import { storedEvents } from '../store/events.js';
 import { outside } from '../temporal/recipients.js';
@@ -43,7 +43,8 @@ function tryAll({ relayId, contents, against, domains, keys, rows, mostMs }: Try
     tried.tried += 1;
     tried.counts[compared.outcome] = (tried.counts[compared.outcome] ?? 0) + 1;
     if (quiet.includes(compared.outcome) || tried.events.length >= mostShown || bytes > mostBytes) continue;
-    const shown = { eventId, receivedAt, ...compared, differences: compared.differences?.map(shortened) };
+    const about = { eventId, receivedAt, assignmentId: assignmentOf(contents, event) };
+    const shown = { ...about, ...compared, differences: compared.differences?.map(shortened) };
     bytes += JSON.stringify(shown).length;
     tried.events.push(shown);
   }

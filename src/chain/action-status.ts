@@ -34,12 +34,12 @@ export const actionStatusSchema = z.object({
   assignmentId: optionalText,
   state: z.enum(actionStates),
   workflowId: optionalText.describe('The workflow of a delayed action. Absent if the action runs in the workflow of the chain.'),
-  runAt: optionalText.describe('When the action is or was due.'),
+  runAt: optionalText.describe('When the action is or was due. `getChain` counts current pauses in.'),
   startedAt: optionalText,
   endedAt: optionalText,
   attempts: z.number().optional(),
   error: actionErrorSchema.optional().describe('The last error. It stays after a recovery.'),
-  reason: optionalText.describe('Why the action was skipped, failed, was cancelled or did not run.'),
+  reason: optionalText.describe('Why the action was skipped, failed, was cancelled, did not run, or waits.'),
   result: z
     .object({
       recipients: z.number().optional().describe('The number of recipients that the called system reports.'),

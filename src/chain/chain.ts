@@ -3,7 +3,7 @@
 import type { ActionStatus } from './action-status.js';
 import type { ActionEffect } from './actions.js';
 import { type Condition, mayAskAssignment } from './condition.js';
-import { type Connector, type Due, dueAfterPause, type EndedPause } from './pause.js';
+import { type Connector, type Due, dueAfterPause, type EndedPause, type Pause, pausesOf, pauseText } from './pause.js';
 
 /** 366 days, in seconds. The workflow ignores a longer `reschedule`, so this limit is part of the replay contract. */
 export const maxDelaySeconds = 366 * 24 * 3600;
@@ -146,6 +146,23 @@ export function dueAgain(chain: Chain, action: ChainAction, { runAt = '', steere
   const wasMoved = steered?.some(({ verb }) => verb === 'runNow' || verb === 'reschedule');
   if (wasMoved || !chain.dueTimes) return 0;
   return dueAfterPause(Date.parse(runAt), dueAt(chain, action), chain.dueTimes, pause);
+}
+
+/**
+ * The due time and the reason of an action that waits, or will wait, for a current pause. The workflow learns of the pause later.
+ * @param own - the original due time of the action, and the connectors that it needs.
+ */
+export function whilePaused(status: ActionStatus, own: Due, dueTimes: readonly Due[], pauses: readonly Pause[]) {
+  const { state, runAt, pausedSince, steered } = status;
+  if (state !== 'scheduled' && pausedSince === undefined) return {};
+  const [pause] = pausesOf(pauses, own.needs);
+  const due = runAt === undefined ? own.at : Date.parse(runAt);
+  if (!pause || (pause.until !== undefined && due >= Date.parse(pause.until))) return {};
+  const reason = pauseText(pause);
+  if (state !== 'scheduled' || pause.until === undefined) return { reason };
+  const wasMoved = steered?.some(({ verb }) => verb === 'runNow' || verb === 'reschedule');
+  const moved = wasMoved ? 0 : dueAfterPause(due, own.at, dueTimes, { ...pause, until: pause.until });
+  return { runAt: new Date(Math.max(moved, Date.parse(pause.until))).toISOString(), reason };
 }
 
 /** Part of the replay contract. */

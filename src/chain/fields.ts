@@ -16,3 +16,11 @@ export const fixedFields: readonly string[] = ['action', 'relayId', 'relayAccess
 /** `null` removes a field, as in a JSON merge patch (RFC 7396). */
 export const mergeFields = (fields: Fields, changes: Fields): Fields =>
   Object.fromEntries(Object.entries({ ...fields, ...changes }).filter(([, value]) => value !== null));
+
+/** The names of the fields whose text contains the assignment id as a whole word. An edit of the id does not change these texts. */
+export function fieldsNaming(id: string, fields: Fields): string[] {
+  const isNamed = (text: string) =>
+    text.split(id).some((part, place, parts) => place > 0 && !/\w$/.test(parts[place - 1] ?? '') && !/^\w/.test(part));
+  const others = Object.entries(fields).filter(([name]) => name !== 'platformAssignmentId' && !fixedFields.includes(name));
+  return id === '' ? [] : others.filter(([, value]) => isNamed(fieldText(value))).map(([name]) => name);
+}

@@ -28,9 +28,13 @@ export const isOn = ({ until }: Pause, time: number) => until === undefined || D
 
 /** The pause of this connector that ends last. Part of the replay contract. */
 export function pauseOf(pauses: readonly Pause[], connector: Connector): Pause | undefined {
+  return pausesOf(pauses, [connector])[0];
+}
+
+/** The longest first. */
+export function pausesOf(pauses: readonly Pause[], needs: readonly Connector[]): Pause[] {
   const ends = ({ until }: Pause) => (until === undefined ? Number.MAX_VALUE : Date.parse(until));
-  const [longest] = pauses.filter(({ what }) => what === 'all' || what === connector).sort((a, b) => ends(b) - ends(a));
-  return longest;
+  return pauses.filter(({ what }) => what === 'all' || needs.includes(what)).sort((a, b) => ends(b) - ends(a));
 }
 
 export const pausableWords: Record<Pausable, string> = {

@@ -11,21 +11,10 @@ export const actionWords: Record<string, string> = {
 };
 
 export const fieldWords: Record<string, string> = {
-  platformAssignmentId: 'Assignment number',
-  delayInSeconds: 'Wait',
-  actionCondition: 'Only if',
-  incomingValue: 'Incoming value',
-  comment: 'Note',
-  groupId: 'Group',
-  sendToGroups: 'Groups to send to',
-  sendRadius: 'Within (miles)',
-  emails: 'To',
-  subject: 'Subject',
-  body: 'Text',
-  bodyHtml: 'HTML of the e-mail',
-  externalSystemTicketId: 'Ticket',
-  cfName: 'Ticket field',
-  cfValue: 'New value',
+  ...{ platformAssignmentId: 'Assignment number', delayInSeconds: 'Wait', actionCondition: 'Only if' },
+  ...{ incomingValue: 'Incoming value', comment: 'Note', groupId: 'Group', sendToGroups: 'Groups to send to' },
+  ...{ sendRadius: 'Within (miles)', emails: 'To', subject: 'Subject', body: 'Text', bodyHtml: 'HTML of the e-mail' },
+  ...{ externalSystemTicketId: 'Ticket', cfName: 'Ticket field', cfValue: 'New value' },
   cfTargetDateFormat: 'Timestamp format',
 };
 

@@ -36,12 +36,8 @@ function actionCell(action: Pick<ActionResource, 'state' | 'result'>): Painted {
 
 /** The words after `The chain` in the last line of `--wait`. */
 const statusWords: Record<ChainResource['status'], string> = {
-  running: 'is running',
-  'needs-attention': 'needs attention',
-  completed: 'is completed',
-  failed: 'has failed',
-  cancelled: 'was cancelled',
-  terminated: 'was terminated',
+  ...({ running: 'is running', 'needs-attention': 'needs attention', completed: 'is completed' } as const),
+  ...({ failed: 'has failed', cancelled: 'was cancelled', terminated: 'was terminated' } as const),
   forgotten: 'is lost: Temporal does not know it',
 };
 

@@ -1,9 +1,8 @@
 /** Builds the addresses of the console's pages, and paths of the API. */
 
 /** A template tag that escapes each value: `path\`/co/${companyId}/chains\``. */
-export function path(fixed: TemplateStringsArray, ...filled: string[]): string {
-  return fixed.map((text, place) => text + encodeURIComponent(filled[place] ?? '')).join('');
-}
+export const path = (fixed: TemplateStringsArray, ...filled: string[]): string =>
+  fixed.map((text, place) => text + encodeURIComponent(filled[place] ?? '')).join('');
 
 /** For example `?status=failed`. Omits undefined and empty fields. */
 export function query(fields: Record<string, string | undefined>): string {

@@ -54,8 +54,6 @@ async function refusal(response: Response): Promise<Refused> {
 const unknownOutcome = 'The relay does not answer, but it may have received your request. Check the result before you try again.';
 
 const unreachable: ProblemDocument = {
-  type: 'about:blank',
-  title: 'The relay cannot be reached',
-  status: 0,
+  ...{ type: 'about:blank', title: 'The relay cannot be reached', status: 0 },
   detail: 'The relay does not answer, so this page may be out of date. The page tries again automatically.',
 };

@@ -10,14 +10,8 @@ import { FormFields, fieldsOf, JsonArea, Select } from './ui/fields.js';
 import { Badge, Button, Failure, FieldList, ProblemNote, Said, Section, Submit, useDeed } from './ui/index.js';
 
 export const partWords: Record<CheckedPart | 'limits' | 'webhookSecret', string> = {
-  platform: 'Assignment platform',
-  ticketing: 'Ticket system',
-  mail: 'Mail',
-  limits: 'Limits',
-  webhookSecret: 'Signed webhooks',
-  contacts: 'Contacts',
-  rules: 'Rules',
-  pauses: 'Pauses',
+  ...{ platform: 'Assignment platform', ticketing: 'Ticket system', mail: 'Mail', limits: 'Limits' },
+  ...{ webhookSecret: 'Signed webhooks', contacts: 'Contacts', rules: 'Rules', pauses: 'Pauses' },
 };
 
 export async function checkSettings(at: string, ids: object): Promise<Checked[]> {

@@ -56,8 +56,7 @@ export function partsAt(text: string, offset = text.length): { before: string; m
   const character = [...text.slice(offset, offset + 2)][0] ?? '';
   const isSeen = /[^\s\p{Cc}]/u.test(character);
   return {
-    before: text.slice(0, offset),
-    marked: isSeen ? character : character === '\n' ? '↵' : '␣',
+    ...{ before: text.slice(0, offset), marked: isSeen ? character : character === '\n' ? '↵' : '␣' },
     after: text.slice(isSeen || character === ' ' ? offset + character.length : offset),
   };
 }

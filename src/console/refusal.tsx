@@ -4,7 +4,7 @@ import { type Signal, signal, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { type Fields, mergeFields } from '../chain/fields.js';
-import { ask, pageOf, path, Refused, useCompany } from './base.js';
+import { announce, ask, pageOf, path, Refused, useCompany } from './base.js';
 import { changesOf } from './fields.js';
 import type { Accepted, RejectedRequest } from './types.js';
 import { Button, Confirm, DeedButton, ProblemNote, useDeed } from './ui/index.js';
@@ -32,6 +32,7 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
   const { route } = useLocation();
   const { rejectedId, reason, problem, proposal = [], body, elements } = request;
   const at = path`/co/${companyId}/rejected/${rejectedId}`;
+  const isEvent = body?.isEvent === true;
   const all = body ? proposal.map(({ element }) => element) : elements;
   const sent = all.flatMap((fields, index) => (body && leftOut.includes(index) ? [] : [{ index, fields }]));
   const [isEditing, isDoubtful] = [useSignal(false), useSignal(false)];
@@ -43,10 +44,12 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
     deed.run(async () => {
       const edits = sent.map(({ index, fields }) => [String(index), editsOf(index, fields)] as const);
       const actions = Object.fromEntries(edits.filter(([, changed]) => Object.keys(changed).length > 0));
-      const asked = { confirm, actions, ...(body && { proposed: true, leaveOut: leftOut }) };
+      const ofList = { confirm, actions, ...(body && { proposed: true, leaveOut: leftOut }) };
+      const asked = isEvent ? { confirm, event: mergeFields(all[0] ?? {}, actions[0] ?? {}) } : ofList;
       try {
-        const { chainId } = await ask<Accepted>('POST', `${at}/resend`, asked);
-        route(pageOf.chain(companyId, chainId));
+        const { chainId } = await ask<Partial<Accepted>>('POST', `${at}/resend`, asked);
+        if (chainId) route(pageOf.chain(companyId, chainId));
+        else announce('Nothing has run: the rule does not apply to this event.');
       } catch (error) {
         if (!(error instanceof Refused) || !error.is('not-confirmed')) throw error;
         isDoubtful.value = true;
@@ -61,7 +64,7 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
       <p class="row">
         {!isInvalid && (
           <Button class="main" aria-disabled={deed.busy} onClick={() => void send(false)}>
-            {body ? `Send as proposed (${ofAll})` : 'Send again'}
+            {!body ? 'Send again' : isEvent ? 'Send the corrected event' : `Send as proposed (${ofAll})`}
           </Button>
         )}
         <Button {...{ class: isInvalid ? 'main' : '', onClick: () => (isEditing.value = true) }}>Edit and send…</Button>
@@ -73,14 +76,14 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
         <Confirm
           {...deed}
           title="Edit the request"
-          verb={body ? `Send (${ofAll})` : 'Send'}
+          verb={body && !isEvent ? `Send (${ofAll})` : 'Send'}
           about="You change only this request, not the webhook. If you empty a field, the relay removes the field."
           onClose={() => (isEditing.value = false)}
           onConfirm={() => void send(false)}
         >
           {sent.map(({ index, fields }) => (
             <fieldset key={index}>
-              <legend>{`${index} ${fields.action ?? ''}`}</legend>
+              <legend>{isEvent ? 'Event' : `${index} ${fields.action ?? ''}`}</legend>
               <FieldInputs
                 {...{ fields, at: `/${index}`, issues: deed.refused?.problem.errors ?? problem.errors ?? [] }}
                 texts={texts[index] as Signal<Record<string, string>>}

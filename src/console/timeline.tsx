@@ -83,6 +83,7 @@ function When({ step: { action, at } }: { step: Step }) {
     <>
       {comment && `${comment}. `}
       {state === 'pending' ? !reason && 'Waits for the previous action' : <Time at={at} distance />}
+      {state === 'scheduled' && reason && ', waits while paused'}
       {seconds >= 1 && `, took ${durationText(seconds)}`}
       {attempts > 1 && `, ${counted(attempts, 'attempt')}`}
       {!!result?.recipients && action.action === 'platform_sendAssignment' && `, ${counted(result.recipients, 'worker')} found`}

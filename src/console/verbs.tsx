@@ -128,22 +128,25 @@ export function FieldInputs({ fields, texts, issues, at, labels = {} }: FieldInp
   return <>{names.filter((name) => !fixedFields.includes(name)).map(editor)}</>;
 }
 
+type Editable = { fields: Fields; sameAssignment: number[]; naming: { index: number; field: string }[] };
 type MendProps = Pick<VerbsProps, 'chain' | 'action' | 'onDone'> & Pick<ConfirmProps, 'children' | 'onClose'>;
 
 function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: MendProps) {
   const { companyId } = useCompany();
   const at = path`/co/${companyId}/chains/${chainId}/actions/${String(action.index)}`;
-  const read = useSignal<{ fields: Fields; sameAssignment: number[] } | undefined>(undefined);
+  const read = useSignal<Editable | undefined>(undefined);
   const [texts, isUnchanged] = [useSignal<Record<string, string>>({}), useSignal(false)];
   const deed = useDeed();
   const load = async () => (read.value = await ask('GET', `${at}/fields`));
   useEffect(() => void deed.run(load), []);
   const dialog = { title: `Edit: ${deedOf(action)}`, ...deed, onClose };
   if (!read.value) return <NotReady {...dialog}>Loading the fields…</NotReady>;
-  const { fields, sameAssignment } = read.value;
+  const { fields, sameAssignment, naming } = read.value;
   const changes = changesOf(fields, texts.value);
   const count = Object.keys(changes).length;
-  const others = 'platformAssignmentId' in changes ? sameAssignment : [];
+  const [others, named] = 'platformAssignmentId' in changes ? [sameAssignment, naming] : [[], []];
+  const kept = named.filter(({ index, field }) => index !== action.index || !(field in changes));
+  const oldTexts = kept.map(({ index, field }) => `${fieldWords[field] ?? field} of action ${index}`).join(', ');
   const mend = async ({ isMeant, areAll }: Record<string, string>) => {
     isUnchanged.value = count === 0;
     if (count === 0) return;
@@ -171,6 +174,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
           The assignment of {actionsText(others)} stays the same. To change it there too, save an edit of the assignment alone.
         </p>
       )}
+      {oldTexts && <p class="note wait">{`These texts still contain ${action.assignmentId}: ${oldTexts}.`}</p>}
       {isUnknown(action) && (
         <Check name="isMeant" required>
           The outcome of the last attempt is unknown. I have checked whether the action was done, and I want to retry.

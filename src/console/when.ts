@@ -40,8 +40,7 @@ function parts(time: number, zone: Zone): { date: string; year: string; time: st
   const write = (more: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat('en-GB', { ...options, ...more }).format(time + shift);
   return {
-    date: write({ day: 'numeric', month: 'short' }),
-    year: write({ year: 'numeric' }),
+    ...{ date: write({ day: 'numeric', month: 'short' }), year: write({ year: 'numeric' }) },
     time: write({ hour: '2-digit', minute: '2-digit', second: '2-digit' }),
   };
 }
@@ -56,9 +55,7 @@ export function fromNow(iso: string, now: number): string {
 }
 
 /** For example `1 hour 5 minutes` or `20 seconds`. Shows at most the two largest units. */
-export function durationText(seconds: number): string {
-  return spanText(seconds, countedUnit) || '0 seconds';
-}
+export const durationText = (seconds: number): string => spanText(seconds, countedUnit) || '0 seconds';
 
 const presets: Record<string, number> = { '1h': 1, '24h': 24, '7d': 168 };
 
@@ -82,6 +79,5 @@ export function startOfDay(zone: Zone, now: number): string {
 }
 
 /** The time after this number of seconds, as ISO 8601. Returns undefined for 0, because 0 means that there is no end. */
-export function timeIn(seconds: number): string | undefined {
-  return seconds === 0 ? undefined : new Date(Date.now() + seconds * 1000).toISOString();
-}
+export const timeIn = (seconds: number): string | undefined =>
+  seconds === 0 ? undefined : new Date(Date.now() + seconds * 1000).toISOString();

@@ -21,46 +21,26 @@ type ForecastOutcome = Forecast['outcome'];
 export type Tone = 'good' | 'wait' | 'bad' | 'quiet' | 'busy';
 
 const tones: Record<ActionState | ChainStatus, Tone> = {
-  pending: 'quiet',
-  scheduled: 'busy',
-  running: 'busy',
-  retrying: 'wait',
-  'needs-attention': 'wait',
-  done: 'good',
-  completed: 'good',
-  skipped: 'quiet',
-  failed: 'bad',
-  'partly-failed': 'bad',
-  'not-run': 'bad',
-  cancelled: 'quiet',
-  terminated: 'bad',
-  forgotten: 'bad',
+  ...({ pending: 'quiet', scheduled: 'busy', running: 'busy', retrying: 'wait', 'needs-attention': 'wait' } as const),
+  ...({ done: 'good', completed: 'good', skipped: 'quiet', failed: 'bad', 'partly-failed': 'bad', 'not-run': 'bad' } as const),
+  ...({ cancelled: 'quiet', terminated: 'bad', forgotten: 'bad' } as const),
 };
 
 type Result = ActionResource['result'];
 
-export function toneOf(state: ActionState | ChainStatus, result?: Result): Tone {
-  return foundNobody({ state, result }) ? 'wait' : tones[state];
-}
+export const toneOf = (state: ActionState | ChainStatus, result?: Result): Tone =>
+  foundNobody({ state, result }) ? 'wait' : tones[state];
 
 /** For example `needs attention` for `needs-attention`, or `nobody found` for a send that reached no worker. */
-export function stateWords(state: ActionState | ChainStatus, result?: Result): string {
-  return foundNobody({ state, result }) ? 'nobody found' : state.replaceAll('-', ' ');
-}
+export const stateWords = (state: ActionState | ChainStatus, result?: Result): string =>
+  foundNobody({ state, result }) ? 'nobody found' : state.replaceAll('-', ' ');
 
 export const forecastTone: Record<ForecastOutcome, Tone> = {
-  runs: 'good',
-  skipped: 'quiet',
-  'needs-attention': 'wait',
-  failed: 'bad',
-  held: 'wait',
-  unknown: 'quiet',
+  ...({ runs: 'good', skipped: 'quiet', 'needs-attention': 'wait', failed: 'bad', held: 'wait', unknown: 'quiet' } as const),
 };
 
 /** For example `needs attention`. The outcome `held` is shown as `waits`, because an earlier action must end first. */
-export function forecastWords(outcome: ForecastOutcome): string {
-  return outcome === 'held' ? 'waits' : outcome.replaceAll('-', ' ');
-}
+export const forecastWords = (outcome: ForecastOutcome): string => (outcome === 'held' ? 'waits' : outcome.replaceAll('-', ' '));
 
 /** Finds the action with this cause. One chain can have several causes. The messages of one cause differ only in ids. */
 export function actionOfCause<Action extends { error?: { message: string } | undefined }>(
@@ -79,20 +59,12 @@ export function causeTitle(cause: Omit<Failure, 'type'> & { reason: string; assi
 }
 
 export const verbWords: Record<SteeringVerb, string> = {
-  retry: 'Retry',
-  mend: 'Edit and retry',
-  skip: 'Skip',
-  runNow: 'Run now',
-  reschedule: 'Reschedule',
+  ...{ retry: 'Retry', mend: 'Edit and retry', skip: 'Skip', runNow: 'Run now', reschedule: 'Reschedule' },
   cancel: 'Cancel',
 };
 
 const verbsDone: Record<BulkVerb, string> = {
-  retry: 'retried',
-  mend: 'edited and retried',
-  skip: 'skipped',
-  cancel: 'cancelled',
-  runNow: 'started',
+  ...{ retry: 'retried', mend: 'edited and retried', skip: 'skipped', cancel: 'cancelled', runNow: 'started' },
 };
 
 /** For example `3 of 3 chains done. 3 actions retried: 1 failed again, 2 done.` */

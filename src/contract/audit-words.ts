@@ -39,6 +39,7 @@ export const auditWords = {
   'cause.silence': 'muted or unmuted the notices about a problem',
   'rejected.resend': 'sent a refused request again',
   'rejected.drop': 'dropped a refused request',
+  'event.test': 'sent a test event to rule {relayId}',
   'event.resend': 'ran an event of rule {relayId} again',
   'chain.retry': 'retried action {index} of a chain',
   'chain.mend': 'edited and retried action {index} of a chain',

@@ -152,6 +152,7 @@ export type Composer = z.infer<typeof composerSchema>;
 
 export const systemNamesSchema = named('SystemNames', {
   groups: z.array(z.string()).describe('The groups of the assignment platform.'),
+  groupIds: z.array(z.string()).describe('The numbers of these groups. A step can use a number in place of a name.'),
   fields: z.array(z.string()).describe('The fields of the ticket system that the relay can write.'),
 });
 export type SystemNames = z.infer<typeof systemNamesSchema>;

@@ -25,6 +25,12 @@ export const personSchema = named('Person', {
   lastUsedAt: z.iso.datetime().optional().describe('The last sign-in.'),
 });
 export type Person = z.infer<typeof personSchema>;
+
+export const addedPersonSchema = named('AddedPerson', {
+  ...personSchema.shape,
+  invited: z.boolean().describe('Whether the mail server has taken the mail that tells the person how to sign in.'),
+});
+
 export const peopleResponse = z.object({ people: z.array(personSchema) });
 
 export const personRequest = namedStrict('NewPerson', {

@@ -134,9 +134,7 @@ export const resendRequest = namedStrict('Resend', {
     .describe(
       'The edits before the request is sent again. Each key is the place of an action, and each value has the new values of its fields. `null` removes a field. `relayId` cannot be edited.',
     ),
-  proposed: off.describe(
-    '`true` sends the actions of the `proposal`, with the edits in `actions`. Required for an unreadable body.',
-  ),
+  proposed: off.describe('`true` sends the `proposal`, with the edits in `actions`. Required for an unreadable body.'),
   leaveOut: z
     .array(z.int().min(0).max(1000))
     .max(1000)
@@ -176,6 +174,8 @@ export const wholeRejectedSchema = rejectedSchema.extend({
     'The received actions, without tokens. Empty for an event, and for a body that could not be read.',
   ),
   body: encrypted(keptBody).optional().describe('The received body, if it is an event or could not be read as actions.'),
-  proposal: encrypted(z.array(proposedAction)).optional().describe('The actions that an unreadable body probably means.'),
+  proposal: encrypted(z.array(proposedAction))
+    .optional()
+    .describe('The actions, or the one event, that an unreadable body probably means.'),
 });
 export type RejectedRequest = z.infer<typeof wholeRejectedSchema>;

@@ -177,6 +177,7 @@ export const tryRequest = namedStrict('Try', {
 export const triedEventSchema = z.object({
   eventId: z.string(),
   receivedAt: z.iso.datetime(),
+  assignmentId: z.string().optional(),
   outcome: z.enum(triedOutcomes),
   reason: z.string().optional(),
   differences: z

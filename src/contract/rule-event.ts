@@ -105,6 +105,7 @@ export const eventSchema = named('RuleEvent', {
   version: z.int(),
   chainId: z.string().optional(),
   rejectedId: z.string().optional(),
+  assignmentId: encrypted(z.string()).optional().describe('The assignment of the steps of the rule, for this event.'),
   reason: encrypted(z.string()).optional().describe('Why the event was not applicable or was refused.'),
   dedupe: encrypted(z.string()).optional().describe('The idempotency key of the event.'),
   resentFrom: z.string().optional().describe('The event that a person sent again.'),
@@ -130,6 +131,8 @@ export const eventsResponse = z.object({
   nextCursor: z.string().optional(),
   shadowCounts: z.record(z.string(), z.int()).optional().describe('The outcomes of the shadow version so far, counted.'),
 });
+
+export const testEventRequest = namedStrict('TestEvent', { event: anyObject });
 
 export const resendEventRequest = namedStrict('ResendEvent', {
   version: z

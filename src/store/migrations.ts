@@ -337,6 +337,7 @@ const statementsOf: Record<string, readonly string[]> = {
     'ALTER TABLE chain_ids DROP COLUMN place',
     "CREATE INDEX chains_held ON chains (company_id, chain_id) WHERE closed_at IS NULL AND (status = 'needs-attention' OR paused)",
   ],
+  'event-assignments': ['ALTER TABLE events ADD COLUMN assignment_id text'],
 };
 
 export interface Migration {

@@ -7,9 +7,9 @@ import type { ChainAction } from '../chain/chain.js';
 import { type Correction, correct } from '../chain/correct.js';
 import type { ActionDefinition } from '../chain/define-action.js';
 import { sameAssignment } from '../chain/edits.js';
-import { type Fields, mergeFields } from '../chain/fields.js';
+import { type Fields, fieldsNaming, mergeFields } from '../chain/fields.js';
 import { mendAction, newRecipients } from '../chain/mend.js';
-import { isUnknown } from '../chain/outcome.js';
+import { hasEnded, isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
 import { fieldsOf } from '../chain/sent.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
@@ -58,12 +58,18 @@ export async function readFields(
   client: Client,
   chain: ChainResource,
   asked: ActionResource,
-): Promise<{ fields: Fields; sent?: Fields; sameAssignment: number[] }> {
+): Promise<{ fields: Fields; sent?: Fields; sameAssignment: number[]; naming: { index: number; field: string }[] }> {
   const accepted = await readAccepted(client, chain);
   const { action, changes } = await readAction(client, chain, asked, accepted);
   const sent = fieldsOf(action);
   const others = 'platformAssignmentId' in sent ? sameAssignment(accepted, chain.actions, asked.index) : [];
-  return { ...(asked.mends ? { fields: mergeFields(sent, changes), sent } : { fields: sent }), sameAssignment: others };
+  const fields = asked.mends ? mergeFields(sent, changes) : sent;
+  const isOpen = (index: number) => chain.actions.some((one) => one.index === index && !hasEnded(one.state));
+  const naming = accepted.flatMap((other) => {
+    const of = other.index === asked.index ? fields : isOpen(other.index) ? fieldsOf(other) : {};
+    return fieldsNaming(asked.assignmentId ?? '', of).map((field) => ({ index: other.index, field }));
+  });
+  return { fields, ...(asked.mends && { sent }), sameAssignment: others, naming };
 }
 
 /** Returns the edit (`changes`) and its new `recipients`. @param accepted - actions without edits. @throws Problem not-steerable */

@@ -1,8 +1,9 @@
 /** Adds the short fields of the actions to a single chain. Adds only the next due action to a chain in a list. */
 
 import type { Client } from '@temporalio/client';
-import { type ChainAction, dueAt } from '../chain/chain.js';
+import { type ChainAction, connectorsOf, dueAt, whilePaused } from '../chain/chain.js';
 import { type Fields, fixedFields } from '../chain/fields.js';
+import type { Pause } from '../chain/pause.js';
 import { fieldsOf } from '../chain/sent.js';
 import { cutShort } from '../chain/text.js';
 import type { ChainResource, ListedChain } from '../contract/chain-resource.js';
@@ -37,14 +38,20 @@ export class ShortFields {
 
   constructor(private readonly client: Client) {}
 
-  /** Omits edited fields, because the input of the chain has their old values. */
-  async addTo(chain: ChainResource): Promise<ChainResource> {
+  /**
+   * Adds the fields, without edited fields, because the input of the chain has their old values. Moves the due times that fall into
+   * a current pause. @param pauses - with their texts
+   */
+  async addTo(chain: ChainResource, pauses: readonly Pause[]): Promise<ChainResource> {
     const accepted = await this.#of(chain);
+    const dueTimes = accepted.map(({ at, needs }) => ({ at: at(chain.receivedAt), needs }));
     const actions = chain.actions.map((action) => {
       const edited = (action.steered ?? []).flatMap(({ fields = [] }) => fields);
-      const fields = accepted.find(({ index }) => index === action.index)?.fields ?? {};
-      const shown = Object.entries(fields).filter(([name]) => !edited.includes(name));
-      return shown.length > 0 ? { ...action, fields: Object.fromEntries(shown) } : action;
+      const place = accepted.findIndex(({ index }) => index === action.index);
+      const shown = Object.entries(accepted[place]?.fields ?? {}).filter(([name]) => !edited.includes(name));
+      const due = dueTimes[place];
+      const whole = shown.length > 0 ? { ...action, fields: Object.fromEntries(shown) } : action;
+      return { ...whole, ...(due && whilePaused(action, due, dueTimes, pauses)) };
     });
     return { ...chain, actions };
   }
@@ -53,7 +60,8 @@ export class ShortFields {
   async addToListed(chain: ListedChain): Promise<ListedChain> {
     if (chain.closedAt !== undefined) return chain;
     const { receivedAt } = chain;
-    const due = (await this.#of(chain)).map(({ at, ...action }) => ({ ...action, at: new Date(at(receivedAt)).toISOString() }));
+    const iso = (time: number) => new Date(time).toISOString();
+    const due = (await this.#of(chain)).map(({ at, needs: _, ...action }) => ({ ...action, at: iso(at(receivedAt)) }));
     const next = due.filter(({ at }) => Date.parse(at) > Date.now()).sort((one, other) => (one.at < other.at ? -1 : 1))[0];
     return { ...chain, next };
   }
@@ -73,5 +81,6 @@ function shortened(action: ChainAction) {
   const fields: Fields = Object.fromEntries(
     shown.map(([name, value]) => [name, Array.isArray(value) ? value.slice(0, mostEntries).map(short) : short(value)]),
   );
-  return { index, action: name, comment, fields, at: (receivedAt: string) => dueAt({ receivedAt }, action) };
+  const known = { index, action: name, comment, fields, needs: connectorsOf(action) };
+  return { ...known, at: (receivedAt: string) => dueAt({ receivedAt }, action) };
 }

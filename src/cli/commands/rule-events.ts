@@ -24,6 +24,7 @@ export const events: Commands = (relay, session) => {
         columns: {
           EVENT: 'eventId',
           RECEIVED: 'receivedAt',
+          ASSIGNMENT: 'assignmentId',
           OUTCOME: ({ outcome }) => (outcome === 'refused' ? { text: outcome, tone: 'warning' } : outcome),
           VERSION: ({ version }) => String(version),
           CHAIN: 'chainId',

@@ -41,6 +41,7 @@ export function triedLines(session: Session, tried: Tried): Line[] {
   const table = session.table(tried.events, {
     EVENT: 'eventId',
     RECEIVED: 'receivedAt',
+    ASSIGNMENT: 'assignmentId',
     OUTCOME: 'outcome',
     WHAT: ({ reason, differences = [] }) =>
       reason ?? differences.map(({ action, field }) => (field === '' ? `action ${action}` : `${action} ${field}`)).join(', '),

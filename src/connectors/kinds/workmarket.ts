@@ -70,6 +70,11 @@ export function workmarket(settings: Settings, http: HttpClient, memory: Memory)
     }
   }
 
+  async function usableGroups(call: Call): Promise<Group[]> {
+    const groups = await memory.of('groups', () => listGroups(begin(call)));
+    return groups.filter(({ active, deleted }) => active !== false && !deleted);
+  }
+
   async function groupsCalled(session: Session, names: readonly string[], fresh = false): Promise<Group[]> {
     const groups = await memory.of('groups', () => listGroups(session), { fresh });
     try {
@@ -98,10 +103,8 @@ export function workmarket(settings: Settings, http: HttpClient, memory: Memory)
       return `accepts the credentials${known}; can read the assignment ${assignmentId}`;
     },
 
-    async names(call) {
-      const groups = await memory.of('groups', () => listGroups(begin(call)));
-      return groups.flatMap(({ name, active, deleted }) => (active === false || deleted ? [] : name));
-    },
+    names: async (call) => (await usableGroups(call)).map(({ name }) => name),
+    ids: async (call) => (await usableGroups(call)).map(({ id }) => id),
 
     async sendAssignment(assignmentId, { groupIds, radiusMiles }, call) {
       const unable = unableToSend({ kind: 'workmarket' }, { groupIds, ...(radiusMiles !== undefined && { radiusMiles }) });

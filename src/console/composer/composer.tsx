@@ -12,6 +12,7 @@ import { draftOf } from './draft.js';
 import { EventSide } from './event-side.js';
 import { Finish } from './finish.js';
 import { KnowledgeContext, mistakeText, type Remark, usualAssignments, type Way } from './knowledge.js';
+import { unknownGroups } from './places.js';
 import { JsonView, Steps } from './steps.js';
 import { Timeline } from './timeline.js';
 import { PublishDialog, useTrial } from './tried.js';
@@ -21,8 +22,7 @@ import { useRehearsal } from './use-rehearsal.js';
 type ComposerProps = { relayId: string; editing: Editing; actions: Actions; onPublished(): void };
 
 const wayWords: Record<Way, string> = {
-  event: 'The event as it is (recommended)',
-  list: 'A text that you paste into its webhook',
+  ...{ event: 'The event as it is (recommended)', list: 'A text that you paste into its webhook' },
 };
 
 export function Composer({ relayId, editing, actions, onPublished }: ComposerProps) {
@@ -31,7 +31,7 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
   const at = path`/admin/companies/${companyId}/rules/${relayId}/publish`;
   const hasSteps = draft.cards.length > 0;
   const asked = useResource<SystemNames>(path`/co/${companyId}/chains/compose/names`, seldom);
-  const names = asked.data.value ?? { groups: [], fields: [] };
+  const names = asked.data.value ?? { groups: [], groupIds: [], fields: [] };
   const way = useSignal<Way>(localStorage.getItem(`relay-way-${relayId}`) === 'list' ? 'list' : 'event');
   useEffect(() => localStorage.setItem(`relay-way-${relayId}`, way.value), [way.value]);
   const isList = way.value === 'list';
@@ -41,13 +41,14 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
   const { composed, events, chosen, example } = rehearsal;
   const { problems: found, warnings } = isList ? (composed ?? { problems: [], warnings: [] }) : stored;
   const timestamps = (composed?.timestamps ?? []).map(({ pointer, detail, written }) => ({
-    pointer,
-    detail: written ? `for example ${detail}` : `this format does not work: ${detail}`,
+    ...({ pointer, detail: written ? `for example ${detail}` : `this format does not work: ${detail}` } as const),
   }));
   // A list has the pointers `/0/body`, contents have `/actions/0/body`.
   const placed = (remark: Remark) => (isList ? { ...remark, pointer: `/actions${remark.pointer}` } : remark);
   const problems = found.map(placed);
-  const hints = [...warnings, ...(composed?.hints ?? []), ...timestamps].map(placed);
+  const unknown = unknownGroups(draft.cards, names);
+  const repeated = <Mistakes of={unknown} look="plain note wait" words={mistakeText} />;
+  const hints = [...[...warnings, ...(composed?.hints ?? []), ...timestamps].map(placed), ...unknown];
   const elsewhere = problems.filter(({ pointer }) => !/^\/(actions\/\d|variables\/|when)/.test(pointer) && hasSteps);
   useEffect(() => {
     if (editing.conflict) dialog.value = 'conflict';
@@ -94,13 +95,14 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
             {isJson.value ? <JsonView onList={() => (way.value = 'list')} /> : <Steps />}
             <Mistakes of={elsewhere} look="plain note bad" words={mistakeText} />
           </div>
-          {hasSteps && <Timeline rehearsal={rehearsal} />}
+          {hasSteps && <Timeline rehearsal={rehearsal}>{repeated}</Timeline>}
         </div>
         {hasSteps && <Finish refused={rehearsal.refused} />}
         {dialog.value === 'try' && <TryDialog relayId={relayId} onClose={close} />}
         {dialog.value === 'publish' && (
           <PublishDialog
             {...{ relayId, onPublished, onClose: close, title: 'Publish the draft?', verb: 'Publish', version: 'draft' }}
+            children={repeated}
             about="Within two seconds, new events run the new version. Chains that run now keep their version."
             publish={(note) => ask('POST', at, { revision: stored.revision, ...note })}
           />

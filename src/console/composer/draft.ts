@@ -58,9 +58,8 @@ export function contentsOf({ cards, ...fields }: Draft): Fields {
 export const contentsText = (draft: Draft, indent?: number) => JSON.stringify(contentsOf(draft), undefined, indent);
 
 /** The list of actions for a webhook. Without a token, each action has the placeholder. */
-export function listOf(cards: readonly Card[], relayId: string, token = '<RELAY_ACCESS_TOKEN>'): Fields[] {
-  return actionsOf(cards).map(({ action, ...fields }) => ({ action, relayId, relayAccessToken: token, ...fields }));
-}
+export const listOf = (cards: readonly Card[], relayId: string, token = '<RELAY_ACCESS_TOKEN>'): Fields[] =>
+  actionsOf(cards).map(({ action, ...fields }) => ({ action, relayId, relayAccessToken: token, ...fields }));
 
 function given(name: string, value: unknown): [string, unknown][] {
   if (!Array.isArray(value)) return value === '' ? [] : [[name, value]];
@@ -69,9 +68,8 @@ function given(name: string, value: unknown): [string, unknown][] {
 }
 
 /** Replaces each token in the text with an empty string. The text may be invalid JSON. */
-export function withoutTokens(text: string): string {
-  return text.replaceAll(/("relayAccessToken"\s*:\s*)(?:"[^"\n]*"?|[^"\s,}]+"?)/g, '$1""');
-}
+export const withoutTokens = (text: string): string =>
+  text.replaceAll(/("relayAccessToken"\s*:\s*)(?:"[^"\n]*"?|[^"\s,}]+"?)/g, '$1""');
 
 /** Reads contents, or the list of a webhook. @returns `error` completes a sentence that begins with `This`. */
 export function readContents(text: string): { contents?: Fields; isList?: boolean; error?: string } {

@@ -14,8 +14,7 @@ import { saidAt, useKnowledge, variableWords } from './knowledge.js';
 import { offersOf, undefinedVariables, valueWords, variableName } from './places.js';
 
 const missingWords: Record<Variable['missing'], string> = {
-  hold: 'the steps that use the value need attention',
-  refuse: 'refuse the event',
+  ...({ hold: 'the steps that use the value need attention', refuse: 'refuse the event' } as const),
   default: 'use this text',
 };
 

@@ -3,7 +3,10 @@
 import { conditionOf, type Row, type Value, whenOf } from '../../chain/comparisons.js';
 import { ownProperty, pathPattern, propertyOf, stepsOf } from '../../chain/condition.js';
 import { type Fields, isObject } from '../../chain/fields.js';
+import type { Issue } from '../../chain/request.js';
+import { groupsOf } from '../../chain/sentences.js';
 import { cutShort, variablePattern } from '../../chain/text.js';
+import type { SystemNames } from '../types.js';
 import type { Draft } from './draft.js';
 
 export type Place = { path: string; value: Value | null };
@@ -69,16 +72,12 @@ export function assignmentPlace(places: readonly Place[]): string | undefined {
   return best && best.rank < Number.POSITIVE_INFINITY ? best.place.path : ids.find(({ path }) => path === 'id')?.path;
 }
 
-/** The names in `${…}` of the actions. */
-function referencesIn(draft: Draft): string[] {
-  const text = JSON.stringify(draft.cards.map(({ fields }) => fields)).replaceAll('$${', '');
-  return [...new Set([...text.matchAll(variablePattern)].map(([, name = '']) => name))];
-}
-
 /** The variables that actions use, but that the draft does not define. */
 export function undefinedVariables(draft: Draft): string[] {
+  const text = JSON.stringify(draft.cards.map(({ fields }) => fields)).replaceAll('$${', '');
+  const names = new Set([...text.matchAll(variablePattern)].map(([, name = '']) => name));
   const isPath = (name: string) => /^(event|assignment)(\.|\[|$)/.test(name);
-  return referencesIn(draft).filter((name) => !isPath(name) && !Object.hasOwn(draft.variables, name));
+  return [...names].filter((name) => !isPath(name) && !Object.hasOwn(draft.variables, name));
 }
 
 /** Makes an event that has each place that the draft uses. The rehearsal uses this event before the first event arrives. */
@@ -111,4 +110,13 @@ function withValue(into: unknown, [step, ...rest]: (string | number)[], value: u
   const inner = step === undefined || rest.length === 0 ? value : withValue(ownProperty(into, step), rest, value);
   const before = typeof step === 'number' ? (Array.isArray(into) ? into : []) : isObject(into) ? into : {};
   return Object.assign(Array.isArray(before) ? [...before] : { ...before }, step !== undefined && { [step]: inner });
+}
+
+/** Warnings about groups that are not at the platform. There are none if the platform lists no groups. */
+export function unknownGroups(cards: Draft['cards'], { groups, groupIds }: SystemNames): Issue[] {
+  const known = [...groups, ...groupIds].map((name) => name.trim().toLowerCase());
+  const isUnknown = (group: string) => known.length > 0 && !group.includes('${') && !known.includes(group.toLowerCase());
+  const detail = 'has a group that is not at the platform: ';
+  const unknown = cards.map(({ fields }) => groupsOf(fields).filter(isUnknown));
+  return unknown.flatMap((all, place) => all.map((one) => ({ pointer: `/actions/${place}/sendToGroups`, detail: detail + one })));
 }

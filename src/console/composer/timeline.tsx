@@ -1,6 +1,7 @@
 /** Rehearses the draft beside the cards: what each step would do, and when. Nothing is sent. */
 
 import { type Signal, useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { clockText, delaySeconds } from '../../chain/durations.js';
 import type { Scenario } from '../../chain/scenario.js';
 import { deedWords } from '../../chain/sentences.js';
@@ -14,13 +15,11 @@ import { inSteps, useKnowledge } from './knowledge.js';
 import type { Play, Rehearsal } from './use-rehearsal.js';
 
 const scenarioWords: Record<'now' | Scenario, string> = {
-  'nobody-found': 'Nobody is found',
-  'nobody-accepts': 'Nobody accepts',
-  'platform-down': 'The platform is down 1 hour',
-  now: 'Every step runs now',
+  ...{ 'nobody-found': 'Nobody is found', 'nobody-accepts': 'Nobody accepts' },
+  ...{ 'platform-down': 'The platform is down 1 hour', now: 'Every step runs now' },
 };
 
-export function Timeline({ rehearsal }: { rehearsal: Rehearsal }) {
+export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; children: ComponentChildren }) {
   const { draft } = useKnowledge();
   const { timeZone } = useCompany();
   const { play, assignmentId, eventId, listed, composed, played, isOutdated, refused } = rehearsal;
@@ -43,6 +42,7 @@ export function Timeline({ rehearsal }: { rehearsal: Rehearsal }) {
         {listed.length > 0 && <Choice label="Event" of={eventId} options={[['', 'the last event'], ...received]} />}
       </details>
       <ProblemNote refused={refused} />
+      {children}
       {composed?.applies === false && <p class="note wait">The rule does not run for this event: {composed.reason}.</p>}
       {played && (
         <ol class={isOutdated ? 'rail outdated' : 'rail'} aria-label="Timeline of the steps">

@@ -11,12 +11,9 @@ import { Changes } from './differences.js';
 import { fieldName, inSteps, mistakeText } from './knowledge.js';
 
 const outcomes: Record<TriedOutcome, [words: string, tone: Tone]> = {
-  same: ['the same', 'quiet'],
-  different: ['different', 'wait'],
-  'no-longer-applies': ['no longer run', 'wait'],
-  'applies-now': ['run now', 'wait'],
-  'not-applicable': ['not run', 'quiet'],
-  'would-be-refused': ['refused', 'bad'],
+  ...({ same: ['the same', 'quiet'], different: ['different', 'wait'] } as const),
+  ...({ 'no-longer-applies': ['no longer run', 'wait'], 'applies-now': ['run now', 'wait'] } as const),
+  ...({ 'not-applicable': ['not run', 'quiet'], 'would-be-refused': ['refused', 'bad'] } as const),
   'needs-attention': ['needs attention', 'bad'],
 };
 
@@ -61,10 +58,10 @@ function TriedResult({ tried, relayId }: { tried: Tried; relayId: string }) {
         <details>
           <summary>{counted(events.length, 'event')} with a difference</summary>
           <ul class="plain">
-            {events.map(({ eventId, receivedAt, outcome, reason, differences = [] }) => (
+            {events.map(({ eventId, receivedAt, assignmentId, outcome, reason, differences = [] }) => (
               <li key={eventId} class="difference">
                 <a href={pageOf.event(companyId, relayId, eventId)}>
-                  <Time at={receivedAt} />
+                  <Time at={receivedAt} /> {assignmentId}
                 </a>{' '}
                 <span class={`badge ${outcomes[outcome][1]}`}>{triedWords(outcome)}</span>
                 {reason && <Said look="reason small" text={capital(inSteps(reason))} />}
@@ -82,7 +79,7 @@ function TriedResult({ tried, relayId }: { tried: Tried; relayId: string }) {
   );
 }
 
-interface PublishProps extends Pick<ConfirmProps, 'title' | 'verb' | 'about' | 'onClose'> {
+interface PublishProps extends Pick<ConfirmProps, 'title' | 'verb' | 'about' | 'onClose' | 'children'> {
   relayId: string;
   version: 'draft' | number;
   publish(note: { note?: string }): Promise<unknown>;
@@ -92,13 +89,14 @@ interface PublishProps extends Pick<ConfirmProps, 'title' | 'verb' | 'about' | '
 const fields = { note: { label: 'Why? (optional)', hint: 'The list of versions shows this note.', rows: 2, maxLength: 1000 } };
 
 /** Publishes the draft, or an old version again. */
-export function PublishDialog({ verb, relayId, version, publish, onPublished, ...dialog }: PublishProps) {
+export function PublishDialog({ verb, relayId, version, publish, onPublished, children, ...dialog }: PublishProps) {
   const [tried, shown] = useTrial(relayId, version);
   return (
     <Deed
       {...{ ...dialog, fields, verb: tried ? verb : `${verb} without the trial`, words: 'Published', onDone: onPublished }}
       change={({ note }) => publish(note ? { note } : {})}
     >
+      {children}
       {shown}
     </Deed>
   );

@@ -72,10 +72,8 @@ export function FilterFields({ filter }: { filter: Filter }) {
     ['since', 'Received', options('any time', Object.keys(sinces), since, (time) => sinces[time] ?? `since ${written(time)}`)],
   ] as const;
   const words = {
-    until: until && `until ${written(until)}`,
-    paused: filter.paused && 'paused',
-    nobodyFound: filter.nobodyFound && 'nobody found',
-    ticketId: ticketId && `ticket ${ticketId}`,
+    ...{ until: until && `until ${written(until)}`, paused: filter.paused && 'paused' },
+    ...{ nobodyFound: filter.nobodyFound && 'nobody found', ticketId: ticketId && `ticket ${ticketId}` },
   };
   const others = Object.entries(words).filter(([, words]) => words);
   return (

@@ -1,6 +1,6 @@
 /** The people and keys of a company, and its audit log. */
 
-import { ask, pageOf, path, seldom, useCompany, usePages, useResource } from '../base.js';
+import { announce, ask, pageOf, path, seldom, useCompany, usePages, useResource } from '../base.js';
 import { Page } from '../frame.js';
 import type { auditResponse, createdKeyResponse, keysResponse, Person, peopleResponse, Role, z } from '../types.js';
 import { DeedButton, ExportLinks, Known, Lifetime, Pager, Said, SecretButton, Section, Table, Time } from '../ui/index.js';
@@ -72,8 +72,12 @@ const personFields = ({ email, name, role = 'steer' }: Partial<Person> = {}) =>
 export function People() {
   const at = path`/admin/companies/${useCompany().companyId}/people`;
   const people = useResource<z.infer<typeof peopleResponse>>(at, seldom);
-  const put = ({ name, ...given }: Record<string, string>) => ask('PUT', at, { ...given, name: name || undefined });
-  const form = { change: put, words: 'Saved.', onDone: people.refresh };
+  const put = async ({ name, ...given }: Record<string, string>) => {
+    const { invited } = await ask<{ invited?: boolean }>('PUT', at, { ...given, name: name || undefined });
+    const missed = `No mail was sent. Tell the person to open ${location.origin}/sign-in.`;
+    announce(`Saved. ${invited ? 'The person gets a mail that says how to sign in.' : invited === false ? missed : ''}`.trim());
+  };
+  const form = { change: put, words: '', onDone: people.refresh };
   return (
     <Section title="People" look="">
       <DeedButton {...form} look="main" opens="Add a person" title="Add a person" verb="Add" fields={personFields()} />
@@ -113,8 +117,7 @@ function removing({ personId, name, fromGroup }: Person, at: string) {
 const expiries = { 0: 'never', 7: 'in 7 days', 90: 'in 90 days', 365: 'in 1 year' };
 const fields = {
   name: { label: 'Name', hint: 'The program that uses the key. The audit log shows this name.', required: true, maxLength: 200 },
-  role: roleField('steer'),
-  days: { label: 'Expires', options: Object.entries(expiries), first: '0' },
+  ...{ role: roleField('steer'), days: { label: 'Expires', options: Object.entries(expiries), first: '0' } },
 };
 
 const newKey = {

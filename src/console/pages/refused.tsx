@@ -90,6 +90,7 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
             <Time before="Dropped " at={droppedAt} /> {droppedBy && `by ${droppedBy}`}. Nobody can send the request again.
           </p>
         )}
+        {!may('steer') && <p>Only people with the role steer, author or manage can send or drop a refused request.</p>}
         {canDecide && <Decide request={request} leftOut={leftOut.value} onDecided={onDecided} />}
       </div>
       {body ? (
@@ -118,7 +119,8 @@ function Element({ index, element, tone, badge, children }: ElementProps) {
   return (
     <li class={tone}>
       <h3>
-        {index} {String(element.action ?? '')} {badge && <Badge tone={tone}>{badge}</Badge>}
+        {element.action ? `${index} ${element.action} ` : 'Event '}
+        {badge && <Badge tone={tone}>{badge}</Badge>}
       </h3>
       {children}
       <pre>{JSON.stringify(element, undefined, 2)}</pre>

@@ -1,26 +1,17 @@
 /** The events of a rule with their results, and the page of one event. */
 
 import { useSignal } from '@preact/signals';
-import { useLocation } from 'preact-iso';
-import { ask, may, pageOf, path, query, useCompany, usePages, useResource } from '../base.js';
+import { may, pageOf, path, query, useCompany, usePages, useResource } from '../base.js';
 import { inSteps, variableWords } from '../composer/knowledge.js';
 import { triedWords } from '../composer/tried.js';
 import { PageOf } from '../frame.js';
-import type {
-  AcceptedEvent,
-  EventOutcome,
-  eventsResponse,
-  NotApplicableEvent,
-  RuleEvent,
-  wholeEventSchema,
-  z,
-} from '../types.js';
-import { Badge, Choice, DeedButton, ExportLinks, Fact, FieldList, Moment, Said, Table, Time } from '../ui/index.js';
+import { SendAgain } from '../rule/sending.js';
+import type { EventOutcome, eventsResponse, RuleEvent, wholeEventSchema, z } from '../types.js';
+import { Badge, Choice, ExportLinks, Fact, FieldList, Moment, Said, Table, Time } from '../ui/index.js';
 import type { Tone } from '../words.js';
 
 const outcomeWords: Record<EventOutcome, [words: string, tone: Tone]> = {
-  chain: ['started a chain', 'good'],
-  'not-applicable': ['the rule does not apply', 'quiet'],
+  ...({ chain: ['started a chain', 'good'], 'not-applicable': ['the rule does not apply', 'quiet'] } as const),
   refused: ['refused', 'bad'],
 };
 
@@ -62,13 +53,13 @@ export function EventTable({ relayId, events }: { relayId: string; events: reado
   return (
     <Table
       caption="Events"
-      columns={['Received', 'Result', 'Version']}
-      named={2}
+      columns={['Received', 'Assignment', 'Result', 'Version']}
+      named={3}
       empty="No event has arrived. The page of the rule has the address for your platform."
       rows={events.map((event) => {
         const received = <Time at={event.receivedAt} distance />;
         const link = <a href={pageOf.event(companyId, relayId, event.eventId)}>{received}</a>;
-        return [event.eventId, [link, <Became of={event} />, event.version || 'none']];
+        return [event.eventId, [link, event.assignmentId, <Became of={event} />, event.version || 'none']];
       })}
     />
   );
@@ -119,27 +110,5 @@ export function EventPage({ relayId, eventId }: { relayId: string; eventId: stri
         </>
       )}
     </PageOf>
-  );
-}
-
-const versions = Object.entries({ published: 'the published version', same: 'the version that ran before' });
-const again = {
-  ...{ title: 'Send the event again?', verb: 'Send again', words: 'Sent again' },
-  about: 'All steps of the rule run again. People may get a second message. The delays start now.',
-};
-
-function SendAgain({ at, relayId }: { at: string; relayId: string }) {
-  const { companyId } = useCompany();
-  const { route } = useLocation();
-  const version = useSignal('published');
-  const send = async () => {
-    const request = { version: version.value, confirm: true };
-    const sent = await ask<AcceptedEvent | NotApplicableEvent>('POST', `${at}/resend`, request);
-    route(sent.applies ? pageOf.chain(companyId, sent.chainId) : pageOf.event(companyId, relayId, sent.eventId));
-  };
-  return (
-    <DeedButton {...again} change={send}>
-      <Choice label="Version" of={version} options={versions} />
-    </DeedButton>
   );
 }

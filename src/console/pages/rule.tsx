@@ -6,10 +6,11 @@ import { contentsText, draftOf } from '../composer/draft.js';
 import { Page } from '../frame.js';
 import { Door, Tokens } from '../rule/door.js';
 import { Health } from '../rule/health.js';
+import { TestEvent } from '../rule/sending.js';
 import { Enabling, type Rule, RuleSettings } from '../rule/settings.js';
 import { Week } from '../rule/week.js';
 import type { DraftResponse, eventsResponse, tokensResponse, versionsResponse, WholeVersion, z } from '../types.js';
-import { ButtonTo, Known, LinkRow, Section, Time } from '../ui/index.js';
+import { ButtonTo, Known, LinkRow, Opener, Section, Time } from '../ui/index.js';
 import { EventTable } from './rule-events.js';
 
 export function RulePage({ relayId }: { relayId: string }) {
@@ -91,6 +92,11 @@ export function RuleContents({ at, relayId }: { at: string; relayId: string }) {
       {isChanged && <p class="note wait">The draft has changes that are not published.</p>}
       <p class="row">
         {may('author') && <ButtonTo href={pageOf.draft(companyId, relayId)}>{draft ? 'Edit' : 'Write the steps'}</ButtonTo>}
+        {may('author') && contents && (
+          <Opener opens="Send a test event">
+            {(onClose) => <TestEvent {...{ at: `${at}/events`, relayId, contents, onClose }} />}
+          </Opener>
+        )}
         {published !== undefined && <a href={pageOf.versions(companyId, relayId)}>Versions and differences</a>}
       </p>
     </Section>

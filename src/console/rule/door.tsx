@@ -43,10 +43,7 @@ const senders = {
   'Field Nation': { ...hmac, header: 'x-fn-signature', prefix: 'sha256=' },
   Jira: { ...hmac, header: 'x-hub-signature', prefix: 'sha256=' },
   Zendesk: {
-    ...hmac,
-    header: 'x-zendesk-webhook-signature',
-    encoding: 'base64',
-    signed: 'timestamp-body',
+    ...({ ...hmac, header: 'x-zendesk-webhook-signature', encoding: 'base64', signed: 'timestamp-body' } as const),
     timestampHeader: 'x-zendesk-webhook-signature-timestamp',
   },
   'ConnectWise PSA': { ...hmac, header: 'x-content-signature', encoding: 'base64', keyForm: 'sha256-of-text' },
@@ -109,9 +106,8 @@ function DoorSettings({ door, at, onSaved }: { door: EventDoor; at: string; onSa
   );
 }
 
-const graces = {
-  ...{ null: 'when you revoke them', 0: 'immediately', 3600: 'after 1 hour', 86400: 'after 1 day', 604800: 'after 7 days' },
-};
+const laterGraces = { 3600: 'after 1 hour', 86400: 'after 1 day', 604800: 'after 7 days' };
+const graces = { null: 'when you revoke them', 0: 'immediately', ...laterGraces };
 
 /** @param secrets - for example `tokens`. @param users - who uses the older secrets. */
 const graceField = (secrets: string, users: string) => {

@@ -55,9 +55,8 @@ export function Health({ relayId }: { relayId: string }) {
 }
 
 /** For example `3 (1.2 %)`, without a line break. */
-export function share(part: number, whole: number): string {
-  return whole === 0 ? String(part) : `${part}\u00a0(${Number(((100 * part) / whole).toFixed(1))}\u00a0%)`;
-}
+export const share = (part: number, whole: number): string =>
+  whole === 0 ? String(part) : `${part}\u00a0(${Number(((100 * part) / whole).toFixed(1))}\u00a0%)`;
 
 /** `wait` is drawn above `bad`. */
 type Bar = { at: string; size: number; bad: number; wait?: number; words: string };

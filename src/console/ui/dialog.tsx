@@ -195,9 +195,7 @@ export function useDeed() {
 }
 
 /** A button that does not submit its form. */
-export function Button(props: ComponentProps<'button'>) {
-  return <button type="button" {...props} />;
-}
+export const Button = (props: ComponentProps<'button'>) => <button type="button" {...props} />;
 
 interface SubmitProps extends Pick<ReturnType<typeof useDeed>, 'busy' | 'refused'> {
   words: ComponentChildren;

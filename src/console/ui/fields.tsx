@@ -59,13 +59,10 @@ export function Suggested({ offers, ...entry }: SuggestedProps) {
   );
 }
 
-export function Area(area: EntryProps & Omit<ComponentProps<'textarea'>, 'label'> & Typing) {
-  return <Field as="textarea" {...area} />;
-}
+type AreaProps = EntryProps & Omit<ComponentProps<'textarea'>, 'label'> & Typing;
 
-export function JsonArea(area: Parameters<typeof Area>[0]) {
-  return <Area class="json" spellcheck={false} {...area} />;
-}
+export const Area = (area: AreaProps) => <Field as="textarea" {...area} />;
+export const JsonArea = (area: AreaProps) => <Area class="json" spellcheck={false} {...area} />;
 
 interface SelectProps extends EntryProps, Omit<ComponentProps<'select'>, 'label' | 'role' | 'onChange'> {
   options: readonly (readonly [value: string, words: string])[];

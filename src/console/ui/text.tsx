@@ -11,13 +11,13 @@ import { wholeTimeText } from '../when.js';
 import type { Failure as FailureOf, Tone } from '../words.js';
 import { failureDetails, failureRemedy, failureTitle, fromNow, localTimes, stateWords, timeText, toneOf } from '../words.js';
 
-export function Badge({ tone = '', children }: { tone?: Tone | ''; children: ComponentChildren }) {
-  return <span class={`badge ${tone}`}>{children}</span>;
-}
+export const Badge = ({ tone = '', children }: { tone?: Tone | ''; children: ComponentChildren }) => (
+  <span class={`badge ${tone}`}>{children}</span>
+);
 
-export function State({ of, result }: { of: ActionState | ChainStatus; result?: ActionResource['result'] }) {
-  return <Badge tone={toneOf(of, result)}>{stateWords(of, result)}</Badge>;
-}
+export const State = ({ of, result }: { of: ActionState | ChainStatus; result?: ActionResource['result'] }) => (
+  <Badge tone={toneOf(of, result)}>{stateWords(of, result)}</Badge>
+);
 
 /** The current time. It changes every ten seconds. */
 export const now = signal(Date.now());

@@ -85,8 +85,9 @@ for (const { name, open, skip } of testDatabases) {
     it('are safe in a spreadsheet', async () => {
       const answer = await ask(`events?format=csv&relayId=1&since=${lastAt}`);
       assert.equal(answer.headers.get('content-disposition'), `attachment; filename="${companyId}-events.csv"`);
-      const head = 'eventId,relayId,receivedAt,bytes,outcome,version,chainId,rejectedId,reason,dedupe,resentFrom,shadow,body';
-      const row = `e${many},1,${lastAt},2,refused,1,,,,'=1+${many},,,"{""n"":""a,b""}"`;
+      const head =
+        'eventId,relayId,receivedAt,bytes,outcome,version,chainId,rejectedId,assignmentId,reason,dedupe,resentFrom,shadow,body';
+      const row = `e${many},1,${lastAt},2,refused,1,,,,,'=1+${many},,,"{""n"":""a,b""}"`;
       assert.equal(await answer.text(), `${head}\r\n${row}\r\n`);
     });
 

@@ -86,6 +86,7 @@ const callers = {
     'post /admin/companies/:companyId/rules',
     'post /admin/companies/:companyId/rules/:relayId/draft/from-lists',
     'post /admin/companies/:companyId/rules/:relayId/event-tokens',
+    'post /admin/companies/:companyId/rules/:relayId/events',
     'post /admin/companies/:companyId/rules/:relayId/publish',
     'post /admin/companies/:companyId/rules/:relayId/tokens',
     'post /admin/companies/:companyId/rules/:relayId/try',

@@ -177,6 +177,7 @@ describe('a rule with contents', () => {
       ['POST', '/event-tokens', {}, 201],
       ['POST', '/tokens', { graceSeconds: null }, 201],
       ['POST', '/try', {}, 200],
+      ['POST', '/events', {}, 400],
     ] as const;
     for (const at of gets)
       for (const role of roles)
@@ -199,7 +200,7 @@ describe('a rule with contents', () => {
       assert.equal((await api.ask(method, `/admin/companies/acme${at}`, keys.author, body)).status, 403, `${method} ${at}`);
 
     const own = apiRoutes(api).filter(({ path }) => /rules\/:relayId\/(?!tokens)/.test(path));
-    assert.equal(own.length, 17);
+    assert.equal(own.length, 18);
     for (const route of own) {
       const at = route.path.replace(':companyId', 'acme').replace(':relayId', '1').replaceAll(/:\w+/g, '1');
       for (const bearer of [foreign, undefined])

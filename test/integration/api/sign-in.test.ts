@@ -50,11 +50,12 @@ describe('a person who signs in by mail', () => {
   });
 
   const browser = () => new PlainBrowser(api.url);
+  const isSignIn = ({ Subject }: { Subject: string }) => Subject === 'Sign in to the relay';
   /** The links that were mailed to the person, the newest first. */
   async function links(count = 1, email = person.email): Promise<string[]> {
     return eventually(`${count} mails`, async () => {
       const found = await (await fetch(`${mail.uiUrl}/api/v1/search?query=${encodeURIComponent(`to:"${email}"`)}`)).json();
-      const { messages } = found as { messages: { ID: string }[] };
+      const messages = (found as { messages: { ID: string; Subject: string }[] }).messages.filter(isSignIn);
       if (messages.length < count) return new Unmet(messages.length);
       const texts = messages.map(
         async ({ ID }) => (await (await fetch(`${mail.uiUrl}/api/v1/message/${ID}`)).json()) as { Text: string },
@@ -76,6 +77,21 @@ describe('a person who signs in by mail', () => {
     assert.equal((await ada.post(link, { personId: person.personId })).status, 303);
     return ada;
   };
+
+  it('gets a mail when somebody adds the address, and the answer says whether the mail was sent', async () => {
+    const email = `new-${performance.now()}@acme.example`;
+    const added = await add(api, 'acme', email, 'steer');
+    assert.deepEqual([added.status, added.json.invited], [201, true]);
+    assert.deepEqual((await add(api, 'acme', email, 'read')).json.invited, undefined, 'a change sends no mail');
+    type Mail = { ID: string; Subject: string; Text: string };
+    const read = async (path: string) => (await fetch(`${mail.uiUrl}/api/v1/${path}`)).json();
+    const { messages } = (await read(`search?query=${encodeURIComponent(`to:"${email}"`)}`)) as { messages: Mail[] };
+    const [sent, another] = messages;
+    assert.deepEqual([sent?.Subject, another], ['You can now sign in to the relay of ACME', undefined]);
+    const { Text } = (await read(`message/${sent?.ID}`)) as Mail;
+    assert.match(Text, /added by: admin\.\n\nYour role is dispatcher: retries, edits, skips/);
+    assert.match(Text, /http:\/\/127\.0\.0\.1\/sign-in(?!\/)/);
+  });
 
   it('opens the link, presses the button, and is signed in under the name and role that the company lists', async () => {
     const { ada, link } = await asked({ to: '/companies/acme/chains?status=failed' }, person.email.toUpperCase());

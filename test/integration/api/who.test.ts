@@ -81,6 +81,7 @@ describe('permissions', () => {
       'rotateEventToken',
       'rotateToken',
       'saveDraft',
+      'sendTestEvent',
       'setDoor',
       'setShadow',
       'tryRule',

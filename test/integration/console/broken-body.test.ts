@@ -8,6 +8,7 @@ import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { rejectedListSchema } from '../../../src/contract/problem.js';
+import { ruleOf } from '../../api/rule-with-contents.js';
 import { missingBrowser, obstacles, signIn, startBrowser } from '../../end-to-end/browser.js';
 import { serveApi } from '../../hostile/api.js';
 import { openEmptied } from '../../store/emptied.js';
@@ -161,6 +162,23 @@ async function onThePage(): Promise<void> {
     await dialog.getByRole('button', { name: 'Send (2 actions)' }).click();
     await page.waitForURL(/\/chains\//);
     assert.equal(started.at(-1)?.[0]?.bodyHtml, 'The red valve leaks');
+    await page.context().close();
+  });
+
+  it('runs a broken event as the relay has repaired it, for somebody with the role steer', async () => {
+    const { relayId: _rule, relayAccessToken: _token, ...action } = udf;
+    const contents = { variables: { ticket: { path: 'ticket' } }, actions: [{ ...action, externalSystemTicketId: '${ticket}' }] };
+    const { relayId, eventToken } = await ruleOf(served.store, served.companyId, contents);
+    const body = '{"ticket": "7009", "note": "the "blue" door"}';
+    const url = `${served.url}/co/${served.companyId}/events/${relayId}/${eventToken}`;
+    assert.equal((await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).status, 400);
+    const page = await pageOf(`/companies/${served.companyId}/refused`);
+    await page.getByRole('main').getByRole('link').first().click();
+    await page.getByText('the \\"blue\\" door').waitFor();
+    assert.deepEqual(await obstacles(page), []);
+    await page.getByRole('button', { name: 'Send the corrected event' }).click();
+    await page.waitForURL(/\/chains\//);
+    assert.equal(started.at(-1)?.[0]?.ticketId, '7009');
     await page.context().close();
   });
 

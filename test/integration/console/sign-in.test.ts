@@ -68,6 +68,7 @@ async function inTheBrowser() {
     await dialog.getByRole('button', { name: 'Add' }).click();
     const bob = page.getByRole('region', { name: 'People' }).getByRole('row').filter({ hasText: 'bob@acme.example' });
     await bob.getByRole('cell', { name: 'never' }).waitFor();
+    await page.getByText('Saved. The person gets a mail that says how to sign in.').waitFor();
     await isFine();
     await bob.getByRole('button', { name: 'Change bob' }).click();
     await dialog.getByLabel('Role').selectOption('author');

@@ -66,6 +66,20 @@ describe('a paused connector', { concurrency: true }, () => {
     await waiting(company.companyId, 0);
   });
 
+  it('moves the times of scheduled actions in the answer of the API as soon as it begins', async () => {
+    const company = await stack.company();
+    const { chainId } = await company.start([udf('T', { delayInSeconds: '600' }), udf('T', { delayInSeconds: '1200' })]);
+    await company.action(chainId, 1, 'scheduled');
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    await pause(company.companyId, 'PUT', { body: { what: 'ticketing', until } });
+    const isMoved = ({ actions }: { actions: { runAt?: string | undefined }[] }) => actions[0]?.runAt === until;
+    const { actions } = await company.until(chainId, isMoved, 'the moved time');
+    assert.equal(Date.parse(actions[1]?.runAt ?? '') - Date.parse(until), 600_000);
+    assert.match(actions[1]?.reason ?? '', /^paused: the ticket system/);
+    await pause(company.companyId, 'DELETE');
+    await company.until(chainId, ({ actions }) => !actions[0]?.reason && !isMoved({ actions }), 'the original time');
+  });
+
   it('keeps the time between delays that ended during the pause, unless a person asks to run overdue actions now', async () => {
     const company = await stack.company();
     await pause(company.companyId, 'PUT', { body: { what: 'ticketing' } });

@@ -18,7 +18,7 @@ import { serveVendor } from '../../../src/sandbox/vendors/vendor.js';
 import { everyAction, everyChain } from '../../chain/every-chain.js';
 import { missingBrowser, obstacles, signIn, startBrowser } from '../../end-to-end/browser.js';
 import { demoScene, startShownChains } from '../../end-to-end/shown-chains.js';
-import { adminToken, eventually, send, startStack, Unmet, udf } from '../../end-to-end/stack.js';
+import { adminToken, email, eventually, send, startStack, Unmet, udf } from '../../end-to-end/stack.js';
 
 const pictures = process.env.RELAY_PICTURES === '1' ? new URL('../../../../docs/pictures/', import.meta.url) : undefined;
 const actor = { kind: 'admin' } as const;
@@ -268,6 +268,22 @@ async function lookAround(): Promise<void> {
     assert.deepEqual(await obstacles(page), []);
     await dialog.getByRole('button', { name: 'Send' }).click();
     await page.getByText('completed', { exact: true }).waitFor();
+    await page.context().close();
+  });
+
+  it('warns that other texts keep the old number of a corrected assignment', async () => {
+    const [missing, assignment] = ['5005005', await stack.assignment()];
+    const later = email(['boss@acme.example'], { subject: `Nobody for ${missing}`, delayInSeconds: '3000' });
+    const { chainId } = await company.start([send(missing, { groupId: '501', comment: `For ${missing}` }), later]);
+    await company.action(chainId, 0, 'needs-attention');
+    const page = await pageOf(keys.steer, `${home}/chains/${chainId}`);
+    await click(page, /^(Change|Edit)/);
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Assignment number').fill(assignment);
+    await dialog.getByText(`These texts still contain ${missing}: Note of action 0, Subject of action 1.`).waitFor();
+    assert.deepEqual(await obstacles(page), []);
+    await dialog.getByRole('button', { name: 'Back' }).click();
+    await company.steer(chainId, 'cancel');
     await page.context().close();
   });
 
@@ -916,6 +932,23 @@ async function lookAround(): Promise<void> {
       const local = (await page.getByText(/paused: the platform/).textContent()) ?? '';
       assert.match(local, /^paused: the platform, since \S+ [\d:]+ C[DS]T until \S+ [\d:]+ C[DS]T: new version$/);
       assert.deepEqual(await obstacles(page), []);
+      await page.context().close();
+    });
+
+    it('shows without a reload that a pause moves the next steps, and that its end moves them back', async () => {
+      const mine = await stack.company();
+      const assignment = await stack.assignment();
+      const { chainId } = await mine.start([send(assignment, { groupId: '501', delayInSeconds: '600' })]);
+      await mine.action(chainId, 0, 'scheduled');
+      const page = await pageOf(adminToken, `/companies/${mine.companyId}/assignments/${assignment}`);
+      const step = page.getByRole('article');
+      await step.getByText(/in (9|10) minutes/).waitFor();
+      await click(page, /^Pause/);
+      await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
+      await step.getByText(/in (1 hour|2 hours).*waits while paused/).waitFor({ timeout: 20_000 });
+      await reads(page, /Next: send to group 501 .*waits while paused/);
+      await page.getByRole('button', { name: /^End now/ }).click();
+      await step.getByText(/in 9 minutes/).waitFor({ timeout: 20_000 });
       await page.context().close();
     });
 

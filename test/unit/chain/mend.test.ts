@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { sameAssignment } from '../../../src/chain/edits.js';
-import { type Fields, mergeFields } from '../../../src/chain/fields.js';
+import { type Fields, fieldsNaming, mergeFields } from '../../../src/chain/fields.js';
 import { mendAction, newRecipients } from '../../../src/chain/mend.js';
 import { readRequest } from '../../../src/chain/request.js';
 import { fieldsOf } from '../../../src/chain/sent.js';
@@ -232,4 +232,19 @@ describe('an edit of an action that was made from an event', () => {
     const changed = mended(action, { subject: 'About ${x}' });
     assert.deepEqual((changed as { subject?: string }).subject, 'About ${x}');
   });
+});
+
+it('texts that contain the assignment id as a whole word are named', () => {
+  const fields = {
+    ...{
+      action: 'sendEmails',
+      relayId: '1001',
+      platformAssignmentId: '1001',
+      subject: 'Nobody for 1001',
+      body: 'Call <b>1001</b>.',
+    },
+    ...{ emails: ['a1001@b.example', '10012@c.example'], comment: 'For ${assignment.1001x}' },
+  };
+  assert.deepEqual(fieldsNaming('1001', fields), ['subject', 'body']);
+  assert.deepEqual(fieldsNaming('', fields), []);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { whilePaused } from '../../../src/chain/chain.js';
 import { dueAfterPause, longestLook, type Pause, pausedSeconds, pauseOf, pauseText } from '../../../src/chain/pause.js';
 
 const at = (minutes: number) => new Date(Date.parse('2026-07-01T12:00:00Z') + minutes * 60_000).toISOString();
@@ -70,6 +71,31 @@ describe('when an action is due after a pause', () => {
     ['an action due long after the pause moves by the same time', 90, 90, 110],
   ] as const)
     it(title, () => assert.equal(dueAfterPause(time(due), time(planned), dueTimes, pause), time(expected)));
+});
+
+describe('an action during a pause', () => {
+  const ofAction = { index: 0, action: 'sendEmails', relayId: '1' };
+  const mail = (minutes: number) => ({ at: Date.parse(at(minutes)), needs: ['mail' as const] });
+  const dueTimes = [mail(20), mail(30), { at: Date.parse(at(20)), needs: ['platform' as const] }];
+  const scheduled = { state: 'scheduled', runAt: at(30) } as const;
+  const pause: Pause = { what: 'mail', since: at(10), until: at(40) };
+  const reason = pauseText(pause);
+  const moved = [{ verb: 'reschedule', at: at(0), by: 'admin' } as const];
+  for (const [title, status, pauses, expected] of [
+    ['runs at its distance from the first that waits', scheduled, [pause], { runAt: at(50), reason }],
+    ['runs at the end if a person moved it', { ...scheduled, steered: moved }, [pause], { runAt: at(40), reason }],
+    ['keeps its time if it is due after the end', { ...scheduled, runAt: at(40) }, [pause], {}],
+    ['keeps its time if another system is paused', scheduled, [{ ...pause, what: 'platform' as const }], {}],
+    ['waits if the end is open', scheduled, [span(10)], { reason: pauseText(span(10)) }],
+    [
+      'has the reason of the current pause',
+      { state: 'pending', pausedSince: at(15), runAt: at(20) } as const,
+      [pause],
+      { reason },
+    ],
+    ['that has ended stays as it is', { state: 'done', runAt: at(30) } as const, [pause], {}],
+  ] as const)
+    it(title, () => assert.deepEqual(whilePaused({ ...ofAction, ...status }, mail(30), dueTimes, pauses), expected));
 });
 
 it('if the history is full, a workflow checks a pause only once a day', () => {

@@ -6,6 +6,7 @@ import {
   inventedEvent,
   placesOf,
   undefinedVariables,
+  unknownGroups,
   valuesAt,
   variableName,
 } from '../../../src/console/composer/places.js';
@@ -77,4 +78,16 @@ describe('an invented event', () => {
     }));
 
   it('shows which variables the draft does not define', () => assert.deepEqual(undefinedVariables(draft), ['other']));
+});
+
+it('groups that the platform does not list are warnings at their field', () => {
+  const action = 'platform_sendAssignment';
+  const groups = [{ groupId: '501' }, { sendToGroups: 'till TECHNICIANS, Cabling, ${event.group}' }, { groupId: '777' }];
+  const { cards } = draftOf({ actions: groups.map((fields) => ({ action, ...fields })) });
+  const names = { groups: ['Till technicians'], groupIds: ['501'], fields: [] };
+  assert.deepEqual(unknownGroups(cards, names), [
+    { pointer: '/actions/1/sendToGroups', detail: 'has a group that is not at the platform: Cabling' },
+    { pointer: '/actions/2/sendToGroups', detail: 'has a group that is not at the platform: 777' },
+  ]);
+  assert.deepEqual(unknownGroups(cards, { groups: [], groupIds: [], fields: [] }), []);
 });

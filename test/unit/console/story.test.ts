@@ -53,6 +53,11 @@ describe('the story of an assignment', () => {
     [read({ problem: { ...silent, missing: true } }), [held], 'The platform does not have this assignment. Needs attention.'],
     [undefined, [retrying], `Being retried: ${title}.`],
     [read({ status: 'draft' }), [{ ...held, state: 'failed' }], `Draft. Failed: ${title}. Nothing more is planned.`],
+    [
+      read({ status: 'draft' }),
+      [{ ...wider, reason: 'paused: the platform' }],
+      'Draft. Next: send to group 501 within 25 miles at 7:51, waits while paused.',
+    ],
     [read({ status: 'draft' }), [], 'Draft.'],
   ] as const)
     it(told, () => assert.equal(storyOf(current, steps, zone, now), told));

@@ -28,7 +28,13 @@ const tried = {
   counts: { same: 187, different: 12, 'would-be-refused': 1 },
   problems: [],
   events: [
-    { eventId: 'e1', receivedAt: at, outcome: 'different', differences: [{ action: 1, field: 'body', before: 'a', after: 'b' }] },
+    {
+      eventId: 'e1',
+      receivedAt: at,
+      assignmentId: '1001',
+      outcome: 'different',
+      differences: [{ action: 1, field: 'body', before: 'a', after: 'b' }],
+    },
     { eventId: 'e2', receivedAt: at, outcome: 'would-be-refused', reason: 'no value' },
   ],
 };
@@ -95,7 +101,9 @@ describe('the versions and events of a rule', () => {
     const { out } = await run('rules try acme 4711 3 --events e1,e2', { 'POST try': tried });
     assert.match(
       out,
-      new RegExp(`^${sum}\n\nEVENT +RECEIVED +OUTCOME +WHAT\ne1 .* different +1 body\ne2 .* would-be-refused +no value\n$`),
+      new RegExp(
+        `^${sum}\n\nEVENT +RECEIVED +ASSIGNMENT +OUTCOME +WHAT\ne1 .* 1001 +different +1 body\ne2 .* would-be-refused +no value\n$`,
+      ),
     );
     assert.deepEqual(bodies('POST'), [['try', { version: 3, events: { ids: ['e1', 'e2'] } }]]);
     const none = { tried: 0, counts: {}, problems: [], events: [] };
@@ -158,7 +166,7 @@ describe('the versions and events of a rule', () => {
     });
     assert.match(
       out,
-      /^EVENT +RECEIVED +OUTCOME +VERSION +CHAIN +SHADOW +REASON\ne1 .* chain +4 +c1\ne2 .* refused +4 +c1 +5: same\n\nOutcomes of the shadow version:\n {2}same +1\n$/,
+      /^EVENT +RECEIVED +ASSIGNMENT +OUTCOME +VERSION +CHAIN +SHADOW +REASON\ne1 .* chain +4 +c1\ne2 .* refused +4 +c1 +5: same\n\nOutcomes of the shadow version:\n {2}same +1\n$/,
     );
     const whole = { ...event, event: { id: 'A1' }, variables: { id: 'A1' } };
     assert.match(

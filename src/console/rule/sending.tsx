@@ -1,0 +1,71 @@
+/** Dialogs that run a rule: an event is sent again, or a test event is sent. */
+
+import { useSignal } from '@preact/signals';
+import { useLocation } from 'preact-iso';
+import { ask, pageOf, path, useAnswer, useCompany } from '../base.js';
+import { draftOf } from '../composer/draft.js';
+import { mistakeText } from '../composer/knowledge.js';
+import { inventedEvent } from '../composer/places.js';
+import { readObject } from '../fields.js';
+import type { AcceptedEvent, Composed, Contents, NotApplicableEvent } from '../types.js';
+import { Choice, Deed, DeedButton, JsonArea } from '../ui/index.js';
+import { counted } from '../words.js';
+
+/** Opens the chain that the event has started, or the page of an event that has started nothing. */
+function useSending(relayId: string) {
+  const [{ companyId }, { route }] = [useCompany(), useLocation()];
+  return async (at: string, request: object) => {
+    const sent = await ask<AcceptedEvent | NotApplicableEvent>('POST', at, request);
+    route(sent.applies ? pageOf.chain(companyId, sent.chainId) : pageOf.event(companyId, relayId, sent.eventId));
+  };
+}
+
+const versions = Object.entries({ published: 'the published version', same: 'the version that ran before' });
+const again = {
+  ...{ title: 'Send the event again?', verb: 'Send again', words: 'Sent again' },
+  about: 'All steps of the rule run again. People may get a second message. The delays start now.',
+};
+
+export function SendAgain({ at, relayId }: { at: string; relayId: string }) {
+  const send = useSending(relayId);
+  const version = useSignal('published');
+  return (
+    <DeedButton {...again} change={() => send(`${at}/resend`, { version: version.value, confirm: true })}>
+      <Choice label="Version" of={version} options={versions} />
+    </DeedButton>
+  );
+}
+
+/** Begins with the last event, or with an invented event. @param at - the path of the rule's events. */
+export function TestEvent({
+  at,
+  relayId,
+  contents,
+  onClose,
+}: {
+  at: string;
+  relayId: string;
+  contents: Contents;
+  onClose(): void;
+}) {
+  const compose = path`/co/${useCompany().companyId}/chains/compose`;
+  const [send, typed, isFirst] = [useSending(relayId), useSignal<string | undefined>(undefined), useSignal(false)];
+  const given = typed.value === undefined ? undefined : readObject(typed.value);
+  const asked = { contents, relayId, event: given ?? (isFirst.value ? inventedEvent(draftOf(contents)) : undefined) };
+  const { body, isOutdated } = useAnswer<Composed>('POST', compose, asked, 500);
+  const { event, eventId, actions = [], problems = [], reason } = body ?? {};
+  if (body && !eventId) isFirst.value = true;
+  const ids = [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))].join(', ');
+  const runs = `This runs ${counted(actions.length, 'action')}${ids && ` for assignment ${ids}`}, for real.`;
+  const words = reason ? `The rule does not run for this event: ${reason}.` : problems.map(mistakeText).join(' ') || runs;
+  const [text, isBroken] = [typed.value ?? JSON.stringify(event, undefined, 2), typed.value !== undefined && !given];
+  const sent = isBroken ? undefined : (given ?? event);
+  return (
+    <Deed title="Send a test event" verb="Send" words="Sent" change={() => send(at, { event: sent })} onClose={onClose}>
+      <p class="note wait" role="status">
+        {isBroken ? 'The event must be a JSON object.' : isOutdated ? 'Checking…' : words}
+      </p>
+      <JsonArea label="Event" rows={12} value={text} onText={(text) => (typed.value = text)} />
+    </Deed>
+  );
+}
