@@ -8,9 +8,7 @@ import type { Role } from '../contract/credential.js';
 import type { Resource } from './resource.js';
 
 export type Session = { kind: 'admin' | 'key' | 'person'; name?: string; companyId?: string; role?: Role };
-
 export const session = signal<Session | undefined>(undefined);
-
 const ranks: Record<Role, number> = { read: 0, steer: 1, author: 2, manage: 3 };
 
 export function may(role: Role): boolean {
@@ -19,9 +17,7 @@ export function may(role: Role): boolean {
 }
 
 export const isOperator = () => session.value?.kind === 'admin';
-
 export type Company = ReturnType<typeof useCompany>;
-
 export const CompanyContext = createContext<(CompanyFacts & Pick<Resource<CompanyFacts>, 'refresh'>) | undefined>(undefined);
 
 export function useCompany() {

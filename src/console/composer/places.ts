@@ -72,12 +72,16 @@ export function assignmentPlace(places: readonly Place[]): string | undefined {
   return best && best.rank < Number.POSITIVE_INFINITY ? best.place.path : ids.find(({ path }) => path === 'id')?.path;
 }
 
+/** The names in `${…}` of the actions. */
+function referencesIn(draft: Draft): string[] {
+  const text = JSON.stringify(draft.cards.map(({ fields }) => fields)).replaceAll('$${', '');
+  return [...new Set([...text.matchAll(variablePattern)].map(([, name = '']) => name))];
+}
+
 /** The variables that actions use, but that the draft does not define. */
 export function undefinedVariables(draft: Draft): string[] {
-  const text = JSON.stringify(draft.cards.map(({ fields }) => fields)).replaceAll('$${', '');
-  const names = new Set([...text.matchAll(variablePattern)].map(([, name = '']) => name));
   const isPath = (name: string) => /^(event|assignment)(\.|\[|$)/.test(name);
-  return [...names].filter((name) => !isPath(name) && !Object.hasOwn(draft.variables, name));
+  return referencesIn(draft).filter((name) => !isPath(name) && !Object.hasOwn(draft.variables, name));
 }
 
 /** Makes an event that has each place that the draft uses. The rehearsal uses this event before the first event arrives. */
