@@ -37,7 +37,7 @@ export function leasesIn(database: Queries) {
       const [row] = await read(database, z.object({ slot: z.int() }), takeSlot, wanted);
       if (!row) return undefined;
       const held = [account, row.slot, holder];
-      const release = () => database.query(freeSlot, held).catch(() => {}); // If this fails, the lease ends by itself.
+      const release = () => database.query(freeSlot, held).catch(() => {}); // If the query fails, the lease ends by itself.
       return { release };
     },
   };

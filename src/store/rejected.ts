@@ -150,7 +150,7 @@ export const rejectedRequestsIn = (database: Database) => ({
       await recordEvent(queries, { actor, action: 'rejected.resend', companyId, details });
     }),
 
-  /** Records the decision to drop the request. A repetition changes nothing. @returns false for a resent or unknown request. */
+  /** Records the decision to drop the request. A second call changes nothing. @returns false for a resent or unknown request. */
   drop: (companyId: string, rejectedId: string, actor: Actor) =>
     database.transaction(async (queries) => {
       const ids = [companyId, rejectedId];
