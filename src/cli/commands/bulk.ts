@@ -32,7 +32,7 @@ export const bulk: Commands = (relay, session) => {
   const bulk = relay.command('bulk').summary('decisions about many chains at once');
 
   const statuses =
-    'chains with this status: needs-attention or running; retry and mend also take failed, and reopen closed chains';
+    'chains with this status: needs-attention or running; retry and mend also accept failed, and reopen closed chains';
   for (const [verb, [meaning, chosen]] of Object.entries(verbs)) {
     const name = verb === 'runNow' ? 'run-now' : verb;
     const added = command(bulk, `${name} [companyId]`, `acme ${chosen}`, meaning);
