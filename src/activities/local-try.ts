@@ -5,11 +5,11 @@ import type { Client } from '@temporalio/client';
 import type { ActionRef } from '../contract/activities.js';
 import { useOrdinary } from './failure.js';
 
-/** Temporal gives a workflow task to another worker after 10 seconds. So an attempt before this time is the first. */
+/** Temporal gives a workflow task to another worker after 10 seconds. So an attempt before this time is the first attempt. */
 const surelyFirstMs = 8_000;
 const answerMs = 500;
 
-/** If this may be a later attempt, asks Temporal for the number of the attempt. @throws ApplicationFailure `UseOrdinary` */
+/** If this may not be the first attempt, asks Temporal for the number of the attempt. @throws ApplicationFailure `UseOrdinary` */
 export async function assertFirstAttempt(
   { client }: { client: Client },
   { dueAt = '', isFirstAttempt }: Pick<ActionRef, 'dueAt' | 'isFirstAttempt'>,

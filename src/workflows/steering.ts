@@ -24,7 +24,7 @@ import {
 } from '../contract/messages.js';
 import type { Sequences } from './action/sequences.js';
 
-/** What a workflow does with a signal that its own sequences do not handle. */
+/** The handlers of a workflow for signals that its own sequences do not handle. */
 interface Others {
   /**
    * Forwards the signal to the other workflow that runs the action. @returns false if this workflow runs the action.

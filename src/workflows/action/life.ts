@@ -54,7 +54,7 @@ export async function live(act: Act): Promise<Later | undefined> {
     const { message: reason } = failure;
     if (reachedSome(act.status)) return act.end({ state: 'partly-failed', reason }, 'partly-failed');
 
-    // failed, if the rule says `onFailure: "continue"`: then the actions behind this action run
+    // failed, if the rule says `onFailure: "continue"`; the later actions then run
     if (!own || !policy) policy = await policyOf(act);
     if (policy.skips !== undefined) return act.end({ state: 'skipped', reason: policy.skips }, recovered);
     if (policy.onFailure === 'continue' && tried) return act.end({ state: 'failed', reason }, 'failed');
@@ -90,7 +90,7 @@ async function policyOf(act: Act): Promise<RulePolicy> {
 }
 
 function giveUp(act: Act, hold: Hold): undefined {
-  // End the actions behind this action first. After `act.end`, a retry may come. It needs the final states of those actions.
+  // First end the later actions. After `act.end`, a retry may come. The retry needs the final states of the later actions.
   const notRun = { state: 'not-run', reason: `action ${act.action.index} before it failed` } as const;
   for (const { index } of act.behind) if (!act.states.hasEnded(index)) act.states.end(index, notRun);
   const until = shownTime(new Date(hold.until).toISOString());

@@ -22,7 +22,7 @@ export async function pauseEnd(act: Act, connector: Connector): Promise<Later | 
     const nextAttemptAt = engine.time(wait);
     act.update({ state: 'pending', pausedSince: since, reason: pauseText(pause), nextAttemptAt });
     act.waitsForPause = true;
-    await act.wait(wait, `${connector} paused, looks again at ${shownTime(nextAttemptAt)}`);
+    await act.wait(wait, `${connector} paused, next check at ${shownTime(nextAttemptAt)}`);
     act.waitsForPause = false;
   }
 }
