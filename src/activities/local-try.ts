@@ -1,4 +1,4 @@
-/** If an earlier attempt at the workflow task was lost, the effect may have crashed the worker. Then refuses a local try. */
+/** Refuses a local try if an earlier attempt at the workflow task was lost, because the effect may have crashed the worker. */
 
 import { activityInfo } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
@@ -20,5 +20,5 @@ export async function assertFirstAttempt(
   const asked = () => client.workflowService.describeWorkflowExecution({ namespace, execution });
   const described = await client.withDeadline(Date.now() + answerMs, asked).catch(() => undefined);
   if (described?.pendingWorkflowTask?.attempt !== 1)
-    throw useOrdinary('an attempt at its workflow task may have been lost', true);
+    throw useOrdinary('an attempt at the workflow task may have been lost', true);
 }

@@ -10,7 +10,7 @@ import { handToNotifier, type NewsOf, newsOf } from '../notices/start.js';
 import type { Deps } from './effect.js';
 import { inTime } from './in-time.js';
 
-/** The number of attempts to reach the notifier. Together, they take 20 minutes. The last attempt itself delivers the notice. */
+/** The number of attempts to reach the notifier, in 20 minutes altogether. If all fail, the last attempt delivers the notice. */
 const handOverAttempts = 9;
 
 /** Whether Temporal is overloaded. A separate delivery for each chain would then increase the load. */

@@ -100,11 +100,11 @@ export const environment = z.object({
   RELAY_ADMIN_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   /** `id:base64,id:base64`. The first key encrypts, and all keys decrypt. If unset, the all-in-one process makes a key. */
   RELAY_ENCRYPTION_KEYS: keyring.optional(),
-  /** Comma-separated. The first secret hashes and signs, and all are valid. If unset, the all-in-one process makes a secret. */
+  /** Comma-separated. The first secret hashes and signs. All are valid. If unset, the all-in-one process makes a secret. */
   RELAY_SECRET: z
     .string()
     .refine((text) => text.split(',').every((secret) => secret.trim() === secret && secret.length >= 32), {
-      error: 'must be a secret of at least 32 characters, or several with only a comma between them',
+      error: 'must be a secret of at least 32 characters, or several such secrets with only commas between them',
     })
     .optional(),
   /** Lets the API and workers start without RELAY_ENCRYPTION_KEYS and RELAY_SECRET. */
@@ -148,7 +148,7 @@ export const environment = z.object({
   RELAY_MAX_CONNECTIONS: count(1000), // the maximum number of connections to the API
   /** After the signal to stop, the API serves requests for this long. Meanwhile `/readyz` answers 503. */
   RELAY_DRAIN_SECONDS: seconds(0),
-  /** Internal addresses that the relay may call if an admin has set them. Default: all in the all-in-one process, else none. */
+  /** Internal addresses that admins may set, and that the relay may call. Default: all in the all-in-one process, else none. */
   RELAY_ALLOW_PRIVATE_NETWORKS: privateNetworks.optional(),
   RELAY_METRICS_PORT: port.optional(), // the port of a worker's metrics; if unset, the worker does not serve metrics
   /** With this token, other machines can read `/metrics` of the API and of workers. */

@@ -99,7 +99,7 @@ export class Metrics {
   );
   readonly lostRows = this.#counter(
     'relay_lost_chain_rows_total',
-    'Rows of chains that the database refused: lists and search lack them.',
+    'Rows of chains that the database refused. Lists and search do not show these chains.',
   );
   /** Has buckets up to three days, which is the default attention window. */
   readonly effectDelay = this.#histogram(
@@ -116,7 +116,7 @@ export class Metrics {
   readonly notices = this.#counter(
     'relay_notices_total',
     'Attempts to deliver a notice, by kind and result: delivered; silent, if its cause is silenced; joined, if a digest contains ' +
-      'it; undelivered, if nobody got it, or a contact may still get it.',
+      'the notice; undelivered, if no contact got the notice, or a contact may still get it.',
     ['kind', 'result'],
   );
   readonly noticeMessages = this.#counter(
@@ -130,7 +130,7 @@ export class Metrics {
   );
   readonly forgotten = this.#gauge(
     'relay_forgotten_chains',
-    'Chains whose loss by Temporal was found within the last day: they do not run.',
+    'Chains that Temporal has lost, found within the last day. These chains do not run.',
   );
   readonly retention = this.#gauge(
     'relay_retention_seconds',

@@ -16,7 +16,7 @@ const ids = z.array(z.string());
 const listed = z.object({
   companyId: z.string(),
   chainId: z.string(),
-  status: z.enum(chainStatuses), // an open chain has running or needs-attention
+  status: z.enum(chainStatuses), // for an open chain: running or needs-attention
   receivedAt: z.iso.datetime(),
   closedAt: z.iso.datetime().optional(),
   doneAt: z.iso.datetime().optional(), // when the last action ended

@@ -31,7 +31,7 @@ const ofRule = 'company_id = $1 AND relay_id = $2';
 const days = `COALESCE((door ->> 'eventDays')::int, ${defaultEventDays})`;
 const rulesWithDays = `(SELECT rules.company_id, rules.relay_id, ${days} AS days
   FROM rules LEFT JOIN rule_doors USING (company_id, relay_id)) AS rules_with_days`;
-/** Whether the rule still exists and keeps events. Locks the company first, as the deletion of a company does: no deadlock. */
+/** Whether the rule still exists and keeps events. Locks the company first, like its deletion, to avoid deadlocks. */
 const isKept = `EXISTS (SELECT 1 FROM companies WHERE companies.company_id = given.company_id FOR KEY SHARE) AND EXISTS (SELECT 1 FROM ${rulesWithDays}
   WHERE rules_with_days.company_id = given.company_id AND rules_with_days.relay_id = given.relay_id AND days > 0)`;
 const rulesWithOld = `SELECT company_id AS "companyId", relay_id AS "relayId" FROM ${rulesWithDays}

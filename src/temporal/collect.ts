@@ -181,7 +181,7 @@ export class Collector {
     });
   }
 
-  /** Reopens closed rows of chains that still run: if a signal arrives at the end of a chain, Temporal refuses this end. */
+  /** Reopens rows of chains that still run. Temporal refuses the end of a chain if a signal arrives at the same moment. */
   async #confirmClosed(since: number): Promise<void> {
     const { client, store } = this.options;
     for (const row of await store.chains.closedBetween(textOf(since + clocksMs), textOf(this.#until - clocksMs))) {

@@ -146,7 +146,7 @@ async function resetPoint(client: Client, { workflowId, runId, raw }: WorkflowEx
   return point;
 }
 
-/** Signals the company's workflows that wait for a pause to end. They then check the pause. @param overdue - see `resumeSignal` */
+/** Tells the company's workflows that wait for the end of a pause to check the pause. @param overdue - see `resumeSignal` */
 export async function resumeChains(client: Client, companyId: string, overdue?: 'now'): Promise<void> {
   const query = `RelayCompanyId = ${quoted(companyId)} AND RelayPaused = true AND ExecutionStatus = 'Running'`;
   for await (const { execution } of runsOf(client, query)) {

@@ -51,7 +51,7 @@ export function takeSteering(sequences: Sequences, { passOn, redo }: Others): vo
   };
   setHandler(lateQuery, lateOf, { description: 'The late values of an action. Input: its index' });
   const resume = (argument: unknown) => engine.arrive(() => sequences.resume(fieldsOf(argument).overdue === 'now'));
-  setHandler(resumeSignal, resume, { description: 'From the relay: a pause has ended.' });
+  setHandler(resumeSignal, resume, { description: 'The relay reports that a pause has ended.' });
   for (const name of steeringNames) {
     const { description } = steeringSignals[name];
     const handle = (argument: unknown, wasReset?: unknown) => {

@@ -85,7 +85,7 @@ async function policyOf(act: Act): Promise<RulePolicy> {
     const policy = await act.ask(asks, (activities) => activities.readPolicy({ companyId, relayId }), undefined);
     if (policy) return policy;
     if (!act.states.hasRoomForOwn) return { onFailure: 'hold', onUnknown: 'hold' };
-    await waitAWhile(act, waits, 'the relay cannot read whether its rule says hold or continue');
+    await waitAWhile(act, waits, 'the relay cannot read whether the rule says hold or continue');
   }
 }
 

@@ -39,7 +39,7 @@ function goOn(act: Act, pause: EndedPause | undefined): Later | undefined {
 export function readPauses(act: Act, since: string, connector?: Connector): Promise<Pauses> {
   const { companyId, relayId } = act.ref;
   const waiting = connector && { relayId, connector };
-  const unknown = { what: 'all', since, reason: 'the relay cannot read whether this has ended' } as const;
+  const unknown = { what: 'all', since, reason: 'the relay cannot read whether the pause has ended' } as const;
   const asks = connector ? `is the ${connector} still paused?` : 'how long was the company paused?';
   return act.ask(asks, (activities) => activities.readPauses({ companyId, since, waiting }), { current: [unknown], seconds: 0 });
 }
