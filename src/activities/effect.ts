@@ -27,7 +27,7 @@ export interface Deps extends DeliveryDeps {
   inFlight: InFlight;
   tracing?: Tracing; // absent if tracing is off
   recipientsPerDay: number; // the daily limit of e-mail recipients for companies without their own limit
-  /** For this time after a failure, one notice collects further failures with the same reason. With 0, each failure has a notice. */
+  /** For this time after a failure, one notice collects further failures with the same reason. 0: a notice for each failure. */
   noticeDigestSeconds: number;
 }
 

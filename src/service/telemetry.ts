@@ -59,7 +59,7 @@ function shownInLog(value: unknown): unknown {
   };
 }
 
-/** Metrics for Prometheus; see docs/telemetry.md. Labels come from our code, never from a company, so their number is limited. */
+/** Metrics for Prometheus; see docs/telemetry.md. Labels come from our code, never from a company, so there are few labels. */
 export class Metrics {
   readonly registry = new Registry();
   readonly #requests = this.#histogram(

@@ -29,7 +29,7 @@ const tallied = new Table(
 );
 const actions = new Table(`(SELECT *, ${placeBy('since', 'ended_at')} FROM held_actions) AS held_actions`, heldActionSchema);
 
-const occasion = "interval '1 hour'"; // a cause stays taken and silenced if a hold begins within this time after the last one
+const occasion = "interval '1 hour'"; // a cause stays taken and silenced if a hold begins within this time after the last hold
 const isOver = `NOT EXISTS (SELECT 1 FROM held_actions WHERE ${ofCause} AND (${held} OR ended_at > now() - ${occasion}))`;
 
 const noteHold = `INSERT INTO held_actions (company_id, cause_id, chain_id, index, relay_id, assignment_id, since, held_until)

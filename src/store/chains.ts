@@ -73,7 +73,7 @@ const collectedFields =
 const replace = `(company_id, chain_id) DO UPDATE SET updated_at = now(),
   ${collectedFields.map((column) => `${column} = EXCLUDED.${column}`).join(', ')},
   ticket_ids = CASE WHEN EXCLUDED.ticket_ids = '{}' THEN chains.ticket_ids ELSE EXCLUDED.ticket_ids END`;
-/** A reopened chain has several runs. The row keeps the latest run. If the row has this run as closed, the row stays closed. */
+/** A reopened chain has several runs. The row keeps the latest run. If this run is closed in the row, the row stays closed. */
 const replaceOlder = `${replace} WHERE chains.started_at IS NULL OR chains.started_at < EXCLUDED.started_at
     OR chains.started_at = EXCLUDED.started_at AND (chains.closed_at IS NULL OR EXCLUDED.closed_at IS NOT NULL)`;
 /** `writeIds` follows a statement that writes chains. The rows of rules also get the outcome, for the health of rules. */

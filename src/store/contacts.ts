@@ -39,7 +39,7 @@ export async function noteContacts(
   const waiting = await unconfirmed.select(queries, ofCompany, [companyId]);
   if (actor.kind === 'admin') return remove(queries, waiting, ({ contact }) => added.includes(contact));
   const known = await named(queries, companyId);
-  // Keep a removed contact for a day after it was set. Otherwise, if a person set it again, its limits would start anew.
+  // Keep a removed contact for a day after it was set. Otherwise, if a person set it again, its limits would begin again.
   const over = await unconfirmed.select(queries, `${ofCompany} AND set_at < now() - interval '1 day'`, [companyId]);
   await remove(queries, over, ({ contact }) => !known.has(contact) && !added.includes(contact));
   const set = added.filter((contact) => !known.has(contact) && !waiting.some((one) => one.contact === contact));

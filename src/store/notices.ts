@@ -11,13 +11,13 @@ export type NoticeBudget = { notices: number; seconds: number };
 
 type Coming = Omit<Joined, 'count'>;
 
-/** What to do with a notice: send it alone, do nothing (a digest contained it), send a digest of waiting notices, or wait. */
+/** The decision about a notice: send it alone, do nothing (a digest contained it), send a digest of waiting notices, or wait. */
 export type Turn =
   | { told: 'alone' | 'elsewhere' }
   | { told: 'digest'; joined: readonly Joined[] }
   | { told: 'later'; waitMs: number };
 
-const mostCauses = 300; // the maximum number of causes in one digest; the next digest contains the rest
+const mostCauses = 300; // the maximum number of causes in one digest; the next digest contains further causes
 
 const stored = z.object({
   companyId: z.string(),

@@ -89,7 +89,7 @@ export const peopleIn = (database: Database, pepper: Pepper) => {
       database.transaction(async (queries) => {
         const { issuer, name, email, grants } = identity;
         const handle = identityOf(identity);
-        // Two sign-ins of one account run one after the other. Otherwise both could add the person of a group.
+        // Two sign-ins of one account run one after the other. Otherwise, each sign-in could add the person of a group.
         await queries.query('SELECT pg_advisory_xact_lock(hashtext($1::text))', [handle]);
         const changes: AuditEvent[] = [];
         const note = (verb: string, person: z.infer<typeof storedPerson>) => {

@@ -1,4 +1,4 @@
-/** Corrects the stored holds with data from Temporal. The store may have missed an end of a hold, or all changes in an outage. */
+/** Corrects the stored holds with data from Temporal. The store may have missed the end of a hold, or all changes in an outage. */
 
 import type { Client } from '@temporalio/client';
 import { chainOfWorkflow, type Links } from '../chain/chain.js';

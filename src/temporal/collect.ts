@@ -320,7 +320,7 @@ async function* chunks<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item[]>
   if (some.length > 0) yield some;
 }
 
-/** Each pause is as long as the work before it, so that these reads do not delay the starts of chains in Temporal. */
+/** Each pause is as long as the work before the pause, so that these reads do not delay the starts of chains in Temporal. */
 async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   const left = items.values();
   const worker = async () => {

@@ -126,7 +126,7 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
     );
     return started();
   } catch (error) {
-    // Look for the chain, because Temporal may have started the chain although its answer was lost.
+    // Look for the chain, because Temporal may have started the chain although the answer was lost.
     const found = await findStarted(client, workflowId, startedAt + answerTimeoutMs);
     if (typeof found === 'object') {
       if (found.request === request) return started();

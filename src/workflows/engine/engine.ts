@@ -1,5 +1,5 @@
 /**
- * Ensures that a replay of a workflow issues the same commands as the first run. Code in other folders needs only the rules below.
+ * Ensures that a replay of a workflow issues the same commands as the first run. Other folders need only the rules below.
  *
  * Temporal stores only the history of a workflow. A worker that does not have the workflow in memory runs its code again (a
  * replay). The replay must issue the same commands (timers, activities, signals, search attributes) in the same order. So the
