@@ -39,7 +39,7 @@ export const bulk: Commands = (relay, session) => {
     withFilter(verb === 'mend' ? withCorrection(added) : added)
       .aliases(verb === name ? [] : [verb])
       .description(
-        'Shows the number of chains and the first ten, then asks for confirmation. In a script, use --yes, or --confirm with ' +
+        'Shows the number of chains and the first ten chains, then asks for confirmation. In a script, use --yes, or --confirm with ' +
           'the expected number of chains. The exit code is 4 if a chain did not answer, or an action was refused or failed again.',
       )
       .option('--status <status>', statuses, (status) => ({ status }))
