@@ -48,7 +48,7 @@ export function checkSettings({ store, connectors, inFlight, operatorEmail }: De
       enabled.length > 0
         ? said('rules', true, `number of rules that can be used: ${enabled.length}`)
         : said('rules', false, 'no rule can be used: create a rule or enable one'),
-      ...(pauses ?? []).map(({ what }) => said('pauses', false, `${what} is paused: actions that need it wait`)),
+      ...(pauses ?? []).map(({ what }) => said('pauses', false, `${what} is paused: the actions wait`)),
     ];
   };
 }

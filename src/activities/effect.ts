@@ -27,7 +27,7 @@ export interface Deps extends DeliveryDeps {
   inFlight: InFlight;
   tracing?: Tracing; // absent if tracing is off
   recipientsPerDay: number; // the daily limit of e-mail recipients for companies without their own limit
-  /** For this time after a failure, one notice collects further failures with its reason. 0 means a notice for each failure. */
+  /** For this time after a failure, one notice collects further failures with the same reason. 0: a notice for each failure. */
   noticeDigestSeconds: number;
 }
 
@@ -91,7 +91,7 @@ export function effectActivity<Input extends ActionRef, System extends Bounds>(
   }
 }
 
-/** The time limit for reading the settings. It leaves enough of the activity's 30 seconds for one call to the other system. */
+/** The time limit for reading the settings. The remaining part of the activity's 30 seconds is for one call. */
 const longestReadMs = 8_000;
 
 /** @throws ApplicationFailure `ConfigurationMistake` if the company or rule is lost, `NotTried` if the settings cannot be read. */

@@ -1,4 +1,4 @@
-/** Keeps data of an attempt for the next attempt with the same key. Temporal has this data, even if the worker is lost. */
+/** Keeps data of an attempt for the next attempt with the same idempotency key. Temporal stores this data. */
 
 import { activityInfo } from '@temporalio/activity';
 import { ActivityCancelledError, ActivityPausedError, ActivityResetError, type Client } from '@temporalio/client';
@@ -14,7 +14,7 @@ export function keptBefore({ kept }: Pick<ActionRef, 'kept'>): unknown {
 }
 
 /**
- * Returns when Temporal has the data. The SDK's `heartbeat` returns earlier, and delays a second heartbeat by up to 30 seconds.
+ * Resolves when Temporal has the data. The SDK's `heartbeat` returns earlier, and delays a second heartbeat by up to 30 seconds.
  * If Temporal has given up this attempt, Temporal refuses the data. Then the attempt fails, and does not start its effect.
  * @param before - the earlier data, which stays if Temporal refuses the new data. @throws ApplicationFailure `NotTried`
  */

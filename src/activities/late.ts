@@ -54,7 +54,7 @@ async function admit(
   const { length } = recipients;
   if (length === 0) throw mistake('DataMistake', 'emails has no valid e-mail address: every recipient is blank or invalid');
   if (length > maxRecipients)
-    throw mistake('DataMistake', `emails has ${counted(length, 'recipient')}; at most ${maxRecipients} an action are allowed`);
+    throw mistake('DataMistake', `emails has ${counted(length, 'recipient')}; an action can have at most ${maxRecipients}`);
   // Ignore an error: if the database does not answer, the limit uses the counts of this process.
   await store.usage.settle([companyId]).catch(() => {});
   try {

@@ -1,15 +1,15 @@
-/** If an earlier attempt at the workflow task was lost, the effect may have crashed the worker. Then refuses a local try. */
+/** Refuses a local try if an earlier attempt at the workflow task was lost, because the effect may have crashed the worker. */
 
 import { activityInfo } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import type { ActionRef } from '../contract/activities.js';
 import { useOrdinary } from './failure.js';
 
-/** Temporal gives a workflow task to another worker after 10 seconds. So an attempt before this time is the first. */
+/** Temporal gives a workflow task to another worker after 10 seconds. So an attempt before this time is the first attempt. */
 const surelyFirstMs = 8_000;
 const answerMs = 500;
 
-/** If this may be a later attempt, asks Temporal for the number of the attempt. @throws ApplicationFailure `UseOrdinary` */
+/** If this may not be the first attempt, asks Temporal for the number of the attempt. @throws ApplicationFailure `UseOrdinary` */
 export async function assertFirstAttempt(
   { client }: { client: Client },
   { dueAt = '', isFirstAttempt }: Pick<ActionRef, 'dueAt' | 'isFirstAttempt'>,
@@ -20,5 +20,5 @@ export async function assertFirstAttempt(
   const asked = () => client.workflowService.describeWorkflowExecution({ namespace, execution });
   const described = await client.withDeadline(Date.now() + answerMs, asked).catch(() => undefined);
   if (described?.pendingWorkflowTask?.attempt !== 1)
-    throw useOrdinary('an attempt at its workflow task may have been lost', true);
+    throw useOrdinary('an attempt at the workflow task may have been lost', true);
 }

@@ -10,7 +10,7 @@ import { handToNotifier, type NewsOf, newsOf } from '../notices/start.js';
 import type { Deps } from './effect.js';
 import { inTime } from './in-time.js';
 
-/** The number of attempts to reach the notifier, which take 20 minutes. If all fail, the last attempt delivers the notice. */
+/** The number of attempts to reach the notifier, in 20 minutes altogether. If all fail, the last attempt delivers the notice. */
 const handOverAttempts = 9;
 
 /** Whether Temporal is overloaded. A separate delivery for each chain would then increase the load. */
@@ -30,7 +30,7 @@ export function notifyFailure(deps: Deps): Activities['notifyFailure'] {
     } catch (error) {
       if (attempt < handOverAttempts || isOverloaded(error)) throw error;
       const workflowId = deliveryId(notice);
-      deps.log.warn({ err: error, workflowId }, 'a notifier cannot be reached: the notice is delivered without it');
+      deps.log.warn({ err: error, workflowId }, 'a notifier cannot be reached: the notice is delivered without a notifier');
       deps.metrics.troubles.inc({ kind: notice.kind });
       await deliver(deps, notice, workflowId);
       return undefined;

@@ -100,7 +100,7 @@ async function steer(
   if (isBusy(description)) throw new Error(`${workflowId} was busy with a workflow task`);
   try {
     const view = await handle.query(statusQuery);
-    // An earlier attempt may have steered this chain, but Temporal can lose its last heartbeat.
+    // An earlier attempt may have steered this chain, but Temporal can lose the last heartbeat of an attempt.
     const bulk = `${by} (bulk ${bulkId})`;
     const isSteered = ({ steered }: ActionStatus) => steered?.some(({ by }) => by === bulk) ?? false;
     const done = view.actions.filter(isSteered).length;

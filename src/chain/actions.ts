@@ -66,7 +66,7 @@ export const sendEmails = defineAction({
         if (text.length > maxCharacters) return context.addIssue(`must have at most ${maxCharacters} characters altogether`);
         if (text.split(',').length > maxEntries) return context.addIssue(`must have at most ${maxEntries} entries`);
         const { length } = readRecipients(emails).recipients;
-        if (length > maxRecipients) context.addIssue(`has ${length} recipients; at most ${maxRecipients} an action are allowed`);
+        if (length > maxRecipients) context.addIssue(`has ${length} recipients; an action can have at most ${maxRecipients}`);
       })
       .describe('The addresses. An element may be a list with commas.'),
     subject: text.describe('Subject line.'),

@@ -10,7 +10,7 @@ import { type Terminal, UsageError } from './terminal.js';
 export interface Address {
   url: string; // without a trailing slash
   loopback: boolean;
-  /** The admin token or a company's key. `from` names the variable or file that contains it, for error messages. */
+  /** The admin token or a company's key. `from` is the variable or file with the credential, for error messages. */
   credential?: { bearer: string; from: string; kind: 'admin' | 'key' };
 }
 
@@ -140,7 +140,7 @@ export class Api {
     throw this.#refusal(response, text, question);
   }
 
-  /** Writes the body of an answer piece by piece. @throws Refused, Unreachable, also if the answer breaks off */
+  /** Writes the body of an answer piece by piece. @throws Refused, or Unreachable (also if the connection breaks) */
   async download(path: string, question: Question, write: (bytes: Uint8Array) => Promise<unknown>): Promise<void> {
     const read = async (response: Response) => {
       if (!response.ok) return response.text();

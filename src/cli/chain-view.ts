@@ -1,4 +1,4 @@
-/** A chain in a terminal: its actions, the commands for failed ones, and its changes while it runs. */
+/** Shows a chain in a terminal: its actions, the commands for failed actions, and its changes while the chain runs. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { verbsFor } from '../chain/allowed-verbs.js';

@@ -54,7 +54,7 @@ export function program(terminal: Terminal) {
   return { relay, session };
 }
 
-/** @returns the exit code (see exitCodes). @throws only errors that are unexpected. */
+/** @returns the exit code (see exitCodes). @throws unexpected errors */
 export async function runCommandLine(commandLine: readonly string[], terminal: Terminal): Promise<number> {
   const { relay, session } = program(terminal);
   let found: CommandUnknownOpts | undefined;

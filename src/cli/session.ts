@@ -89,7 +89,7 @@ export class Session {
     return table(items, columns, this.terminal.columns);
   }
 
-  /** Asks for confirmation. @param why - why the command asks. @throws UsageError, NotConfirmed */
+  /** Asks for confirmation. @param why - the reason that the question gives. @throws UsageError, NotConfirmed */
   async confirm(yes: boolean | undefined, question: string, why = 'This cannot be undone'): Promise<void> {
     if (yes) return;
     if (!this.terminal.interactive) throw new UsageError(`${why}: confirm it with --yes`);

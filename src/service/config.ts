@@ -74,7 +74,7 @@ const grants = z
     try {
       return JSON.parse(text);
     } catch {
-      return undefined; // refused below
+      return undefined; // the next step of the schema refuses undefined
     }
   })
   .pipe(z.record(z.string(), z.strictObject({ companyId: z.string(), role: z.enum(roles) }, isGrants), isGrants))
@@ -100,11 +100,11 @@ export const environment = z.object({
   RELAY_ADMIN_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   /** `id:base64,id:base64`. The first key encrypts, and all keys decrypt. If unset, the all-in-one process makes a key. */
   RELAY_ENCRYPTION_KEYS: keyring.optional(),
-  /** Comma-separated. The first secret hashes and signs, and all are valid. If unset, the all-in-one process makes a secret. */
+  /** Comma-separated. The first secret hashes and signs. All are valid. If unset, the all-in-one process makes a secret. */
   RELAY_SECRET: z
     .string()
     .refine((text) => text.split(',').every((secret) => secret.trim() === secret && secret.length >= 32), {
-      error: 'must be a secret of at least 32 characters, or several with only a comma between them',
+      error: 'must be a secret of at least 32 characters, or several such secrets with only commas between them',
     })
     .optional(),
   /** Lets the API and workers start without RELAY_ENCRYPTION_KEYS and RELAY_SECRET. */
@@ -114,11 +114,11 @@ export const environment = z.object({
   RELAY_MAIL_UI_PORT: port.default(8025),
   MAIL_FROM: mailbox('must be an e-mail address such as Relay <relay@example.com>').default('Relay <relay@localhost>'),
   RELAY_OPERATOR_EMAIL: mailbox('must be an e-mail address').optional(), // gets notices that reach no contact
-  /** The OpenID Connect service where people sign in. Its client is the relay. */
+  /** The OpenID Connect service where people sign in. The relay is a client of this service. */
   RELAY_OIDC_ISSUER: httpsUrl('people sign in there').optional(),
   RELAY_OIDC_CLIENT_ID: z.string().optional(),
   RELAY_OIDC_CLIENT_SECRET: z.string().optional(),
-  /** If set, only people with a verified address of these domains can sign in there. */
+  /** If set, only people with a verified address of these domains can sign in at this service. */
   RELAY_OIDC_DOMAINS: z
     .string()
     .toLowerCase()
@@ -133,7 +133,7 @@ export const environment = z.object({
   /** After the first notice, actions that fail in the same way within this time share a notice. With 0, no notice is shared. */
   RELAY_NOTICE_DIGEST_SECONDS: seconds(60),
   /**
-   * The maximum number of notices for each company in ten minutes. The last quarter of them are digests, each with several
+   * The maximum number of notices for each company in ten minutes. The last quarter is for digests, which contain several
    * notices.
    */
   RELAY_NOTICES_PER_TEN_MINUTES: count(20),
@@ -148,7 +148,7 @@ export const environment = z.object({
   RELAY_MAX_CONNECTIONS: count(1000), // the maximum number of connections to the API
   /** After the signal to stop, the API serves requests for this long. Meanwhile `/readyz` answers 503. */
   RELAY_DRAIN_SECONDS: seconds(0),
-  /** Internal addresses that the relay may call if an admin has set them. Default: all in the all-in-one process, else none. */
+  /** Internal addresses that admins may set, and that the relay may call. Default: all in the all-in-one process, else none. */
   RELAY_ALLOW_PRIVATE_NETWORKS: privateNetworks.optional(),
   RELAY_METRICS_PORT: port.optional(), // the port of a worker's metrics; if unset, the worker does not serve metrics
   /** With this token, other machines can read `/metrics` of the API and of workers. */
@@ -168,8 +168,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 const unlessPlain =
   'set the same value for every process, and keep it apart from backups; to start without it, set RELAY_ALLOW_PLAIN_STORAGE=true';
 const secrets = {
-  RELAY_SECRET: `hashes of tokens and sessions would be weaker without it; make one with: openssl rand -hex 32 (${unlessPlain})`,
-  RELAY_ENCRYPTION_KEYS: `secrets and texts would not be encrypted; make one with: echo "first:$(openssl rand -base64 32)" (${unlessPlain})`,
+  RELAY_SECRET: `hashes of tokens and sessions would be weaker without a secret; make a secret with: openssl rand -hex 32 (${unlessPlain})`,
+  RELAY_ENCRYPTION_KEYS: `secrets and texts would not be encrypted; make a key with: echo "first:$(openssl rand -base64 32)" (${unlessPlain})`,
 };
 
 /** Requires the variables in `names` (with reasons). Also requires the secrets if plain storage is off. @throws StartError */

@@ -46,7 +46,7 @@ function encrypt(keyring: Keyring, payload: Payload, companyId: string | undefin
 /** @param reader - the company of the workflow with the payload; undefined if unknown. @throws DecryptionError */
 function decrypt(keyring: Keyring | undefined, { metadata, data }: Payload, reader: string | undefined): Payload {
   const keyId = textOf(metadata?.[keyIdName]);
-  if (keyId === '') throw new DecryptionError('it is not a payload of this relay: it names no key');
+  if (keyId === '') throw new DecryptionError('the payload names no key, so it is not from this relay');
   if (!keyring) throw new DecryptionError(`this process has no encryption key: set RELAY_ENCRYPTION_KEYS, with the key ${keyId}`);
   const companyId = metadata?.[companyName] && textOf(metadata[companyName]);
   if (companyId !== undefined && reader !== undefined && companyId !== reader)

@@ -59,7 +59,7 @@ export async function serveHttp(
     // How often Node checks for slow requests. Node's default interval of 30 seconds is too long.
     connectionsCheckingInterval: requestTimeoutMs / 3,
     keepAliveTimeout: 65_000,
-    requireHostHeader: false, // the request listener checks the header, and answers with a problem document if it is absent
+    requireHostHeader: false, // the request listener checks `Host`, and answers with a problem document if the header is absent
   };
   const server = createServer(settings, getRequestListener(answer, { errorHandler }));
   server.on('clientError', (error, socket) => void answerBroken(error, socket));

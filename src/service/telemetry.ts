@@ -29,7 +29,7 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
 /** The values of these fields are never logged, at the top level or one level below. */
 const secretFacts = new Set(['authorization', 'cookie', 'password', 'secret', 'token', 'relayAccessToken']);
 
-/** This function is faster than pino's `redact`, which takes seven times as long as the rest of a line. */
+/** Replaces pino's `redact`, which takes seven times as long as all other work for a line. */
 const withoutSecrets = (facts: object, shown: (value: unknown) => unknown): Record<string, unknown> =>
   Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, secretFacts.has(name) ? '…' : shown(value)]));
 
@@ -59,7 +59,7 @@ function shownInLog(value: unknown): unknown {
   };
 }
 
-/** Metrics for Prometheus; see docs/telemetry.md. Labels come from our code, never from a company, so their number is limited. */
+/** Metrics for Prometheus; see docs/telemetry.md. Labels come from our code, never from a company, so there are few labels. */
 export class Metrics {
   readonly registry = new Registry();
   readonly #requests = this.#histogram(
@@ -95,11 +95,11 @@ export class Metrics {
   );
   readonly lostEvents = this.#counter(
     'relay_lost_event_copies_total',
-    'Events that ran, but whose copy is lost, because too many copies waited for the database, or it refused a copy.',
+    'Events that ran, but whose copy is lost, because too many copies waited for the database, or the database refused a copy.',
   );
   readonly lostRows = this.#counter(
     'relay_lost_chain_rows_total',
-    'Rows of chains that the database refused: lists and search lack them.',
+    'Rows of chains that the database refused. Lists and search do not show these chains.',
   );
   /** Has buckets up to three days, which is the default attention window. */
   readonly effectDelay = this.#histogram(
@@ -116,7 +116,7 @@ export class Metrics {
   readonly notices = this.#counter(
     'relay_notices_total',
     'Attempts to deliver a notice, by kind and result: delivered; silent, if its cause is silenced; joined, if a digest contains ' +
-      'it; undelivered, if nobody got it, or a contact may still get it.',
+      'the notice; undelivered, if no contact got the notice, or a contact may still get it.',
     ['kind', 'result'],
   );
   readonly noticeMessages = this.#counter(
@@ -130,11 +130,11 @@ export class Metrics {
   );
   readonly forgotten = this.#gauge(
     'relay_forgotten_chains',
-    'Chains whose loss by Temporal was found within the last day: they do not run.',
+    'Chains that Temporal has lost, found within the last day. These chains do not run.',
   );
   readonly retention = this.#gauge(
     'relay_retention_seconds',
-    'How long Temporal keeps a closed chain; 0 until a worker has asked.',
+    'How long Temporal keeps a closed chain; 0 until a worker has read this time from Temporal.',
   );
   readonly needingAttention = this.#gauge(
     'relay_chains_needing_attention',
@@ -142,7 +142,7 @@ export class Metrics {
   );
   readonly oldestUnattended = this.#gauge(
     'relay_oldest_unattended_seconds',
-    'How long the oldest open chain that needs attention has needed it, with an error of 10 %; 0 if no chain needs attention.',
+    'How long the oldest open chain in this state has needed attention, with an error of 10 %; 0 if no chain needs attention.',
   );
   readonly noticesOverdue = this.#gauge(
     'relay_notices_overdue',

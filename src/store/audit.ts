@@ -1,4 +1,4 @@
-/** The audit log. An entry is written in the same transaction as the change. */
+/** The audit log. Each entry is written in the same transaction as the change that the entry records. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
@@ -8,7 +8,7 @@ import { type Database, type PageRequest, type Parameter, type Queries, read, Ta
 const entries = new Table('(SELECT seq::text AS audit_id, * FROM audit) AS audit', auditEntrySchema);
 export const events = new Table('audit', auditEntrySchema.omit({ auditId: true }));
 
-/** Records a change of settings, and raises the revision for other processes. Call it as the last statement of a transaction. */
+/** Records a change of settings. Raises the revision, so that other processes read the change. Call this last in a transaction. */
 export async function recordChange(queries: Queries, event: AuditEvent): Promise<void> {
   await recordEvent(queries, event);
   const raise = `WITH next AS (UPDATE settings_revision SET revision = revision + 1 RETURNING revision)
@@ -21,7 +21,7 @@ export async function recordEvent(queries: Queries, event: AuditEvent): Promise<
   await events.insert(queries, event);
 }
 
-/** Deletes a row and writes an audit entry. @param from - such as `rules WHERE relay_id = $1`. @returns whether the row existed. */
+/** Deletes a row and writes an audit entry. @param from - such as `rules WHERE relay_id = $1` @returns whether the row existed */
 export function deleteNamed(database: Database, from: string, ids: readonly Parameter[], event: AuditEvent): Promise<boolean> {
   return database.transaction(async (queries) => {
     const deleted = await read(queries, z.object({ name: z.string() }), `DELETE FROM ${from} RETURNING name`, ids);

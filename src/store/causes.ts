@@ -1,4 +1,4 @@
-/** Causes, and the actions held for each cause. If the rows here differ from the chains, temporal/causes.ts corrects the rows. */
+/** Stores causes and their held actions. If these rows differ from the chains, temporal/causes.ts corrects the rows. */
 
 import { type Actor, type AuditEvent, actorName } from '../contract/audit.js';
 import { causeSchema, type HeldAction, heldActionSchema, type StoredCause, storedCauseSchema } from '../contract/causes.js';
@@ -9,7 +9,7 @@ export const causes = new Table('causes', storedCauseSchema, 'causeId');
 
 const ofCause = 'company_id = $1 AND cause_id = $2';
 const held = 'ended_at IS NULL';
-/** A number for sorting and for cursors. Held causes or actions come first, newer before older. */
+/** A number for sorting and for cursors. Rows that are still held come first. Newer rows come before older rows. */
 const placeBy = (at: string, ended: string) =>
   `CASE WHEN ${ended} IS NULL THEN 10000000000000000 ELSE 0 END + (EXTRACT(epoch FROM ${at}) * 1000)::bigint * 1000 + seq % 1000 AS place`;
 const shownRules = 20;
@@ -29,7 +29,7 @@ const tallied = new Table(
 );
 const actions = new Table(`(SELECT *, ${placeBy('since', 'ended_at')} FROM held_actions) AS held_actions`, heldActionSchema);
 
-const occasion = "interval '1 hour'"; // a cause stays taken and silenced if a new hold begins this soon after its last hold ended
+const occasion = "interval '1 hour'"; // a cause stays taken and silenced if a hold begins within this time after the last hold
 const isOver = `NOT EXISTS (SELECT 1 FROM held_actions WHERE ${ofCause} AND (${held} OR ended_at > now() - ${occasion}))`;
 
 const noteHold = `INSERT INTO held_actions (company_id, cause_id, chain_id, index, relay_id, assignment_id, since, held_until)
@@ -44,7 +44,7 @@ const endHolds = `UPDATE held_actions SET ended_at = now()
 const deleteUnused = `DELETE FROM causes WHERE updated_at < now() - ${occasion} AND NOT EXISTS (
   SELECT 1 FROM held_actions WHERE held_actions.company_id = causes.company_id AND held_actions.cause_id = causes.cause_id)`;
 
-/** Holds that ended more than three days ago. If a hold's end is not known, the end of its attention window counts. */
+/** Holds that ended more than three days ago. If the end of a hold is unknown, the end of its attention window counts. */
 const gone = "LEAST(ended_at, held_until) < now() - interval '3 days'";
 const pruneEveryMs = 600_000;
 
@@ -92,7 +92,7 @@ export const causesIn = (database: Database) => {
     },
 
     held: (companyId: string) => actions.select(database, `company_id = $1 AND ${held} ORDER BY since`, [companyId]),
-    /** The indexes of the actions that are held for a cause, by chain id. */
+    /** Returns the indexes of the actions that are held for a cause. The key of the map is the chain id. */
     heldFor: async (companyId: string, causeId: string) => {
       const indexes = new Map<string, number[]>();
       for (const { chainId, index } of await actions.select(database, `${ofCause} AND ${held}`, [companyId, causeId]))
@@ -109,7 +109,7 @@ export const causesIn = (database: Database) => {
     isSilent: (companyId: string, causeId: string) =>
       exists(database, `causes WHERE ${ofCause} AND silenced_until > now()`, [companyId, causeId]),
 
-    /** @returns false if there is no such cause, or another person has taken it. */
+    /** @returns false if there is no such cause, or if another person has taken the cause. */
     take: (companyId: string, causeId: string, actor: Actor) =>
       change(
         `taken_by = $3, taken_at = now(), updated_at = now() WHERE ${ofCause} AND COALESCE(taken_by, $3) = $3`,
@@ -117,7 +117,7 @@ export const causesIn = (database: Database) => {
         { actor, action: 'cause.take', companyId, details: { causeId } },
       ),
 
-    /** @returns false if there is no such cause, or nobody has taken the cause. */
+    /** @returns false if there is no such cause, or if nobody has taken the cause. */
     release: (companyId: string, causeId: string, actor: Actor) =>
       change(
         `taken_by = NULL, taken_at = NULL, updated_at = now() WHERE ${ofCause} AND taken_by IS NOT NULL`,

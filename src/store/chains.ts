@@ -1,7 +1,7 @@
 /**
- * One row for each chain, which stays after Temporal has deleted the chain. The API adds a row after it has accepted a chain, at
- * most a second later. The worker that ends the chain completes the row (temporal/ended.ts). A collector compares the rows with
- * Temporal (temporal/collect.ts).
+ * Stores one row for each chain. The row stays after Temporal has deleted the chain. The API adds the row at most a second after
+ * the API has accepted the chain. The worker that ends the chain completes the row (temporal/ended.ts). A collector compares the
+ * rows with Temporal (temporal/collect.ts).
  */
 
 import { z } from 'zod';
@@ -16,7 +16,7 @@ const ids = z.array(z.string());
 const listed = z.object({
   companyId: z.string(),
   chainId: z.string(),
-  status: z.enum(chainStatuses), // of an open chain: running or needs-attention
+  status: z.enum(chainStatuses), // for an open chain: running or needs-attention
   receivedAt: z.iso.datetime(),
   closedAt: z.iso.datetime().optional(),
   doneAt: z.iso.datetime().optional(), // when the last action ended
@@ -28,14 +28,14 @@ const listed = z.object({
   ticketIds: ids,
   failureTypes: ids.optional(),
   failedActions: z.int().default(0),
-  nobodyFound: z.boolean().default(false), // the last send of an assignment reached no recipient
+  nobodyFound: z.boolean().default(false), // whether the last send of an assignment reached no recipient
   summary: encrypted(z.string()).optional(),
 });
 const whole = listed.extend({
   place: z.string().optional(),
   runId: z.string().optional(),
   startedAt: z.iso.datetime().optional(),
-  details: encrypted(z.string()).optional(), // the chain's resource as JSON, without the data in other fields
+  details: encrypted(z.string()).optional(), // JSON of the chain as the API shows it, without the data of the other fields
 });
 export type ListedRow = z.infer<typeof listed>;
 export type ChainRow = z.infer<typeof whole>;
@@ -55,7 +55,7 @@ export interface RowFilter {
   nobodyFound?: boolean | undefined;
 }
 
-/** Sorts open chains before closed chains. The newest open chain and the last closed chain come first. */
+/** Sorts open chains (newest first) before closed chains (last closed first). */
 function placeOf({ chainId, receivedAt, closedAt }: Pick<ChainRow, 'chainId' | 'receivedAt' | 'closedAt'>): string {
   return closedAt === undefined ? `2${receivedAt}${chainId}` : `1${closedAt}${chainId}`;
 }
@@ -73,10 +73,10 @@ const collectedFields =
 const replace = `(company_id, chain_id) DO UPDATE SET updated_at = now(),
   ${collectedFields.map((column) => `${column} = EXCLUDED.${column}`).join(', ')},
   ticket_ids = CASE WHEN EXCLUDED.ticket_ids = '{}' THEN chains.ticket_ids ELSE EXCLUDED.ticket_ids END`;
-/** A chain that is opened again has several runs. The row keeps the latest run. If this run is closed, the run stays closed. */
+/** A reopened chain has several runs. The row keeps the latest run. If this run is closed in the row, the row stays closed. */
 const replaceOlder = `${replace} WHERE chains.started_at IS NULL OR chains.started_at < EXCLUDED.started_at
     OR chains.started_at = EXCLUDED.started_at AND (chains.closed_at IS NULL OR EXCLUDED.closed_at IS NOT NULL)`;
-/** `writeIds` follows a statement that writes chains. Ids of rules also get the outcome, which the health of rules needs. */
+/** `writeIds` follows a statement that writes chains. The rows of rules also get the outcome, for the health of rules. */
 const ofIds = (kind: string, column: string) =>
   `SELECT DISTINCT company_id, '${kind}', left(unnest(${column}), ${longestId}), chain_id, received_at FROM written`;
 const writeIds = `, ids AS (INSERT INTO chain_ids (company_id, kind, id, chain_id, received_at)
@@ -112,7 +112,7 @@ const knownRow = z.object({
 export type KnownRow = z.infer<typeof knownRow>;
 const selectOpen = `SELECT company_id AS "companyId", chain_id AS "chainId" FROM chains
   WHERE closed_at IS NULL`;
-/** Removes the run from the row. So if Temporal shows a run of this chain later, this run replaces the row. */
+/** Removes the run from the row. If Temporal later shows a run of this chain, that run can then replace the row. */
 const setForgotten = `WITH written AS (UPDATE chains SET status = 'forgotten', closed_at = $2::text::timestamptz, place = '1' || $2 || chains.chain_id,
     run_id = NULL, started_at = NULL, held_since = NULL, paused = NULL, updated_at = now()
   FROM json_to_recordset($1::text::json) AS named (company_id text, chain_id text)
@@ -123,7 +123,7 @@ const selectKnown = `${selectRuns}
   WHERE (company_id, chain_id) IN (SELECT company_id, chain_id FROM json_to_recordset($1::text::json) AS named (company_id text, chain_id text))`;
 
 const range = 'company_id = $1 AND kind = $2 AND id >= $3 AND id < $4';
-/** Jumps from one id to the next, because an id can have very many chains. */
+/** Each step reads only the next id, because one id can have very many chains. */
 const selectIds = `WITH RECURSIVE found AS (
     (SELECT id FROM chain_ids WHERE ${range} ORDER BY id LIMIT 1)
     UNION ALL (SELECT (SELECT id FROM chain_ids WHERE ${range} AND id > found.id ORDER BY id LIMIT 1) FROM found WHERE id IS NOT NULL))
@@ -157,7 +157,7 @@ export class Chains {
     this.#timer = setInterval(() => this.#unsettled.size > 0 && this.flush().catch(() => {}), flushEveryMs).unref();
   }
 
-  /** Never waits and never fails. If too many rows wait for the database, the collector adds the row later. */
+  /** Never waits and never fails. If too many rows wait for the database, ignores the row. The collector adds the row later. */
   add(row: NewChainRow): void {
     const key = keyOf(row);
     if (this.#unsettled.size < mostUnsettled && !this.#unsettled.has(key)) this.#unsettled.set(key, row);
@@ -192,14 +192,14 @@ export class Chains {
 
   /**
    * Writes rows that the collector has read from Temporal. A row of a later run replaces a row of an earlier run.
-   * @param areCurrent - whether the rows replace all earlier rows, because Temporal has just confirmed their runs
+   * @param areCurrent - true if Temporal has just confirmed the runs in these rows. The rows then replace all stored rows.
    */
   async collect(rows: readonly NewChainRow[], areCurrent = false): Promise<void> {
     const onConflict = areCurrent ? replace : replaceOlder;
     for (let from = 0; from < rows.length; from += batch) await this.#write(rows.slice(from, from + batch), onConflict);
   }
 
-  /** If a batch fails because of one row, the other rows are written alone. @throws if the database does not answer. */
+  /** If the database refuses the batch, writes each row alone. @throws if the database does not answer. */
   async #write(rows: readonly NewChainRow[], onConflict: string): Promise<void> {
     if (rows.length === 0) return;
     const write = (some: readonly NewChainRow[]) => {
@@ -213,7 +213,7 @@ export class Chains {
     });
   }
 
-  /** Returns the rows of these chains: the last known run, and when this run closed. */
+  /** Returns the last known run of each of these chains, and the time when this run closed. */
   async known(some: readonly Ref[]): Promise<Map<string, KnownRow>> {
     const rows = await read(this.database, knownRow, selectKnown, [named(some)]);
     return new Map(rows.map((row) => [keyOf(row), row]));
@@ -232,7 +232,7 @@ export class Chains {
     await this.database.query(setRunning, [rows]);
   }
 
-  /** The rows that closed in this time. @param from, until - ISO 8601 in UTC with milliseconds */
+  /** Returns the chains that closed in this time. @param from, until - ISO 8601 in UTC with milliseconds */
   closedBetween(from: string, until: string) {
     return read(this.database, knownRow, `${selectRuns} WHERE place >= $1 AND place < $2`, [`1${from}`, `1${until}`]);
   }
@@ -246,7 +246,7 @@ export class Chains {
     await this.database.query(setForgotten, [named(some), new Date().toISOString()]);
   }
 
-  /** The number of chains whose loss was found since this time. @param since - ISO 8601 */
+  /** Counts the chains that `forget` has closed since this time. @param since - ISO 8601 */
   async forgottenSince(since: string): Promise<number> {
     const text = "SELECT count(*)::int AS chains FROM chains WHERE status = 'forgotten' AND closed_at >= $1::text::timestamptz";
     return (await read(this.database, z.object({ chains: z.int() }), text, [since]))[0]?.chains ?? 0;
@@ -300,7 +300,7 @@ export class Chains {
     return chains.find(this.database, 'company_id = $1 AND chain_id = $2', [companyId, chainId]);
   }
 
-  /** Ids of the company that begin with this text, at most 20 of each kind. */
+  /** Finds the ids of the company that begin with this text, at most 20 of each kind. */
   async search(companyId: string, text: string) {
     await this.#flushed();
     const end = `${text}\u{10FFFF}`;

@@ -1,4 +1,4 @@
-/** Companies with their settings, their rules, and their pauses. */
+/** Stores companies with their settings, rules and pauses. */
 
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
@@ -17,7 +17,7 @@ import type { Pepper } from './pepper.js';
 export const companies = new Table('companies', companySchema);
 const ofCompany = 'company_id = $1';
 
-/** Letter case is ignored. `by`: another company with this id. `deletedAt`: when a company with this id was last deleted. */
+/** Ignores letter case. `by`: another company that has this id. `deletedAt`: when a company with this id was last deleted. */
 const usedIdRow = z.object({ by: z.string().optional(), deletedAt: z.iso.datetime().optional() });
 export type UsedId = z.infer<typeof usedIdRow>;
 const selectUsedId = `SELECT
@@ -31,9 +31,9 @@ export const companiesIn = (database: Database) => ({
   /** `change` gets the locked company, or undefined for a new company. If `change` throws, nothing changes. */
   put: (companyId: string, change: (stored: StoredCompany | undefined, usedId: UsedId) => NewCompany, actor: Actor) =>
     database.transaction(async (queries) => {
-      // With this lock, companies whose ids differ only in case are created one after the other.
+      // With this lock, companies with ids that differ only in letter case are created one after the other.
       await queries.query('SELECT pg_advisory_xact_lock(hashtext(lower($1::text)))', [companyId]);
-      // Insert an empty row first, so that if two requests create the same company, the second request waits.
+      // Insert an empty row first. Another request that creates the same company then waits for this transaction.
       const created = (await companies.insert(queries, { companyId, name: '', timeZone: '' })) !== undefined;
       const stored = await companies.find(queries, `${ofCompany} FOR UPDATE`, [companyId]);
       const [usedId = {}] = created ? await read(queries, usedIdRow, selectUsedId, [companyId]) : [];
@@ -116,7 +116,7 @@ export const pauses = new Table('pauses', pauseSchema);
 const on = '(until IS NULL OR until > now())';
 const lockedCompany = 'companies WHERE company_id = $1 FOR UPDATE'; // with this lock, only one call changes pauses at a time
 
-/** Ended pauses stay stored, because an attention window does not count the time of pauses. */
+/** Ended pauses stay stored, because attention windows do not count paused time. */
 export const pausesIn = (database: Database) => ({
   current: (companyId: string) => pauses.select(database, `${ofCompany} AND ${on} ORDER BY what`, [companyId]),
 
@@ -124,7 +124,7 @@ export const pausesIn = (database: Database) => ({
   since: (companyId: string, time: string) =>
     pauses.select(database, `${ofCompany} AND (until IS NULL OR until > $2::text::timestamptz)`, [companyId, time]),
 
-  /** Begins a pause, or changes end and reason of the current pause. @returns undefined if there is no such company. */
+  /** Begins a pause, or changes the end and the reason of the current pause. @returns undefined if there is no such company. */
   begin: (companyId: string, pause: Omit<Pause, 'since'>, actor: Actor) =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, lockedCompany, [companyId]))) return undefined;

@@ -1,4 +1,4 @@
-/** Contacts that a company key has set, and that have not confirmed yet. A contact that an admin sets counts as confirmed. */
+/** Stores contacts that have not confirmed yet. A company key has set them. A contact that an admin sets counts as confirmed. */
 
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
@@ -15,7 +15,7 @@ const ofCompany = 'company_id = $1';
 const told = z.object({ causeId: z.string() });
 const toldTo = new Table('told_unconfirmed', told);
 
-const mostUnconfirmed = 100; // the maximum for a company, including removed contacts that were set within the last day
+const mostUnconfirmed = 100; // the maximum for a company; contacts that were set and removed within the last day count, too
 const mostADay = 10; // the maximum number of notices a day to an unconfirmed contact
 
 async function named(queries: Queries, companyId: string): Promise<Set<string>> {
@@ -26,7 +26,7 @@ async function named(queries: Queries, companyId: string): Promise<Set<string>> 
   return new Set(found.flat().flatMap(({ notify }) => (notify ? contactsOf(notify) : [])));
 }
 
-/** Records contacts that must confirm. Call this before storing them, in the same transaction. @throws Problem limit-reached */
+/** Records contacts that must confirm, before the same transaction stores the contacts. @throws Problem limit-reached */
 export async function noteContacts(
   queries: Queries,
   companyId: string,
@@ -39,7 +39,7 @@ export async function noteContacts(
   const waiting = await unconfirmed.select(queries, ofCompany, [companyId]);
   if (actor.kind === 'admin') return remove(queries, waiting, ({ contact }) => added.includes(contact));
   const known = await named(queries, companyId);
-  // Keep a removed contact for a day after it was set. Otherwise setting the contact again would reset its limits.
+  // Keep a removed contact for a day after it was set. Otherwise, if a person set it again, its limits would begin again.
   const over = await unconfirmed.select(queries, `${ofCompany} AND set_at < now() - interval '1 day'`, [companyId]);
   await remove(queries, over, ({ contact }) => !known.has(contact) && !added.includes(contact));
   const set = added.filter((contact) => !known.has(contact) && !waiting.some((one) => one.contact === contact));

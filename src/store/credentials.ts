@@ -24,12 +24,12 @@ export type Credentials = { relayId: string; relayAccessToken: string };
 /** The reason for refusing credentials. The caller never sees this reason. */
 export type Refusal =
   | 'unknown' // no such company or rule
-  | 'wrong' // the text was never a token of this rule, or is an event token in a list of actions
+  | 'wrong' // the text was never a token of this rule, or a list of actions contains an event token
   | 'revoked'
   | 'expired' // the token was rotated, and its grace period has ended
   | 'disabled'; // the token is right, but the rule is disabled
 
-/** The request must be signed with `webhookSecret`. `refusals` has one entry for each credential: undefined for a right one. */
+/** The request must be signed with `webhookSecret`. `refusals` has an entry for each credential; undefined means accepted. */
 type Authentication = { webhookSecret?: string } & (
   | { ok: true; tokenIds: string[] }
   | { ok: false; refusals: (Refusal | undefined)[] }
@@ -48,10 +48,10 @@ const tokens = new Table('tokens', tokenSchema.omit({ state: true }));
 const ofRule = 'company_id = $1 AND relay_id = $2';
 
 const dummy = hashOf(makeCredential('rlt_')); // used if there is no hash, so that the check always takes the same time
-const rememberedTokens = 20; // a rule keeps this many expired or revoked tokens, so that the relay recognizes their use
+const rememberedTokens = 20; // a rule keeps this many expired or revoked tokens, so that the relay recognizes requests with them
 
 export const tokensIn = (database: Database, settings: Settings, pepper: Pepper) => ({
-  /** Refuses an empty list. Before every refusal, reads changes of other processes, so the duration reveals nothing. */
+  /** Refuses an empty list. Reads changes of other processes before every refusal, so all refusals take the same time. */
   authenticate: async (
     companyId: string,
     credentials: readonly Credentials[],
@@ -63,12 +63,12 @@ export const tokensIn = (database: Database, settings: Settings, pepper: Pepper)
     return authenticate(database, pepper, await settings.of(companyId), credentials, purposes);
   },
 
-  /** Like `authenticate`, for an event of one rule: also accepts an event token of this rule. */
+  /** Like `authenticate`, but for an event of one rule. Also accepts an event token of this rule. */
   authenticateEvent(companyId: string, relayId: string, token: string): Promise<Authentication> {
     return this.authenticate(companyId, [{ relayId, relayAccessToken: token }], tokenPurposes);
   },
 
-  /** Recognizes the company's tokens in texts, except event tokens. @param fresh - if true, first reads changes of other processes. */
+  /** Recognizes texts that are tokens of the company, except event tokens. @param fresh - whether to read all changes first */
   recognizer: async (companyId: string, fresh: boolean): Promise<Recognizer> => {
     if (fresh) await settings.refresh();
     const known = await settings.of(companyId);
@@ -295,7 +295,7 @@ function renewHash(
   usedPepper: string | undefined,
   credential: string,
 ): void {
-  if (usedPepper === undefined || usedPepper === pepper.id) return; // `pepperHashes` changes plain hashes when a process starts
+  if (usedPepper === undefined || usedPepper === pepper.id) return; // `pepperHashes` has changed plain hashes at the start
   const { hash, pepperId } = pepper.stored(credential);
   const update = `UPDATE ${table} SET hash = $2::text::bytea, pepper_id = $3 WHERE ${hashTables[table]} = $1 AND pepper_id = $4`;
   database.query(update, [id, hash, pepperId ?? null, usedPepper]).catch(() => {});

@@ -40,7 +40,7 @@ function asNoun(row: Record<string, unknown>): Record<string, unknown> {
 export const exists = async (queries: Queries, from: string, parameters: readonly Parameter[]): Promise<boolean> =>
   (await queries.query(`SELECT 1 FROM ${from}`, parameters)).length > 0;
 
-/** Asks for a page of a list: at most `limit` items after `cursor` (the `nextCursor` of the previous page). */
+/** Selects a page of a list: at most `limit` items after `cursor`, which is the `nextCursor` of the previous page. */
 export type PageRequest = { limit: number; cursor?: string };
 
 /** The column and the direction of sorting. A cursor is a value of this column. */
@@ -54,12 +54,12 @@ const recordOf = (values: object) =>
   JSON.stringify(Object.fromEntries(Object.entries(values).map(([field, value]) => [columnOf(field), value])));
 
 /**
- * A table, or a subquery with an alias. Each field of the schema has a column: `companyId` has `company_id`. Secret and
- * `encrypted` fields are encrypted for their company, field and row, so a copy in another place cannot be decrypted. The column
- * `encryption_key` names the key. This column is '' if there is nothing to encrypt, and NULL if the row is not encrypted.
+ * A table, or a subquery with an alias. The field `companyId` is the column `company_id`. Secret and `encrypted` fields are
+ * encrypted for their company, field and row. A copy in another row or field cannot be decrypted. The column `encryption_key`
+ * names the key. This column is '' if there is nothing to encrypt, and NULL if the row is not encrypted.
  */
 export class Table<Noun extends z.ZodObject> {
-  readonly columns: string; // `company_id AS "companyId", name`
+  readonly columns: string; // for example `company_id AS "companyId", name`
   readonly #fields: readonly string[]; // fields that are encrypted, or have encrypted parts
   readonly #rowId: readonly string[];
 
@@ -96,7 +96,7 @@ export class Table<Noun extends z.ZodObject> {
   }
 
   #decrypted(keyring: Keyring | undefined, row: StoredRow): StoredRow {
-    if (!row.encryptionKey) return row; // nothing to decrypt, although a person's text may look like an encrypted text
+    if (!row.encryptionKey) return row; // nothing is encrypted, even if a person's text looks like an encrypted text
     const decrypt = (value: unknown, at: string): unknown => {
       const json = typeof value === 'string' ? decryptText(keyring, value, this.#place(row, at)) : undefined;
       return json === undefined ? value : JSON.parse(json);
@@ -153,8 +153,8 @@ export class Table<Noun extends z.ZodObject> {
   }
 
   /**
-   * Inserts the rows in this order, if `where` is true for the row `given`. By default, existing rows stay unchanged.
-   * @param then - the rest of the statement after `WITH written AS (…)`, where `written` has the written rows
+   * Inserts rows in this order. By default, existing rows stay unchanged. @param where - a condition for each row, named `given`
+   * @param then - the statement after `WITH written AS (…)`. In this statement, `written` has the written rows.
    */
   async insertAll(queries: Queries, rows: readonly StoredRow[], where: string, onConflict = 'DO NOTHING', then?: string) {
     const stored = rows.map((row) => this.#encrypted(queries, row));
@@ -183,7 +183,7 @@ export class Table<Noun extends z.ZodObject> {
     return `(${columns}) = (SELECT ${columns} FROM json_populate_record(NULL::${this.name}, $1::text::json))`;
   }
 
-  /** Counts the rows by key id. In the result, the id '' stands for unencrypted rows. Rows with nothing to encrypt do not count. */
+  /** Counts the rows of each key id. Unencrypted rows have the id ''. Rows with nothing to encrypt do not count. */
   async countByKey(queries: Queries): Promise<Map<string, number>> {
     const count = `SELECT encryption_key AS "keyId", count(*)::int AS rows FROM ${this.name}
       WHERE encryption_key IS DISTINCT FROM '' GROUP BY encryption_key ORDER BY encryption_key NULLS FIRST`;

@@ -8,7 +8,7 @@ import { type Database, exists, Table } from './database.js';
 import { purgeEvents } from './events.js';
 
 export const doors = new Table('rule_doors', z.object({ relayId: z.string(), door: doorSchema }), 'relayId');
-/** The door of a rule without settings of its own. */
+/** The door of a rule that has no settings for its door. */
 export const usualDoor: EventDoor = doorSchema.parse({});
 
 const named = 'company_id = $1 AND relay_id = $2';

@@ -22,16 +22,16 @@ const flushEveryMs = 1000;
 const purgeEveryMs = 3_600_000;
 const batch = { events: 200, bytes: 2 * 1024 * 1024 }; // the maximum size of one INSERT
 const unsettledBounds = { events: 5000, bytes: 32 * 1024 * 1024 };
-/** The maximum number and size of the events of a rule. The oldest events go first. */
+/** The maximum number and size of the events of a rule. The oldest events are deleted first. */
 export const keptOfRule = { events: 10_000, bytes: 64 * 1024 * 1024 };
-/** The events of `last` together have at most this size. */
+/** The maximum size of all events that `last` returns together. */
 const lastBytes = 32 * 1024 * 1024;
 
 const ofRule = 'company_id = $1 AND relay_id = $2';
 const days = `COALESCE((door ->> 'eventDays')::int, ${defaultEventDays})`;
 const rulesWithDays = `(SELECT rules.company_id, rules.relay_id, ${days} AS days
   FROM rules LEFT JOIN rule_doors USING (company_id, relay_id)) AS rules_with_days`;
-/** Whether the rule still exists and keeps events. Prevents deadlocks: locks the company first, as its deletion does. */
+/** Whether the rule still exists and keeps events. Locks the company first, like its deletion, to avoid deadlocks. */
 const isKept = `EXISTS (SELECT 1 FROM companies WHERE companies.company_id = given.company_id FOR KEY SHARE) AND EXISTS (SELECT 1 FROM ${rulesWithDays}
   WHERE rules_with_days.company_id = given.company_id AND rules_with_days.relay_id = given.relay_id AND days > 0)`;
 const rulesWithOld = `SELECT company_id AS "companyId", relay_id AS "relayId" FROM ${rulesWithDays}
@@ -73,7 +73,7 @@ export class Events {
   /** Events that are not in the database yet, the oldest first. */
   #unsettled: NewEvent[] = [];
   #bytes = 0;
-  /** What this process has written for each rule since the last purge. */
+  /** The events that this process has written for each rule since the last purge. */
   readonly #grown = new Map<string, { companyId: string; relayId: string; events: number; bytes: number }>();
   #purgeAt = Date.now() + purgeEveryMs;
   #hasPurged = false;
@@ -155,7 +155,7 @@ export class Events {
     }
   }
 
-  /** Purges a rule when its new events reach a quarter of its bounds. Purges all rules at the first events, then once an hour. */
+  /** Purges a rule after a quarter of `keptOfRule` in new events. Purges all rules after the first events, then once an hour. */
   async #purge(): Promise<void> {
     const isHourly = Date.now() > this.#purgeAt || (!this.#hasPurged && this.#grown.size > 0);
     const isGrown = ({ events, bytes }: { events: number; bytes: number }) =>
@@ -170,7 +170,7 @@ export class Events {
     this.#hasPurged = true;
   }
 
-  /** The newest first. */
+  /** Returns the newest events first. */
   list = (companyId: string, relayId: string, request: PageRequest, filter?: EventFilter) =>
     this.#page(listed, companyId, relayId, request, filter);
 
@@ -197,7 +197,7 @@ export class Events {
     return storedEvents.find(this.database, `${ofRule} AND event_id = $3`, [companyId, relayId, eventId]);
   }
 
-  /** The newest first, at most 1,000 events and 32 MiB. `storedEvents.parse` decrypts the rows, also in another thread. */
+  /** Returns the newest events first, at most 1,000 and 32 MiB. `storedEvents.parse` can decrypt the rows in another thread. */
   async lastRows(companyId: string, relayId: string, { limit = mostLast, since, until, ids }: LastEvents) {
     await this.flush();
     const chosen = `${ofRule} AND ($3::text IS NULL OR received_at >= $3::text::timestamptz)
@@ -209,7 +209,7 @@ export class Events {
     return storedEvents.selectRaw(this.database, where, parameters);
   }
 
-  /** The first not applicable event of the rule with this key and body. Also finds events that are not in the database yet. */
+  /** Finds the rule's first not-applicable event with this key and body, even if the event is not in the database yet. */
   async findAnswer(companyId: string, relayId: string, dedupe: string, hash: string): Promise<AnsweredEvent | undefined> {
     const isAnswer = (event: NewEvent) =>
       event.outcome === 'not-applicable' &&

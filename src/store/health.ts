@@ -5,7 +5,7 @@ import { bucketStarts } from '../chain/expectation.js';
 import { bucketSchema, causeCountSchema, countsSchema, ofRuleSchema, standingSchema } from '../contract/health.js';
 import { type Database, type Parameter, read } from './database.js';
 
-/** Chains, and events without a chain. $1: company, $2: start, $3: end; in `ofRule`, $4: rule. All columns are in indexes. */
+/** Selects chains, and events without a chain. $1: company, $2: start, $3: end, $4: rule (`ofRule`). Indexes have all columns. */
 const within = 'company_id = $1 AND received_at >= $2::text::timestamptz AND received_at < $3::text::timestamptz';
 const events = `FROM events WHERE ${within} AND outcome <> 'chain'`;
 const ofCompany = `(SELECT received_at, status, nobody_found FROM chains WHERE ${within}
@@ -49,7 +49,7 @@ export const healthIn = (database: Database) => {
     return read(database, hourRow, select, [companyId, iso(since), iso(until)]);
   };
   return {
-    /** @param of - `timeZone`: the zone in which a day begins */
+    /** @param of - `timeZone`: the days begin at midnight in this time zone */
     rule: async (
       companyId: string,
       relayId: string,
@@ -69,7 +69,7 @@ export const healthIn = (database: Database) => {
       return { ...known, buckets: counted, causes };
     },
 
-    /** Per rule: the counts of two periods of `days` days. Per hour of the last day: its counts and the usual count. */
+    /** Counts for each rule in two periods of `days` days. Also counts for each hour of the last day, with the usual count. */
     companyNow: async (companyId: string, days: number, now = Date.now()) => {
       const [middle, first] = [now - days * dayMs, now - 2 * days * dayMs];
       const lastHour = Math.floor(now / 3_600_000) * 3_600_000;
@@ -113,7 +113,7 @@ export const healthIn = (database: Database) => {
       };
     },
 
-    /** The minutes since 1970 of the last 4 weeks in which events came, the oldest first. */
+    /** The minutes of the last 4 weeks in which events came, counted from 1970, the oldest first. */
     eventMinutes: async (companyId: string, relayId: string, now = Date.now()): Promise<number[]> => {
       const select = `SELECT DISTINCT floor(EXTRACT(epoch FROM received_at) / 60)::int AS minute FROM ${ofRule} ORDER BY 1`;
       const parameters = [companyId, iso(now - 4 * weekMs), iso(now), relayId];

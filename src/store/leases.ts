@@ -14,7 +14,7 @@ export interface LeaseLimits {
 }
 
 const makeSlots = 'INSERT INTO leases (account, slot) SELECT $1, generate_series(1, $2::int) ON CONFLICT DO NOTHING';
-/** A lease with an impossibly late end counts as free, because it was taken while the clock of the database was wrong. */
+/** A lease with an impossibly late end counts as free, because the lease was taken while the clock of the database was wrong. */
 const takeSlot = `UPDATE leases SET holder = $2, until = now() + $3::int * interval '1 ms', hour = date_trunc('hour', now()),
     used = CASE WHEN hour = date_trunc('hour', now()) THEN used ELSE 0 END + $4::int
   WHERE (account, slot) = (
@@ -37,7 +37,7 @@ export function leasesIn(database: Queries) {
       const [row] = await read(database, z.object({ slot: z.int() }), takeSlot, wanted);
       if (!row) return undefined;
       const held = [account, row.slot, holder];
-      const release = () => database.query(freeSlot, held).catch(() => {}); // If this fails, the lease ends by itself.
+      const release = () => database.query(freeSlot, held).catch(() => {}); // If the query fails, the lease ends by itself.
       return { release };
     },
   };

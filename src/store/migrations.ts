@@ -148,7 +148,7 @@ const statementsOf: Record<string, readonly string[]> = {
       )`,
   ],
   'notice-budget': [
-    // `facts`: NULL if the notice was sent alone. `told_by`: the key of the message that contains the notice; NULL while it waits.
+    // `facts`: NULL if the notice was sent alone. `told_by`: the key of the message with the notice; NULL while the notice waits.
     `CREATE TABLE notices (
        company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
        notice_key text COLLATE "C" NOT NULL, seq bigint GENERATED ALWAYS AS IDENTITY,
@@ -162,7 +162,7 @@ const statementsOf: Record<string, readonly string[]> = {
     'CREATE INDEX notices_of_digest ON notices (company_id, told_by)',
     'CREATE INDEX notices_waiting ON notices (company_id, came_at) WHERE told_by IS NULL',
   ],
-  // A contact without a row counts as confirmed: the contact confirmed, an admin set it, or it is older than this table.
+  // A contact without a row counts as confirmed. Contacts that an admin set, or that are older than this table, have no row.
   'unconfirmed-contacts': [
     `CREATE TABLE unconfirmed_contacts (
        contact_id text COLLATE "C" PRIMARY KEY,
@@ -196,7 +196,7 @@ const statementsOf: Record<string, readonly string[]> = {
   ],
   'words-of-causes': ['ALTER TABLE causes ADD COLUMN title text, ADD COLUMN remedy text'],
   versions: [
-    // The type text, not json: PostgreSQL cannot strip nulls from JSON with the character U+0000 (see settings.ts).
+    // `contents` is text, not json, because PostgreSQL cannot strip nulls from JSON with the character U+0000 (see settings.ts).
     `CREATE TABLE rule_versions (
        company_id text COLLATE "C" NOT NULL, relay_id text COLLATE "C" NOT NULL, version integer NOT NULL,
        seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
@@ -218,7 +218,7 @@ const statementsOf: Record<string, readonly string[]> = {
        door jsonb NOT NULL, encryption_key text, updated_at timestamptz NOT NULL DEFAULT now(),
        PRIMARY KEY (company_id, relay_id), FOREIGN KEY (company_id, relay_id) REFERENCES rules ON DELETE CASCADE
      )`,
-    // `hash` is the hash of the body, to find repeated events. `dedupe` is encrypted, so `dedupe_hash` is its hash.
+    // `hash` is the hash of the body, to find repeated events. `dedupe_hash` is the hash of `dedupe`, which is encrypted.
     `CREATE TABLE events (
        company_id text COLLATE "C" NOT NULL, relay_id text COLLATE "C" NOT NULL, event_id text COLLATE "C" NOT NULL,
        seq bigint GENERATED ALWAYS AS IDENTITY, received_at timestamptz NOT NULL,
@@ -238,7 +238,7 @@ const statementsOf: Record<string, readonly string[]> = {
        created_at timestamptz NOT NULL DEFAULT now(), updated_at timestamptz NOT NULL DEFAULT now(), last_used_at timestamptz
      )`,
     'CREATE INDEX people_of_company ON people (company_id)',
-    // The hash of an address, or of an issuer and its subject. An address alone must not be found in a stolen database.
+    // The hash of an address, or of an issuer and its subject. A stolen database must not show addresses.
     `CREATE TABLE person_handles (
        handle_id text COLLATE "C" PRIMARY KEY, person_id text COLLATE "C" NOT NULL REFERENCES people ON DELETE CASCADE,
        kind text NOT NULL, hash bytea NOT NULL, pepper_id text
@@ -275,8 +275,8 @@ const statementsOf: Record<string, readonly string[]> = {
     'CREATE INDEX chains_by_time ON chains (company_id, received_at)',
     'CREATE INDEX chains_open ON chains (company_id, chain_id) WHERE closed_at IS NULL',
     'CREATE INDEX chains_by_key ON chains (encryption_key)',
-    // One row for each rule, assignment and ticket of a chain, to search by the beginning of an id. `kind`: rule, assignment or ticket.
-    // No foreign key to chains: PGlite has no autovacuum, so it would check the key with the plan for an empty table, in every row.
+    // One row for each rule, assignment and ticket of a chain (`kind`), to find chains by the beginning of an id. A foreign key
+    // to chains would be slow: PGlite has no autovacuum, so PGlite would check each row with the plan for an empty table.
     `CREATE TABLE chain_ids (
        company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE, kind text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL,
        place text COLLATE "C" NOT NULL, chain_id text COLLATE "C" NOT NULL, received_at timestamptz NOT NULL,
@@ -284,7 +284,7 @@ const statementsOf: Record<string, readonly string[]> = {
      )`,
     'CREATE INDEX chain_ids_by_id ON chain_ids (company_id, kind, id, place)',
     'CREATE INDEX chain_ids_by_time ON chain_ids (company_id, kind, id, received_at)',
-    // How far the collector has read Temporal's closed runs of a task queue.
+    // The collector has read the closed runs of the task queue up to the time `until`.
     'CREATE TABLE collected (task_queue text COLLATE "C" PRIMARY KEY, until timestamptz NOT NULL)',
   ],
   'quiet-rules': [
@@ -299,7 +299,7 @@ const statementsOf: Record<string, readonly string[]> = {
   'notice-edits': ['ALTER TABLE companies ADD COLUMN notice_edits boolean'],
   'forgotten-chains': ["CREATE INDEX chains_forgotten ON chains (closed_at) WHERE status = 'forgotten'"],
   'chain-counts': [
-    // The indexes alone answer the queries for `health`. `took`: the seconds from the request to the end of the last action.
+    // The indexes have all columns that `health` reads. `took`: the seconds from the request to the end of the last action.
     'ALTER TABLE chain_ids ADD COLUMN status text COLLATE "C", ADD COLUMN nobody_found boolean, ADD COLUMN took float8',
     `UPDATE chain_ids SET status = chains.status, nobody_found = chains.nobody_found,
        took = EXTRACT(epoch FROM COALESCE(done_at, closed_at) - chains.received_at)
@@ -310,7 +310,7 @@ const statementsOf: Record<string, readonly string[]> = {
     'DROP INDEX chains_by_time',
     'CREATE INDEX chains_by_time ON chains (company_id, received_at) INCLUDE (status, nobody_found)',
     'CREATE INDEX chains_with_failures ON chains (company_id, received_at, chain_id) WHERE failure_types IS NOT NULL',
-    // Triggers keep these counts, because to count a million rows takes too long. The argument of a trigger selects the changes.
+    // Triggers update these counts, because counting a million rows takes too long. A trigger's argument selects the changes.
     `CREATE TABLE chain_counts (
        company_id text COLLATE "C" NOT NULL, status text COLLATE "C" NOT NULL, chains bigint NOT NULL,
        PRIMARY KEY (company_id, status)
@@ -332,7 +332,7 @@ const statementsOf: Record<string, readonly string[]> = {
          'SELECT company_id, status, 1 AS n FROM new_rows UNION ALL SELECT company_id, status, -1 FROM old_rows')`,
   ],
   'cheaper-chains': [
-    // Without `place`, the end of a chain does not change the rows of its assignments and tickets.
+    // Drops `place`, so that the end of a chain does not change the rows of its assignments and tickets.
     'DROP INDEX chain_ids_by_id',
     'ALTER TABLE chain_ids DROP COLUMN place',
     "CREATE INDEX chains_held ON chains (company_id, chain_id) WHERE closed_at IS NULL AND (status = 'needs-attention' OR paused)",

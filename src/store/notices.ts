@@ -1,4 +1,4 @@
-/** Limits the notices of a company. When the budget is used up, notices wait. Later, one of them becomes a digest of all. */
+/** Limits the notices of a company. Above the limit, notices wait. Later, the relay sends one digest of the waiting notices. */
 
 import { z } from 'zod';
 import type { Joined } from '../contract/notices.js';
@@ -11,13 +11,13 @@ export type NoticeBudget = { notices: number; seconds: number };
 
 type Coming = Omit<Joined, 'count'>;
 
-/** What to do with a notice: send it alone, do nothing (a digest contained it), send a digest of waiting notices, or wait. */
+/** The decision about a notice: send it alone, do nothing (a digest contained it), send a digest of waiting notices, or wait. */
 export type Turn =
   | { told: 'alone' | 'elsewhere' }
   | { told: 'digest'; joined: readonly Joined[] }
   | { told: 'later'; waitMs: number };
 
-const mostCauses = 300; // the maximum number of causes in one digest; the next digest contains the rest
+const mostCauses = 300; // the maximum number of causes in one digest; the next digest contains further causes
 
 const stored = z.object({
   companyId: z.string(),
@@ -65,12 +65,12 @@ export const noticesIn = (database: Database) => {
   };
 
   return {
-    /** All delivery attempts of a notice get the same result, except while it waits. A quarter of the budget is for digests. */
+    /** All attempts to deliver a notice get the same result, except while the notice waits. Digests get a quarter of `budget`. */
     turn: (companyId: string, { noticeKey, causeId, ...facts }: Coming, budget: NoticeBudget): Promise<Turn> =>
       database.transaction(async (queries): Promise<Turn> => {
         const digests = Math.max(1, Math.floor(budget.notices / 4));
         const spacingMs = (budget.seconds * 1000) / digests;
-        // With this lock, only one notice of a company takes its turn at a time. Each notice of a deleted company is sent alone.
+        // With this lock, the relay decides about one notice of a company at a time. Notices of deleted companies are sent alone.
         if (!(await exists(queries, `companies WHERE ${ofCompany} FOR NO KEY UPDATE`, [companyId]))) return { told: 'alone' };
         if (Date.now() > prunedAt + pruneEveryMs) {
           prunedAt = Date.now();

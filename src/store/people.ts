@@ -53,7 +53,7 @@ export const peopleIn = (database: Database, pepper: Pepper) => {
       return people.select(database, 'company_id = $1 ORDER BY name, person_id', [companyId]);
     },
 
-    /** Lists a person with this address, or changes the person's name and role. */
+    /** Adds a person with this address, or changes the name and the role of the person. */
     set: (companyId: string, { email, role, name }: NewPerson, actor: Actor) =>
       database.transaction(async (queries) => {
         if (!(await exists(queries, 'companies WHERE company_id = $1 FOR UPDATE', [companyId]))) return 'unknown company';
@@ -81,7 +81,7 @@ export const peopleIn = (database: Database, pepper: Pepper) => {
     withAddress: (email: string) => find(database, email),
 
     /**
-     * Finds the people of an account at the OpenID service, in all companies. Binds the account to listed people with its
+     * Finds the people of an account at the OpenID service, in all companies. Binds the account to people with the account's
      * verified address. Ignores people who are bound to another account of the service. If a group gives the account a role,
      * adds a person. If the group does not give the role any more, removes the person.
      */
@@ -89,7 +89,7 @@ export const peopleIn = (database: Database, pepper: Pepper) => {
       database.transaction(async (queries) => {
         const { issuer, name, email, grants } = identity;
         const handle = identityOf(identity);
-        // Two sign-ins of one account run one after the other. Otherwise both could add the person of a group.
+        // Two sign-ins of one account run one after the other. Otherwise, each sign-in could add the person of a group.
         await queries.query('SELECT pg_advisory_xact_lock(hashtext($1::text))', [handle]);
         const changes: AuditEvent[] = [];
         const note = (verb: 'add' | 'bind' | 'remove', person: z.infer<typeof storedPerson>) => {
@@ -120,11 +120,11 @@ export const peopleIn = (database: Database, pepper: Pepper) => {
           note('add', added);
         }
         const found = await find(queries, handle);
-        for (const change of changes) await recordChange(queries, change); // comes last, because it locks a row
+        for (const change of changes) await recordChange(queries, change); // this comes last, because `recordChange` locks a row
         return found;
       }),
 
-    /** Begins a sign-in of these people; without people, at the OpenID service. The token works once, only in this browser. */
+    /** Begins a sign-in of these people. Without people: at the OpenID service. The token works once, only in this browser. */
     begin: async (token: string, browser: string, people: readonly KnownPerson[], toPage?: string): Promise<void> => {
       await database.query('DELETE FROM sign_ins WHERE expires_at < now()');
       const row = { tokenHash: digest(token), browserHash: digest(browser), toPage };
@@ -137,7 +137,7 @@ export const peopleIn = (database: Database, pepper: Pepper) => {
       return known.select(database, chosen, [digest(token), digest(browser)]);
     },
 
-    /** Ends an open sign-in. @returns the page to open after it; undefined if the sign-in was not open. */
+    /** Ends an open sign-in. @returns the page to open next; undefined if the sign-in was not open. */
     take: async (token: string, browser: string, personId?: string): Promise<{ toPage?: string | undefined } | undefined> => {
       const isOfKind = personId === undefined ? 'person_id IS NULL' : 'person_id IS NOT NULL';
       const statement = `DELETE FROM sign_ins WHERE ${isOpen} AND ${isOfKind}`;

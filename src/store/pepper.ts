@@ -1,4 +1,4 @@
-/** The pepper of stored hashes. It comes from RELAY_SECRET. Somebody who steals only the database learns no token. */
+/** The pepper of stored hashes. It comes from RELAY_SECRET. A stolen database alone reveals no token. */
 
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
@@ -19,7 +19,7 @@ export class Pepper {
   readonly id: string | undefined; // stored with each hash; undefined if hashes have no pepper
   readonly #keys: ReadonlyMap<string, Buffer>;
 
-  /** @param secret - RELAY_SECRET: secrets separated by commas. New hashes use the first secret. The others match old hashes. */
+  /** @param secret - RELAY_SECRET: secrets separated by commas. New hashes use the first secret. All secrets match old hashes. */
   constructor(secret: string | undefined) {
     const idOf = (secret: string) => deriveKey(secret, 'token pepper id').toString('hex').slice(0, 16);
     this.#keys = new Map(secret?.split(',').map((secret) => [idOf(secret), deriveKey(secret, 'token pepper')]));

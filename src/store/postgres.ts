@@ -5,7 +5,7 @@ import { AwayError, StartError } from '../service/config.js';
 import { type Database, queriesOf } from './database.js';
 import { migrate } from './migrations.js';
 
-/** Updates the schema without a time limit. Errors never show the URL. @throws AwayError if nobody answers, otherwise StartError */
+/** Updates the schema without a time limit. Errors never show the URL. @throws AwayError if no server answers, else StartError */
 export async function openPostgres(databaseUrl: string): Promise<Database> {
   const config: pg.PoolConfig = {
     connectionString: databaseUrl,

@@ -1,5 +1,5 @@
 /**
- * What the check for quiet rules needs: the last event of each rule, the outages of the relay, and the notices that were sent.
+ * Data for the check for quiet rules: the last event of each rule, the outages of the relay, and the notices that were sent.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -14,7 +14,7 @@ const watchedRow = z.object({
   enabled: z.boolean(),
   expectEvery: z.int().optional(),
   expectWithin: hoursSchema.optional(),
-  timeZone: z.string(), // of the company
+  timeZone: z.string(), // the time zone of the company
   updatedAt: z.iso.datetime(),
   quietSince: z.iso.datetime().optional(),
   lastEvent: z.iso.datetime().optional(),
@@ -31,7 +31,7 @@ const watched = `SELECT company_id AS "companyId", relay_id AS "relayId", rules.
         WHERE company_id = rules.company_id AND relay_ids[1] = rules.relay_id)) AS "lastEvent"
   FROM rules JOIN companies USING (company_id) WHERE expect_every IS NOT NULL OR quiet_since IS NOT NULL`;
 
-/** The times in which no API process could accept events. The whole time before the first record counts as such a time. */
+/** The times in which no API process could accept events. All time before the first record counts as an outage. */
 const outages = `SELECT since, until FROM (
     SELECT COALESCE(max(until) OVER (ORDER BY since ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), '1970-01-01Z') AS since,
       since AS until FROM uptimes) AS gaps WHERE until > since
@@ -45,7 +45,7 @@ const withDigest = `SELECT company_id AS "companyId", time_zone AS "timeZone", d
 export const quietIn = (database: Database) => ({
   watched: () => read(database, watchedRow, watched),
   outages: () => read(database, outageRow, outages),
-  /** @param since - ISO 8601; undefined: the rule is not quiet. */
+  /** @param since - ISO 8601. Without `since`, the rule is no longer quiet. */
   setQuiet: (companyId: string, relayId: string, since: string | undefined) =>
     database.query('UPDATE rules SET quiet_since = $3::text::timestamptz WHERE company_id = $1 AND relay_id = $2', [
       ...[companyId, relayId, since ?? null],

@@ -17,7 +17,7 @@ export const whole = new Table('rejected_requests', wholeRejectedSchema, 'reject
 export const keptOfReason = 100;
 /** Undecided requests stay for 30 days. For each group of reasons, a rule's undecided requests together have at most `bytes`. */
 const rooms: { reasons: readonly RejectionReason[]; bytes: number }[] = [
-  { reasons: ['token-expired', 'token-revoked', 'signature'], bytes: 1024 * 1024 }, // may come from a stranger
+  { reasons: ['token-expired', 'token-revoked', 'signature'], bytes: 1024 * 1024 }, // these may come from a stranger
   { reasons: ['rate-limited', 'actions-per-day', 'recipients-per-day', 'open-chains'], bytes: 4 * 1024 * 1024 },
 ];
 const roomOfOthers = 4 * 1024 * 1024;
@@ -74,7 +74,7 @@ interface Resent {
 }
 
 export const rejectedRequestsIn = (database: Database) => ({
-  /** Repetitions in ten minutes share a row. @param more - number of lost requests. @returns undefined for an unknown company */
+  /** Equal requests within ten minutes share a row. @param more - earlier lost requests. @returns undefined without the company */
   keep: ({ propose, ...request }: NewRejectedRequest, more = 0): Promise<Keeping | undefined> =>
     database.transaction(async (queries) => {
       const { companyId, reason, mistake = null, signature, relayIds, idempotencyKey, body, elements } = request;
@@ -150,7 +150,7 @@ export const rejectedRequestsIn = (database: Database) => ({
       await recordEvent(queries, { actor, action: 'rejected.resend', companyId, details });
     }),
 
-  /** Records the decision to drop the request. A repetition changes nothing. @returns false for a resent or unknown request. */
+  /** Records the decision to drop the request. A second call changes nothing. @returns false for a resent or unknown request. */
   drop: (companyId: string, rejectedId: string, actor: Actor) =>
     database.transaction(async (queries) => {
       const ids = [companyId, rejectedId];

@@ -40,7 +40,7 @@ const holders = new Table(
 export const sessionsIn = (database: Database, deletions = new Shares(1, deletedEveryMs)) => ({
   signingKey: () => serviceKey(database, 'session'),
 
-  /** Begins a session. If the holder has too many, ends the least recently used session. @returns the unsigned session id. */
+  /** Begins a session. Above the maximum, ends the least recently used session of the holder. @returns the unsigned session id. */
   begin: async (actor: Caller): Promise<string> => {
     if (deletions.take()) await database.query(`DELETE FROM sessions WHERE NOT (${alive})`);
     const sessionId = randomBytes(24).toString('base64url');

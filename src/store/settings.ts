@@ -51,7 +51,7 @@ const usedVersions = `(SELECT json_agg(row_to_json(listed))
     FROM (SELECT relay_id AS "relayId", version, rule_versions.seq FROM rules JOIN rule_versions USING (company_id, relay_id)
       WHERE company_id = settings_changes.company_id AND version IN (published, shadow)) AS listed)`;
 
-/** The contents of a version. Most processes never use them, so they are parsed at their first use. */
+/** The contents of a version. Most processes never use the contents, so they are parsed only at the first use. */
 export class PublishedContents {
   #contents: Contents | undefined;
 
@@ -88,7 +88,7 @@ type Change = z.infer<typeof changeRow>;
 export interface CompanySettings {
   company: Company;
   rules: ReadonlyMap<string, Rule & { door: EventDoor }>;
-  /** By `relayId`. */
+  /** The key is the `relayId`. */
   contents: ReadonlyMap<string, { published?: PublishedContents; shadow?: PublishedContents }>;
   tokens: readonly TokenHash[];
   pauses: readonly Pause[]; // current pauses
@@ -113,7 +113,7 @@ export class Settings {
   /** `unreadable`: why the company's settings cannot be read. The other companies stay usable. */
   readonly #companies = new Map<string, CompanySettings | { unreadable: unknown }>();
   #revision = 0;
-  #readAt = Number.NEGATIVE_INFINITY; // when the data were current, by the monotonic clock
+  #readAt = Number.NEGATIVE_INFINITY; // the data were current at this time of the monotonic clock
   #begunAt = Number.NEGATIVE_INFINITY;
   #outdatedAt = 0;
   #reading: Promise<void> | undefined;

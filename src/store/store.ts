@@ -28,7 +28,7 @@ export type Store = ReturnType<typeof createStore>;
 /** Without these secrets, data is not encrypted, and hashes have no pepper. */
 export type Secrets = { keyring?: Keyring; secret?: string };
 
-/** Called for each copy of an event, and each row of a chain, that the store cannot keep. */
+/** Called when the store cannot keep the copy of an event, or the row of a chain. */
 export type Losses = { lostEvent?: () => void; lostRow?: LostRow };
 
 export function createStore(connected: Database, { keyring, secret }: Secrets = {}, { lostEvent, lostRow }: Losses = {}) {

@@ -33,7 +33,7 @@ export class Usage {
     return count ? plus(count.settled, count.unsettled) : none;
   }
 
-  /** @param sign - -1 subtracts the usage. */
+  /** @param sign - with -1, subtracts the usage. */
   add(companyId: string, used: Used, sign: 1 | -1 = 1): void {
     const counts = this.#today();
     const { settled, unsettled } = counts.get(companyId) ?? { settled: none, unsettled: none };

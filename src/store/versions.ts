@@ -52,7 +52,7 @@ export const versionsIn = (database: Database) => ({
     database.transaction(async (queries): Promise<{ saved: boolean; draft: Draft } | undefined> => {
       const ids = { companyId, relayId };
       if (!(await exists(queries, `rules WHERE ${named} FOR KEY SHARE`, [companyId, relayId]))) return undefined;
-      // Insert an empty row first, so that if two requests save the first draft, the second request waits.
+      // Insert an empty row first. Another request that saves the first draft then waits for this transaction.
       await drafts.insert(queries, { ...ids, revision: 0 });
       const stored = await drafts.find(queries, `${named} FOR UPDATE`, [companyId, relayId]);
       if (stored?.revision !== revision) return { saved: false, draft: shown(stored) };
@@ -78,7 +78,7 @@ export const versionsIn = (database: Database) => ({
       return add(queries, rule, given, actor);
     }),
 
-  /** Publishes an old version again. An unedited draft gets its contents. @returns undefined for an unknown rule or version */
+  /** Publishes an old version again. An unedited draft gets the same contents. @returns undefined for an unknown rule or version */
   goBack: (companyId: string, relayId: string, version: number, note: string | undefined, actor: Actor) =>
     database.transaction(async (queries): Promise<Publication | 'too large' | undefined> => {
       const rule = await rules.find(queries, `${named} FOR UPDATE`, [companyId, relayId]);
@@ -125,7 +125,7 @@ const sizeOfOthers = `SELECT COALESCE(sum(bytes), 0)::int AS bytes FROM rules JO
 const deleteOldest = `DELETE FROM rule_versions USING rules WHERE rule_versions.company_id = $1 AND rule_versions.relay_id = $2
   AND rules.company_id = $1 AND rules.relay_id = $2 AND version <= $3::int AND (version IN (published, shadow)) IS NOT TRUE`;
 
-/** Whether all processes may keep these contents in memory, beside the contents of the company's other rules. */
+/** Whether these contents, with the contents of the company's other rules, are small enough for the memory of all processes. */
 async function hasRoom(queries: Queries, { companyId, relayId }: StoredRule, bytes: number): Promise<boolean> {
   const [others] = await read(queries, z.object({ bytes: z.int() }), sizeOfOthers, [companyId, relayId]);
   return (others?.bytes ?? 0) + bytes <= mostContentsOfCompany;

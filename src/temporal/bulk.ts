@@ -62,7 +62,7 @@ function meantBy({ assignmentId, relayId, reason, causeId, status, chainIds }: B
   return { assignmentId, relayId, reason, causeId, failed: status === 'failed', ...(chosen && { chosen }) };
 }
 
-/** @returns a function that lists the indexes of the actions that the cause holds in a chain (undefined if there is no cause). */
+/** @returns a function from a chain id to the indexes of the actions held for the cause, or to undefined without a cause. */
 export async function heldForCause(
   { causes }: { causes: Pick<Store['causes'], 'heldFor'> },
   companyId = '',

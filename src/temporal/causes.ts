@@ -1,4 +1,4 @@
-/** Corrects the stored holds from Temporal. The store misses holds that a person ends, and all changes while it is down. */
+/** Corrects the stored holds with data from Temporal. The store may have missed the end of a hold, or all changes in an outage. */
 
 import type { Client } from '@temporalio/client';
 import { chainOfWorkflow, type Links } from '../chain/chain.js';
@@ -19,7 +19,7 @@ interface Options {
 const freshMs = 2_000; // all callers within this time share one check
 const lookMs = 5_000; // time limit of a check
 const visibleWithinMs = 15_000; // after this time, a new hold is visible in Temporal's lists
-const mostAsked = 50; // one check queries at most this many chains; if there are more, it begins at a random chain
+const mostAsked = 50; // one check queries at most this many chains; if there are more, the check begins at a random chain
 const askedTogether = 10;
 
 /** If Temporal does not answer, the stored holds do not change. */

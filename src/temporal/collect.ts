@@ -1,7 +1,7 @@
 /**
  * Compares the rows of chains in the store with Temporal. Only the worker with the lease does this. Each pass lists the runs that
- * closed since the last pass (with an overlap), and completes the rows that no worker has completed (temporal/ended.ts). It also
- * corrects the rows of open chains. All writes are idempotent.
+ * closed since the last pass (with an overlap), and completes the rows that no worker has completed (temporal/ended.ts). Some
+ * passes also correct the rows of open chains. All writes are idempotent.
  */
 
 import { setTimeout } from 'node:timers/promises';
@@ -22,7 +22,7 @@ export interface CollectOptions {
   links: Links;
   metrics: Pick<Metrics, 'collectorLag' | 'retention' | 'forgotten'>;
   log: Pick<Log, 'warn' | 'error'>;
-  endedMs?: number; // the time in which the worker that ends a chain writes the row. Default: 2.5 seconds
+  endedMs?: number; // a worker that ends a chain writes the row within this time. Default: 2.5 seconds
 }
 
 const everyMs = 1000;
@@ -31,7 +31,7 @@ const manyRuns = 50;
 const leaseMs = 60_000;
 const passMs = 15_000; // A pass ends after this time, which is before the lease ends.
 const clocksMs = 1_000; // The clocks of a worker and of Temporal usually differ by less than this time.
-const overlapMs = 2_000; // Visibility is usually not later than this. The deep overlap finds chains that are later.
+const overlapMs = 2_000; // Closed runs are usually visible after this time. The deep overlap finds later runs.
 const openEveryMs = 5_000;
 const deepOverlapMs = 600_000;
 const deepEveryMs = 300_000;
@@ -120,7 +120,7 @@ export class Collector {
     const now = Date.now() - endedMs;
     const began = performance.now();
     const isDeep = began >= this.#deepAt;
-    const isFast = this.#until > now; // the clock of the previous worker was fast, or this clock is slow
+    const isFast = this.#until > now; // the clock of the previous worker was ahead, or this worker's clock is behind
     const last = Math.min(this.#until, now) - (isDeep || isFast ? deepOverlapMs : overlapMs);
     const from = hasBegun ? last : now - this.#retentionMs;
     this.#until = Math.min(this.#until, hasBegun ? now : from);
@@ -181,7 +181,7 @@ export class Collector {
     });
   }
 
-  /** Opens rows of chains that still run. Temporal refuses the end of a chain if a signal arrives at the same moment. */
+  /** Reopens rows of chains that still run. Temporal refuses the end of a chain if a signal arrives at the same moment. */
   async #confirmClosed(since: number): Promise<void> {
     const { client, store } = this.options;
     for (const row of await store.chains.closedBetween(textOf(since + clocksMs), textOf(this.#until - clocksMs))) {
@@ -200,7 +200,7 @@ export class Collector {
     );
   }
 
-  /** Corrects open rows after Temporal or the store was restored. If a correction takes long, the next one comes later. */
+  /** Corrects open rows after Temporal or the store was restored. If a correction takes long, the next correction comes later. */
   async #compareOpen(): Promise<void> {
     const began = performance.now();
     const { client, store, log, metrics } = this.options;
@@ -286,7 +286,7 @@ export class Collector {
     }
   }
 
-  /** Reads which open chains are held or paused. If a reading takes long, the next one comes later. */
+  /** Reads which open chains are held or paused. If a reading takes long, the next reading comes later. */
   async #collectHeld(): Promise<void> {
     const began = performance.now();
     const { client, store, links } = this.options;
@@ -320,7 +320,7 @@ async function* chunks<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item[]>
   if (some.length > 0) yield some;
 }
 
-/** Each pause is as long as the work before it, so that these reads do not delay the starts of chains in Temporal. */
+/** Each pause is as long as the work before the pause, so that these reads do not delay the starts of chains in Temporal. */
 async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   const left = items.values();
   const worker = async () => {

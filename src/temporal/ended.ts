@@ -1,4 +1,4 @@
-/** Writes the rows of chains when they end. The worker already has the result, so nobody needs to read it from Temporal. */
+/** Writes the rows of chains when they end. The worker already has the result, so the collector need not read the result. */
 
 import type { InjectedSinks } from '@temporalio/worker';
 import type { z } from 'zod';
@@ -17,7 +17,7 @@ export function chainSinks(rows: Store['chains']): InjectedSinks<ChainSinks> {
       ended: {
         fn({ workflowId, runId, firstExecutionRunId, startTime, memo = {} }, view, ticketIds) {
           const chain = chainOfWorkflow(workflowId);
-          // The collector reads reopened chains, because the worker does not know the time when they were reopened.
+          // The collector writes the rows of reopened chains, because the worker does not know when a chain was reopened.
           if (!chain || runId !== firstExecutionRunId) return;
           const startedAt = startTime.toISOString();
           const { receivedAt = startedAt, summary, rule } = memoSchema.safeParse(memo).data ?? {};

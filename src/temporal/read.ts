@@ -106,7 +106,7 @@ async function readView(client: Client, description: WorkflowExecutionDescriptio
   }
 }
 
-/** Reads how a closed chain has ended. If the chain's result contains the outcomes, this needs only one call. */
+/** Reads how a closed chain has ended. If the chain's result contains the outcomes, one call is enough. */
 export async function readClosed(client: Client, description: Ended): Promise<View> {
   const { workflowId, runId } = description;
   const { history } = await client.workflowService.getWorkflowExecutionHistory({

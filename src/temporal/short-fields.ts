@@ -9,7 +9,7 @@ import { cutShort } from '../chain/text.js';
 import type { ChainResource, ListedChain } from '../contract/chain-resource.js';
 import { readAccepted } from './mend.js';
 
-/** The action already has these fields in another form, or they are too long for a title. */
+/** The action already has these fields in another form, or the fields are too long for a title. */
 const leftOut = [...fixedFields, 'platformAssignmentId', 'comment', 'incomingValue', 'delayInSeconds', 'body', 'bodyHtml'];
 const mostEntries = 10;
 const mostKept = 1_000;

@@ -27,7 +27,7 @@ export interface StartOptions extends Pick<Chain, 'retryBudgetSeconds' | 'attent
 /** The rule and version that made the actions from an event. Absent for a list of actions. */
 type RanRule = NonNullable<ChainResource['rule']>;
 
-/** `tokenIds` are the tokens of the request. If a person resends a request, it has no tokens. */
+/** `tokenIds` are the tokens of the request. A request that a person resends has no tokens. */
 type AcceptedRequest = Pick<Chain, 'companyId' | 'actions' | 'traceparent'> & {
   idempotencyKey?: string | undefined;
   hash: string;
@@ -65,7 +65,7 @@ const longestWarning = 500;
 const startTimeoutMs = 10_000;
 const answerTimeoutMs = 15_000; // for the start, and for the look-up of a chain whose start is not confirmed
 
-/** With more starts at once, workers poll for the first tasks. Eager tasks, which Temporal returns, would delay other starts. */
+/** The maximum number of eager starts at once. More eager tasks would delay other starts, so workers poll for those tasks. */
 const mostEagerStarts = 4;
 let startsUnderWay = 0;
 
@@ -126,7 +126,7 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
     );
     return started();
   } catch (error) {
-    // Look for the chain, because Temporal may have started the chain although its answer was lost.
+    // Look for the chain, because Temporal may have started the chain although the answer was lost.
     const found = await findStarted(client, workflowId, startedAt + answerTimeoutMs);
     if (typeof found === 'object') {
       if (found.request === request) return started();

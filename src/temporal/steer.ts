@@ -1,4 +1,4 @@
-/** Steers one chain: cancels it, or applies a verb to one action, even if the chain is closed. */
+/** Steers one chain: cancels the chain, or applies a verb to one action, even if the chain is closed. */
 
 import { type Client, isGrpcServiceError, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
 import { cancelRefusal, ended, isReopened, isRetry, type Refusal, refusalOf, type SteeringVerb } from '../chain/allowed-verbs.js';
@@ -94,7 +94,7 @@ const tries = 4; // a reopened chain waits only seconds for the signal; if the s
  * Retries or edits an action. Resets a closed workflow to its last task. The workflow then waits a few seconds for the signal
  * (see `retries` in workflows/chain-run.ts). The reset repeats the effects of that task, with the same
  * idempotency keys.
- * @throws WorkflowNotFoundError if the chain is gone; Problem if it cannot be reopened, such as after a cancellation.
+ * @throws WorkflowNotFoundError if the chain is gone; Problem if the chain cannot be reopened, such as after a cancellation.
  */
 export async function retryChain(
   client: Client,
@@ -146,7 +146,7 @@ async function resetPoint(client: Client, { workflowId, runId, raw }: WorkflowEx
   return point;
 }
 
-/** Signals the company's workflows that wait for a pause to end. They then check the pause. @param overdue - see `resumeSignal` */
+/** Tells the company's workflows that wait for the end of a pause to check the pause. @param overdue - see `resumeSignal` */
 export async function resumeChains(client: Client, companyId: string, overdue?: 'now'): Promise<void> {
   const query = `RelayCompanyId = ${quoted(companyId)} AND RelayPaused = true AND ExecutionStatus = 'Running'`;
   for await (const { execution } of runsOf(client, query)) {

@@ -67,7 +67,7 @@ export async function startWorker({ connection, namespace, taskQueue, version, k
 /** Sends the SDK's log to `log`. Must run before the first connection. @returns the URL of the SDK's Prometheus metrics. */
 export async function installRuntime(log: Log): Promise<string> {
   const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
-  // Without `least`, the SDK would log every step. With it, the SDK writes only lines with an enabled level.
+  // Without `least`, the SDK would log every step. With `least`, the SDK writes only lines with an enabled level.
   const least = log.isLevelEnabled('trace') ? 'TRACE' : log.isLevelEnabled('debug') ? 'DEBUG' : 'WARN';
   const bindAddress = `127.0.0.1:${await freePort('127.0.0.1')}`;
   Runtime.install({

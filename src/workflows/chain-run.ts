@@ -20,7 +20,7 @@ export class ChainRun {
   constructor(private readonly sequences: Sequences) {
     const { engine, states } = sequences;
     const take = (report: unknown) => engine.arrive(() => this.#takeReport(report));
-    setHandler(reportSignal, take, { description: 'From a delayed action: its status.' });
+    setHandler(reportSignal, take, { description: 'A delayed action reports its status.' });
     takeSteering(sequences, {
       passOn: (name, steering, here, isRefused) => {
         const child = this.#childOf(steering.index);

@@ -35,7 +35,7 @@ export class ChainNotices {
     for (const hold of this.#holds) if (this.#isOver(hold)) hold.over.ring?.();
   }
 
-  /** Returns when a notifier has received the failure or recovery and, for a hold, also the end of the hold. */
+  /** Resolves when a notifier has received the failure or recovery and, for a hold, also the end of the hold. */
   async #tell(kind: NoticeKind, index: number): Promise<void> {
     const before = this.#holds.findLast((hold) => hold.index === index);
     const hold: Hold = { index, over: {} };

@@ -70,10 +70,10 @@ export async function Notifier(
   const untilQuiet = async () => {
     closesAt ||= Date.now() + windowSeconds * 2000;
     if (!ledger.untold)
-      await condition(() => ledger.untold || isEnough(), windowSeconds * 1000, { summary: 'whether more fail' });
+      await condition(() => ledger.untold || isEnough(), windowSeconds * 1000, { summary: 'whether more actions fail' });
     for (let seen = -1; ledger.untold && seen !== heard && Date.now() < closesAt; ) {
       seen = heard;
-      if (await condition(isEnough, (windowSeconds * 1000) / 3, { summary: 'until no more fail' })) return;
+      if (await condition(isEnough, (windowSeconds * 1000) / 3, { summary: 'until no more actions fail' })) return;
     }
   };
   do {
@@ -87,7 +87,7 @@ export async function Notifier(
       const over = () => !ledger.waits || isFull();
       if (ledger.waits) {
         const due = Date.now() + ledger.left(Date.now());
-        await condition(over, due - Date.now(), { summary: 'until all are through' });
+        await condition(over, due - Date.now(), { summary: 'until no action is held' });
         ledger.extend(Date.now() - due);
       }
       const news = ledger.next(Date.now());

@@ -24,7 +24,7 @@ import {
 } from '../contract/messages.js';
 import type { Sequences } from './action/sequences.js';
 
-/** What a workflow does with a signal that its own sequences do not handle. */
+/** The handlers of a workflow for signals that its own sequences do not handle. */
 interface Others {
   /**
    * Forwards the signal to the other workflow that runs the action. @returns false if this workflow runs the action.
@@ -51,7 +51,7 @@ export function takeSteering(sequences: Sequences, { passOn, redo }: Others): vo
   };
   setHandler(lateQuery, lateOf, { description: 'The late values of an action. Input: its index' });
   const resume = (argument: unknown) => engine.arrive(() => sequences.resume(fieldsOf(argument).overdue === 'now'));
-  setHandler(resumeSignal, resume, { description: 'From the relay: a pause has ended.' });
+  setHandler(resumeSignal, resume, { description: 'The relay reports that a pause has ended.' });
   for (const name of steeringNames) {
     const { description } = steeringSignals[name];
     const handle = (argument: unknown, wasReset?: unknown) => {

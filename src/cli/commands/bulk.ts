@@ -32,14 +32,14 @@ export const bulk: Commands = (relay, session) => {
   const bulk = relay.command('bulk').summary('decisions about many chains at once');
 
   const statuses =
-    'chains with this status: needs-attention or running; retry and mend also take failed, and reopen closed chains';
+    'chains with this status: needs-attention or running; retry and mend also accept failed, and reopen closed chains';
   for (const [verb, [meaning, chosen]] of Object.entries(verbs)) {
     const name = verb === 'runNow' ? 'run-now' : verb;
     const added = command(bulk, `${name} [companyId]`, `acme ${chosen}`, meaning);
     withFilter(verb === 'mend' ? withCorrection(added) : added)
       .aliases(verb === name ? [] : [verb])
       .description(
-        'Shows the number of chains and the first ten, then asks for confirmation. In a script, use --yes, or --confirm with ' +
+        'Shows the number of chains and the first ten chains, then asks for confirmation. In a script, use --yes, or --confirm with ' +
           'the expected number of chains. The exit code is 4 if a chain did not answer, or an action was refused or failed again.',
       )
       .option('--status <status>', statuses, (status) => ({ status }))

@@ -92,7 +92,7 @@ export const causes: Commands = (relay, session) => {
   function decide(companyId: string, causeId: string, verb: 'take' | 'release' | 'silence', body: object = {}): Promise<void> {
     const asked = session.api.ask('POST', `${pathOf(companyId, causeId)}/${verb}`, causeSchema, { body });
     return session.show(asked, (cause): Line[] => [
-      line`${cause.reason} in ${String(cause.chains)} chains: ${cause.takenBy ? `taken by ${cause.takenBy}` : 'nobody has taken it'}.`,
+      line`${cause.reason} in ${String(cause.chains)} chains: ${cause.takenBy ? `taken by ${cause.takenBy}` : 'nobody has taken the cause'}.`,
       ...(silence(cause) === '' ? [] : [`No notices until ${silence(cause)}.`]),
     ]);
   }

@@ -23,7 +23,7 @@ export const operations: Commands = (relay, session) => {
         'pause does not shorten the time for a decision.',
     )
     .addOption(whatOption)
-    .option('--reason <words>', 'the reason of the pause; every waiting action shows it')
+    .option('--reason <words>', 'the reason of the pause; every waiting action shows the reason')
     .option('--until <time>', 'when the pause ends automatically: 2026-07-01T12:00:00Z, or 2h (in two hours)', (text) =>
       readMoment(text, 'ahead'),
     )

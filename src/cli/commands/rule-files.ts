@@ -20,7 +20,7 @@ export function addFileCommands(rules: Command, session: Session): void {
   const publish = 'publish the rules in a folder, or in one YAML file';
   command(rules, 'push <companyId> <path>', 'acme rules --note "Wider radius"', publish)
     .description(
-      'Shows the differences and what the last 200 events would do, then asks. A file without relayId creates a rule, and gets its id.',
+      'Shows the differences and what the last 200 events would do, then asks. A file without relayId creates a rule, and gets the id.',
     )
     .option('--draft', 'only save drafts, publish nothing')
     .option(...noteWords)

@@ -1,4 +1,4 @@
-/** Runs the cases of a rule without a server: makes the actions of the event, and compares them with the expected ones. */
+/** Runs the cases of a rule without a server: makes the actions of each event, and compares them with the expected actions. */
 
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -23,7 +23,7 @@ export interface Difference {
   got: unknown;
 }
 
-/** @returns nothing if the case passes. */
+/** @returns the differences; an empty list if the case passes. */
 export function runCase({ path, relayId = '0', contents }: RuleFile & { contents: Contents }, one: RuleCase): Difference[] {
   const event = readEvent(path, one.event);
   if (!event) return [{ what: 'event', expected: 'a file with a JSON object', got: one.event }];

@@ -1,4 +1,4 @@
-/** Reads rules from YAML files, with the places of mistakes. text.ts writes them. */
+/** Reads rules from YAML files, and finds the places of mistakes. text.ts writes the files. */
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -95,7 +95,7 @@ function valuesOf(document: Document): Record<string, unknown> | string {
   }
 }
 
-/** Turns numbers in the rule and in expected actions into texts, as the file has them: `0071`. Events keep their numbers. */
+/** Turns numbers in the rule and in expected actions into the texts in the file, such as `0071`. Events keep their numbers. */
 function keepAsWritten(document: Document): void {
   const keep = (node: unknown) => {
     if (!isNode(node)) return;

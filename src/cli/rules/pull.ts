@@ -22,7 +22,7 @@ export async function pull(session: Session, companyId: string, folder: string, 
   async function write(rule: { relayId: string; name: string; version: number }, file: RuleFile | undefined): Promise<void> {
     const target = file?.path ?? join(folder, `${slugOf(`${rule.relayId} ${rule.name}`)}.yaml`);
     const { contents } = await askVersion(session, companyId, rule.relayId, rule.version);
-    const version = file && !file.version ? undefined : rule.version; // a file without a version stays so
+    const version = file && !file.version ? undefined : rule.version; // a file without a version gets none
     const hasContents = file !== undefined && isSame(contents, file.contents);
     if (hasContents && file.name === rule.name && file.version === version) return session.print([`${target}: no change`]);
     const isThere = existsSync(target);

@@ -104,7 +104,7 @@ function fail(session: Session, ...lines: Line[]): void {
   session.exitCode = exitCodes.refused;
 }
 
-/** Updates the version in a file that has one. */
+/** Updates the version in the file, if the file has a version. */
 function keepVersion(file: Push['file'], version: number): void {
   if (file.version !== undefined && file.version !== version) writeFileSync(file.path, withAbout(file, { version }));
 }

@@ -14,7 +14,7 @@ import type { Session } from '../session.js';
 
 export const ruleAt = (companyId: string, relayId: string) => path`/admin/companies/${companyId}/rules/${relayId}`;
 
-/** Why a command asks before it publishes. */
+/** The reason that a command gives when it asks before it publishes. */
 export const newEventsRunIt = 'New events will run it';
 
 export async function askVersion({ api }: Session, companyId: string, relayId: string, version: number): Promise<WholeVersion> {

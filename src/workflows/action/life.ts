@@ -54,7 +54,7 @@ export async function live(act: Act): Promise<Later | undefined> {
     const { message: reason } = failure;
     if (reachedSome(act.status)) return act.end({ state: 'partly-failed', reason }, 'partly-failed');
 
-    // failed, if the rule says `onFailure: "continue"`: then the actions behind this action run
+    // failed, if the rule says `onFailure: "continue"`; the later actions then run
     if (!own || !policy) policy = await policyOf(act);
     if (policy.skips !== undefined) return act.end({ state: 'skipped', reason: policy.skips }, recovered);
     if (policy.onFailure === 'continue' && tried) return act.end({ state: 'failed', reason }, 'failed');
@@ -85,12 +85,12 @@ async function policyOf(act: Act): Promise<RulePolicy> {
     const policy = await act.ask(asks, (activities) => activities.readPolicy({ companyId, relayId }), undefined);
     if (policy) return policy;
     if (!act.states.hasRoomForOwn) return { onFailure: 'hold', onUnknown: 'hold' };
-    await waitAWhile(act, waits, 'the relay cannot read whether its rule says hold or continue');
+    await waitAWhile(act, waits, 'the relay cannot read whether the rule says hold or continue');
   }
 }
 
 function giveUp(act: Act, hold: Hold): undefined {
-  // End the actions behind this action first. After `act.end`, a retry may come. It needs the final states of those actions.
+  // First end the later actions. After `act.end`, a retry may come. The retry needs the final states of the later actions.
   const notRun = { state: 'not-run', reason: `action ${act.action.index} before it failed` } as const;
   for (const { index } of act.behind) if (!act.states.hasEnded(index)) act.states.end(index, notRun);
   const until = shownTime(new Date(hold.until).toISOString());

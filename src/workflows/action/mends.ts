@@ -64,7 +64,7 @@ export class Mends {
   async current(action: ChainAction): Promise<ChainAction> {
     const { index } = action;
     const read = this.actions.get(index) ?? (await this.#read(index, this.changesTo(index)));
-    if (typeof read === 'string') return { ...action, invalidData: `what was mended of it cannot be read: ${read}` };
+    if (typeof read === 'string') return { ...action, invalidData: `the edited action cannot be read: ${read}` };
     this.actions.set(index, read);
     return read;
   }
@@ -73,7 +73,7 @@ export class Mends {
   async #read(index: number, changes: Fields): Promise<ChainAction | string> {
     const action = this.states.chain.actions.find((action) => action.index === index);
     if (!action) return 'there is no such action';
-    const summary = summaryOf([action], 'reads what was mended');
+    const summary = summaryOf([action], 'reads the edited action');
     try {
       const read = await this.engine.local(summary, ({ mendAction }) => mendAction({ action, changes }), 2);
       return 'problems' in read ? problemsText(read.problems) : editedAction(action, read.mended, read.same);

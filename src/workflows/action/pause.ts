@@ -22,7 +22,7 @@ export async function pauseEnd(act: Act, connector: Connector): Promise<Later | 
     const nextAttemptAt = engine.time(wait);
     act.update({ state: 'pending', pausedSince: since, reason: pauseText(pause), nextAttemptAt });
     act.waitsForPause = true;
-    await act.wait(wait, `${connector} paused, looks again at ${shownTime(nextAttemptAt)}`);
+    await act.wait(wait, `${connector} paused, next check at ${shownTime(nextAttemptAt)}`);
     act.waitsForPause = false;
   }
 }
@@ -39,7 +39,7 @@ function goOn(act: Act, pause: EndedPause | undefined): Later | undefined {
 export function readPauses(act: Act, since: string, connector?: Connector): Promise<Pauses> {
   const { companyId, relayId } = act.ref;
   const waiting = connector && { relayId, connector };
-  const unknown = { what: 'all', since, reason: 'the relay cannot read whether this has ended' } as const;
+  const unknown = { what: 'all', since, reason: 'the relay cannot read whether the pause has ended' } as const;
   const asks = connector ? `is the ${connector} still paused?` : 'how long was the company paused?';
   return act.ask(asks, (activities) => activities.readPauses({ companyId, since, waiting }), { current: [unknown], seconds: 0 });
 }

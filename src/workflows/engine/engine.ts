@@ -1,5 +1,5 @@
 /**
- * Makes a replay of a workflow issue the same commands as its first run. Code in other folders needs only the rules below.
+ * Ensures that a replay of a workflow issues the same commands as the first run. Other folders need only the rules below.
  *
  * Temporal stores only the history of a workflow. A worker that does not have the workflow in memory runs its code again (a
  * replay). The replay must issue the same commands (timers, activities, signals, search attributes) in the same order. So the
@@ -11,9 +11,9 @@
  * timers of that task. In a replay, the result comes before these events. So a person who opens the page of a chain at the
  * wrong moment could change the order of the commands, and the chain would stop with the error TMPRL1100.
  *
- * The lock prevents this error. Only its holder may issue commands. The holder keeps the lock during a local activity. Events
- * from outside (signals, cancellation, timers, results) wait in a queue in the order of arrival. The lock admits the next event
- * when all code of the workflow waits. So the queued events always come after the result, whether the result is early or late.
+ * The lock prevents this error. Only the holder of the lock may issue commands. The holder keeps the lock during a local
+ * activity. Events from outside (signals, cancellation, timers, results) wait in a queue in the order of arrival. The lock admits
+ * the next event when all code of the workflow waits. So the queued events always come after the result, even if it is late.
  *
  * This has consequences:
  * - The workflow tasks of an early and a late result differ in time and history size. So `history` stays as it was when the
@@ -25,14 +25,14 @@
  *   have ended, but in a replay the timer still runs. So the code never cancels a timer, but lets the timer fire without effect.
  *   The code cancels a child by its workflow id, because the SDK never drops that command. No local activity runs while an
  *   ordinary activity can be cancelled.
- * - Do not await a promise that may already have settled. After a late result, the workflow would continue immediately, but in a
- *   replay it would continue later. Instead, call `arrive` when the promise settles.
+ * - Do not await a promise that may already have settled. After a late result, the workflow would continue immediately. A replay
+ *   would continue later. Instead, call `arrive` when the promise settles.
  * - A cancelled scope issues its commands some microtasks later. The next event waits for these commands.
  *
  * The rules:
  * 1. A handler of a signal, or of the cancellation, does its work in `arrive`.
  * 2. Start concurrent work with `start`, which logs the errors of that work.
- * 3. Await `local` directly. Use `cancellable` to await activities that can be cancelled. For all else, use `outside` or `wait`.
+ * 3. Await `local` directly. Use `cancellable` to await activities that can be cancelled. Otherwise, use `outside` or `wait`.
  * 4. After `wait`, check the state again.
  * 5. Await `allOver` before the workflow closes.
  */
@@ -80,7 +80,7 @@ export class Engine extends Lock {
   }
 
   /**
-   * Whether this is surely the first attempt at the workflow task. The number of events shows this, because a lost attempt adds
+   * Whether this attempt at the workflow task is surely the first. The number of events shows this, because a lost attempt adds
    * events. Commands must not depend on this value, because it may differ in a replay.
    */
   get isFirstAttempt(): true | undefined {

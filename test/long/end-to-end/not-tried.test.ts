@@ -24,7 +24,7 @@ describe('a company with more calls in progress than allowed', () => {
       // The chains are read one after another, because each read is a query for the worker that starts the calls.
       for (const { chainId } of chains.toReversed()) {
         const [action] = (await slow.read(chainId)).actions;
-        if (action?.state === 'pending' && /under way, which is the limit/.test(action.reason ?? '')) return true;
+        if (action?.state === 'pending' && /running, which is the limit/.test(action.reason ?? '')) return true;
         seen.push(action?.state);
       }
       return new Unmet(seen);
@@ -57,7 +57,7 @@ describe('settings that cannot be read', () => {
       send('404404', { groupId: '501' }),
       udf(`T-${company.companyId}`, { cfValue: 'v' }),
     ]);
-    await waits(company, chainId, /cannot read whether its rule says hold or continue/);
+    await waits(company, chainId, /cannot read whether the rule says hold or continue/);
     away.mock.restore();
     const { status, actions } = await company.ended(chainId);
     assert.deepEqual([status, ...actions.map(({ state }) => state)], ['failed', 'failed', 'done']);

@@ -125,7 +125,7 @@ describe('the check of an action that was made from an event', () => {
     [
       'many recipients',
       { condition: late, late: { paths: ['many'], emails: [['', 'many', '']] } },
-      /^DataMistake: emails has 51 recipients; at most 50/,
+      /^DataMistake: emails has 51 recipients; an action can have at most 50/,
     ],
     [
       'an expression that fails',

@@ -75,14 +75,14 @@ describe('relay causes', () => {
     const path = `/co/acme/causes/${cause.causeId}`;
     for (const [words, wanted, answer, said] of [
       [['take'], [`${path}/take`, {}], { takenBy: 'key dana' }, /PlatformError in 214 chains: taken by key dana\./],
-      [['release'], [`${path}/release`, {}], {}, /nobody has taken it\.\n$/],
+      [['release'], [`${path}/release`, {}], {}, /nobody has taken the cause\.\n$/],
       [
         ['silence', '1h30m'],
         [`${path}/silence`, { seconds: 5400 }],
         { silencedUntil: '2126-07-01T12:00:00.000Z' },
         /until 2126-/,
       ],
-      [['silence', '0'], [`${path}/silence`, { seconds: 0 }], { silencedUntil: at }, /nobody has taken it\.\n$/],
+      [['silence', '0'], [`${path}/silence`, { seconds: 0 }], { silencedUntil: at }, /nobody has taken the cause\.\n$/],
     ] as const) {
       const [verb, ...more] = words;
       const { out } = await run(['causes', verb, 'acme', cause.causeId, ...more], { ...cause, ...answer });
