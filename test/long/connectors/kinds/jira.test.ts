@@ -173,7 +173,7 @@ describe('jira', () => {
     for (const field of fields) if (field.name === 'Arrival') field.isOnScreen = true;
     const time = '2026-01-05T14:00:00Z';
     const error = await failing(ticketing().setField(update(time, { name: 'Arrival' }), call));
-    assert.match(error.facts.remedy ?? '', /Use the id of one as cfName: customfield_10010, customfield_10019/);
+    assert.match(error.facts.remedy ?? '', /Use the id of one field as cfName: customfield_10010, customfield_10019/);
     await ticketing().setField(update(time, { name: 'customfield_10019' }), call);
     assert.equal(stored(simulator.vendor.state, 'customfield_10019'), '2026-01-05T14:00:00.000Z');
   });
