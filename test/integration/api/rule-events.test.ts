@@ -493,7 +493,7 @@ describe('a repeated event', () => {
       const header = await send(relayId, { id: 'T', status: 'draft' }, { token, headers: key('k') });
       assert.deepEqual(header.json(), byHeader);
     }
-    // An event with another body is another event, because the first event ran nothing.
+    // The first event ran nothing, so an event with the same id and another body counts as a new event.
     assert.equal((await send(relayId, { ...draft, more: 1 }, { token })).status, 202);
     // Without a key, each delivery counts as a new event.
     assert.equal((await send(relayId, { id: 'T', status: 'draft' }, { token })).status, 202);

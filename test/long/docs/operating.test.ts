@@ -122,7 +122,7 @@ function missingAssignment(): string {
   return String(Math.floor(Math.random() * 1e12));
 }
 
-/** A send with a ticket update before it and one after it. */
+/** A ticket update, a send, and another ticket update. */
 function around(assignment: string): Action[] {
   return [udf(`t-${assignment}`), send(assignment, { groupId: '501' }), udf(`t-${assignment}`)];
 }
