@@ -1,7 +1,7 @@
 /**
  * `npm run bench:collector` makes a backlog: rows of closed chains without their ends, as if all workers had crashed. It measures
- * how fast the collector completes these rows, how fast the same machine closes chains, and how much slower the API answers POSTs
- * during the backlog. Needs PostgreSQL.
+ * how fast the collector completes these rows, and how fast the same machine closes chains. It also measures how much slower the
+ * API answers POSTs during the backlog. Needs PostgreSQL.
  */
 
 import { fork } from 'node:child_process';

@@ -113,8 +113,8 @@ export class Trial {
   }
 
   /**
-   * Waits until the number of open workflows is the same as five seconds before, and the side used less than half a second of
-   * CPU in these five seconds.
+   * Waits for a quiet period of five seconds: the number of open workflows does not change, and the side uses less than half a
+   * second of CPU.
    */
   async idle(): Promise<void> {
     for (let before = { open: -1, cpu: 0 }; ; await sleep(5000)) {

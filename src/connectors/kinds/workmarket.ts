@@ -216,7 +216,7 @@ const reasons = [
   ['COMPANY_LOCKED', `${name} has locked the company`, `Ask ${name} to unlock the company, then retry`],
 ] as const;
 
-/** Finds the active group with this number or name. @throws ConnectorError if there is none, or if there are several */
+/** Finds the active group with this number or name. @throws ConnectorError if no group or several groups match */
 function groupCalled(groups: readonly Group[], called: string): Group {
   const isSimilar = ({ name }: Group) => name.trim().toLowerCase() === called.trim().toLowerCase();
   const ways = [({ id }: Group) => id === called, ({ name }: Group) => name === called, isSimilar];
