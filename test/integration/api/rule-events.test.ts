@@ -583,7 +583,7 @@ describe('if a system is unavailable', () => {
         headers: { 'x-relay-token': token, ...(idempotencyKey && { 'idempotency-key': idempotencyKey }) },
         body: JSON.stringify(event),
       });
-    // It is unknown whether the event with this key has run before, so the answer must not say that it does not apply.
+    // An event with this key may have run before, so the answer must not say that the event does not apply.
     for (const response of [await ask(created), await ask(created, 'k'), await ask({ ...created, status: 'draft' }, 'k')]) {
       assert.equal(response.status, 503);
       assert.match(response.headers.get('retry-after') ?? '', /^\d+$/);

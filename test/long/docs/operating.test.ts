@@ -243,7 +243,7 @@ function fixtureFor({ needs, expected }: Block): Promise<Fixture> {
   return known;
 }
 
-/** The checks that a block may name. If a block names none, each command must succeed and print something. */
+/** The checks that a block may name. If a block names no check, each command must succeed and print something. */
 const outcomes: Record<string, (fixture: Fixture, wanted: string) => Promise<unknown>> = {
   action: ({ company, chains, variables }, state) =>
     Promise.all(

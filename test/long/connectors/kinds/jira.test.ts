@@ -66,7 +66,7 @@ describeTicketSystem({
     { field: 'Visit day', value: '05/Jan/26', says: /not a timestamp/ },
     { field: 'Door code', value: 'x', says: /edit screen.*does not exist for the issue.*may not edit/ },
     { field: 'Imported from', value: 'x', says: /edit screen.*does not exist for the issue.*may not edit/ },
-    { field: 'customfield_10019', value: '2026-01-05', says: /no ticket field/ }, // Two fields are called Arrival. This one is hidden.
+    { field: 'customfield_10019', value: '2026-01-05', says: /no ticket field/ }, // Two fields are called Arrival. This field is hidden.
   ],
   stored: (state, field) => {
     const value = stored(state, field);
