@@ -1,6 +1,6 @@
 /**
- * The parts that `npm run api` and `npm run worker` need: a database, a pretend platform, a mail catcher, and the variables for
- * them.
+ * The parts that `npm run api` and `npm run worker` need: a database, a pretend platform, a mail catcher and environment
+ * variables.
  */
 
 import assert from 'node:assert/strict';
