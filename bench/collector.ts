@@ -1,7 +1,7 @@
 /**
- * `npm run bench:collector` measures how fast the collector completes the rows of a backlog of closed chains, how fast the same
- * machine closes chains, and how much slower the API answers POSTs during the backlog. The rows look as if all workers had crashed
- * before they wrote how the chains ended. Needs PostgreSQL.
+ * `npm run bench:collector` makes a backlog: rows of closed chains without their ends, as if all workers had crashed. It measures
+ * how fast the collector completes these rows, and how fast the same machine closes chains. It also measures how much slower the
+ * API answers POSTs during the backlog. Needs PostgreSQL.
  */
 
 import { fork } from 'node:child_process';
@@ -83,7 +83,7 @@ async function measure(): Promise<void> {
       platformAssignmentId: `${run}.${n}.${part}`,
       groupId: '501',
     }));
-  /** The number of chains whose row says how the chain ended. Only chains that were received before this time, in ISO 8601. */
+  /** The number of rows that say how their chain ended. Counts only chains that were received before this time (ISO 8601). */
   const completed = async (until: string) => {
     const text = 'SELECT count(*)::int AS rows FROM chains WHERE closed_at IS NOT NULL AND received_at < $1::text::timestamptz';
     return (await read(database, z.object({ rows: z.int() }), text, [until]))[0]?.rows ?? 0;

@@ -74,7 +74,7 @@ async function measure(): Promise<void> {
     separate: options.processes === 'separate',
   };
 
-  // Creates the store and its data now, so that no measurement includes the time for this.
+  // Creates the store and its data now, so that no measurement includes this time.
   await (await startSide('relay', surroundings)).stop();
   if (options.before) await (await startSide('before', surroundings)).stop();
   for (let round = 1; round <= options.rounds; round++)
@@ -102,7 +102,7 @@ async function measure(): Promise<void> {
       url.pathname = `${url.pathname}_clear`;
       const made = database.query(`CREATE DATABASE ${pg.escapeIdentifier(url.pathname.slice(1))}`);
       await made.catch((error: unknown) => {
-        if ((error as pg.DatabaseError).code !== '42P04') throw error; // An earlier round created it.
+        if ((error as pg.DatabaseError).code !== '42P04') throw error; // An earlier round created the database.
       });
       await database.end();
     }

@@ -75,7 +75,7 @@ async function measure(name: string, database: Database, rows: number): Promise<
 }
 
 /**
- * Inserts chains of 400 days, with 40,000 assignments and 20 rules. Every tenth chain has a ticket, and 2 % of the chains failed.
+ * Inserts chains of 400 days, with 40,000 assignments and 20 rules. Every tenth chain has a ticket. 2 % of the chains failed.
  * The texts are as long as encrypted texts.
  */
 async function make(database: Database, companyId: string, rows: number): Promise<void> {

@@ -1,7 +1,7 @@
 /**
- * The platform and the mail server that both sides call, as one process. It answers at once, and remembers when each effect
- * arrived. An effect's id is an assignment's id or the local part of an address, such as `r7.12.a`: run, number of the chain,
- * action. A call about an assignment whose id begins with `hang.` never gets an answer.
+ * The platform and the mail server that both sides call, as one process. This process answers at once, and remembers when each
+ * effect arrived. An effect's id is an assignment's id or the local part of an address, such as `r7.12.a`: run, chain, action.
+ * A call about an assignment whose id begins with `hang.` never gets an answer.
  */
 
 import { once } from 'node:events';

@@ -9,9 +9,7 @@ export type Groups<T> = Record<'side' | 'engine', T>;
 const ticksPerSecond = 100;
 const pageBytes = 4096;
 
-/**
- * The fields of `/proc/<pid>/stat` from the third on (the second is a name in brackets); undefined if the process has ended.
- */
+/** The fields of `/proc/<pid>/stat` from the third on. The second is a name in brackets. Empty if the process has ended. */
 function stat(pid: number): string[] {
   try {
     const line = readFileSync(`/proc/${pid}/stat`, 'utf8');

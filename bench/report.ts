@@ -19,7 +19,7 @@ export class Results {
   }
 
   /**
-   * Returns the values of all rounds, and their medians. Returns also the ratio of the relay to its peer in each round, and the
+   * Returns the values of all rounds, and their medians. Also returns the ratio of the relay to its peer in each round, and the
    * median of these ratios.
    */
   summary() {

@@ -71,22 +71,22 @@ export const rows: Row[] = [
   burst('email', email),
   lowLoad('latency', three),
   lowLoad('latency-2s', after2s),
-  { ...burst('encryption', three), what: '3 sends, burst; in place of bare, the relay without encryption', besideClear: true },
-  { ...burst('events', three), what: '3 sends, burst; made from events, in place of bare from lists', besideLists: true },
-  { name: 'due', what: 'one delayed action a chain, all due in one second', measure: dueAtOnce },
-  { name: 'neighbour', what: 'a chain of two sends beside calls of another company that hang', measure: besideHanging },
-  { name: 'histories', what: 'what one chain leaves in Temporal, all its workflows together', once: true, measure: histories },
+  { ...burst('encryption', three), what: '3 sends, burst; the other side is the relay without encryption', besideClear: true },
+  { ...burst('events', three), what: '3 sends from an event, burst; the other side gets the sends as a list', besideLists: true },
+  { name: 'due', what: 'one delayed action in each chain; all actions are due within one second', measure: dueAtOnce },
+  { name: 'neighbour', what: 'a chain of two sends, while calls of another company hang', measure: besideHanging },
+  { name: 'histories', what: 'the histories of all workflows of one chain in Temporal', once: true, measure: histories },
   {
     name: 'resets',
-    what: 'a chain of two sends after resets of chains that wait',
+    what: 'a chain of two sends, after resets of waiting chains',
     once: true,
     relayOnly: true,
     measure: afterResets,
   },
-  { name: 'open', what: '3 sends beside chains that wait for a delay of a day', once: true, measure: besideOpen },
+  { name: 'open', what: '3 sends, while other chains wait for a delay of a day', once: true, measure: besideOpen },
   {
     name: 'console',
-    what: 'what the pages of the console ask for, beside open chains, causes and five chains a second',
+    what: 'requests of the console, with open chains, causes, and five new chains a second',
     once: true,
     relayOnly: true,
     measure: pagesOfTheConsole,
@@ -170,7 +170,7 @@ async function oneByOne(trial: Trial, shape: Shape, count: number): Promise<Late
 async function dueAtOnce(trial: Trial, { due }: Sizes): Promise<Metric[]> {
   await warmUp(trial, after2s, 20);
   const run = trial.newRun();
-  // All delays end at this moment. It is late enough that all timers have started before it.
+  // All delays end at this moment. All timers have started before this moment.
   const moment = now() + (30 + due / 20) * 1000;
   const delays: number[] = [];
   const posted = await trial.burst(due, (n) => {
@@ -218,7 +218,7 @@ async function afterResets(trial: Trial, { resets }: Sizes): Promise<Metric[]> {
   await warmUp(trial, one, 20);
   const waiting = trial.newRun();
   await trial.burst(resets, (n) => [send(`${waiting}.${n}.a`, 86_400)]);
-  await trial.idle(); // Every first workflow task has completed.
+  await trial.idle(); // The first workflow task of each chain has completed.
   await trial.reset('RuleChain');
   const two = sends('2 sends', 0, 0);
   const took: number[] = [];

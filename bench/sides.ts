@@ -142,7 +142,7 @@ async function setUp(url: string, company: string, platformUrl: string, knowsEve
   await ask('POST', `${company}/rules`, { name: 'Bench', ...rule });
   if (!knowsEvents) return;
   await ask('POST', `${company}/rules`, { name: 'Bench of events', ...eventRule });
-  await ask('PUT', `${company}/rules/2/draft`, { revision: 0, contents }); // 409 if an earlier row saved it
+  await ask('PUT', `${company}/rules/2/draft`, { revision: 0, contents }); // 409 if an earlier row saved the draft
   await ask('POST', `${company}/rules/2/publish`, { revision: 1 });
 }
 

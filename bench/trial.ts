@@ -93,7 +93,7 @@ export class Trial {
 
   /**
    * Waits until a run has this number of effects.
-   * @param seconds - the time limit. If it is unset and effects are missing, the function throws.
+   * @param seconds - the time limit. Without this limit, the function throws if effects are missing.
    * @returns the time of each effect's first arrival, by the effect's id; and the number of repeats
    */
   async arrived(run: string, count: number, seconds?: number): Promise<{ at: Map<string, number>; repeats: number }> {
@@ -113,8 +113,8 @@ export class Trial {
   }
 
   /**
-   * Waits until the number of open workflows is the same as five seconds before, and the side used less than half a second of
-   * CPU in between.
+   * Waits for a quiet period of five seconds: the number of open workflows does not change, and the side uses less than half a
+   * second of CPU.
    */
   async idle(): Promise<void> {
     for (let before = { open: -1, cpu: 0 }; ; await sleep(5000)) {

@@ -26,14 +26,14 @@ export async function runFiles(files: Record<string, string>, taken: string): Pr
     if (!take(mark)) continue;
     mine.push(name);
     const before = cpuMs();
-    // The promise resolves when the suite has ended, with its hooks.
+    // The promise resolves when the suite and its hooks have ended.
     await describe(name, async () => void (await import(url)));
     writeFileSync(mark, String(cpuMs() - before));
   }
   await closeFree();
   // After some tests (`faults/short`), Node 20 would loop forever in `CleanupHandles`.
   process.on('exit', (code) => process.exit(code));
-  // Otherwise the runner would wait for open handles of a test.
+  // Without this exit, the runner would wait for open handles of a test.
   setTimeout(() => {
     process.stderr.write(`left open after ${mine.join(', ')}: ${process.getActiveResourcesInfo().join(', ')}\n`);
     process.exit(1);

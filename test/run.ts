@@ -125,8 +125,8 @@ tests.on('test:pass', ({ skip, details, name, file }) => {
 tests.on('test:fail', ({ name, details: { error } }) => {
   unreported.delete(name);
   if (names.includes(name)) failing.add(name);
-  // A suite or a process fails with its tests, which are counted. It also fails alone, because of a hook or a file that cannot be
-  // loaded.
+  // A failed test is counted, and its suite and process fail, too. A suite or a process can also fail without a failed test,
+  // because of a hook or a file that cannot be loaded.
   if (!('failureType' in error) || error.failureType !== 'subtestsFailed') counts.failed += 1;
   // The process ended too early.
   if ('exitCode' in error && 'signal' in error) say(`${name} ended with ${error.signal ?? error.exitCode}`);
@@ -150,7 +150,7 @@ async function finish(): Promise<void> {
   process.exit(counts.failed > 0 || counts.passed === 0 ? 1 : 0);
 }
 
-/** If more files than this have failures, a busy machine is not the reason. */
+/** If more than this number of files have failures, a busy machine is not the reason. */
 const mostAgain = 5;
 
 /** @returns whether all tests of the files pass. */
@@ -163,7 +163,7 @@ function runAgain(files: readonly string[]): boolean {
   );
 }
 
-/** Says which files took most of the CPU time, because a machine with few cores waits for little else. */
+/** Says which files took most of the CPU time, because on a machine with few cores, the CPU limits the speed. */
 function sayCpu(): void {
   const times = ['others', 'unit'].flatMap((kind) => {
     const taken = join(directory, kind);

@@ -1,6 +1,6 @@
 /**
- * The bare side of the bench: Temporal without the relay, as a good engineer would use it in a first version. This program
- * accepts the same requests as the relay, but it checks, stores and notifies nothing. Arguments: `api`, `worker` or both.
+ * The bare side of the bench: a good engineer's first version on Temporal, without the relay. This program accepts the
+ * same requests as the relay, but checks, stores and notifies nothing. Arguments: `api`, `worker` or both.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -30,7 +30,7 @@ if (process.argv.includes('worker')) {
   const worker = await Worker.create({
     connection: await NativeConnection.connect({ address }),
     taskQueue,
-    // The bundle exists already, as for the relay. A bundler in this process would add to the measured memory.
+    // The build has made the bundle, as for the relay. A bundler in this process would add to the measured memory.
     workflowBundle: { code: readFileSync(WORKFLOW_BUNDLE, 'utf8') },
     activities,
     // These values are the same as in src/worker/worker.ts.

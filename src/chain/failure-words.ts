@@ -49,7 +49,7 @@ export function failureRemedy(failure: Failure): string | undefined {
   const [thing] = /^(assignment|ticket)\b/i.exec(title ?? '') ?? [];
   if (thing && remedy) return remedy.replace(/^Change the number/, `Change the ${thing.toLowerCase()} number`);
   const [, says] = /\banswered "?\d{3}"?: (.+)$/s.exec(message) ?? [];
-  if (remedy) return says ? remedy.replace('what the message says', `what it says (“${says}”)`) : remedy;
+  if (remedy) return says ? remedy.replace('cause that the message names', `cause (“${says}”)`) : remedy;
   if (unknown) return 'Check whether the action was done: if it was, skip it, otherwise retry';
   if (retryable !== false) return undefined;
   if (isMissingAssignment(failure)) return `Change the assignment number${assignmentId ? '' : ' of the action'}, then retry`;
@@ -67,7 +67,7 @@ export function helpFor(failure: Failure | undefined): Help | undefined {
   if (/\bsettings\b/.test(remedy)) return { by: 'settings', words: 'Open the settings' };
   if (/^(Change|Correct|Use) /.test(remedy)) {
     const [short = ''] = remedy.split(/, |: | \(/);
-    return /what (it|the message) says|^Use/.test(short) || short.length > 40 ? { by: 'mend' } : { by: 'mend', words: short };
+    return /^Use/.test(short) || short.length > 40 ? { by: 'mend' } : { by: 'mend', words: short };
   }
   if (/^Fix the cause/.test(remedy)) return { by: 'mend' };
   return !failure.unknown && /\bretry\b/i.test(remedy) ? { by: 'retry' } : undefined;

@@ -18,7 +18,7 @@ export interface Call {
 export interface Bounds {
   /** Whether an effect needs several calls. Such an effect is never local, and checks whether an earlier attempt succeeded. */
   severalCalls: boolean;
-  /** The vendor's limits for all connections with the same `account` (address and credentials). Only its hash is stored. */
+  /** The vendor's limits for all connections with one `account` (address and credentials). Only a hash of `account` is stored. */
   limits?: { account: string; threads: number; callsPerHour: number };
 }
 
@@ -30,7 +30,7 @@ export class ConnectorError extends Error {
     readonly kind:
       | 'permanent' // a repetition cannot help: 4xx, SMTP 5yz, wrong settings
       | 'retryable' // nothing happened, or a repetition with the same key is safe: network, time-out, 5xx, SMTP 4yz
-      | 'unknown', // the effect may have happened, and a repetition would disturb people, such as a second e-mail
+      | 'unknown', // the effect may have happened, and a repetition, such as a second e-mail, would disturb people
     /** The message names the call, the answer, and the next step: `POST http://…/send answered 404: no such assignment`. */
     message: string,
     readonly facts: {

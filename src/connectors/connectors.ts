@@ -17,7 +17,7 @@ export interface ConnectorsOptions {
   /** The private addresses that an admin token may set. Addresses set with a company key must be public. */
   allowPrivateNetworks: PrivateNetworks;
   smtpUrl?: string; // the operator's mail server; it may be in a private network
-  mailFrom: string; // the sender of notices, and of e-mails of companies that have no sender of their own
+  mailFrom: string; // the sender of notices, and of e-mails if the company's settings have no sender
 }
 
 const ticketSystems = await ofEach<(settings: never) => TicketSystem>(ticketingKinds);
@@ -29,7 +29,7 @@ async function ofEach<Create>(kinds: object): Promise<Record<string, Create>> {
   return Object.fromEntries(await Promise.all(Object.keys(kinds).map(load)));
 }
 
-/** The maximum number of connections whose facts (addresses, access tokens, fields) are remembered. */
+/** The relay remembers facts (addresses, access tokens, fields) of at most this number of connections. */
 const mostRemembered = 1000;
 
 /** The default address is Google's. The default scope is Microsoft's, because only Microsoft's client credentials need a scope. */
@@ -44,7 +44,7 @@ export function createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom }: Co
   const operatorMailer = smtpUrl === undefined ? undefined : createMailer(smtpUrl, { allowPrivateNetworks: true });
 
   const memories = new Map<string, Memory>();
-  /** After a change of the settings, such as a new password, the memory is empty. */
+  /** Changed settings, such as a new password, get a new and empty memory. */
   function memoryOf(settings: object): Memory {
     const key = hash('sha256', JSON.stringify(settings));
     const memory = memories.get(key) ?? new Memory();

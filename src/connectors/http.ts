@@ -18,7 +18,7 @@ export interface HttpRequest {
   auth?: Auth;
   allowPlainText?: boolean; // whether credentials may go over `http` to another machine
   body?: unknown; // sent as JSON
-  form?: [name: string, value: string][] | undefined; // sent in place of `body`
+  form?: [name: string, value: string][] | undefined; // sent instead of `body`
   secrets?: string[] | undefined; // more texts that errors must not contain
   refusal?: (json: unknown) => string | undefined; // the reason why an answer with a 2xx status is a failure
   call: Call;
@@ -97,7 +97,7 @@ export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetwork
   return {
     /** @returns the JSON of the answer. Without JSON, a GET throws, and other methods return undefined. @throws ConnectorError */
     request: (request: HttpRequest) => withDeadline(request.call.timeoutMs, (signal) => exchange(request, signal, answerOf)),
-    /** @returns the answer, whatever its status is. @throws ConnectorError if there is no answer, or if it is too long */
+    /** @returns the answer, whatever its status is. @throws ConnectorError if the answer is missing or too long */
     ask: (request: HttpRequest) => withDeadline(request.call.timeoutMs, (signal) => exchange(request, signal, wholeAnswer)),
     close: () => agent.destroy(),
   };
@@ -114,7 +114,7 @@ async function wholeAnswer(asked: Asked, { statusCode: status, headers, body }: 
   try {
     json = parseJson(text);
   } catch {
-    // The answer is not JSON. The caller decides what that means.
+    // The answer is not JSON. The caller decides whether this is a failure.
   }
   return { label, status, headers, text, json, retryAfterSeconds: retryAfter(headers['retry-after']) };
 }
@@ -193,7 +193,7 @@ const said = z
   .catch(undefined);
 const problemSchema = z.object({ detail: said, message: said, error_description: said, error: said, title: said });
 
-/** Finds the reason in an answer: the first field of `problemSchema` in a JSON body, or else the body without HTML tags. */
+/** Finds the reason in an answer: the first field of `problemSchema` in a JSON body. Otherwise, the body without HTML tags. */
 function explanationIn(body: string): string {
   const withoutTags = body.replace(/<[^<>]*>/g, ' ');
   try {
@@ -216,7 +216,7 @@ function advice({ what, url, secretPath }: Asked, status: number, location: unkn
 /** Reads a `Retry-After` header: a number or an HTTP date. @returns seconds; undefined for an unreadable or past value. */
 function retryAfter(header: unknown): number | undefined {
   const value = String(header).trim();
-  // The date format of asctime is in GMT, but does not contain `GMT`.
+  // A date in the format of asctime is in GMT, but does not contain `GMT`.
   const date = Date.parse(value.endsWith('GMT') ? value : `${value} GMT`);
   const seconds = /^\d+$/.test(value) ? Number(value) : Math.ceil((date - Date.now()) / 1000);
   return seconds > 0 ? Math.min(seconds, 3600) : undefined;

@@ -31,7 +31,7 @@ interface MailerOptions {
 }
 export type Mailer = ReturnType<typeof createMailer>;
 
-/** Sends a password or token without TLS only to this machine. With `?requireTLS=false` in the URL, sends it to all machines. */
+/** Sends a password or token without TLS only to this machine, or, with `?requireTLS=false` in the URL, to any machine. */
 export function createMailer(smtpUrl: string, { allowPrivateNetworks = false, oauth2, what }: MailerOptions = {}) {
   const { host, port, secure, auth, requireTLS } = parseSmtpUrl(smtpUrl, oauth2 !== undefined);
   const guard = guardOf(allowPrivateNetworks);
@@ -70,7 +70,7 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false, oa
         socketTimeout: timeout,
         disableFileAccess: true,
         disableUrlAccess: true,
-        // If the connection closes, Nodemailer's error does not say whether the body was sent. This event does.
+        // This event shows that the body was sent. Nodemailer's error after a closed connection does not show this.
         logger: {
           info: (event: { tnx?: unknown }) => {
             if (event.tnx === 'message') bodyLeft = true;
@@ -151,7 +151,7 @@ const smtpErrorSchema = z.object({ message: text, code: text, command: text, res
 
 const advice: Record<string, string> = {
   EAUTH: '; check user and password in the SMTP URL',
-  'AUTH XOAUTH2': '; check oauth2 in the mail settings, and whether the user may send through SMTP with it',
+  'AUTH XOAUTH2': '; check oauth2 in the mail settings, and whether the user may send through SMTP',
   ETLS: '; the relay sends the password only with TLS, or if the SMTP URL has ?requireTLS=false',
 };
 

@@ -45,7 +45,7 @@ export const isPublicAddress = (address: string) =>
 /** Whether a network contains the address. An IPv4 address within IPv6 (`::ffff:10.0.0.1`) counts as IPv4. */
 const holds = (networks: BlockList, address: string) => networks.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
 
-/** Cloud services that give a machine its credentials. The relay never calls these services, even if the operator allows them. */
+/** Cloud services that give a machine its credentials. The relay never calls them, even if the operator allows the addresses. */
 const METADATA = new BlockList();
 const METADATA_NAMES = ['metadata.google.internal', 'metadata.goog'];
 for (const [network, prefix] of [
@@ -70,7 +70,7 @@ export class InternalAddressError extends Error {
   constructor(host: string) {
     super(
       `not connected, because ${host} leads to a private, loopback or otherwise internal address; ` +
-        'use a public address, or ask the operator to allow it in RELAY_ALLOW_PRIVATE_NETWORKS and to set the address, ' +
+        'use a public address, or ask the operator to allow this address in RELAY_ALLOW_PRIVATE_NETWORKS and to set it, ' +
         'because an address that a key of the company sets must be public',
     );
   }

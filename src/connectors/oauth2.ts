@@ -1,4 +1,4 @@
-/** Fetches access tokens of OAuth2. Uses a token until shortly before it ends, or until the system refuses it. */
+/** Fetches access tokens of OAuth2. Uses a token until shortly before its end, or until the system refuses the token. */
 
 import { z } from 'zod';
 import type { OAuth2 } from '../contract/company.js';
@@ -12,7 +12,7 @@ export type WithToken = ReturnType<typeof withTokens>;
 
 const answerSchema = z.object({ access_token: z.string().min(1), expires_in: z.coerce.number().positive().catch(3600) });
 
-/** @param what - the place of the settings, for advice in errors. @param refusal - the status if a system refuses a token */
+/** @param what - the place of the settings, for advice in errors. @param refusal - the status of the answer to a refused token */
 export function withTokens(settings: OAuth2, what: string, refusal: 401 | 535, http: Http, memory: Memory) {
   const { tokenUrl, clientId: client_id, clientSecret: client_secret, refreshToken: refresh_token, scope = '' } = settings;
   const grant = refresh_token ? { grant_type: 'refresh_token', refresh_token } : { grant_type: 'client_credentials', scope };

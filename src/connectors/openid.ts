@@ -40,7 +40,7 @@ export function createOpenId(config: Config, api: string) {
   let found: Promise<client.Configuration> | undefined;
   const configuration = () => {
     found ??= client.discovery(server, clientId, secret, undefined, { execute, timeout: timeoutSeconds }).catch((error) => {
-      found = undefined; // The next sign-in asks again.
+      found = undefined; // The next sign-in asks the service again.
       throw error;
     });
     return found;

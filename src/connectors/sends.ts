@@ -1,6 +1,6 @@
 /**
- * Sends an assignment at most once, even if the platform takes no idempotency key. The steps are look, keep, send and watch. If
- * nobody can tell whether a send arrived, the relay repeats the send only if a person asks for it.
+ * Sends an assignment at most once, even if the platform ignores idempotency keys. The steps are look, keep, send and watch.
+ * After a send with an unknown outcome, the relay sends again only if a person asks for it.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +17,7 @@ export interface Send {
   assignmentId: string;
   look(): Promise<Seen>;
   /**
-   * Checks the order, without effect.
+   * Checks whether the assignment can be sent. Changes nothing.
    * @param sentTo - the ids of groups that got the assignment from an earlier attempt.
    * @returns a function that sends, and leaves `leavesMs` for a later look. Returns undefined if all groups have the assignment.
    */
@@ -65,7 +65,7 @@ export async function sendOnce(session: Session, { assignmentId, look, prepare }
   async function settle(before: Seen | undefined, why: string) {
     const { effect, seen } = await watch(before, session.leftMs);
     if (effect) return { ...effect, note: `the answer was lost; ${name} shows that the send arrived` };
-    await keep({ sending: true, before, told: true }).catch(() => {}); // If this fails, the error below still carries the data.
+    await keep({ sending: true, before, told: true }).catch(() => {}); // If `keep` fails, the error below still has the data.
     const workers = seen?.workers === undefined ? '' : ` and ${seen.workers} workers`;
     const state = seen
       ? `shows the status ${seen.status}${workers}${before ? ', as before the send' : ''}`
@@ -98,7 +98,7 @@ export async function sendOnce(session: Session, { assignmentId, look, prepare }
     answered = { refusal: error };
   }
   if (answered.refusal) {
-    await keep({ sending: false, sentTo: [...sentTo, ...(answered.sentTo ?? [])] }).catch(() => {}); // As in `settle`.
+    await keep({ sending: false, sentTo: [...sentTo, ...(answered.sentTo ?? [])] }).catch(() => {}); // See `settle`.
     throw answered.refusal;
   }
   const { effect, seen } = await watch(before, watchMs);
@@ -107,7 +107,7 @@ export async function sendOnce(session: Session, { assignmentId, look, prepare }
   return { recipients: 0, note: `${name} accepted the send, but no worker has got it yet` };
 }
 
-/** Returns the effect of a send between two looks. Undefined if there is no effect. */
+/** Compares two looks. Returns the effect of a send between them; undefined if there is none. */
 function effectOf(before: Seen, now: Seen): { recipients?: number } | undefined {
   const growth = (now.workers ?? 0) - (before.workers ?? 0);
   if (growth > 0) return { recipients: growth };

@@ -15,7 +15,7 @@ export interface Exchange {
   about?: string;
   /** Whether the call changes something. */
   writes?: boolean;
-  /** The call times out so early that this much of the session's time is left. */
+  /** The milliseconds of the session's time that must be left when the call times out. */
   leavesMs?: number;
 }
 
@@ -24,7 +24,7 @@ export interface Access {
   baseUrl: string;
   auth?: Auth;
   headers?: Record<string, string>;
-  /** These are added to every form, and to the query of a request without a form. */
+  /** Every form has these parameters. Without a form, the query has them. */
   parameters?: HttpRequest['form'];
   secrets?: string[];
 }
@@ -36,7 +36,7 @@ export interface Access {
 export type Sorted = {
   as: 'moved' | 'credentials' | 'rights' | 'missing' | 'conflict' | 'busy' | 'temporary' | 'refused';
   says?: string; // the vendor's sentence
-  title?: string; // replaces the usual words
+  title?: string; // replaces the usual title
   remedy?: string;
   retryAfterSeconds?: number;
   status?: number; // the status in the body, if it differs from the HTTP status
@@ -55,11 +55,11 @@ export interface VendorApi {
   access(read: Read): Promise<Access>;
   /** Sorts an answer by its body. If this returns undefined, the HTTP status alone decides (`byStatus`). */
   sort(answer: Answer, exchange: Exchange): Sorted | undefined;
-  /** Returns the vendor's sentence in an error answer that only the status sorts. Default: the whole text. */
+  /** Returns the vendor's sentence from an error answer that `sort` did not sort. Default: the whole text. */
   says?(answer: Answer): string | undefined;
 }
 
-/** The facts that a connection remembers between effects, such as its access and its fields. They end with the process. */
+/** The facts that a connection remembers between effects, such as its access and its fields. A restart forgets all facts. */
 export class Memory {
   readonly #facts = new Map<string, { until: number; fact: Promise<unknown>; found?: unknown }>();
 
@@ -107,7 +107,7 @@ export class Session {
     return this.#until - Date.now();
   }
 
-  /** Asks, and reads the JSON of the answer. @throws ConnectorError also if the answer has another form */
+  /** Asks, and reads the JSON of the answer. @throws ConnectorError, also if the answer does not match the schema */
   async read<Schema extends z.ZodType>(schema: Schema, exchange: Exchange): Promise<z.infer<Schema>> {
     return this.#parse(schema, await this.ask(exchange));
   }
@@ -185,7 +185,7 @@ export function assertLeft({ leftMs, api: { name } }: Session, milliseconds: num
 export const platformSettings = "the company's platform settings";
 export const ticketingSettings = "the company's ticketing settings";
 
-/** Makes an error that the connector itself finds, before a call or in a successful answer. */
+/** Makes the error of a problem that the connector itself finds, before a call or in a successful answer. */
 export const refused = (message: string, title: string, remedy: string): ConnectorError =>
   new ConnectorError('permanent', message, { title, remedy });
 
@@ -195,7 +195,7 @@ export function missing(name: string, about: string): ConnectorError {
   return refused(`${name} has no ${about}`, title, remedy);
 }
 
-/** The relay sends credentials to `found`. So it must be the vendor's address or have `baseUrl`'s host. @throws ConnectorError */
+/** The relay sends credentials to `found`, which must be the vendor's address or have `baseUrl`'s host. @throws ConnectorError */
 export function assertOwnHost(name: string, found: string, own: RegExp, baseUrl: string | undefined): void {
   const { hostname, host, protocol } = new URL(found);
   if (baseUrl === undefined ? protocol === 'https:' && own.test(hostname) : host === new URL(baseUrl).host) return;

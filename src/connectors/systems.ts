@@ -11,7 +11,7 @@ import { missing, platformSettings, refused, ticketingSettings } from './session
 import { filled, type Values } from './templates.js';
 import type { FieldUpdate, Ticketing } from './tickets.js';
 
-/** The requests of the relay's own API. */
+/** The requests of docs/systems/http.md, for settings without templates. */
 const own = {
   assignment: { method: 'GET', path: '/assignments/{assignmentId}' },
   send: {
@@ -29,7 +29,7 @@ const count = z
   .union([z.int().nonnegative(), z.array(z.unknown()).transform((reached) => reached.length)])
   .optional()
   .catch(undefined);
-/** Accepts any answer, because every 2xx is a success. */
+/** Accepts any body, because every answer with a 2xx status is a success. */
 const sentSchema = z.object({ recipients: count, recipientCount: count }).catch({});
 
 const unknownId = 'relay-check'; // an id that no system has, for checks

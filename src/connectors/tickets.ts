@@ -126,7 +126,7 @@ export function createTicketing(system: TicketSystem, http: HttpClient, memory: 
       throw refused(
         `${system.name} has ${matching.length} ticket fields called "${name}"`,
         `"${name}" is the name of several fields`,
-        `Use the id of one as cfName: ${matching.map(({ id }) => id).join(', ')}`,
+        `Use the id of one field as cfName: ${matching.map(({ id }) => id).join(', ')}`,
       );
     if (field.fixed)
       throw refused(
@@ -140,7 +140,7 @@ export function createTicketing(system: TicketSystem, http: HttpClient, memory: 
   async function setField(update: FieldUpdate, call: Call): Promise<{ note?: string }> {
     const session = begin(call);
     const kept = keptSchema.safeParse(call.kept).data;
-    const isSame = kept?.reference === update.ticketId; // An edit can name another ticket.
+    const isSame = kept?.reference === update.ticketId; // An edited action can name another ticket.
     const ticketId = isSame ? kept.ticketId : await ticketCalled(session, update.ticketId);
     const keep = async (before?: string) => call.keep?.({ reference: update.ticketId, ticketId, ...(before && { before }) });
     if (!isSame) await keep();
@@ -159,14 +159,14 @@ export function createTicketing(system: TicketSystem, http: HttpClient, memory: 
 
     const stateOf = (value: Value) => hash('sha256', `${field.id} ${plain(value)}`);
     const shown = (value: Value) => (plain(value) === '' ? 'no value' : JSON.stringify(plain(value).slice(0, 100)));
-    /** Somebody else changed the field, perhaps after the relay had changed it. If a person retries, the attempt starts anew. */
+    /** Somebody else changed the field, perhaps after a change by the relay. A retry by a person starts from the first step. */
     const undecided = async (why: string, now: Value) => {
-      await keep().catch(() => {}); // If this fails, the error below still carries the data.
+      await keep().catch(() => {}); // If `keep` fails, the error below still has the data.
       const found = `${why}; "${update.name}" at ${system.name} now has ${shown(now)}; nothing was overwritten`;
       return new ConnectorError('unknown', found, {
         settled: true,
         title: `Somebody else has changed "${update.name}" at ${system.name} to ${shown(now)}`,
-        remedy: 'Look at the field: skip this action if its value is right, otherwise retry',
+        remedy: 'Look at the field: skip this action if the field has the right value, otherwise retry',
       });
     };
 
@@ -182,7 +182,7 @@ export function createTicketing(system: TicketSystem, http: HttpClient, memory: 
       written = await system.write(session, ticketId, field, wanted, before.ticket);
     } catch (error) {
       if (!(error instanceof ConnectorError)) throw error;
-      if (error.kind === 'permanent' || !mayHaveArrived(error.facts)) await keep().catch(() => {}); // As in `undecided`.
+      if (error.kind === 'permanent' || !mayHaveArrived(error.facts)) await keep().catch(() => {}); // See `undecided`.
       if (!error.facts.unanswered) throw error;
       // The answer was lost, so the relay reads the ticket to find out whether the vendor made the change.
       const now = await system.read(session, ticketId, field).catch(() => undefined);
@@ -193,7 +193,7 @@ export function createTicketing(system: TicketSystem, http: HttpClient, memory: 
     }
     const after = written ?? (await system.read(session, ticketId, field));
     if (isWanted(after.value)) return notes();
-    await keep().catch(() => {}); // As in `undecided`.
+    await keep().catch(() => {}); // See `undecided`.
     throw refused(
       `${system.name} accepted the change of "${update.name}", but the field has ${shown(after.value)}`,
       `${system.name} did not keep the value of "${update.name}"`,
@@ -226,7 +226,7 @@ export function createTicketing(system: TicketSystem, http: HttpClient, memory: 
   return { severalCalls: true, ...(system.limits && { limits: system.limits }), check, names, setField };
 }
 
-/** The data for the next attempt. `before` is the field's state before a write. It is set if that write may have succeeded. */
+/** The data for the next attempt. `before` is the field's state before a write. Absent if no write can have succeeded. */
 const keptSchema = z.object({ reference: z.string(), ticketId: z.string(), before: z.string().optional() });
 
 /** Returns the value in the vendor's form, or null if it is blank. @throws ConnectorError if the field cannot have the value */

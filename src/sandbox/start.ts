@@ -38,7 +38,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const loopback = '127.0.0.1';
 process.umask(0o077); // Only the owner can read the files in the data directory, including Temporal's files.
 
-const retentionMs = 30 * 86_400_000; // The default of the server is a day.
+const retentionMs = 30 * 86_400_000; // The server's own default is one day.
 
 await runProcess(async (closers, stop) => {
   // Connectors may call this machine, because the pretend platform runs here.

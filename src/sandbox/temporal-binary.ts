@@ -11,8 +11,8 @@ import { makeDirectory } from './data-directory.js';
 import { superviseChild } from './processes.js';
 
 /**
- * This CLI is the newest that `go build` accepts as a dependency. Later ones have a replace directive. With the CLI's own SQLite,
- * one cancelled query makes every later request fail with `interrupted`. The newer SQLite in `versions` does not have this error.
+ * The newest CLI that `go build` accepts as a dependency. Later versions have a replace directive. With the CLI's own SQLite, one
+ * cancelled query makes every later request fail with `interrupted`. The newer SQLite in `versions` does not have this error.
  */
 const versions = { 'github.com/temporalio/cli': '1.5.1', 'modernc.org/sqlite': '1.51.0' };
 const version = versions['github.com/temporalio/cli'];

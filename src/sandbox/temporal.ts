@@ -173,7 +173,7 @@ function connect({ host, port }: Run): Connection {
     address: authority(host, port),
     // Calls to this machine must not go to a proxy from the environment.
     channelArgs: { 'grpc.enable_http_proxy': 0, 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 500 },
-    interceptors: [], // The SDK's own interceptors would retry.
+    interceptors: [], // The SDK's own interceptors would retry each call.
   });
 }
 

@@ -1,4 +1,4 @@
-/** A chain of every kind, with an action in every state. Tests check with them which verbs are allowed. */
+/** A chain of every kind, with an action in every state. With these chains, tests check which verbs are allowed. */
 
 import { actionStates, chainStatuses } from '../../src/chain/outcome.js';
 import type { ActionResource, ChainResource } from '../../src/contract/chain-resource.js';

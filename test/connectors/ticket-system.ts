@@ -296,7 +296,7 @@ function suite<State extends VendorState, Failure extends string>(
     }
   });
 
-  /** The system, but each write has this fate. */
+  /** The same system, except that each write fails in this way. */
   function fragile(inner: TicketSystem, fate: Fate, lost: Error): TicketSystem {
     const write: TicketSystem['write'] = async (...change) => {
       if (fate === 'lost before') throw lost;

@@ -24,7 +24,7 @@ export async function startBrowser(more: string[] = []): Promise<Browser> {
   return browser;
 }
 
-/** Signs in on the page /sign-in. @param to - the page to open after that. */
+/** Signs in on the page /sign-in. @param to - the page to open after the sign-in. */
 export async function signIn(page: Page, api: string, credential: string, to = ''): Promise<void> {
   await page.goto(`${api}${to || '/sign-in'}`);
   await page.getByLabel('Admin token or company key').fill(credential);

@@ -1,6 +1,6 @@
 /**
- * The parts that `npm run api` and `npm run worker` need: a database, a pretend platform, a mail catcher, and the variables for
- * them.
+ * The parts that `npm run api` and `npm run worker` need: a database, a pretend platform, a mail catcher and environment
+ * variables.
  */
 
 import assert from 'node:assert/strict';
@@ -10,13 +10,13 @@ import { startPlatform } from '../../src/sandbox/platform/platform.js';
 import { freePort } from '../../src/service/server.js';
 import { createDatabase } from '../store/databases.js';
 
-/** The variables without which the API and the worker do not start. */
+/** The variables that the API and the worker need to start. */
 export const secrets = () => ({
   RELAY_SECRET: randomUUID(),
   RELAY_ENCRYPTION_KEYS: `tests:${randomBytes(32).toString('base64')}`,
 });
 
-/** @returns a function that makes a request, which must be accepted, and reads the answer's JSON */
+/** @returns a function that makes a request, asserts a 2xx status, and returns the answer's JSON */
 export function callsTo(url: string, token: string) {
   return async (method: string, path: string, body?: unknown) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };

@@ -21,7 +21,7 @@ type Refusal = { code: number; message: string } | undefined;
 /** Returns the error for a call of this method; undefined to forward the call. A promise delays the call. */
 type Refused = (method: string) => Refusal | Promise<Refusal>;
 
-/** Starts a second API of the stack, which uses a proxy in front of Temporal. Both stop after the test or the file. */
+/** Starts a second API of the stack, which uses a proxy in front of Temporal. The API and the proxy stop after the test or the file. */
 export async function startApiBehindProxy(stack: Stack, refused: Refused): Promise<LocalApi> {
   const proxy = await startGrpcProxy(stack.temporalAddress, refused);
   const connection = await NativeConnection.connect({ address: proxy.address });

@@ -1,7 +1,7 @@
 /**
- * Records the histories of this version that replay.test.ts lacks, in the folder of the version, and adds them to SHA256SUMS.
+ * Records the histories of this version that are missing. Writes them to the version's folder, and adds their sums to SHA256SUMS.
  * Existing histories stay as they are.
- * Run it at a release, and for a new kind of chain (docs/changing-workflows.md): `node dist/test/end-to-end/record-histories.js`
+ * For a release or a new kind of chain (docs/changing-workflows.md), run `node dist/test/end-to-end/record-histories.js`
  */
 
 import assert from 'node:assert/strict';
@@ -20,7 +20,7 @@ import { add, isRecorded, unrecordedPatches } from './histories.js';
 import { resetToFirst } from './resets.js';
 import { adminToken, email, eventually, replayable, send, startStack, Unmet, udf } from './stack.js';
 
-// Only in these histories, a notifier continues as new so early.
+// With this setting, a notifier continues as new early. No other server of the tests has this setting.
 const dynamicConfig = { 'limit.historyCount.suggestContinueAsNew': 100 };
 const dataDir = mkdtempSync(join(tmpdir(), 'relay-record-'));
 const at = { host: '127.0.0.1', port: 0, uiPort: 0, namespace: 'default' };
@@ -61,7 +61,7 @@ function blank(part: object): void {
 
 /** The newest workflow of a type and company with this status. */
 function latest(type: string, companyId: string, wanted: string): Promise<{ workflowId: string; runId: string }> {
-  return eventually(`a ${type} that is ${wanted}`, async () => {
+  return eventually(`a ${type} with the status ${wanted}`, async () => {
     const query = `WorkflowType = '${type}' AND RelayCompanyId = '${companyId}'`;
     for await (const { workflowId, runId, status } of stack.client.workflow.list({ query }))
       if (status.name === wanted) return { workflowId, runId };

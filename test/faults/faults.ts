@@ -15,7 +15,7 @@ export interface Fault {
   name: string;
   /** The reason why this machine cannot produce the fault. */
   missing?: string;
-  /** @param seconds - the duration of a lasting fault. @returns the evidence that it took effect */
+  /** @param seconds - the duration of a lasting fault. @returns the evidence that the fault had an effect */
   strike(seconds: number): Promise<string>;
 }
 
@@ -176,7 +176,7 @@ export function faultsOf(world: World, older?: string): Fault[] {
         await sleep(seconds * 1000);
         const count = await eventually('a message to be broken off', async () => (await broken()) - before || new Unmet(0));
         await ledger.breakMail(false);
-        return `${count} messages were taken without a word`;
+        return `${count} messages were accepted without an acknowledgement`;
       },
     },
     {

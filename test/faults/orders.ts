@@ -12,7 +12,7 @@ export interface Order {
   onFailure: 'hold' | 'continue';
   /** The request has an invalid token, so no action may run. */
   isRefused: boolean;
-  /** What a person does once an action is in this state. */
+  /** The decision of a person, once an action is in this state. */
   steered?: { verb: 'skip' | 'runNow' | 'cancel'; index?: number; once: { index: number; state: ActionState } };
   /** The final status. */
   status: ChainStatus;
@@ -30,7 +30,7 @@ export const people = '@people.example';
 
 type Effect = (target: string, more: Action) => Action;
 
-const never = 3_000_000; // in seconds. The delay is longer than a run, so that it ends only if a person decides.
+const never = 3_000_000; // in seconds: longer than a run. Only a person can end this delay.
 
 /** @param random - numbers from 0 to 1. */
 export function orderOf(name: string, random: () => number): Order {

@@ -1,4 +1,4 @@
-/** Sends and steers chains while faults strike. At the end, compares everything with the required outcomes. */
+/** Sends and steers chains while faults strike. At the end, compares all chains and effects with the required outcomes. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type proto from '@temporalio/proto';
@@ -63,11 +63,11 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
   isSending = false;
   const struck = await striking;
   await steering;
-  say(`${seconds()} s  all are sent and steered; waiting for the last to close`);
+  say(`${seconds()} s  all chains are sent and steered; waiting until the last chain closes`);
   await untilClosed();
   const entries = await world.ledger.entries();
   wrong.push(...checkEffects(sent, entries), ...events.check(entries));
-  say(`${seconds()} s  reading the state of each`);
+  say(`${seconds()} s  reading the state of each chain`);
   await checkStates();
   await checkRows();
   say(`${seconds()} s  replaying the histories`);
@@ -149,7 +149,7 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
           times.set(fault.name, (times.get(fault.name) ?? 0) + 1);
           say(`${seconds()} s  ${fault.name}: ${seen}`);
         } catch (error) {
-          wrong.push(`the fault "${fault.name}" was not there: ${error instanceof Error ? error.stack : String(error)}`);
+          wrong.push(`the fault "${fault.name}" had no effect: ${error instanceof Error ? error.stack : String(error)}`);
         }
         for (const [name, url] of Object.entries(world.urls))
           await fetch(`${url}/healthz`).catch(() => wrong.push(`${name} had ended by itself after the fault "${fault.name}"`));
@@ -206,7 +206,7 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
     wrong.push(...missed);
   }
 
-  /** @returns the number of histories, and the number of chains that needed attention but should not have */
+  /** @returns the number of histories, and the number of chains that needed attention without a cause */
   async function replay(): Promise<{ count: number; attention: number }> {
     const { client, keyring, taskQueue } = world;
     const held = new Set(

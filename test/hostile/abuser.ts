@@ -9,13 +9,13 @@ export interface Order {
   requests: { method: 'GET' | 'POST'; path: string; headers?: Record<string, string>; body?: unknown }[];
   /** The number of parallel requests. */
   connections: number;
-  /** The number of requests after which it stops. */
+  /** The process stops after this number of requests. */
   most?: number;
-  /** The pause of a connection after each answer that says that a limit was reached. */
+  /** The pause of a connection after each answer about a reached limit. */
   pauseMs?: number;
 }
 
-/** The number of each answer, such as `202`, or `429 rate-limited`. */
+/** The number of answers of each kind, such as `202` or `429 rate-limited`. */
 export type Answers = Record<string, number>;
 
 setPriority(10); // Low priority, because a real abuser uses other CPUs.

@@ -209,7 +209,7 @@ export async function pasted(target: PastedTarget, { count, seed }: { count: num
     const answer = await request(`${url}/co/${companyId}/relay`, {
       method: 'POST',
       dispatcher: one(agents),
-      reset: true, // A connection that the server closes on reuse would give no answer.
+      reset: true, // The server may close an idle connection. The next request on this connection would get no answer.
       body: bytes,
       headers: { 'content-type': 'application/json', 'idempotency-key': key },
     });

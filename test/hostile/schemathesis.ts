@@ -47,7 +47,7 @@ export interface Visit {
   instead: Record<string, Record<string, string>>;
 }
 
-/** @returns its output, and whether it found no error */
+/** @returns the output of Schemathesis, and whether there was no error */
 export async function visit({ python, url, bearer, seconds, seed, parameters, instead }: Visit) {
   const directory = mkdtempSync(join(tmpdir(), 'relay-schemathesis-'));
   const config = join(directory, 'schemathesis.toml');

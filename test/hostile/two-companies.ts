@@ -1,6 +1,6 @@
 /**
  * `npm run test:abuse [chains beside each abuse, 100] [milliseconds between them, 200] [part of an abuse's name]`: measures one
- * company's chains, alone and beside another company that goes beyond each limit. Fails if a chain was refused or did not run.
+ * company's chains, alone and beside another company that exceeds each limit. Fails if a chain was refused or did not run.
  */
 
 import { it } from 'node:test';

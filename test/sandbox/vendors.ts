@@ -91,7 +91,7 @@ export function itCutsConnections(
 type Doubts = Record<string, boolean>;
 type Fixture = z.infer<typeof fixtureSchema>;
 
-/** Declares a test per fixture. @param usual - the default of each doubt */
+/** Declares a test for each fixture. @param usual - the default of each doubt */
 export function describeFixtures<Failure extends string>(
   file: unknown,
   usual: Doubts,

@@ -1,6 +1,6 @@
 /**
- * Autotask PSA, REST API 1.0. The connector looks up the address of the customer's zone. An error has status 500 and a readable
- * text. Follows the vendor's documentation and clients (docs/systems/autotask.md). Nobody has tried it on the vendor's own system.
+ * Autotask PSA, REST API 1.0. Each customer has a zone with its own address. An error has status 500 and a readable text. Follows
+ * the vendor's documentation (docs/systems/autotask.md). Nobody has tried this connector on the vendor's own system.
  */
 
 import { z } from 'zod';
@@ -38,8 +38,8 @@ export function autotask({ userName, secret, integrationCode, baseUrl }: Ticketi
 
   return {
     name: 'Autotask',
-    // The vendor allows 10,000 calls, but slows calls down above 5000. The password is a part of the account, so that a person
-    // without the password cannot use up the calls.
+    // The vendor allows 10,000 calls an hour, and answers calls above 5000 more slowly. The password is a part of the account,
+    // so that a person without the password cannot use up the calls.
     limits: {
       account: [own ?? home, userName.toLowerCase(), integrationCode, secret].join('\n'),
       threads: 3,
@@ -108,7 +108,7 @@ export function autotask({ userName, secret, integrationCode, baseUrl }: Ticketi
 
 const types: Record<string, FieldType> = { string: 'text', double: 'number', datetime: 'instant' };
 
-/** Sorts by the text, because mistakes, missing rights and the limit of threads all have the status 500. */
+/** Sorts a failure by its text, because mistakes, missing rights and the limit of threads all have the status 500. */
 function sorted({ status, json, text, retryAfterSeconds }: Answer): Sorted | undefined {
   const read = errorsSchema.safeParse(json);
   const says = read.success ? read.data.errors.join('; ') : text;

@@ -1,7 +1,7 @@
 /**
  * ConnectWise PSA, REST API 3.0. Its address contains the codebase, which changes with each release of the vendor. A PATCH replaces
- * all custom fields together. Follows the vendor's documentation and clients (docs/systems/connectwise.md). Nobody has tried it on
- * the vendor's own system.
+ * all custom fields together. Follows the vendor's documentation and clients (docs/systems/connectwise.md). Nobody has tried this
+ * connector on the vendor's own system.
  */
 
 import { z } from 'zod';
@@ -23,7 +23,7 @@ const fieldSchema = z.object({
   numberDecimals: z.int().nullish(),
   options: z.array(z.object({ optionValue: z.string(), inactiveFlag: z.boolean().nullish() })).nullish(),
 });
-/** Keeps unknown fields, because a write sends everything back. */
+/** Keeps unknown fields, because a write sends all fields back. */
 const customFieldsSchema = z.array(z.looseObject({ id: z.int(), value: z.unknown() }));
 const ticketSchema = z.object({ id: z.int(), customFields: customFieldsSchema.nullish() });
 const errorSchema = z.object({

@@ -1,7 +1,7 @@
 /**
  * Jira Cloud, REST API 3. The fields that can be set, and their options, differ from issue to issue. The answer to a change has
  * no body, so the relay reads the field back. Follows the vendor's documentation and clients (docs/systems/jira.md). Nobody has
- * tried it on the vendor's own system.
+ * tried this connector on the vendor's own system.
  */
 
 import { z } from 'zod';
@@ -41,8 +41,8 @@ export function jira({ site, email, token, baseUrl }: TicketingConnections['jira
     fieldMinutes: 0,
 
     /**
-     * The site refuses a token with scopes, which works only at the address with the cloud id. The relay asks `/myself`, because
-     * other paths may also answer if the token is wrong.
+     * A token with scopes works only at the address with the cloud id, and the site refuses this token. The relay asks `/myself`,
+     * because other paths may answer even if the token is wrong.
      */
     async access(read) {
       const access = { baseUrl: `${origin}${api}`, auth: { type: 'basic' as const, username: email, password: token } };
@@ -67,13 +67,13 @@ export function jira({ site, email, token, baseUrl }: TicketingConnections['jira
       return /^(?:[a-z][a-z0-9_]*-)?\d{1,15}$/i.test(reference) ? [reference] : [];
     },
 
-    /** Also returns fixed fields, because their errors name the causes. An editable field hides others with the same name. */
+    /** Also returns fixed fields, so that an error can name the causes. An editable field hides other fields with its name. */
     async fields(session, ticketId) {
       const about = ticketId === undefined ? 'the fields' : `issue ${ticketId}`;
       const path = `/issue/${ticketId}/editmeta`;
       const editable = ticketId === undefined ? [] : Object.entries((await session.read(editableSchema, { path, about })).fields);
       const look = () => session.read(allFieldsSchema, { path: '/field', about: 'the fields' });
-      // For a ticket, the other fields only make errors clearer. If the look-up fails, such as for a long list, omit them.
+      // For a ticket, the other fields only make errors clearer. If the list is too long or unreadable, omit these fields.
       const others = ticketId === undefined ? await look() : await session.memory.of('all fields', () => look().catch(() => []));
       const fields = editable.map(([id, field]) => described(id, field));
       const names = new Set(editable.map(([, { name }]) => name));

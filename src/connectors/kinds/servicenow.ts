@@ -1,7 +1,7 @@
 /**
  * ServiceNow, Table API. Column names, labels and options are in the instance's own tables. In queries and in changes,
  * ServiceNow ignores a column that does not exist, and answers 200. Follows the vendor's documentation and clients
- * (docs/systems/servicenow.md). Nobody has tried it on the vendor's own system.
+ * (docs/systems/servicenow.md). Nobody has tried this connector on the vendor's own system.
  */
 
 import { z } from 'zod';
@@ -45,7 +45,7 @@ export function servicenow(settings: TicketingConnections['servicenow']): Ticket
     return session.read(schema, { path: `/${from}?${parameters}`, about }).then(({ result }) => result);
   }
 
-  /** The path of a ticket and one of its columns. If the answer omits the column, the user has no right to read it. */
+  /** The path of a ticket and one of its columns. If the answer omits the column, the user may not read this column. */
   const one = (ticketId: string, { id }: Field) =>
     `/${table}/${ticketId}?sysparm_fields=${id}&sysparm_exclude_reference_link=true`;
   const oneSchema = z.object({ result: rowSchema });

@@ -1,6 +1,6 @@
 /**
  * WorkMarket, Employer API v1. Requests are forms, answers are envelopes `{meta, response}`, and a send to groups is queued.
- * Follows the vendor's documentation and clients (docs/systems/workmarket.md). Nobody has tried it on the vendor's own system.
+ * Follows the vendor's documentation (docs/systems/workmarket.md). Nobody has tried this connector on the vendor's own system.
  */
 
 import { z } from 'zod';
@@ -154,7 +154,7 @@ function apiOf({ token, secret, baseUrl = home }: Settings): VendorApi {
         if (isRefusal(error, 301, 302, 307, 308, 404, 405, 410)) return tokenAt('/api/v1');
         throw error;
       });
-      // Newer documentation puts the token into a header. Older documentation uses a parameter. This call shows which one works.
+      // In newer documentation the token is a header, in older documentation a parameter. This call shows whether a header works.
       const bearer: Access = { ...access, auth: { type: 'bearer', token: accessToken } };
       return read(z.unknown(), bearer, { path: '/assignments/statuses', about: 'the statuses' }).then(
         () => bearer,
@@ -219,7 +219,7 @@ const reasons = [
   ['COMPANY_LOCKED', `${name} has locked the company`, `Ask ${name} to unlock the company, then retry`],
 ] as const;
 
-/** Finds the active group with this number or name. @throws ConnectorError if there is none, or if there are several */
+/** Finds the active group with this number or name. @throws ConnectorError if no group or several groups match */
 function groupCalled(groups: readonly Group[], called: string): Group {
   const isSimilar = ({ name }: Group) => name.trim().toLowerCase() === called.trim().toLowerCase();
   const ways = [({ id }: Group) => id === called, ({ name }: Group) => name === called, isSimilar];
@@ -229,7 +229,7 @@ function groupCalled(groups: readonly Group[], called: string): Group {
   const change = 'change groupId or sendToGroups, then retry';
   if (group) {
     const title = `"${called}" is the name of several groups at ${name}`;
-    throw refused(`${title}: ${shown(found)}`, title, `Use the number of one: ${found.map(({ id }) => id).join(', ')}`);
+    throw refused(`${title}: ${shown(found)}`, title, `Use the number of one group: ${found.map(({ id }) => id).join(', ')}`);
   }
   const [unusable] = found;
   if (!unusable) throw refused(`${name} shows no group "${called}"`, `There is no group "${called}" at ${name}`, capital(change));

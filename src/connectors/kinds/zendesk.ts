@@ -1,6 +1,6 @@
 /**
  * Zendesk Support, API 2. A write contains the time of the last known change. After a newer change, Zendesk refuses the write.
- * Follows the vendor's documentation and clients (docs/systems/zendesk.md). Nobody has tried it on the vendor's own system.
+ * Follows the vendor's documentation (docs/systems/zendesk.md). Nobody has tried this connector on the vendor's own system.
  */
 
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import type { Answer } from '../http.js';
 import { type Exchange, refused, type Sorted, ticketingSettings } from '../session.js';
 import type { Field, FieldType, TicketSystem } from '../tickets.js';
 
-const pageSize = 50; // The vendor allows 100, but fields with many options are long, and the relay reads at most 1 MiB.
+const pageSize = 50; // The vendor allows 100 fields. Fields with many options are long, and the relay reads at most 1 MiB.
 
 const fieldSchema = z.object({
   id: z.int(),

@@ -97,7 +97,7 @@ export class PlatformState {
   readonly calls = new Table(callSchema);
   readonly webhooks = new Table(webhookSchema); // the webhooks that a person has changed, by event
   readonly deliveries = new Table(deliverySchema);
-  /** The address and the token of the demo rule, which gets the webhooks until a person changes their addresses. */
+  /** The address and the token of the demo rule. The webhooks go to this rule until a person changes their addresses. */
   rule?: { url: string; token: string };
   readonly fault = new Fault(platformFailureSchema);
   private lastCall: number;

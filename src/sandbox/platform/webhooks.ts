@@ -34,7 +34,7 @@ const firstBodies: { [Event in PlatformEvent]?: string } = {
 export const webhookOf = ({ webhooks, rule }: PlatformState, event: PlatformEvent): Webhook =>
   webhooks.get(event) ?? { url: rule?.url ?? '', body: firstBodies[event] ?? '' };
 
-/** A rule with contents needs the event as JSON, which an empty body sends. So an unchanged list of actions becomes empty. */
+/** A rule with contents needs the event as JSON. An empty body sends this JSON, so an unchanged list becomes empty. */
 export function savedWebhook(state: PlatformState, event: PlatformEvent, { url, body }: Webhook): Webhook {
   const isUnchanged = body.replaceAll('\r', '') === webhookOf(state, event).body;
   return { url, body: isUnchanged && url.includes('/events/') ? '' : body };
@@ -68,7 +68,7 @@ export class Webhooks {
     this.stepsLeft = 0;
   }
 
-  /** In a step, workers accept, check in or complete about a third of the sent assignments. Each sixth step also creates one. */
+  /** In a step, workers accept, check in or complete a third of the sent assignments. Each sixth step creates an assignment. */
   step(chance = Math.random): void {
     const { assignments } = this.state;
     for (const { id, status } of [...assignments.values()]) {

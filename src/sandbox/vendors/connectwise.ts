@@ -11,7 +11,7 @@ import { faultsOf, Refusal, refuse, urlWith, type VendorContext, vendorApp, with
 export const connectwiseDoubts = {
   omittedFieldsAreKept: false, // true: a PATCH of `customFields` keeps the omitted fields; false: these fields become empty
   wrongCredentialsAre404: false, // false: 401
-  readOnlyFieldsAreRefused: false, // false: such fields can be written, because the guide says that they are for API use
+  readOnlyFieldsAreRefused: false, // false: read-only fields can be written, because the guide says that they are for API use
   datesKeepTime: true, // true: dates keep the time; false: the time becomes midnight
   isCloudIsText: false, // true: the text "True"; false: a boolean
 };

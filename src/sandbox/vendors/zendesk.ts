@@ -304,7 +304,7 @@ const ticket = (id: number, subject: string, status = 'open', values: Record<num
   return { id, subject, status, priority: null as string | null, ...times, values, audit };
 };
 
-/** There is a field of each type. Two fields have the title `Arrival`, and one is not active. Two fields have the title `Gate`. */
+/** There is a field of each type. Two fields have the title `Gate`. Two have the title `Arrival`, and one of them is inactive. */
 function firstState() {
   const token = { access: 'access-token-0', refresh: 'refresh-token-0', scope: 'read write' };
   return {

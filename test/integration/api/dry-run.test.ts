@@ -226,7 +226,7 @@ describe('dryRun', () => {
         assert.deepEqual([first?.outcome, second?.outcome], [outcome, 'runs']);
         assert.match(first?.condition?.error ?? '', words);
         assert.equal(first?.condition?.holds, undefined);
-        assert.ok(first?.effect, 'what it would do is known all the same');
+        assert.ok(first?.effect, 'the effect is known in spite of the error');
       });
       it(`if the platform is ${companyId}, without the text of the platform's error`, async () => {
         const shown = await triedOne(companyId, asking, false);

@@ -61,7 +61,7 @@ describe('the event stream', () => {
     await told(other, ({ pauses }) => JSON.stringify(pauses).includes('mail'));
     assert(questions() - asked <= 1, 'both share a question');
     const answers = one.events.filter(({ event }) => event === 'answer').length;
-    assert.equal(answers, 2, 'what is as it was is not said again');
+    assert.equal(answers, 2, 'an unchanged answer is not sent again');
     one.stop();
     other.stop();
   });

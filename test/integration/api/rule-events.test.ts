@@ -534,7 +534,7 @@ describe('a repeated event', () => {
       const header = await send(relayId, { id: 'T', status: 'draft' }, { token, headers: key('k') });
       assert.deepEqual(header.json(), byHeader);
     }
-    // An event with another body is another event, because the first event ran nothing.
+    // The first event ran nothing, so an event with the same id and another body counts as a new event.
     assert.equal((await send(relayId, { ...draft, more: 1 }, { token })).status, 202);
     // Without a key, each delivery counts as a new event.
     assert.equal((await send(relayId, { id: 'T', status: 'draft' }, { token })).status, 202);
@@ -624,7 +624,7 @@ describe('if a system is unavailable', () => {
         headers: { 'x-relay-token': token, ...(idempotencyKey && { 'idempotency-key': idempotencyKey }) },
         body: JSON.stringify(event),
       });
-    // It is unknown whether the event with this key has run before, so the answer must not say that it does not apply.
+    // An event with this key may have run before, so the answer must not say that the event does not apply.
     for (const response of [await ask(created), await ask(created, 'k'), await ask({ ...created, status: 'draft' }, 'k')]) {
       assert.equal(response.status, 503);
       assert.match(response.headers.get('retry-after') ?? '', /^\d+$/);

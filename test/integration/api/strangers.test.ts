@@ -74,7 +74,7 @@ describe('a stranger', () => {
     const listed = await fetch(`${served.url}/co/acme/rejected`, { headers });
     const kept = rejectedListSchema.parse(await listed.json()).items.find(({ problem }) => problem.detail.includes('`blue`'));
     assert.deepEqual([kept?.reason, kept?.relayIds], ['malformed-body', [served.relayId]]);
-    // The relay can read this body, so it answers as to a stranger, and stores the request after the answer.
+    // The relay can read this body and finds a wrong token. So the relay answers at once, and stores the request later.
     assert.equal((await post(JSON.stringify([action('wrong'), right]))).status, 429);
   });
 

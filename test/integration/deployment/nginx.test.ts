@@ -88,7 +88,7 @@ describe('behind nginx', { skip: nginx === undefined && 'nginx is not installed'
       ...[`//co/acme//events/4711//${link}`, `/co/acme/event/4711/${token}`, `/co/acme/chains?key=${token}`, `/hold/${link}?x`],
     ];
     for (const path of paths) await send(post(path));
-    // nginx logs these as errors, with their paths.
+    // nginx logs these requests as errors, with their paths.
     for (const path of paths.slice(0, 3)) assert.deepEqual((await send(post(path, 3_000_000))).statuses, [413]);
     await send(post('/co/acme/relay', 3_000_000));
     const lines = await eventually('nginx to log', async () => {

@@ -1,5 +1,5 @@
 /**
- * The events and workflow tasks of a chain that goes well, summed over both workflows. A change that adds an event or a task
+ * The events and workflow tasks of a chain without failures, summed over both workflows. A change that adds an event or a task
  * must say why.
  */
 

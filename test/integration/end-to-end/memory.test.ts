@@ -18,8 +18,8 @@ const { chains } = stack.store;
 type Company = Awaited<ReturnType<typeof stack.company>>;
 
 /**
- * The collector of the worker gets no lease, so that only the tests' own collectors run. They begin like a restarted worker. The
- * worker loses the ends of chains, like a worker that crashes.
+ * The collector of the worker gets no lease, so that only the tests' own collectors run. These collectors begin like a restarted
+ * worker. The worker loses the ends of chains, like a worker that crashes.
  */
 const writeEnd = chains.end.bind(chains);
 const losesEnds = mock.method(chains, 'end', () => {});
@@ -132,7 +132,7 @@ it('needs no collector for the end of a chain, which its worker writes as the co
   );
   await stack.database.query('DELETE FROM chains WHERE company_id = $1', [company.companyId]);
   const read = await collected(company, [failed], ({ closedAt }) => closedAt !== undefined);
-  // The time of the end comes from two clocks.
+  // The worker and Temporal use different clocks for the time of the end.
   const comparable = ({ closedAt: _, place: __, details = '', ...row }: ChainRow) => ({ ...row, details: JSON.parse(details) });
   assert.deepEqual(
     read.flatMap((row) => row && comparable(row)),

@@ -1,4 +1,4 @@
-/** A rule that expects events becomes quiet: its notice, and the notice about the next event. Also the weekly digest. */
+/** The notices about a rule that expects events: it becomes quiet, and the next event comes. Also tests the weekly digest. */
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';

@@ -142,7 +142,7 @@ describe('a repeated event', () => {
       Array(3).fill('idempotency-key-reused'),
     );
     assert.equal((await company.ended(chainId)).status, 'completed');
-    // A person can send it again, as another event.
+    // A person can resend the refused request, as another event.
     await publishAgain(contentsOf('v'));
     const resent = await ask(`/rejected/${json.items[0].rejectedId}/resend`, 'POST');
     assert.equal(resent.status, 202, JSON.stringify(resent));

@@ -76,7 +76,7 @@ for (const { name, open, skip } of testDatabases) {
       await store.causes.hold(why(companyId), action('a', { since: minutesAgo(1) }));
       assert.deepEqual([(await get(companyId)).actions, (await get(companyId)).endedAt], [1, undefined]);
       await end(companyId, 'a', minutesAgo(5));
-      assert.equal((await get(companyId)).actions, 1, 'an end from before it was held anew');
+      assert.equal((await get(companyId)).actions, 1, 'an end from before the second hold does not count');
     });
 
     it('count an action once if it is now held for another reason', async () => {
@@ -84,7 +84,7 @@ for (const { name, open, skip } of testDatabases) {
       await store.causes.hold(why(companyId), action('a'));
       await store.causes.hold(why(companyId, 'c2'), action('a', { since: minutesAgo(1) }));
       assert.equal((await get(companyId, 'c2')).chains, 1);
-      assert.equal(await store.causes.get(companyId, 'c1'), undefined, 'nothing is known of it any more');
+      assert.equal(await store.causes.get(companyId, 'c1'), undefined, 'the first cause is deleted');
     });
 
     it('count correctly with many writers', async () => {

@@ -31,7 +31,7 @@ const noteAt = (externalSystemTicketId: string): Pick<Case, 'action' | 'shows'> 
   shows: (value) => `${externalSystemTicketId} · Replace a broken till|note: ${value}`,
 });
 const notes = ['cfValue', 'Use the back door', 'Ring at the gate'] as const;
-const correct = 'Change what it says';
+const correct = 'Fix the cause';
 
 /** Without `edited`, a person solves the problem at the vendor and retries. With `edited`, a person edits the action. */
 const cases: Record<keyof typeof ticketingKinds | keyof typeof platformKinds, Case> = {

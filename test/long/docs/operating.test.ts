@@ -122,7 +122,7 @@ function missingAssignment(): string {
   return String(Math.floor(Math.random() * 1e12));
 }
 
-/** A send with a ticket update before it and one after it. */
+/** A ticket update, a send, and another ticket update. */
 function around(assignment: string): Action[] {
   return [udf(`t-${assignment}`), send(assignment, { groupId: '501' }), udf(`t-${assignment}`)];
 }
@@ -243,7 +243,7 @@ function fixtureFor({ needs, expected }: Block): Promise<Fixture> {
   return known;
 }
 
-/** The checks that a block may name. If a block names none, each command must succeed and print something. */
+/** The checks that a block may name. If a block names no check, each command must succeed and print something. */
 const outcomes: Record<string, (fixture: Fixture, wanted: string) => Promise<unknown>> = {
   action: ({ company, chains, variables }, state) =>
     Promise.all(

@@ -1,6 +1,6 @@
 /**
  * Notices when many actions fail for the same reason: one about the first failure at once, one about all later failures, and one
- * recovery at the end.
+ * about the recovery at the end.
  */
 
 import assert from 'node:assert/strict';

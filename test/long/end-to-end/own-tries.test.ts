@@ -8,7 +8,7 @@ import { actor, email, eventually, send, startStack, Unmet, udf } from '../../en
 const stack = await startStack({ retryBudgetSeconds: 1 });
 const states = (chain: { actions: { state: string }[] }) => chain.actions.map(({ state }) => state);
 
-/** A company with a platform of its own, which is out of order until `heal`. */
+/** A company with its own platform, which fails until `heal`. */
 async function companyInOutage() {
   const platform = await startPlatform({ host: '127.0.0.1', port: 0 });
   after(() => platform.close());

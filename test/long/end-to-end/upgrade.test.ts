@@ -284,7 +284,7 @@ async function subjectOf(shape: Shape, { api, adminToken, mailUrl, client, taskQ
       await at.until(chainId, outdated, 'the action to wait for newer workers');
       assert(!platform.state.tickets.has('T'));
     },
-    /** Brings the chain to its end, which must be the end of its shape. */
+    /** Brings the chain to its end. The states at the end must be those of the shape. */
     async finish() {
       await shape.finish(this);
       const isWanted = (actions: { state: string }[]) => `${actions.map(({ state }) => state)}` === `${shape.states}`;

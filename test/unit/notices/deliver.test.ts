@@ -37,7 +37,7 @@ interface Attempted {
 /**
  * One attempt to notify these contacts.
  * @param reach - the result of notifying one contact
- * @returns who was notified, the attempt's record, and whether it is to be repeated
+ * @returns who was notified, the attempt's record, and whether the attempt must be repeated
  */
 async function attempt(
   contacts: string[],

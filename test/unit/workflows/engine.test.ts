@@ -146,7 +146,7 @@ describe('retries of many e-mails', () => {
     await driven.activate(Array.from({ length: 60 }, (_, index) => signal('retry', [index])));
     const underWay = driven.scheduled.length - before;
     assert(underWay >= 50 && underWay <= 1000, `${underWay} activities under way`);
-    // A waiting activity starts when another one ends.
+    // A waiting activity starts when another activity ends.
     const first = driven.scheduled.slice(before);
     await driven.activate(first.map((one) => done(one)));
     assert(driven.scheduled.length - before > underWay);

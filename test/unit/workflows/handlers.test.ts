@@ -70,7 +70,7 @@ const wild = fc.oneof(
   fc.constant(`2026-07-01 (${'x'.repeat(100_000)})`),
 );
 
-/** Every place in the value. */
+/** The path of every part of the value. */
 function placesIn(value: unknown, path: string[] = []): string[][] {
   if (typeof value !== 'object' || value === null) return [path];
   return [path, ...Object.entries(value).flatMap(([name, part]) => placesIn(part, [...path, name]))];

@@ -13,7 +13,7 @@ import { tenant } from '../../../hostile/attacks/tenant.js';
 const requestsPerMinute = 20;
 const stack = await startStack({ rateLimitPerMinute: requestsPerMinute, uses: { lists: 6 } });
 
-/** The number of each answer. */
+/** The number of answers with each status. */
 async function answers(count: number, ask: (n: number) => Promise<Response>): Promise<Record<number, number>> {
   const counted: Record<number, number> = {};
   for (let n = 0; n < count; n += 1) {

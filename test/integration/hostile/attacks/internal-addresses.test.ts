@@ -1,4 +1,4 @@
-/** A company's own key sets an address inside the operator's network. The operator has allowed one host there for itself. */
+/** A company's own key sets an address in the operator's network. Only an admin token may set the one allowed host. */
 
 import assert from 'node:assert/strict';
 import { lookup } from 'node:dns/promises';

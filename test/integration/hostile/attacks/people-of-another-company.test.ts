@@ -1,4 +1,4 @@
-/** Company `evil` may list any address, also one that another company lists. It gets no access to the other company. */
+/** Company `evil` may list any address, even an address of another company. `evil` gets no access to the other company. */
 
 import assert from 'node:assert/strict';
 import { after, it } from 'node:test';
@@ -37,7 +37,7 @@ it('a company neither sees, changes nor becomes a person of another company', as
   assert.equal((await api.ask('DELETE', `${people('evil')}/${ada.personId}`, key)).status, 404, 'by an id of the other company');
   assert.deepEqual(await listed('acme'), before);
 
-  // The same address in two companies is two people. Each has its own role, and can be removed alone.
+  // The same address in two companies means two people, each with a role. A company can remove only its own person.
   const twin = (await api.ask('PUT', people('evil'), key, { email: 'ADA@acme.example', role: 'manage' })).json;
   assert.notEqual(twin.personId, ada.personId);
   const of = (await api.store.people.withAddress('ada@acme.example')).map(({ companyId, role }) => [companyId, role]);

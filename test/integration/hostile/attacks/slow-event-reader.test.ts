@@ -16,7 +16,7 @@ describe('an event reader that does not read', () => {
   /** The number of requests for each path. */
   const asked = new Map<string, number>();
   const list = route.company('GET /co/:companyId/chains', 'listChains', '', {
-    answers: { 200: ['Another one each time, of 2 MiB.', z.object({})] },
+    answers: { 200: ['Each answer differs from the last one, and has 2 MiB.', z.object({})] },
     handle(c) {
       const { pathname, search } = new URL(c.req.url);
       const version = (asked.get(pathname + search) ?? 0) + 1;

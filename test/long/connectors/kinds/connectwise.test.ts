@@ -184,7 +184,7 @@ describe('connectwise', () => {
       assert.match((await failing(ticketing().setField(update('x', { name }), call))).facts.title ?? '', /There is no field/);
     simulator.vendor.state.fields.push(...simulator.vendor.state.fields.slice(1, 2).map((field) => ({ ...field, id: 40 })));
     const twice = await failing(ticketing().setField(update('x'), call));
-    assert.match(twice.facts.remedy ?? '', /Use the id of one as cfName: 29, 40/);
+    assert.match(twice.facts.remedy ?? '', /Use the id of one field as cfName: 29, 40/);
     await ticketing().setField(update('by its id', { name: '40' }), call);
     assert.equal(simulator.vendor.state.tickets.get(5000)?.values[40], 'by its id');
   });

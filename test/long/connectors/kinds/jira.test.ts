@@ -66,7 +66,7 @@ describeTicketSystem({
     { field: 'Visit day', value: '05/Jan/26', says: /not a timestamp/ },
     { field: 'Door code', value: 'x', says: /edit screen.*does not exist for the issue.*may not edit/ },
     { field: 'Imported from', value: 'x', says: /edit screen.*does not exist for the issue.*may not edit/ },
-    { field: 'customfield_10019', value: '2026-01-05', says: /no ticket field/ }, // Two fields are called Arrival. This one is hidden.
+    { field: 'customfield_10019', value: '2026-01-05', says: /no ticket field/ }, // Two fields are called Arrival. This field is hidden.
   ],
   stored: (state, field) => {
     const value = stored(state, field);
@@ -173,7 +173,7 @@ describe('jira', () => {
     for (const field of fields) if (field.name === 'Arrival') field.isOnScreen = true;
     const time = '2026-01-05T14:00:00Z';
     const error = await failing(ticketing().setField(update(time, { name: 'Arrival' }), call));
-    assert.match(error.facts.remedy ?? '', /Use the id of one as cfName: customfield_10010, customfield_10019/);
+    assert.match(error.facts.remedy ?? '', /Use the id of one field as cfName: customfield_10010, customfield_10019/);
     await ticketing().setField(update(time, { name: 'customfield_10019' }), call);
     assert.equal(stored(simulator.vendor.state, 'customfield_10019'), '2026-01-05T14:00:00.000Z');
   });

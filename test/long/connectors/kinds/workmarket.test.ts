@@ -159,10 +159,10 @@ function suite(doubts: Doubts): void {
   const refusals: [object, RegExp, RegExp][] = [
     [{ name: 'insufficient-funds' }, /funds at WorkMarket are too low/, /Add funds/],
     [{ name: 'company-locked' }, /has locked the company/, /unlock/],
-    [{ name: 'validation', path: '/send' }, /refused the send of assignment 6029116324/, /Change what the message says/],
+    [{ name: 'validation', path: '/send' }, /refused the send of assignment 6029116324/, /Fix the cause that the message names/],
     [{ name: 'permission', path: '/send' }, /does not let the relay's user/, /Give the user the rights/],
     [{ name: 'credentials' }, /does not accept the credentials/, /Enter new credentials in the company's platform settings/],
-    [{ name: 'validation', path: '/groups' }, /refused the groups/, /Change what the message says/],
+    [{ name: 'validation', path: '/groups' }, /refused the groups/, /Fix the cause that the message names/],
     [{ name: 'permission', path: '/groups' }, /does not let/, /Give the user the rights/],
   ];
   for (const [fault, title, remedy] of refusals)
@@ -222,7 +222,7 @@ function suite(doubts: Doubts): void {
     assert.match(error.facts.title ?? '', /WorkMarket shows the status draft and 0 workers, as before/);
     assert.deepEqual(run.kept, { sending: true, before: { status: 'draft', workers: 0 }, told: true, sentTo: [] });
     assert.equal(it_.sends().length, 1);
-    assertUnknown(await failing(run.send({ ...short, attempt: 2 }))); // This is not the retry of a person.
+    assertUnknown(await failing(run.send({ ...short, attempt: 2 }))); // This attempt is not a retry by a person.
     assert.equal(it_.sends().length, 1);
     assert.deepEqual(await run.send({ attempt: 1 }), { recipients: 2 });
     assert.equal(it_.sends().length, 2);

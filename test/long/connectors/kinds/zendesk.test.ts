@@ -182,7 +182,7 @@ describe('zendesk', () => {
 
   it('names the ids of fields with the same title', async () => {
     const error = await failing(ticketing().setField(update('x', { name: 'gate' }), call));
-    assert.match(error.facts.remedy ?? '', /Use the id of one as cfName: 360013, 360014/);
+    assert.match(error.facts.remedy ?? '', /Use the id of one field as cfName: 360013, 360014/);
   });
 
   it('reads all pages of the fields', async () => {

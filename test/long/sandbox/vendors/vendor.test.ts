@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Faults, formOf, Refusal, serveVendor, type VendorState, vendorApp } from '../../../../src/sandbox/vendors/vendor.js';
 
-/** A vendor that adds up the numbers that it receives. */
+/** A vendor that adds the received numbers. */
 function createCounter() {
   const state: VendorState & { sum: number } = { calls: [], sum: 0 };
   const faults = new Faults(['tired', 'forgetful']);
