@@ -1,4 +1,4 @@
-/** Describes the mistake in an unreadable body: where it is, what is wrong, and how to correct the webhook's template. */
+/** Describes the mistake in an unreadable body: the place, the error, and how to correct the template of the webhook. */
 
 import { mostBytes } from '../chain/request.js';
 import type { BreakKind } from './repair.js';
@@ -89,7 +89,7 @@ const words: Record<FlawKind, { says(field: string, at: string): string; advice:
   },
 };
 
-/** Describes a flaw, such as `line 1, column 205: the text of …`. @param text - the body, with its tokens masked. */
+/** Describes a flaw in words: `line 1, column 205: the text of …`. @param text - the body with masked tokens. */
 export function flawWords({ kind, offset, field, error }: Flaw, text: string): string {
   const shown = text.slice(offset ?? 0);
   const about = field === undefined || field === '' ? 'a field' : `\`${field.slice(0, 40)}\``;

@@ -1,4 +1,4 @@
-/** Reads a request's body as actions. If the body is not strict JSON but has only one meaning, accepts it with warnings. */
+/** Reads a request's body as actions. If the body is not strict JSON but has only one meaning, accepts the body with warnings. */
 
 import { type Fields, isObject } from '../chain/fields.js';
 import { type Issue, maxActions } from '../chain/request.js';
@@ -26,7 +26,7 @@ export async function readClosely(received: Received): Promise<Reading> {
   return body.ok ? asActions(body.text, body.value, body.warnings) : body;
 }
 
-/** A body as JSON. `text` is the JSON that was read, after repairs. */
+/** A body that was read as JSON. `text` is the JSON after the repairs. */
 export type ReadJson =
   | { ok: true; text: string; value: unknown; warnings: Issue[] }
   | ({ ok: false; flaw: Flaw } & Pick<Unread, 'text' | 'cut'>);
