@@ -1,4 +1,4 @@
-/** Notifies people about quiet rules, and sends the weekly digests. A worker calls this once a minute. */
+/** Notifies people about quiet rules, and sends the weekly digests. A worker calls `watch` once a minute. */
 
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
