@@ -39,7 +39,7 @@ export function assignmentRoutes({ store, connectors }: ApiOptions): Route[] {
     route.company('GET /co/:companyId/assignments/:assignmentId', 'getAssignment', 'Read the status of an assignment now', {
       use: 'reads',
       description: 'Asks the platform of the company for at most five seconds. The relay keeps each answer for ten seconds.',
-      answers: { 200: ['The status at the platform, or why it cannot be read.', assignmentNowSchema] },
+      answers: { 200: ['The status at the platform, or the reason why the status is unknown.', assignmentNowSchema] },
       async handle(c, { companyId, assignmentId }) {
         const { company } = found(await store.settings.of(companyId), `company ${companyId}`);
         return c.json(await read(company, found(assignmentId.length <= 500 && assignmentId, `assignment ${assignmentId}`)));

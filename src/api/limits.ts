@@ -31,7 +31,7 @@ interface RateLimit {
 
 const uncounted: RateLimit = { exceeded: false, headers: {} };
 
-/** Each kind of use has its own limit. So an open page never blocks its user, although its stream reads lists again and again. */
+/** Each kind of use has its own limit. So the stream of an open page never blocks the other requests of the user. */
 export type Use = 'lists' | 'reads' | 'streams' | 'steering' | 'sign-ins';
 
 const signInsPerMinute = 10;
@@ -190,7 +190,7 @@ export async function withinLimit(c: Context, limits: Limits, companyId: string,
     const detail = `Company ${companyId} has sent more than its ${most} requests a minute. Nothing has run.`;
     throw new Rejection('rate-limited', 'rate-limited', detail, { headers });
   } catch (error) {
-    // Read `c.res` only after an error: Hono streams an answer if the code has read `c.res` before, and this takes longer.
+    // Read `c.res` only after an error: Hono streams an answer if the code has read `c.res` before, and streaming takes longer.
     for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value);
     throw error;
   }

@@ -30,7 +30,7 @@ const acceptedHeaders = {
 
 /** Describes the answers of `answerStarted` for OpenAPI: the answer 202, the headers of the answer 200, and the problems. */
 export const acceptedAnswer: Answer = ['The chain is accepted and will run.', acceptedSchema, acceptedHeaders];
-export const replayedHeaders = { ...acceptedHeaders, 'Idempotency-Replayed': '`true` if this answer repeats the first one.' };
+export const replayedHeaders = { ...acceptedHeaders, 'Idempotency-Replayed': '`true` if this answer repeats the first answer.' };
 
 export const startProblems = [
   'invalid-chain',
