@@ -16,7 +16,7 @@ import { bearerOf } from '../service/metrics-access.js';
 import { longestSessionHours } from '../store/sessions.js';
 import type { Store } from '../store/store.js';
 
-/** The Hono environment of handlers that run after a guard. They read the caller with `c.get('actor')`. */
+/** The Hono environment of handlers that run after a guard. These handlers read the caller with `c.get('actor')`. */
 export interface Authenticated {
   /**
    * `trustedOrigin`: with a session, pages of this origin may also make changes. `signInAt`: the sign-in address in a 401 answer
@@ -186,7 +186,7 @@ export class Callers {
     return getSignedCookie(c, await this.#signingKey(), sessionCookie, this.#prefix);
   }
 
-  /** The signing key contains a random key. Otherwise an attacker could test guesses of the admin token against a cookie. */
+  /** The signing key contains a random key. Otherwise an attacker could use a cookie to test guesses of the admin token. */
   #signingKey(): Promise<Uint8Array<ArrayBuffer>> {
     this.#signing ??= this.#store.sessions.signingKey().then(
       (stored) => new Uint8Array(deriveKey(`${stored}\n${this.#endsSessions}`, 'session')),

@@ -43,7 +43,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
     const { notify } = settings;
     const leaking = (['platform', 'ticketing'] as const).filter((name) => {
       const system = settings[name];
-      // A stored system that sends `auth` over plain http stays valid as long as nobody changes it.
+      // A stored system that sends `auth` over plain http stays valid as long as nobody changes the system.
       return system && leaksAuth(system) && !isDeepStrictEqual(system, stored?.[name]);
     });
     const leaks = 'must be https, since auth is sent there (or set allowPlainText to true)';

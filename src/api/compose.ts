@@ -1,4 +1,4 @@
-/** `/co/{companyId}/chains/compose`: validates a draft of a chain and shows what it would do. Sends and stores nothing. */
+/** `/co/{companyId}/chains/compose`: validates a draft of a chain, and predicts its result. Sends and stores nothing. */
 
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';

@@ -1,6 +1,6 @@
 /**
  * The dry run predicts the result of each action, without any effect. Only callers who may read the company's chains see the
- * platform's answers. Senders see whether a condition holds, because the effects of a real chain show the same.
+ * platform's answers. Senders see whether a condition holds, because the effects of a real chain show this, too.
  */
 
 import { actionDefinitions } from '../chain/actions.js';

@@ -71,7 +71,7 @@ export async function authenticateEvent(
   throw new Rejection(reason, 'unauthorized', unauthorized, { headers, mistakes, signature, refusal: { reason, relayId } });
 }
 
-/** Whether the sender is known, or cannot be looked up now. */
+/** Whether the relay knows the sender, or cannot look up the sender now. */
 export async function mayBeAuthenticEvent(options: Options, sender: EventSender): Promise<boolean> {
   // If no more answers can be delayed, do not compare a token that somebody could guess.
   const isGuess = options.guesses.isFull && isTakenOver(sender.token ?? '');

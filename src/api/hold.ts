@@ -1,7 +1,7 @@
 /**
  * `/hold`: somebody with the link of a notice decides about one held action, without a key. A GET of the link decides nothing,
  * because mail scanners open links, too. The GET sets a cookie for this action, and redirects to an address without the link.
- * After a decision, the page waits a few seconds for its result.
+ * After a decision, the page waits a few seconds for the result.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -109,7 +109,7 @@ export class Limits {
     return signingIn && !ofAll.exceeded ? this.#take(this.#signIns, group) : ofAll;
   }
 
-  /** @param keyId - the id of a key or person, or the path of a hold page. @returns the exceeded limit, or else the limit of the key */
+  /** @param keyId - the id of a key or person, or the path of a hold page. @returns the exceeded limit, or the limit of the key */
   async ofUse(use: Use, keyId: string, companyId?: string): Promise<RateLimit & { together?: boolean }> {
     const { key, company } = this.#uses[use];
     const ofKey = await this.#take(key, keyId);
@@ -220,7 +220,7 @@ function tooManyFailures(headers: RateLimit['headers']): Problem {
 export const ofStream = (env: Context['env']) => ({ ...env, isOfStream: true });
 const isOfStream = ({ env }: Context) => env?.isOfStream === true;
 
-/** Counts requests with a key or of a person. Does not limit requests of admins. */
+/** Counts the requests of keys and people. Does not limit requests of admins. */
 export function limitUse(limits: Limits, use: Use): MiddlewareHandler<Authenticated> {
   return async (c, next) => {
     await countUse(c, limits, isOfStream(c) ? 'streams' : use, c.get('actor'));

@@ -123,7 +123,7 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
   ];
 }
 
-const rotatedAtOnce = 200; // one request encrypts at most this number of rows, so that it takes only seconds
+const rotatedAtOnce = 200; // one request encrypts at most this number of rows, so that the request takes only seconds
 
 export function encryptionRoutes({ encryption }: Store): Route[] {
   return [

@@ -29,7 +29,7 @@ const maxWaiting = 200; // the maximum number of waiting requests in all queues;
 const keptAtOnce = 100; // at most this many requests that need `confirm` for a company and reason; then one more in `keptEveryMs`
 const keptEveryMs = 36_000;
 const saidEveryMs = 3_600_000; // at most one log line an hour for each company and reason
-const answerMs = 50; // the delay before the relay stores a request, so that the answer goes out first
+const answerMs = 50; // the delay before the relay stores a request, so that the sender gets the answer first
 const fullMs = 10_000; // if the store has no room, the relay tries to store again after this time
 const maxRules = 5; // the maximum number of rules that get a notice of one request
 
@@ -45,7 +45,7 @@ export class Rejections {
 
   /**
    * Stores the request before its answer. If there is no room, only adds the request to the count of a stored request.
-   * @returns what was stored or counted. @throws Problem 503 if storing fails
+   * @returns the stored or counted request. @throws Problem 503 if storing fails
    */
   async keepFirst(request: RefusedRequest): Promise<Keeping | undefined> {
     const { log } = this.options;

@@ -131,7 +131,7 @@ export function withoutContents(relayId: string): Rejection {
   return new Rejection('event-refused', 'rule-without-contents', detail);
 }
 
-/** The idempotency key of an event: from its headers, or else the value at the path `dedupeBy`. */
+/** The idempotency key of an event: from its headers, otherwise the value at the path `dedupeBy`. */
 export function dedupe(key: string | undefined, door: Pick<EventDoor, 'dedupeBy'> | undefined, event: Fields) {
   const { dedupeBy } = door ?? {};
   if (key !== undefined || dedupeBy === undefined) return { key, warnings: [] };

@@ -68,7 +68,7 @@ export function signInRoutes({ store, connectors, links, limits, log, openId }: 
     await operatorMail.mailer.send(message, { timeoutMs: 60_000 });
   };
 
-  /** The people whom the link of this request can sign in, in this browser. */
+  /** The people who can sign in with the link of this request, in this browser. */
   const asked = async (c: Context<Authenticated>) => {
     const [link, browser] = [token.safeParse(c.req.param('link')).data, callers.browser(c)];
     return link && browser ? { link, browser, choices: await people.choices(link, browser) } : undefined;

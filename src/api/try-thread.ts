@@ -18,7 +18,7 @@ export interface TryTask {
   against: Contents | undefined; // the published version, if there is one
   domains: string[] | undefined; // the allowed domains of recipients
   keys: string | undefined; // the text of the keyring
-  rows: StoredRow[]; // events as they are stored
+  rows: StoredRow[]; // events as the database stores them
   mostMs: number;
 }
 

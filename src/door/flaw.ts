@@ -102,6 +102,6 @@ export function flawWords({ kind, offset, field, error }: Flaw, text: string): s
   return `line ${line}, column ${column}: ${says}`;
 }
 
-/** Replaces NUL characters and single surrogates, because PostgreSQL refuses them. */
+/** Replaces NUL characters and single surrogates, because PostgreSQL refuses such characters. */
 export const storable = (text: string): string => Buffer.from(text.replaceAll('\0', '\ufffd')).toString();
 export const flawAdvice = ({ kind }: Flaw): string => words[kind].advice;

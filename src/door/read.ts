@@ -12,7 +12,7 @@ export type Reading =
   | { ok: true; text: string; elements: Fields[]; warnings: Issue[]; looseness(): Flaw | undefined }
   | ({ ok: false; flaw: Flaw } & Unread);
 
-/** `cut`: whether the end of the text is missing. `errors`: elements that are not actions. */
+/** `cut`: whether the end of the text is missing. `errors`: one mistake for each element that is no action. */
 export type Unread = { text: string; cut: boolean; errors?: Issue[] };
 
 /** The fast path for plain JSON. If this function returns undefined, `readClosely` must read the body. */

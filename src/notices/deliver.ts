@@ -42,7 +42,7 @@ export interface DeliveryDeps {
 /** A pause, or time without workers, makes a hold longer than the notice says. So a link stays valid for this additional time. */
 const linkGraceMs = 24 * 3600 * 1000;
 
-/** If no contact got the notice, the operator gets it from this attempt on, about five minutes after the first attempt. */
+/** If no contact has got the notice before this attempt, the operator gets it, about five minutes after the first attempt. */
 const lastAttemptAlone = 7;
 
 /**
@@ -65,7 +65,7 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
   }
   const { name: companyName, timeZone, noticeEdits: edits } = company;
   const { namespace } = client.options;
-  // Only operators can read decrypted data in Temporal's Web UI, so the company's contacts get no link to it.
+  // Only operators can read decrypted data in Temporal's Web UI, so the company's contacts get no link to the Web UI.
   const context = { companyName, timeZone, ruleName: rule?.name ?? relayId, links: { api: links.api }, namespace, edits };
   const own = { ...joinedOf(notice, context), causeId: toldUnder(notice, rule), noticeKey: key };
   // The budget does not apply to test notices, which have their own limit, or to notices of a deleted company.
