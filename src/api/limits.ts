@@ -109,7 +109,7 @@ export class Limits {
     return signingIn && !ofAll.exceeded ? this.#take(this.#signIns, group) : ofAll;
   }
 
-  /** @param keyId - the id of a key or person, or the path of a hold page. @returns the exceeded limit, or the limit of the key */
+  /** @param keyId - the id of a key or person, or the path of a hold page. @returns an exceeded limit, or the limit of the key */
   async ofUse(use: Use, keyId: string, companyId?: string): Promise<RateLimit & { together?: boolean }> {
     const { key, company } = this.#uses[use];
     const ofKey = await this.#take(key, keyId);
