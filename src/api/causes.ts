@@ -66,8 +66,8 @@ export function causeRoutes(options: ApiOptions, rejections: Rejections): Route[
     route.company('POST /co/:companyId/causes/:causeId/silence', 'silenceCause', 'Silence a cause for a while', {
       ...decision,
       description:
-        'For this time, the relay sends no notice about further actions that are held for this cause. But the relay sends a notice ' +
-        'when an action fails because nobody decided, and when no action is held any more.',
+        'For this time, the relay sends no notice about further actions that are held for this cause. But it sends a notice when ' +
+        'an action fails because nobody decided, and when no action is held any more.',
       body: silenceRequest,
       async handle(c, { companyId, causeId, actor, body: { seconds } }) {
         await store.causes.silence(companyId, causeId, seconds, actor);

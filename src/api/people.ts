@@ -14,7 +14,7 @@ export function peopleRoutes({ people }: Pick<Store, 'people'>): Route[] {
       },
     }),
     route.manager('PUT /admin/companies/:companyId/people', 'putPerson', 'Add a person, or change a role', {
-      description: 'The e-mail address identifies the person. Without `name`, the name of a listed person stays the same.',
+      description: 'The e-mail address identifies the person. Without `name`, the name of a listed person stays.',
       body: personRequest,
       answers: { 200: ['The person is changed.', personSchema], 201: ['The person is added.', personSchema] },
       problems: ['limit-reached', 'not-found'],

@@ -141,7 +141,7 @@ export function keptBody(text: string, { bytes }: Received, cut: boolean, flaw?:
   return { text, bytes: bytes.byteLength, cut, ...(place && { place }) };
 }
 
-/** The probable actions of the body. Undefined if the body has no actions or is incomplete, or if too many long bodies came. */
+/** The probable actions of the body. Undefined if the body has none or is incomplete, or if too many long bodies came. */
 function proposed({ companyId, reading }: Asked, tokens: Recognizer, hide: TokensIn['hide']): ProposedAction[] | undefined {
   const isWhole = reading.ok || !['too-large', 'charset', 'content-encoding'].includes(reading.flaw.kind);
   if (!isWhole || (reading.text.length > smallLength && !proposals.take(companyId))) return undefined;

@@ -67,10 +67,10 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
     }),
     route.company('POST /co/:companyId/rejected/:rejectedId/resend', 'resendRejected', 'Send a refused request again', {
       description:
-        'Needs no tokens. Delays start now. `actions` edits the request first. The relay validates the result like any ' +
-        'request. If the body could not be read, `proposed` sends the actions of its `proposal`. An event runs through the ' +
-        'published version of its rule; `event` replaces the stored event. If the request came with a revoked or rotated ' +
-        'token, or without a right signature, add `confirm`. Without `confirm`, the answer shows the actions or the event.',
+        'Needs no tokens. Delays start now. `actions` edits the request first. The relay validates the result like any request. If the ' +
+        'body could not be read, `proposed` sends the actions of its `proposal`. An event runs through the published version of its ' +
+        'rule; `event` replaces it first. If the request came with a revoked or rotated token, or without a right signature, add ' +
+        '`confirm`. Without `confirm`, the answer shows the actions or the event.',
       rawBody: resendRequest,
       answers: {
         202: [acceptedAnswer[0], acceptedEventSchema.or(acceptedSchema), replayedHeaders],

@@ -131,7 +131,7 @@ function whatHappens({ nextAttemptAt, heldUntil, reason }: ActionStatus, shown: 
       ? `The relay retries the action automatically, next at ${shown(nextAttemptAt)}. You get a notice when it succeeds.`
       : 'The relay does not retry the action automatically.';
   if (!heldUntil) return [tries];
-  const end = 'If nobody decides by then, the action fails, and the actions that wait for it do not run.';
+  const end = 'If nobody decides by then, it fails, and the actions that wait for it do not run.';
   return [tries, `The action is held until ${shown(heldUntil)}. ${end}`];
 }
 

@@ -111,7 +111,7 @@ describe('the text of a notice', () => {
       ],
       'What happens next': [
         'The relay retries the action automatically, next at 2024-03-05 16:18:00 UTC. You get a notice when it succeeds.',
-        'The action is held until 2024-03-08 16:07:09 UTC. If nobody decides by then, the action fails, and the actions that wait for it do not run.',
+        'The action is held until 2024-03-08 16:07:09 UTC. If nobody decides by then, it fails, and the actions that wait for it do not run.',
       ],
       'Will still run': [`Send an e-mail: alert, due ${shownTime(later)}`],
       'Waiting for this action': ['Update a ticket field'],
