@@ -1,4 +1,4 @@
-/** Records who set the addresses that the relay calls. An address set with a company key must be public. */
+/** Records who set the addresses that the relay calls. If a company key sets an address, the address must be public. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { propertyOf } from '../chain/condition.js';
@@ -59,7 +59,7 @@ function kindOf(settings: Record<string, unknown>, section: AddressSection): unk
 
 const ofOperators = "must be left out, because it replaces the vendor's address: only the operator can set it";
 
-/** Checks only the URL. The connectors check the IP addresses to which its host name resolves. */
+/** Checks only the URL. The connectors check the IP addresses of the host name. */
 function assertPublic(section: AddressSection, address: string): void {
   const [path = ''] = address.split(' ');
   const { hostname } = new URL(address.slice(path.length));

@@ -84,7 +84,7 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options), a
     relayRoute(options, door, callers),
     ...ruleEventRoutes(options, door),
     ...rejectedRoutes(options, rejections, quotas),
-    ...composeRoutes(options), // These come first. Otherwise the chain routes would read `compose` as an id.
+    ...composeRoutes(options), // These routes come first. Otherwise the chain routes would read `compose` as an id.
     ...chainRoutes(options, quotas),
     ...assignmentRoutes(options),
     searchRoute(options),

@@ -1,4 +1,4 @@
-/** `/co/{companyId}/assignments/{assignmentId}`: what the company's platform says about an assignment now. */
+/** `/co/{companyId}/assignments/{assignmentId}`: the current status of an assignment on the company's platform. */
 
 import { ConnectorError } from '../connectors/call.js';
 import { type AssignmentNow, assignmentNowSchema } from '../contract/assignment.js';
@@ -7,7 +7,7 @@ import { found } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
 const answerTimeoutMs = 5_000;
-const freshMs = 10_000; // an answer is kept this long, because an open page asks repeatedly, and platforms limit requests
+const freshMs = 10_000; // the relay keeps an answer this long, because an open page asks repeatedly, and platforms limit requests
 const mostKept = 1_000;
 
 export function assignmentRoutes({ store, connectors }: ApiOptions): Route[] {
@@ -39,7 +39,7 @@ export function assignmentRoutes({ store, connectors }: ApiOptions): Route[] {
     route.company('GET /co/:companyId/assignments/:assignmentId', 'getAssignment', 'Read the status of an assignment now', {
       use: 'reads',
       description: 'Asks the platform of the company for at most five seconds. The relay keeps each answer for ten seconds.',
-      answers: { 200: ['The status at the platform, or why it cannot be read.', assignmentNowSchema] },
+      answers: { 200: ['The status at the platform, or the reason why the status is unknown.', assignmentNowSchema] },
       async handle(c, { companyId, assignmentId }) {
         const { company } = found(await store.settings.of(companyId), `company ${companyId}`);
         return c.json(await read(company, found(assignmentId.length <= 500 && assignmentId, `assignment ${assignmentId}`)));

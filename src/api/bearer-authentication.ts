@@ -16,11 +16,11 @@ import { bearerOf } from '../service/metrics-access.js';
 import { longestSessionHours } from '../store/sessions.js';
 import type { Store } from '../store/store.js';
 
-/** The Hono environment of handlers that run after a guard. They read the caller with `c.get('actor')`. */
+/** The Hono environment of handlers that run after a guard. These handlers read the caller with `c.get('actor')`. */
 export interface Authenticated {
   /**
-   * `trustedOrigin`: with a session, pages of this origin may also make changes. `signInAt`: the address for the sign-in, which
-   * a 401 answer contains (default: `/sign-in`). `traceparent`: see service/tracing.ts.
+   * `trustedOrigin`: with a session, pages of this origin may also make changes. `signInAt`: the sign-in address in a 401 answer
+   * (default: `/sign-in`). `traceparent`: see service/tracing.ts.
    */
   Variables: { actor: Caller; trustedOrigin?: string; signInAt?: string; traceparent?: string };
 }
@@ -80,7 +80,7 @@ export interface CallersOptions {
   limits?: { failing(c: Context): Promise<object | undefined> };
 }
 
-/** All addresses with too many failed authentications together can have this many parallel lookups of credentials. */
+/** The maximum number of parallel lookups of credentials, in total for all addresses with too many failed authentications. */
 const mostLookedUp = 4;
 
 /** Whether a text may be a key or an admin token. For any other text, no query is needed. */
@@ -162,7 +162,7 @@ export class Callers {
     await setSignedCookie(c, sessionCookie, sessionId, await this.#signingKey(), { ...options, ...prefixed });
   }
 
-  /** The secret of this browser, to which a sign-in is bound. @returns '' if no sign-in has begun in this browser */
+  /** The secret of this browser, for its sign-in links. @returns '' if no sign-in has begun in this browser */
   browser(c: Context<Authenticated>): string {
     return /^[\w-]{43}$/.exec(getCookie(c, browserCookie, this.#prefix) ?? '')?.[0] ?? '';
   }
@@ -186,7 +186,7 @@ export class Callers {
     return getSignedCookie(c, await this.#signingKey(), sessionCookie, this.#prefix);
   }
 
-  /** The signing key contains a random key. Otherwise an attacker could test guesses of the admin token against a cookie. */
+  /** The signing key contains a random key. Otherwise an attacker could use a cookie to test guesses of the admin token. */
   #signingKey(): Promise<Uint8Array<ArrayBuffer>> {
     this.#signing ??= this.#store.sessions.signingKey().then(
       (stored) => new Uint8Array(deriveKey(`${stored}\n${this.#endsSessions}`, 'session')),

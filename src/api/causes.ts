@@ -46,7 +46,7 @@ export function causeRoutes(options: ApiOptions, rejections: Rejections): Route[
     }),
     route.company('POST /co/:companyId/causes/:causeId/take', 'takeCause', 'Take a cause', {
       ...decision,
-      description: 'Shows that you work on the cause, until somebody releases the cause, or until an hour after its end.',
+      description: 'Shows that you work on the cause until somebody releases the cause, or until one hour after the cause ends.',
       problems: ['already-taken'],
       async handle(c, { companyId, causeId, actor }) {
         const taken = await store.causes.take(companyId, causeId, actor);

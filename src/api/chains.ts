@@ -44,7 +44,7 @@ const listQuery = chainFilterSchema.extend({
 });
 
 const rescheduleSchema = namedStrict('Reschedule', {
-  seconds: z.number().min(0).max(maxDelaySeconds).describe('Counted from now. `reschedule` requires this field.'),
+  seconds: z.number().min(0).max(maxDelaySeconds).describe('The delay from now. `reschedule` requires this field.'),
 });
 
 const sameAssignment = z.array(z.int());
@@ -116,7 +116,7 @@ const anyBulkRequest = bulkRequest
   .extend({ filter: filterSchema.extend({ companyId: z.string().regex(companyIdPattern).optional() }).default({}) })
   .meta({ id: 'AnyBulkRequest' });
 
-/** The fields of a chain that its row keeps after Temporal has deleted the workflow. */
+/** The fields that the row of a chain keeps after Temporal has deleted the workflow. */
 const keptSchema = chainSchema
   .pick({ actions: true, ignored: true, historyFull: true, tokenIds: true, warnings: true })
   .extend({ actions: chainSchema.shape.actions.default([]) });
@@ -187,7 +187,7 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
         'Open chains come first, the newest first. Then come closed chains, the most recently closed first. A change appears in ' +
         'the list after about a second, while a worker runs. Chains that Temporal has deleted stay for `historyDays`.',
       query: listQuery,
-      answers: { 200: ['The chains. Each appears once.', chainListSchema] },
+      answers: { 200: ['The chains. Each chain appears once.', chainListSchema] },
       problems: ['temporal-unavailable'],
       handle: async (c, { companyId, query, actor }) => c.json(await list(companyId, query, actor)),
     }),
@@ -204,7 +204,7 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     }),
     route.admin('GET /chains', 'listAllChains', 'List the chains of all companies', {
       query: listQuery.extend({ companyId: z.string().optional().describe('Only chains of this company.') }),
-      answers: { 200: ['The chains. Each appears once.', chainListSchema] },
+      answers: { 200: ['The chains. Each chain appears once.', chainListSchema] },
       problems: ['not-found', 'temporal-unavailable'],
       handle: async (c, { query: { companyId, ...query }, actor }) => c.json(await list(companyId, query, actor)),
     }),
@@ -239,7 +239,7 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     }),
     route.company('GET /co/:companyId/chains/:chainId/actions/:index/notice', 'getNotice', 'Read the notice of an action', {
       use: 'reads',
-      description: 'The current text for an action that needs attention, has failed or partly failed. This sends no notice.',
+      description: 'The current text for an action that needs attention, has failed or partly failed. No notice is sent.',
       answers: { 200: ['The text of the notice.', noticeTextSchema] },
       async handle(c, { companyId, chainId, index, actor }) {
         const { chain, action } = await actionOf(companyId, chainId, index);
@@ -338,14 +338,14 @@ function bulkRoutesAt(base: '/co/:companyId' | '', options: ApiOptions, quotas: 
         const first = chains.slice(0, 10);
         if (confirm === undefined)
           return c.json(bulkPreviewSchema.parse({ verb, count, first, mends: await previewMends(options, request, first) }));
-        // Admins may start several bulk orders. If two requests with keys come at the same moment, both may pass this check.
+        // Admins may start several bulk orders. If a company sends two requests at the same moment, both may pass this check.
         if (actor.kind !== 'admin' && (await isSteeringMany(options, actor.companyId))) {
           const running = `Company ${companyId} has a bulk order that is still running. Wait until it has ended.`;
           throw new Problem('bulk-running', running, { headers: { 'Retry-After': '10' }, bound: 'bulk' });
         }
-        const changed = `The number of chains is now ${count}, not ${confirm}. Check them again, then confirm with ${count}.`;
+        const changed = `The number of chains is now ${count}, not ${confirm}. Check the chains, then confirm with ${count}.`;
         if (confirm !== count) throw new Problem('count-changed', changed);
-        // Only checks that the company may add recipients today. The edit of each chain counts its new recipients later.
+        // Checks that the company may add recipients today. Later, the edit of each chain counts the new recipients.
         if (companyId !== undefined && correction?.field === 'emails') await quotas.assertRecipientsLeft(companyId, 1);
         const { recipientsPerDay } = quotas;
         const bulkId = await steerChains({ ...options, recipientsPerDay }, request, chains, actor);

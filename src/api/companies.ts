@@ -46,7 +46,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
     const { notify } = settings;
     const leaking = (['platform', 'ticketing'] as const).filter((name) => {
       const system = settings[name];
-      // A stored system that sends `auth` over plain http stays valid as long as nobody changes it.
+      // A stored system that sends `auth` over plain http stays valid as long as nobody changes the system.
       return system && leaksAuth(system) && !isDeepStrictEqual(system, stored?.[name]);
     });
     const leaks = 'must be https, since auth is sent there (or set allowPlainText to true)';
@@ -60,7 +60,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
     const said = `Company ${companyId} has ${open === 1 ? '1 open chain' : `${open} open chains`}.`;
     const how = 'Wait until they end, or cancel them with ?cancelChains=true (--cancel-chains).';
     if (!isMeant) throw new Problem('company-in-use', `${said} ${how}`);
-    const most = `At most ${mostChains} can be cancelled at once: start with relay bulk cancel ${companyId} --until <time>.`;
+    const most = `At most ${mostChains} chains can be cancelled at once: run relay bulk cancel ${companyId} --until <time>.`;
     if (open > mostChains) throw new Problem('company-in-use', `${said} ${most}`);
     const request = { verb: 'cancel', filter: {}, companyId } as const;
     const chains = await findChains(options, request);
@@ -122,10 +122,10 @@ export function companyRoutes(options: CompanyOptions): Route[] {
     }),
     route.manager('PATCH /admin/companies/:companyId', 'changeCompany', 'Change a company', {
       description:
-        'Send a JSON merge patch (RFC 7396). Missing settings stay the same, also within a section. `null` removes a setting. Missing ' +
-        'secrets stay the same. An `auth` of another `type` replaces the whole old `auth`. If the `kind` of a connection changes, its ' +
-        'settings start empty. A key or person of the company can change `name`, `timeZone`, `notify`, `noticeLinks`, `noticeEdits`, ' +
-        '`weeklyDigest`, `platform` and `ticketing`. Its addresses must be public.',
+        'Send a JSON merge patch (RFC 7396). Missing settings stay the same, also within a section. `null` removes a setting. ' +
+        'Missing secrets stay the same. An `auth` of another `type` replaces the whole old `auth`. If the `kind` of a ' +
+        'connection changes, its settings start empty. A key or person of the company can change `name`, `timeZone`, `notify`, ' +
+        '`noticeLinks`, `noticeEdits`, `weeklyDigest`, `platform` and `ticketing`. Addresses in such a change must be public.',
       rawBody: companyPatch,
       answers: { 200: ['The changed company.', companySchema] },
       problems: ['invalid-body', 'limit-reached'],
@@ -186,7 +186,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
       handle: async (c, { companyId }) => c.json({ keys: found(await keys.list(companyId), `company ${companyId}`) }),
     }),
     route.manager('POST /admin/companies/:companyId/keys', 'createKey', 'Create a key', {
-      description: 'Only this answer shows the key. If a key creates the new key, the new key expires no later than its creator.',
+      description: 'Only this answer shows the new key. A key that another key creates does not expire later than the other key.',
       body: newKeyRequest,
       answers: { 201: ['The key.', createdKeyResponse] },
       problems: ['key-name-taken', 'limit-reached'],

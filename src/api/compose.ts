@@ -1,4 +1,4 @@
-/** `/co/{companyId}/chains/compose`: validates a draft of a chain and shows what it would do. Sends and stores nothing. */
+/** `/co/{companyId}/chains/compose`: validates a draft of a chain, and predicts its result. Sends and stores nothing. */
 
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
@@ -82,7 +82,7 @@ export function composeRoutes(options: ApiOptions): Route[] {
       handle: (c) => c.json(composer),
     }),
     route.company('GET /co/:companyId/chains/compose/names', 'listNames', "List the names in the company's systems", {
-      description: 'The groups and ticket fields to choose from. A list is empty if the system has none or does not answer.',
+      description: 'The groups and ticket fields to choose from. A list is empty if the system has no names or does not answer.',
       use: 'lists',
       answers: { 200: ['The names.', systemNamesSchema] },
       async handle(c, { companyId }) {
@@ -98,9 +98,9 @@ export function composeRoutes(options: ApiOptions): Route[] {
     route.company('POST /co/:companyId/chains/compose', 'composeChain', 'Try a chain without running it', {
       use: 'reads',
       description:
-        'Validates the actions like a request, but without tokens, and with sample values for the variables of the webhook. Or ' +
-        'makes the actions from the `contents` of a rule and an event. The answer lists the mistakes and the result of each ' +
-        'action. Nothing is sent or stored.',
+        'Validates the actions like a request, but without tokens, and with sample values for the variables of the webhook. ' +
+        'With `contents`, the relay makes the actions from these contents and an event. The answer lists the mistakes and the ' +
+        'result of each action. Nothing is sent or stored.',
       rawBody: composeRequest,
       answers: { 200: ['The mistakes, or the outcome of each action.', composedSchema] },
       problems: ['invalid-body', 'not-found', 'temporal-unavailable'],
@@ -209,7 +209,7 @@ async function eventFor({ store }: ApiOptions, companyId: string, asked: Asked &
   return stored ? { event: parseEvent(stored.body), eventId: stored.eventId } : { event: {} };
 }
 
-/** Writes each reference as a variable of the platform, so that the hints do not call it unknown. */
+/** Writes each reference as a variable of the platform, so that no hint calls the reference unknown. */
 function withKnownVariables(actions: readonly Fields[]): Fields[] {
   return JSON.parse(JSON.stringify(actions).replaceAll(/\$?\$\{[^{}"]*\}/g, '${assignment_id}'));
 }

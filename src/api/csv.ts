@@ -4,7 +4,7 @@
 export const csvStart = '\uFEFF';
 export const csvLine = (values: readonly unknown[]): string => `${values.map(cell).join(',')}\r\n`;
 
-/** A spreadsheet runs a text as a formula if it begins with one of these characters, also in its full-width form. */
+/** A spreadsheet runs a text as a formula if the text begins with one of these characters, normal or full-width. */
 const formula = /^[=+\-@\t\r＝＋－＠]/;
 
 function cell(value: unknown): string {

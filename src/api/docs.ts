@@ -27,7 +27,7 @@ export function docsRoutes({ links }: Pick<ApiOptions, 'links'>, others: readonl
       },
     }),
     route.anyone('GET /schemas/rule.json', 'getRuleFileSchema', 'Read the JSON Schema of rules as files', {
-      description: 'With it, an editor completes the fields of a YAML file that `relay rules pull` wrote.',
+      description: 'With this schema, an editor completes the fields of a YAML file that `relay rules pull` wrote.',
       answers: { 200: ['JSON Schema, draft 7.', z.looseObject({ $schema: z.string() })] },
       handle(c) {
         ruleSchema ??= ruleFileJsonSchema();
@@ -47,7 +47,7 @@ export function docsRoutes({ links }: Pick<ApiOptions, 'links'>, others: readonl
       },
     }),
   ];
-  // Created at the first request, because creating them would slow down each start.
+  // The first request creates the document and the schema. At the start, this work would take too long.
   let document: string | undefined;
   let ruleSchema: ReturnType<typeof ruleFileJsonSchema> | undefined;
   return routes;

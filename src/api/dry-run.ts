@@ -1,6 +1,6 @@
 /**
  * The dry run predicts the result of each action, without any effect. Only callers who may read the company's chains see the
- * platform's answers. Senders see whether a condition holds, because they could also see this from the effects of a real chain.
+ * platform's answers. Senders see whether a condition holds, because the effects of a real chain show this, too.
  */
 
 import { actionDefinitions } from '../chain/actions.js';
@@ -90,7 +90,7 @@ export function assignmentReader(connectors: Connectors, company: Company): Assi
   const deadline = Date.now() + platformTimeMs;
   const ask = async (id: string): Promise<PlatformAnswer> => {
     const timeoutMs = deadline - Date.now();
-    if (timeoutMs <= 0) return { error: 'not read: the platform took too long for earlier assignments', retryable: true };
+    if (timeoutMs <= 0) return { error: 'the platform was too slow, so this assignment was not read', retryable: true };
     try {
       return { assignment: await connectors.platformOf(company).getAssignment(id, { timeoutMs }) };
     } catch (error) {

@@ -47,7 +47,7 @@ export async function authenticateEvent(
   const purposes = inPath ? (['event'] as const) : tokenPurposes;
   const authentication = await store.tokens.authenticate(companyId, [credentials], purposes).catch(unknown);
   if (!authentication.ok || signed.mistake !== undefined) {
-    // Another process may have changed the signature. A refused token waits for this read, too, so the duration reveals nothing.
+    // Another process may have changed the signature. Each refused request waits for this read, so the duration reveals nothing.
     if (authentication.ok) await store.settings.refresh().catch(unknown);
     signed = await checkSender(store, sender).catch(unknown);
   }
@@ -71,7 +71,7 @@ export async function authenticateEvent(
   throw new Rejection(reason, 'unauthorized', unauthorized, { headers, mistakes, signature, refusal: { reason, relayId } });
 }
 
-/** Whether the sender is known, or cannot be looked up now. */
+/** Whether the relay knows the sender, or cannot look up the sender now. */
 export async function mayBeAuthenticEvent(options: Options, sender: EventSender): Promise<boolean> {
   // If no more answers can be delayed, do not compare a token that somebody could guess.
   const isGuess = options.guesses.isFull && isTakenOver(sender.token ?? '');
@@ -88,9 +88,9 @@ const unauthorized =
   'requires a signature.';
 
 const endings = {
-  expired: { reason: 'token-expired', says: 'came with a token of the rule that was rotated, and its grace period is over' },
-  revoked: { reason: 'token-revoked', says: 'came with a token of the rule that was revoked' },
-  disabled: { reason: 'rule-disabled', says: 'is for a rule that is disabled' },
+  expired: { reason: 'token-expired', says: 'came with a rotated token of the rule, and the grace period of this token is over' },
+  revoked: { reason: 'token-revoked', says: 'came with a revoked token of the rule' },
+  disabled: { reason: 'rule-disabled', says: 'is for a disabled rule' },
 } as const satisfies Partial<Record<Refusal, object>>;
 
 /** `isSigner`: somebody with the key of the rule signed the event. `mistake`: the mistake in the required signature. */
@@ -117,7 +117,7 @@ async function checkSender(
 const toleranceMs = 5 * 60_000; // how far a signed time may be in the past or in the future, as in Standard Webhooks
 
 /**
- * `isRight`: the key fits the signature of the body. Even then, `mistake` can say that the signed time is too old. Hashes the
+ * `isRight`: the key fits the signature of the body. If so, `mistake` can still say that the signed time is too old. Hashes the
  * body in every case, so that the duration does not show which signature a rule requires.
  */
 export function checkSignature(
@@ -153,7 +153,7 @@ function isEqual(one: string, other: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** `head`: what the sender signed before the body. `given`: the signatures in the request. `time`: the signed time, as text. */
+/** `head`: the signed text before the body. `given`: the signatures in the request. `time`: the signed time, as text. */
 interface Form {
   algorithm: 'sha256' | 'sha1';
   encoding: Encoding;

@@ -1,6 +1,6 @@
 /**
- * `/co/{companyId}/events`: a stream of server-sent events. It sends the answer of a path after every change. All watchers of a
- * path with the same role share one poll. Each poll uses the credentials of one watcher.
+ * `/co/{companyId}/events`: a stream of server-sent events. It sends the answer of a path after every change. All watchers with
+ * the same path and role share one poll. Each poll uses the credentials of one watcher.
  */
 
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ import { type Route, route } from './route.js';
 export type Ask = (request: Request, env: Context['env']) => Response | Promise<Response>;
 
 const rhythm: Rhythm = { shortestMs: 2_000, longestMs: 10_000 };
-/** After this time, a stream ends, and the client opens another. Must be shorter than `answerTimeoutMs` in service/server.ts. */
+/** After this time, a stream ends. Then the client opens a new one. Must be less than `answerTimeoutMs` in service/server.ts. */
 const streamMs = 45_000;
 const aliveMs = 15_000;
 const accessMs = 1000; // how often a stream without changes checks whether the company's settings have changed
@@ -127,8 +127,8 @@ export function eventRoutes(ask: Ask, routes: readonly Route[], stop?: AbortSign
     route.company('GET /co/:companyId/events', 'watch', 'Watch other paths for changes', {
       use: 'reads',
       description:
-        'A stream of server-sent events. The event `answer` has `{"path", "body"}`, where `body` is the answer to a GET of the path. It ' +
-        `comes at the start and after every change. The event \`alive\` comes every ${aliveMs / 1000} seconds. After ` +
+        'Sends server-sent events. The event `answer` comes at the start and after every change. It has `{"path", "body"}`: ' +
+        `\`body\` is the answer to a GET of the path. The event \`alive\` comes every ${aliveMs / 1000} seconds. After ` +
         `${streamMs / 1000} seconds, the event \`end\` comes: open the stream again.`,
       query: z.object({
         path: z
@@ -150,7 +150,7 @@ export function eventRoutes(ask: Ask, routes: readonly Route[], stop?: AbortSign
         }
         const open = (by: number) => streams.set(companyId, (streams.get(companyId) ?? 0) + by);
         if ((streams.get(companyId) ?? 0) >= mostStreams) {
-          const detail = `Company ${companyId} has ${mostStreams} event streams open at this process: close one, or read the paths one by one.`;
+          const detail = `Company ${companyId} has ${mostStreams} open event streams at this process: close a stream, or use GET.`;
           throw new Problem('rate-limited', detail, { headers: { 'Retry-After': '60' }, bound: 'event-streams' });
         }
         const headers = new Headers();

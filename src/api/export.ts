@@ -1,4 +1,4 @@
-/** `/co/{companyId}/export/…`: streams all chains, events or audit entries that match a filter. Memory holds one page. */
+/** `/co/{companyId}/export/…`: streams all chains, events or audit entries that match a filter. Only one page is in memory. */
 
 import { ReadableStream } from 'node:stream/web';
 import type { Context } from 'hono';
@@ -24,8 +24,8 @@ const formatted = z.object({
 type Format = z.infer<typeof formatted>['format'];
 
 const description =
-  'The answer is a stream of all rows that match. If the stream breaks off, rows are missing: send the request again. In CSV, an ' +
-  'apostrophe stands before a text that a spreadsheet would run as a formula, and lists and objects are JSON.';
+  'The answer is a stream of all rows that match. If the stream ends too early, rows are missing: send the request again. In ' +
+  'CSV, an apostrophe stands before a text that a spreadsheet would run as a formula, and lists and objects are JSON.';
 const answers: Record<number, Answer> = { 200: ['The rows.', '*/*'] };
 
 export function exportRoutes({ store, links }: Pick<ApiOptions, 'store' | 'links'>): Route[] {

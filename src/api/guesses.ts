@@ -1,6 +1,6 @@
 /**
  * Slows down somebody who guesses the token of a rule, even from many addresses: after many wrong tokens, the 401 comes late. Right
- * tokens never wait, so nobody can lock a sender out. Unknown rules get the same delay, so a delay does not show which rules exist.
+ * tokens never wait, so nobody can block a sender. Unknown rules get the same delay, so a delay does not show which rules exist.
  */
 
 import { setTimeout } from 'node:timers/promises';
@@ -38,7 +38,7 @@ export class Guesses {
     return this.#waiting >= mostWaiting;
   }
 
-  /** Delays the answer to a wrong token if the relay could not read the body's actions, and so does not know the rule. */
+  /** Delays the answer to a wrong token if the relay could not read the body's actions, and does not know the rule. */
   async slowDownAny(companyId: string): Promise<void> {
     await this.#wait(companyId, ['any']);
   }

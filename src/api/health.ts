@@ -1,4 +1,4 @@
-/** The health of rules: counts over time, quiet rules, and a proposal how often a rule expects events. */
+/** The health of rules: counts over time, quiet rules, and a proposal for `expectEvery`. */
 
 import { z } from 'zod';
 import { proposedExpectation } from '../chain/expectation.js';
@@ -13,7 +13,7 @@ const daysQuery = (days: number) =>
 export function healthOfRulesRoutes({ companies, rules, health }: Store): Route[] {
   return [
     route.company('GET /co/:companyId/health', 'getCompanyHealth', 'Read the health of all rules', {
-      description: 'The counts are about a second old. A failed chain counts as failed at most about a minute after its end.',
+      description: 'The counts are about a second old. The counts show a failed chain about a minute after its end, or earlier.',
       use: 'lists',
       query: z.object({ days: daysQuery(7) }),
       answers: { 200: ['All rules, and the last 24 hours of the company.', companyHealthSchema] },
@@ -25,7 +25,7 @@ export function healthOfRulesRoutes({ companies, rules, health }: Store): Route[
     route.company('GET /co/:companyId/rules/:relayId/health', 'getRuleHealth', 'Read the health of a rule', {
       use: 'lists',
       query: z.object({
-        by: z.enum(['hour', 'day']).default('day').describe('Days begin at midnight in the zone of the company.'),
+        by: z.enum(['hour', 'day']).default('day').describe('Days begin at midnight in the time zone of the company.'),
         days: daysQuery(mostDays),
       }),
       answers: { 200: ['The counts of the rule over time.', ruleHealthSchema] },

@@ -1,7 +1,7 @@
 /**
  * `/hold`: somebody with the link of a notice decides about one held action, without a key. A GET of the link decides nothing,
  * because mail scanners open links, too. The GET sets a cookie for this action, and redirects to an address without the link.
- * After a decision, the page waits a few seconds for its result.
+ * After a decision, the page waits a few seconds for the result.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -45,12 +45,12 @@ const askedQuery = z.object({
 type Asked = z.infer<typeof askedQuery>;
 type Whose = Pick<Company, 'name' | 'timeZone' | 'noticeEdits'>;
 
-/** What the page shows: the held action, or the reason why no decision is possible. */
+/** The content of the page: the held action, or the reason why no decision is possible. */
 type Standing =
   | { company: Whose; contact: string; chain: ChainResource; action: ActionResource; last?: Steered; over?: undefined }
   | { company?: Whose; over: string; status: 200 | 401 | 410 | 503; chain?: ChainResource; action?: ActionResource };
 
-const foreign = 'This is not a link of a notice, or it is incomplete. Open the whole link of the notice.';
+const foreign = 'This is not a link of a notice, or the link is incomplete. Open the whole link of the notice.';
 const without = 'You can use this page for one hour after you open the link of a notice. Open the link again.';
 const expired = { over: 'This link has expired.', status: 410 } as const;
 
@@ -98,7 +98,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
     }
   };
 
-  /** The fields that the reader may correct. Undefined if no field can be corrected now, or if the company forbids it. */
+  /** The fields that the reader may correct. Undefined if a correction is not possible, or if the company forbids corrections. */
   const fixOf = async ({ company, chain, action, over }: Standing): Promise<Fix | undefined> => {
     if (!company?.noticeEdits || !chain || !action || over !== undefined || !verbsFor(chain, action).includes('mend'))
       return undefined;
@@ -120,7 +120,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
     return { verb: 'mend', fields, allActions: isForAll || undefined } as const;
   };
 
-  /** Counts the requests for a held action. All readers of its link share one limit. @throws Problem rate-limited */
+  /** Counts the requests for a held action. All readers of the link share one limit. @throws Problem rate-limited */
   const count = async (c: Context, use: Use) => {
     const { exceeded, headers } = await limits.ofUse(use, c.req.path);
     const often = 'There were too many requests for this page within a minute. Nothing was done.';
@@ -291,7 +291,7 @@ function sendStanding(
     html`<p><strong>${stepTitle(action)}</strong></p>${!isOver && html`<p>${wrong} ${remedy}</p>`}
 ${!isOver && details.length > 0 && html`<details><summary>Details</summary><p>${details}</p></details>`}`;
   const about = company && chain && action && facts(company, chain, action);
-  const waiting = html`The chain has not answered within ${patienceMs / 1000} seconds. This page reloads by itself. <a href="${c.req.path}">Decide again</a>`;
+  const waiting = html`The chain has not answered within ${patienceMs / 1000} seconds. This page reloads automatically. <a href="${c.req.path}">Decide again</a>`;
   const before = company && last && decided(last, company.timeZone);
   const said = isWaiting ? waiting : (problem ?? over ?? before);
   const decision = over === undefined && !isWaiting && decisionForm(standing.chain, standing.action, fix);
@@ -314,7 +314,7 @@ function facts({ name, timeZone }: Whose, { chainId, receivedAt, status }: Chain
   return html`<section><table>${rows.map(([name, value]) => value && html`<tr><th>${name}</th><td>${value}</td></tr>`)}</table></section>`;
 }
 
-/** Without `action`, the browser would keep `#retry` in the address of the page, and would scroll past the result. */
+/** Without the attribute `action`, the browser would keep `#retry` in the address, and would scroll away from the result. */
 const form = html`<form method="post" action="?">`;
 
 export function decisionForm(chain: ChainResource, action: ActionResource, fix?: Fix): Html {
@@ -328,7 +328,7 @@ export function decisionForm(chain: ChainResource, action: ActionResource, fix?:
 <p>The action runs again now. Actions that are done do not run again. ${warning}</p>
 <p><button name="decision" value="retry">Retry</button></p></section></form>`;
   const skip = html`${form}<section id="skip"><h2>Skip</h2>
-<p>The chain continues without this action. You cannot retry it later.</p>
+<p>The chain continues without this action. You cannot retry the action later.</p>
 <p><button class="second" name="decision" value="skip">Skip</button></p></section></form>`;
   const both = verbsFor(chain, action).includes('retry') ? [retry, skip] : [skip];
   const ordered = retryHelps(action) ? both : both.reverse();

@@ -71,7 +71,7 @@ export function parseQuery<Schema extends z.ZodType>(schema: Schema, query: Reco
   throw new Problem('invalid-query', `${wrong.join('; ')}.`);
 }
 
-/** The query of a paged list. @param cursor - the pattern of its `nextCursor`. */
+/** The query of a paged list. @param cursor - the pattern of `nextCursor`. */
 export function pageQuery(cursor: RegExp) {
   const range = 'must be 1 to 200';
   const size = z.int(range).min(1, range).max(200, range).default(50);

@@ -31,7 +31,7 @@ interface RateLimit {
 
 const uncounted: RateLimit = { exceeded: false, headers: {} };
 
-/** Each kind of use has its own limit. So an open page never blocks its user, although its stream reads lists again and again. */
+/** Each kind of use has its own limit. So the stream of an open page never blocks the other requests of the user. */
 export type Use = 'lists' | 'reads' | 'streams' | 'steering' | 'sign-ins';
 
 const signInsPerMinute = 10;
@@ -109,7 +109,7 @@ export class Limits {
     return signingIn && !ofAll.exceeded ? this.#take(this.#signIns, group) : ofAll;
   }
 
-  /** @param keyId - the id of a key or person, or the path of a hold page. @returns the exceeded limit, or else the limit of the key */
+  /** @param keyId - the id of a key or person, or the path of a hold page. @returns an exceeded limit, or the limit of the key */
   async ofUse(use: Use, keyId: string, companyId?: string): Promise<RateLimit & { together?: boolean }> {
     const { key, company } = this.#uses[use];
     const ofKey = await this.#take(key, keyId);
@@ -190,7 +190,7 @@ export async function withinLimit(c: Context, limits: Limits, companyId: string,
     const detail = `Company ${companyId} has sent more than its ${most} requests a minute. Nothing has run.`;
     throw new Rejection('rate-limited', 'rate-limited', detail, { headers });
   } catch (error) {
-    // Read `c.res` only after an error: Hono streams an answer if the code has read `c.res` before, and this takes longer.
+    // Read `c.res` only after an error: Hono streams an answer if the code has read `c.res` before, and streaming takes longer.
     for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value);
     throw error;
   }
@@ -220,7 +220,7 @@ function tooManyFailures(headers: RateLimit['headers']): Problem {
 export const ofStream = (env: Context['env']) => ({ ...env, isOfStream: true });
 const isOfStream = ({ env }: Context) => env?.isOfStream === true;
 
-/** Counts requests with a key or of a person. Does not limit requests of admins. */
+/** Counts the requests of keys and people. Does not limit requests of admins. */
 export function limitUse(limits: Limits, use: Use): MiddlewareHandler<Authenticated> {
   return async (c, next) => {
     await countUse(c, limits, isOfStream(c) ? 'streams' : use, c.get('actor'));

@@ -38,13 +38,13 @@ token of the rule.`;
 
 const consoleTag: [string, string] = ['Console', 'The pages for people, which use this API.'];
 const sessionTag: [string, string] = ['Session', 'Sign in with a browser.'];
-/** The tag for each segment of a path. If several segments have a tag, the last tag counts. If none has a tag: `service`. */
+/** The tag for each segment of a path. If several segments have a tag, the last tag counts. Without a tag: `service`. */
 const tags: Record<string, [name: string, description: string]> = {
   relay: ['Relay', 'Webhooks send their chains here.'],
   events: ['Events', 'Events of rules, and the stream of changes of a company.'],
   chains: ['Chains', 'Chains, their state, and decisions about them.'],
   assignments: ['Chains', 'Chains, their state, and decisions about them.'],
-  causes: ['Causes', 'Why chains need attention, and who works on it.'],
+  causes: ['Causes', 'The reasons why chains need attention, and the people who work on them.'],
   rejected: [
     'Rejected requests',
     'Refused requests of known senders, stored without tokens. Send them again when the problem is fixed, or drop them.',
@@ -92,7 +92,7 @@ const pathParameters: Record<string, z.ZodType> = {
   assignmentId: z.string().describe('The id of the assignment at the platform.'),
   causeId: z.string().describe('The id of the cause.'),
   rejectedId: z.string().describe('The id of the refused request.'),
-  token: z.string().describe('The event token of the rule. The relay never logs it.'),
+  token: z.string().describe('The event token of the rule. The relay never logs this token.'),
   tokenId: z.string().describe('The id of the token, not its secret.'),
   keyId: z.string().describe('The id of the key, not its secret.'),
   personId: z.string().describe('The id of the person.'),
@@ -134,7 +134,7 @@ const operator: Security = [{ adminToken: [] }, { session: [] }];
 const company: Security = [{ adminToken: [] }, { companyKey: [] }, { session: [] }];
 const needsRole = (roles: string) =>
   `Needs the admin token, or a key of the company with the role ${roles}, as Authorization: Bearer …`;
-/** `credential`: the variable in the examples. `security`: the possible credentials; `{}` means that none is needed. */
+/** `credential`: the variable in the examples. `security`: the possible credentials; `{}` means that no credential is needed. */
 const accesses: Record<Access, { text: string; credential: string; security: Security }> = {
   public: { text: 'Needs no token.', credential: '', security: [] },
   'relay tokens': {

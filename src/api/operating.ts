@@ -60,8 +60,8 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
     }),
     route.manager('PUT /admin/companies/:companyId/pause', 'pauseCompany', 'Pause a company or one of its connectors', {
       description:
-        'For planned downtime. Actions that need the paused system wait as `pending`, and continue in order after the pause. The wait ' +
-        'uses up no attempts and no time for retries. The contacts of a rule with waiting actions get one notice.',
+        'Use pauses for planned downtime. Actions that need the paused system wait as `pending`, and continue in order later. ' +
+        'The wait uses no attempts and no time for retries. The contacts of a rule with waiting actions get one notice.',
       body: pauseRequest,
       answers: { 200: ['The current pauses.', pausesResponse] },
       async handle(c, { companyId, actor, body: { what, reason, until } }) {
@@ -106,9 +106,9 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
     }),
     route.manager('POST /admin/companies/:companyId/check', 'checkCompany', 'Check whether the settings of a company work', {
       description:
-        'A worker checks whether the platform, the ticket system and the mail server answer and accept the credentials. It also counts ' +
-        'the contacts of the company, and reads the given assignment and ticket. It looks for the groups and fields that the request ' +
-        'and the published rules name. The check sends no message and changes nothing.',
+        'A worker checks whether the platform, the ticket system and the mail server answer and accept the credentials. The ' +
+        'worker also counts the contacts of the company, and reads the given assignment and ticket. The worker searches for ' +
+        'the groups and fields that the request and the published rules name. The check sends no message and changes nothing.',
       body: checkRequest,
       answers: { 200: ['The result for each system.', checkResponse] },
       problems: ['temporal-unavailable'],
@@ -123,7 +123,7 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
   ];
 }
 
-const rotatedAtOnce = 200; // one request encrypts at most this number of rows, so that it takes only seconds
+const rotatedAtOnce = 200; // one request encrypts at most this number of rows, so that the request takes only seconds
 
 export function encryptionRoutes({ encryption }: Store): Route[] {
   return [

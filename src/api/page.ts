@@ -22,7 +22,7 @@ export function sendPage(c: Context, page: Page) {
   return c.html(wholePage(page, html`<style>${raw(style)}</style>`));
 }
 
-/** A page with a heading and forms, which is never cached. */
+/** A page with a heading and forms. Browsers do not cache this page. */
 export function sendForm(c: Context, title: string, body: Html) {
   c.header('Cache-Control', 'no-store');
   return sendPage(c, { title, main: html`<h1>${title}</h1>${body}`, forms: true });

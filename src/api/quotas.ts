@@ -1,6 +1,6 @@
 /**
- * The limits of a company: actions a day, e-mail recipients a day, open chains. Above a limit, the relay refuses new chains, and
- * edits that add recipients. Accepted chains always run.
+ * The limits of a company: actions a day, e-mail recipients a day, open chains. Above a limit, the relay refuses new chains. It
+ * also refuses an edit if the edit adds recipients. Accepted chains always run.
  */
 
 import type { Client } from '@temporalio/client';
@@ -116,7 +116,7 @@ export class Quotas {
     throw new Rejection('invalid-chain', 'invalid-chain', detail, { errors });
   }
 
-  /** Counts open chains in the background. Counts again when a tenth of the free quota is used: others start chains, too. */
+  /** Counts open chains in the background. Counts again when this process has used a tenth of the free quota. */
   #openOf(companyId: string, most: number): OpenChains {
     const open = this.#open.get(companyId) ?? { since: 0, askedAt: Number.NEGATIVE_INFINITY };
     this.#open.set(companyId, open);

@@ -1,4 +1,4 @@
-/** Stores refused events of known senders as they came. The relay never guesses at the actions of a broken event. */
+/** Stores the text of refused events of known senders. The relay never guesses the actions of a broken event. */
 
 import { cutShort } from '../chain/text.js';
 import { makeId } from '../contract/credential.js';
@@ -29,7 +29,7 @@ type Options = Pick<ApiOptions, 'store'> & { rejections: Rejections };
 export async function keepRefusedEvent({ store, rejections }: Options, refused: Rejection, asked: AskedEvent): Promise<void> {
   const { companyId, relayId } = asked;
   const { reason, signature = asked.signature } = refused;
-  // The sender is known, but must not learn this from the answer or from its time. So the body is read after the answer.
+  // The answer and its duration must not show that the relay knows the sender. So the relay reads the body after the answer.
   if (refused.status === 401) {
     const known = { companyId, reason, ...(signature && { signature }) };
     rejections.keepAfter(known, async () => refusedEvent(refused, asked, await readEvent(asked.received)));

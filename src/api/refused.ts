@@ -18,7 +18,7 @@ import type { RefusedRequest, Rejections } from './rejections.js';
 import { textOf, throwUnknown, verdictOn } from './relay-authentication.js';
 import type { ApiOptions } from './route.js';
 
-/** `tokens`: the possible tokens in the text; undefined before the search for them. */
+/** `tokens`: the possible tokens in the text; undefined before the relay has searched the text. */
 export interface Asked {
   companyId: string;
   received: Received;
@@ -32,7 +32,7 @@ export interface Asked {
 type Options = Pick<ApiOptions, 'store' | 'log'> & { guesses: Guesses; rejections: Rejections };
 
 const maxMistakes = 100; // the maximum number of stored mistakes for a request
-/** In characters. To propose actions for a body up to this length takes only milliseconds, so the relay always does it. */
+/** In characters. For a body up to this length, a proposal takes only milliseconds, so the relay always makes a proposal. */
 const smallLength = 4 * 1024;
 /** Limits how often the relay makes a proposal for a longer body of a company. Such a proposal takes up to half a second. */
 const proposals = new Shares(20, 2000);

@@ -98,7 +98,7 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
           // The schema requires a token, but a resent request has none.
           const elements = changed.map((element) => ({ ...element, relayAccessToken: '' }));
           const { actions, warnings } = readActions(elements);
-          // Hash the actions as they came, before the edits. If the sender repeats the request, the relay then recognizes the repetition.
+          // Hash the actions without the edits. If the sender repeats the request, the relay then recognizes the repetition.
           const hash = hashRequest(sent.map(({ came }) => came));
           const traceparent = c.get('traceparent');
           warnings.push(...(await quotas.checkActions(companyId, actions)));
@@ -136,7 +136,7 @@ function notConfirmed({ reason, signature, elements, body }: RejectedRequest): P
   const why = reason === 'signature' ? 'without the signature of the company' : `with a token that was ${ended}`;
   const detail =
     `Nothing has run. This request came ${why} (signature: ${signature ?? 'not known'}): somebody else may have written its actions. ` +
-    'Read them in errors. To send all of them, repeat the request with {"confirm": true}.';
+    'Read the actions in errors. To send all actions, repeat the request with {"confirm": true}.';
   const ofEvent = body?.isEvent ? [{ pointer: '', detail: cutShort(body.text, 10_000) }] : [];
   const errors = [...ofEvent, ...elements.map((element, index) => ({ pointer: `/${index}`, detail: JSON.stringify(element) }))];
   return new Problem('not-confirmed', detail, { errors });
@@ -203,7 +203,7 @@ function sentOf(request: RejectedRequest, { proposed, leaveOut, actions: changes
     const detail = 'did not contain the right token of its rule';
     const which = `${wrong.length > 1 ? 'Actions' : 'Action'} ${wrong.join(', ')} of the proposal`;
     const errors = wrong.map((index) => ({ pointer: `/${index}`, detail }));
-    throw new Problem('not-authenticated', `Nothing has run. ${which} ${detail}: leave it out.`, { errors });
+    throw new Problem('not-authenticated', `Nothing has run. ${which} ${detail}: leave such actions out.`, { errors });
   }
   const came = proposal.map(({ element }) => element);
   return mended(came, changes).filter((_, index) => !isLeftOut(index));
@@ -230,7 +230,7 @@ function placesOf(changes: Resend['actions']): string[] | undefined {
 
 type Resendable = Pick<RejectedRequest, 'rejectedId' | 'reason'> & { idempotencyKey?: string | undefined };
 
-/** Returns the sender's idempotency key, so that a repetition starts no second chain. Makes a key if it is missing or reused. */
+/** Returns the sender's idempotency key, so that a repetition starts no second chain. Makes a key if none is usable. */
 export function keyOf({ rejectedId, reason, idempotencyKey }: Resendable): string {
   // Senders cannot use this key, because a header cannot contain a line break.
   const own = `rejected\n${rejectedId}`;

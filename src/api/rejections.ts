@@ -26,17 +26,17 @@ interface RejectionsOptions extends Pick<ApiOptions, 'taskQueue' | 'log'> {
 }
 
 const maxWaiting = 200; // the maximum number of waiting requests in all queues; one request of each company may always wait
-const keptAtOnce = 100; // a company and reason can have this many requests that need `confirm`; then one more every `keptEveryMs`
+const keptAtOnce = 100; // at most this many requests that need `confirm` for a company and reason; then one more in `keptEveryMs`
 const keptEveryMs = 36_000;
-const saidEveryMs = 3_600_000; // a company and reason get at most one log line an hour
-const answerMs = 50; // the delay before the relay stores a request, so that the answer goes out first
+const saidEveryMs = 3_600_000; // at most one log line an hour for each company and reason
+const answerMs = 50; // the delay before the relay stores a request, so that the sender gets the answer first
 const fullMs = 10_000; // if the store has no room, the relay tries to store again after this time
 const maxRules = 5; // the maximum number of rules that get a notice of one request
 
 export class Rejections {
   readonly #shares = new Shares(keptAtOnce, keptEveryMs);
   readonly #said = new Shares(1, saidEveryMs);
-  /** Each company has two queues: one queue for requests stored before the answer, one queue for the others. */
+  /** Each company has two queues: one queue for requests stored before the answer, one queue for requests stored later. */
   readonly #queues = new Map<string, { waiting: number; last: Promise<unknown> }>();
   /** Each company, rule and reason for which the store has no room. `notKept`: the number of requests dropped since then. */
   readonly #full = new Map<string, { until: number; notKept: number }>();
@@ -45,7 +45,7 @@ export class Rejections {
 
   /**
    * Stores the request before its answer. If there is no room, only adds the request to the count of a stored request.
-   * @returns what was stored or counted. @throws Problem 503 if storing fails
+   * @returns the stored or counted request. @throws Problem 503 if storing fails
    */
   async keepFirst(request: RefusedRequest): Promise<Keeping | undefined> {
     const { log } = this.options;
@@ -53,7 +53,7 @@ export class Rejections {
     // This queue needs no limit, because the server limits its connections.
     return this.#enqueue(request, 'first', async () => request).catch((error: unknown) => {
       log.error({ err: error, companyId, reason }, 'a refused request could not be stored');
-      const lost = 'The request was refused and cannot be stored at the moment. Nothing has run. Send it again.';
+      const lost = 'The request was refused and cannot be stored at the moment. Nothing has run. Send the request again.';
       throw new Problem('database-unavailable', lost);
     });
   }
@@ -82,7 +82,7 @@ export class Rejections {
     if (this.#said.take(`${companyId} ${reason}`)) this.options.log.warn({ companyId, reason }, words);
   }
 
-  /** Stores the requests of a company one after the other. */
+  /** Stores the requests of a company in order. */
   #enqueue({ companyId }: Known, when: 'first' | 'after', whole: () => Promise<RefusedRequest>): Promise<Keeping | undefined> {
     const name = `${companyId} ${when}`;
     const queue = this.#queues.get(name) ?? { waiting: 0, last: Promise.resolve() };

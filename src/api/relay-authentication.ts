@@ -61,7 +61,7 @@ export function throwUnknown(error: unknown, companyId: string, log: ApiOptions[
 
 /**
  * Whether an unparsed body contains a token of the company, even an expired or revoked token. Also returns true if the company's
- * tokens cannot be read. Looks up the first `relayAccessToken` before all other possible tokens, because that is cheap.
+ * tokens cannot be read. Looks up the first `relayAccessToken` before all other possible tokens, because this lookup is fast.
  */
 export async function mayBeAuthentic(
   { store, guesses }: Pick<ApiOptions, 'store'> & { guesses: Guesses },

@@ -37,7 +37,7 @@ const rawBody = z
     id: 'ChainRequest',
     description:
       'The actions, in the order in which they run. Values are strings. The relay reads a JSON number or boolean as text. It ' +
-      'ignores an unknown field, with a warning. If the name of a field looks misspelt, it refuses the request.',
+      'ignores an unknown field, with a warning. If the name of a field looks misspelt, the relay refuses the request.',
   });
 
 export const examples = {
@@ -60,7 +60,7 @@ const headers = z.object({
     'Quotation marks around the key are optional. A second request with the same key runs nothing. With the same body, it gets ' +
       'the first answer again. With another body, it is refused.',
   ),
-  'webhook-id': idempotencyHeader.describe('The same as `Idempotency-Key`. If both are sent, they must be equal.'),
+  'webhook-id': idempotencyHeader.describe('The same as `Idempotency-Key`. If both headers are sent, they must be equal.'),
   'webhook-timestamp': signatureHeader,
   'webhook-signature': signatureHeader,
 });
@@ -69,7 +69,7 @@ const query = z.object({
   dryRun: z
     .enum(['true', 'false'], 'must be true or false')
     .default('false')
-    .describe('`true` asks for a dry run, which has no effect and does not use up the idempotency key.'),
+    .describe('`true` asks for a dry run, which has no effect. You can use its idempotency key again.'),
 });
 
 export const chainRequest = { query, headers, rawBody, examples };

@@ -30,7 +30,7 @@ const acceptedHeaders = {
 
 /** Describes the answers of `answerStarted` for OpenAPI: the answer 202, the headers of the answer 200, and the problems. */
 export const acceptedAnswer: Answer = ['The chain is accepted and will run.', acceptedSchema, acceptedHeaders];
-export const replayedHeaders = { ...acceptedHeaders, 'Idempotency-Replayed': '`true` if this answer repeats the first one.' };
+export const replayedHeaders = { ...acceptedHeaders, 'Idempotency-Replayed': '`true` if this answer repeats the first answer.' };
 
 export const startProblems = [
   'invalid-chain',
@@ -76,7 +76,7 @@ export function relayRoute(options: ApiOptions, { rejections, quotas, guesses }:
         const { bytes } = received;
         const { signature, tokenIds } = await authenticateRequest(known, companyId, elements, { bytes, headers: asked.headers });
         asked.signature = signature;
-        const flaw = reading.looseness(); // Strangers have been refused before, so only known senders get this answer.
+        const flaw = reading.looseness(); // The authentication has refused strangers, so only known senders get this answer.
         if (flaw) throw refused(asked, { ok: false, flaw, text: reading.text, cut: false });
         return await withinLimit(c, limits, companyId, async () => {
           if (mistake !== undefined) throw new Rejection('idempotency-key', 'idempotency-key', mistake);

@@ -32,7 +32,7 @@ export interface ApiOptions extends StartOptions, CallersOptions {
   /** The limits of a company without its own limits. Default: the defaults of the environment variables. */
   quotas?: Required<CompanyLimits>;
   links: Links;
-  /** The address of Temporal's Web UI. `/web-ui` opens it. Its pages may call `/codec` with a session. */
+  /** The address of Temporal's Web UI. `/web-ui` opens this address. Pages of the Web UI may call `/codec` with a session. */
   webUi?: string;
   /** The simulators on this machine. Only `npm start` has them. People and keys may set the addresses of these programs. */
   simulators?: Simulators;
@@ -96,7 +96,7 @@ export const steeringProblems = ['invalid-body', 'already-ended', 'not-steerable
 /** These paths need credentials even if no route matches. Strangers therefore do not learn which routes exist. */
 const guarded = {
   '/admin/companies/:companyId/*': 'admin or company key', // the route itself may need a higher role
-  // This path names no company. So this guard accepts a key only if the guard of the line above has already accepted it.
+  // This path names no company. So this guard accepts a key only if the guard of the line above has already accepted the key.
   '/admin/*': 'admin or company key',
   '/chains/*': 'admin',
   '/codec/*': 'admin',

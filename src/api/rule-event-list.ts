@@ -105,7 +105,7 @@ export function ruleEventListRoutes(options: ApiOptions, quotas: Quotas): Route[
     }),
     route.company(`POST ${ofRule}/events/:eventId/resend`, 'resendEvent', 'Send an event again', {
       description:
-        'Runs an event again. `version` says which version of the rule runs. The relay handles the event as a new one. ' +
+        'Runs an event again. `version` says which version of the rule runs. The relay handles the event as a new event. ' +
         'Delays start now. Without `confirm`, nothing runs, and the answer shows the actions.',
       use: 'steering',
       body: resendEventRequest,
@@ -143,7 +143,7 @@ export function ruleEventListRoutes(options: ApiOptions, quotas: Quotas): Route[
 /** @throws Problem not-confirmed, with the actions that would run. If nothing would run, no confirmation is needed. */
 function assertConfirmed(version: number, rendered: Rendered): void {
   if (rendered.kind !== 'chain') return;
-  const detail = `Nothing has run. Version ${version} would run the actions in errors again; to run them, add "confirm": true.`;
+  const detail = `Nothing has run. Read the actions of version ${version} in errors. To run them, add "confirm": true.`;
   const errors = rendered.actions.map((action) => ({ pointer: `/${action.index}`, detail: JSON.stringify(fieldsOf(action)) }));
   throw new Problem('not-confirmed', detail, { errors });
 }

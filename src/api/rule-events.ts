@@ -24,10 +24,10 @@ import { acceptedOf, type Door, replayedHeaders, startProblems } from './relay.j
 import { asksDryRun, eventRequest, readIdempotencyKey, receive } from './relay-request.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
-/** Within this time after a publication, the relay looks for the first answer to a repeated event: an older version gave it. */
+/** For this time after a publication, the relay searches for the answer that an older version gave to the same event. */
 const repeatedForMs = 7 * 24 * 3600_000;
 
-/** The longest idempotency key. The relay hashes a longer value of `dedupeBy`. */
+/** The maximum length of an idempotency key. The relay hashes a longer value of `dedupeBy`. */
 const longestKey = 255;
 
 export const eventAnswers = {
@@ -44,8 +44,8 @@ export function ruleEventRoutes(options: ApiOptions, door: Door): Route[] {
   const known = { ...options, ...door };
   const description =
     'Takes any JSON object, such as the webhook of a platform. The published version of the rule decides whether the event applies, ' +
-    'and makes the actions of its chain. A second event with the same key runs nothing: it gets the first answer again, also if ' +
-    'another version is published by then. The key is a header, or the value at the path `dedupeBy` in the settings of the rule.';
+    'and makes the actions of its chain. A second event with the same key runs nothing: it gets the first answer again, even ' +
+    'if a new version has been published. The key is a header, or the value at the path `dedupeBy` in the settings of the rule.';
   const more = {
     ...eventRequest,
     answers: eventAnswers,
@@ -64,7 +64,7 @@ export function ruleEventRoutes(options: ApiOptions, door: Door): Route[] {
 
   async function handle(c: Context, companyId: string, relayId: string, inPath?: string): Promise<Response> {
     if (asksDryRun(c))
-      throw new Problem('invalid-query', 'An event has no dry run. To try a rule, use its `try`. Nothing has run.');
+      throw new Problem('invalid-query', 'An event has no dry run. To try a rule, use `POST …/try`. Nothing has run.');
     const received = await receive(c);
     const { idempotencyKey: key, mistake } = readIdempotencyKey(c);
     const { headers } = c.req.raw;
@@ -120,7 +120,7 @@ export function ruleEventRoutes(options: ApiOptions, door: Door): Route[] {
       'Submit an event, with its token in the path',
       {
         ...more,
-        description: `For senders that can send no header. Only an event token works here. ${description}`,
+        description: `Use this path if the sender cannot send headers. Only an event token works here. ${description}`,
         handle: (c, { companyId, relayId, token }) => handle(c, companyId, relayId, token),
       },
     ),
@@ -132,7 +132,7 @@ export function withoutContents(relayId: string): Rejection {
   return new Rejection('event-refused', 'rule-without-contents', detail);
 }
 
-/** The idempotency key of an event: from its headers, or else the value at the path `dedupeBy`. */
+/** The idempotency key of an event: from its headers, otherwise the value at the path `dedupeBy`. */
 export function dedupe(key: string | undefined, door: Pick<EventDoor, 'dedupeBy'> | undefined, event: Fields) {
   const { dedupeBy } = door ?? {};
   if (key !== undefined || dedupeBy === undefined) return { key, warnings: [] };
@@ -143,7 +143,7 @@ export function dedupe(key: string | undefined, door: Pick<EventDoor, 'dedupeBy'
   return { warnings: [{ pointer: '', detail }] };
 }
 
-/** A repeated event that did not apply gets the same answer again, even if a newer version applies to it. */
+/** A repeated event that did not apply gets the same answer again, even if a newer version would apply. */
 async function earlierAnswer(
   { store }: Pick<ApiOptions, 'store'>,
   { companyId, relayId, key }: AskedEvent,
@@ -151,7 +151,7 @@ async function earlierAnswer(
   text: string,
 ): Promise<NotApplicableEvent | undefined> {
   if (key === undefined || Date.now() - Date.parse(publishedAt) > repeatedForMs) return undefined;
-  // An event that did not apply does not use up its key. So another body with the same key is another event.
+  // If an event did not apply, another event may use the same key. So the relay also compares the bodies.
   const before = await store.events.findAnswer(companyId, relayId, key, hashEvent(text));
   return before && { eventId: before.eventId, version: before.version, applies: false, reason: before.reason ?? '' };
 }
@@ -175,7 +175,7 @@ interface RunningEvent {
 export type RanEvent = { eventId: string; version: number; reason: string; started?: StartedChain; warnings: Issue[] };
 
 /**
- * Runs an event through a version of its rule. Stores the event and its outcome. If the version refuses it, stores nothing.
+ * Runs an event through a version of its rule. Stores the event and its outcome, except if the version refuses the event.
  * @throws Rejection event-refused, idempotency-key-reused, or a reached quota; Problem temporal-unavailable
  */
 export async function runEvent(options: ApiOptions, quotas: Quotas, running: RunningEvent): Promise<RanEvent> {
@@ -231,7 +231,7 @@ function refusedEvent(problems: readonly Issue[]): Rejection {
   return new Rejection('event-refused', 'event-refused', detail, { errors });
 }
 
-/** Stores the event after its answer, and tries the shadow version on it. Never throws. */
+/** Stores the event after its answer, and tries the shadow version on this event. Never throws. */
 function record(
   { store, log, metrics }: ApiOptions,
   { companyId, relayId, version: ran, text, event, came = text, key, resentFrom }: RunningEvent,

@@ -1,6 +1,6 @@
 /**
- * `POST …/rules/{relayId}/try`: what contents would do with the stored events of a rule, compared with the published version. A
- * worker thread does the work, so that other requests do not wait. Nothing is sent or stored.
+ * `POST …/rules/{relayId}/try`: tries contents on the stored events of a rule, and compares the results with the published
+ * version. A worker thread does the work, so that other requests do not wait. The relay sends and stores nothing.
  */
 
 import { Worker } from 'node:worker_threads';
@@ -13,10 +13,10 @@ import { type ApiOptions, type Route, route } from './route.js';
 import type { TryTask } from './try-thread.js';
 
 const mostMs = 15_000; // the thread stops after this time, and answers with the events that it has tried
-const endedMs = 20_000; // if a thread does not stop by itself, the relay ends it after this time
+const endedMs = 20_000; // if a thread has not stopped after this time, the relay ends the thread
 const mostMemoryMb = 512;
 const mostWaiting = 4;
-const mostOfCompany = 2; // so that the tries of one company do not block the other companies
+const mostOfCompany = 2; // a low limit, so that the tries of one company do not block the other companies
 
 export function ruleTrialRoutes({ store, keyring }: Pick<ApiOptions, 'store' | 'keyring'>): Route[] {
   const turns = new Turns();
@@ -27,7 +27,7 @@ export function ruleTrialRoutes({ store, keyring }: Pick<ApiOptions, 'store' | '
         'sent or stored. If the contents have mistakes, no event is tried.',
       use: 'lists',
       rawBody: tryRequest,
-      answers: { 200: ['The outcomes, counted, and the first events with a difference.', tryResponse] },
+      answers: { 200: ['The number of events for each outcome, and the first events with a difference.', tryResponse] },
       problems: ['invalid-body', 'rate-limited'],
       async handle(c, { companyId, relayId }) {
         const asked = await readTexts(c, tryRequest);
@@ -83,7 +83,7 @@ class Turns {
   }
 }
 
-/** Starts a new thread for each try, so that an expression that uses up time or memory harms nothing else. */
+/** Starts a new thread for each try, so that an expression with a high use of time or memory harms nothing else. */
 async function inThread(task: TryTask): Promise<Tried> {
   const resourceLimits = { maxOldGenerationSizeMb: mostMemoryMb };
   const thread = new Worker(new URL('./try-thread.js', import.meta.url), { workerData: task, resourceLimits });

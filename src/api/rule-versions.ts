@@ -80,8 +80,8 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
     }),
     route.author(`PUT ${ofRule}/draft`, 'saveDraft', 'Save the draft of a rule', {
       description:
-        'Saves contents with mistakes, too: the answer lists them. `revision` is the revision that you have edited. If somebody else ' +
-        'has saved the draft since, nothing changes, and `conflict` in the answer has the stored draft and your contents.',
+        'Saves contents with mistakes, too: the answer lists the mistakes. `revision` is the revision that you edited. If ' +
+        'somebody else has saved the draft since, nothing changes, and `conflict` in the answer has the stored draft and your contents.',
       use: 'reads', // A high limit is necessary, because the composer saves while a person types.
       rawBody: saveDraftRequest,
       answers: { 200: ['The saved draft, with its new revision and its mistakes.', draftResponse] },
@@ -126,7 +126,7 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
       handle: async (c, { companyId, relayId, version }) => c.json(await readVersion(companyId, relayId, version)),
     }),
     route.author(`POST ${ofRule}/versions/:version/publish`, 'goBack', 'Publish an old version again', {
-      description: 'Makes a new version with the contents of the old one, and publishes it. The draft stays as it is.',
+      description: 'Makes and publishes a new version with the contents of the old version. The draft stays the same.',
       rawBody: goBackRequest,
       ...published,
       async handle(c, { companyId, relayId, version, actor }) {
@@ -140,7 +140,7 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
     route.company(`GET ${ofRule}/versions/:version/diff`, 'compareVersions', 'Compare two versions, action by action', {
       use: 'reads',
       query: diffQuery,
-      answers: { 200: ['The differences, from the version in the path to the other one.', contentsDiffSchema] },
+      answers: { 200: ['The differences, from the version in the path to the other version.', contentsDiffSchema] },
       problems: ['unpublishable'],
       async handle(c, { companyId, relayId, version, query }) {
         const before = await readVersion(companyId, relayId, version);
@@ -168,7 +168,7 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
     }),
     route.author(`PUT ${ofRule}/door`, 'setDoor', 'Change how events reach a rule', {
       description:
-        'A missing setting gets its default. But a missing `signature`, or `***` as its key, stays as it is. `null` removes the ' +
+        'A missing setting gets its default. But a missing `signature`, or a key `***`, stays the same. `null` removes the ' +
         'signature.',
       rawBody: doorRequest,
       answers: { 200: ['The changed settings.', doorSchema] },
@@ -185,8 +185,8 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
     }),
     route.author(`POST ${ofRule}/event-tokens`, 'rotateEventToken', 'Rotate the token for events', {
       description:
-        'Creates a token that works only for events, as the last part of the address. Only this answer shows it. The older event ' +
-        'tokens expire after `graceSeconds`, by default immediately. If `graceSeconds` is `null`, their expiry does not change.',
+        'Creates a token that works only for events, as the last part of the address. Only this answer shows the token. The ' +
+        'older event tokens expire after `graceSeconds`, by default immediately. With `null`, their expiry does not change.',
       body: rotationRequest,
       answers: { 201: ['The new token, and the address that contains it.', eventTokensResponse] },
       async handle(c, { companyId, relayId, actor, body: { graceSeconds } }) {

@@ -49,7 +49,7 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
     }),
     route.manager('PATCH /admin/companies/:companyId/rules/:relayId', 'changeRule', 'Change, enable or disable a rule', {
       description:
-        'Missing settings stay the same. `notify` replaces the stored `notify`; in a merge patch, it is merged field by field. The relay ' +
+        'Missing settings stay the same. `notify` replaces the stored `notify`; a merge patch merges it field by field. The relay ' +
         'refuses requests of a disabled rule. The waiting actions of the rule become `skipped` when they are due.',
       rawBody: ruleChange,
       answers: { 200: ['The changed rule.', ruleSchema] },

@@ -21,7 +21,7 @@ export function searchRoute({ store }: ApiOptions): Route {
       const named = rules.map((rule) => ({ ...rule, lastAt: lastAt.get(rule.id) }));
       const deleted = found.rule.filter(({ id }) => !settings?.rules.has(id));
       const lists = { ...found, rule: [...named, ...deleted] };
-      // Each kind gets its turn, so that many ids of one kind do not hide the others.
+      // Each kind gets its turn, so that many ids of one kind do not hide the other kinds.
       const turns = searchKinds.flatMap((kind) => lists[kind].map((one, turn) => ({ kind, turn, one })));
       const chosen = turns.sort((a, b) => a.turn - b.turn).slice(0, most);
       const items = searchKinds.flatMap((kind) => chosen.flatMap((each) => (each.kind === kind ? [{ kind, ...each.one }] : [])));

@@ -86,7 +86,7 @@ export function sessionRoutes(callers: Callers, limits?: Limits, ways: Ways = {}
         'its last use, after twelve hours, or when the key or token ends. A key has at most fifty sessions: a further session ends ' +
         'the least recently used session. Only pages of the relay can make changes with the cookie.',
       rawBody: credentials,
-      answers: { 201: ['Who is signed in.', sessionSchema, { 'Set-Cookie': 'The session.' }] },
+      answers: { 201: ['The person, key or token that is signed in.', sessionSchema, { 'Set-Cookie': 'The session.' }] },
       problems: ['invalid-body', 'unauthorized', 'rate-limited'],
       async handle(c) {
         return c.json(sessionSchema.parse(await begin(c, parseAs(credentials, await readObject(c)))), 201);
@@ -127,7 +127,7 @@ export const sayOnSignInPage =
     await next();
     if (!c.error) return;
     const { problem } = problemOf(c.error);
-    // After any other problem, do not read the form again: perhaps it cannot be read.
+    // After any other problem, do not read the form again, because the form may be unreadable.
     const { to } = problem.slug === 'rate-limited' ? await c.req.parseBody() : {};
     const retryAfter = c.res.headers.get('Retry-After');
     const wrong = `${problem.detail}${retryAfter === null ? '' : ` Try again in ${retryAfter} seconds.`}`;

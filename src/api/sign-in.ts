@@ -1,6 +1,6 @@
 /**
- * People sign in with a link in a mail, or with OpenID Connect. Both work once, for ten minutes, and only in the browser where the
- * person began. A GET of the link signs nobody in, because mail scanners open links, too.
+ * People sign in with a link in a mail, or with OpenID Connect. A sign-in works once, for ten minutes, and only in the browser
+ * where the person began. A GET of the link signs nobody in, because mail scanners open links, too.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -29,7 +29,7 @@ const mailForm = z.object({
 });
 /** The number of sign-ins that a client address may begin at once; then one more every `begunEveryMs`. */
 const [mostBegun, begunEveryMs] = [30, 2_000];
-/** How many mails to one address people may request at once, even to unknown addresses; then one more every `mailEveryMs`. */
+/** The number of mails to one address, known or unknown, that people may request at once; then one more every `mailEveryMs`. */
 export const mailsToAddress = 3;
 const mailEveryMs = 200_000;
 const gone = 'This link was used before, is older than ten minutes, or was requested in another browser.';
@@ -69,7 +69,7 @@ export function signInRoutes({ store, connectors, links, limits, log, openId }: 
     await operatorMail.mailer.send(message, { timeoutMs: 60_000 });
   };
 
-  /** The people whom the link of this request can sign in, in this browser. */
+  /** The people who can sign in with the link of this request, in this browser. */
   const asked = async (c: Context<Authenticated>) => {
     const [link, browser] = [token.safeParse(c.req.param('link')).data, callers.browser(c)];
     return link && browser ? { link, browser, choices: await people.choices(link, browser) } : undefined;

@@ -18,7 +18,7 @@ export interface TryTask {
   against: Contents | undefined; // the published version, if there is one
   domains: string[] | undefined; // the allowed domains of recipients
   keys: string | undefined; // the text of the keyring
-  rows: StoredRow[]; // events as they are stored
+  rows: StoredRow[]; // events as the database stores them
   mostMs: number;
 }
 
@@ -51,7 +51,7 @@ function tryAll({ relayId, contents, against, domains, keys, rows, mostMs }: Try
   return tried;
 }
 
-/** Cuts long texts to the place where they begin to differ. */
+/** Shortens long texts to the part around the first difference. */
 function shortened<Difference extends { before?: unknown; after?: unknown }>(difference: Difference): Difference {
   const { before, after } = difference;
   if (typeof before !== 'string' || typeof after !== 'string' || before.length + after.length < 2 * longestText)
@@ -62,7 +62,7 @@ function shortened<Difference extends { before?: unknown; after?: unknown }>(dif
   return { ...difference, before: cut(before), after: cut(after) };
 }
 
-/** Like the relay, refuses recipients outside the allowed domains of the company. */
+/** Refuses recipients outside the allowed domains of the company, as the relay does. */
 function asAccepted(rendered: Rendered, domains: string[] | undefined): Rendered {
   if (rendered.kind !== 'chain' || !domains) return rendered;
   const problems = rendered.actions.flatMap((action) => {

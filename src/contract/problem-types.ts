@@ -123,7 +123,7 @@ export const problemTypes = {
   'count-changed': type(409, 'The number of chains has changed', [
     'The number of chains has changed between the count and its confirmation. Nothing was done.',
     'Send the request without `confirm`, check the chains in the answer, then confirm the new count.',
-    'The number of chains is now 212, not 214. Check them again, then confirm with 212.',
+    'The number of chains is now 212, not 214. Check the chains, then confirm with 212.',
   ]),
   'bulk-running': type(409, 'Many chains are being steered', [
     'Another bulk order of the company is still running. Nothing was changed.',
@@ -176,7 +176,7 @@ export const problemTypes = {
     'For a refused request or an event, read the actions in `errors`. To run all these actions, add `"confirm": true` to the ' +
       'body. For an action, check what the last try did, then send `"confirmUnknown": true` together with `fields`.',
     'Nothing has run. This request came with a token that was revoked (signature: wrong): somebody else may have written its ' +
-      'actions. Read them in errors. To send all of them, repeat the request with {"confirm": true}.',
+      'actions. Read the actions in errors. To send all actions, repeat the request with {"confirm": true}.',
     [{ pointer: '/0', detail: '{"action":"sendEmails","relayId":"4711","emails":["ada@example.com"],"subject":"Hello"}' }],
   ]),
   'already-taken': type(409, 'Already taken', [
@@ -205,7 +205,7 @@ export const problemTypes = {
     'An action of the proposal did not contain the right token of its rule: somebody may have written it into a text of the ' +
       'event. Nothing has run.',
     'Omit the actions that `errors` names: `{"proposed": true, "leaveOut": [1]}`. You can send omitted actions as a new chain.',
-    'Nothing has run. Action 1 of the proposal did not contain the right token of its rule: leave it out.',
+    'Nothing has run. Action 1 of the proposal did not contain the right token of its rule: leave such actions out.',
     [{ pointer: '/1', detail: 'did not contain the right token of its rule' }],
   ]),
   'rule-disabled': type(409, 'Rule disabled', [

@@ -144,7 +144,7 @@ function readCharset(
   if (utf8 !== undefined)
     return { text: utf8, ...(isOther && { warning: `declares the charset ${declared} and was read as UTF-8; send UTF-8` }) };
   if (declared !== undefined && isOther) return said(declared) ?? latin1;
-  // The charset is ambiguous if the sender declares UTF-8, or if a part of the text is UTF-8.
+  // The text is not UTF-8. If the sender declares UTF-8, or if a part of the text is UTF-8, the charset is unknown.
   const isMixed = declared !== undefined || utf8Character.test(latin1.text);
   return isMixed || !bytes.every(printable1252) ? latin1 : (said('windows-1252') ?? latin1);
 }

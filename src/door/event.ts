@@ -1,4 +1,4 @@
-/** Reads the body of an event: any JSON object. If it is not strict JSON but has only one meaning, accepts it with warnings. */
+/** Reads an event: any JSON object. If the body is not strict JSON but has only one meaning, accepts the body with warnings. */
 
 import { type Fields, isObject } from '../chain/fields.js';
 import type { Issue } from '../chain/request.js';
@@ -21,7 +21,7 @@ export async function readEvent(received: Received): Promise<ReadEvent> {
   return flaw ? { ok: false, text, flaw, cut: false } : { ok: true, text, event: storableEvent(text, value), warnings };
 }
 
-/** Reads the text of a stored event, which is an object. Does not search for ambiguities again, because this takes long. */
+/** Reads the text of a stored event. Does not search for ambiguities again, because the search takes long. */
 export function parseEvent(text: string): Fields {
   const value: unknown = JSON.parse(text);
   return isObject(value) ? storableEvent(text, value) : {};
@@ -39,7 +39,7 @@ function fieldTwice(text: string): Flaw | undefined {
   return found && { kind: 'field-twice', offset: found.offset, field: found.field };
 }
 
-/** Replaces NUL characters and halves of surrogate pairs in all texts, because they cannot be stored or sent. */
+/** Replaces NUL characters and halves of surrogate pairs in all texts. The relay cannot store or send such characters. */
 function storableEvent(text: string, event: Fields): Fields {
   if (!/\\u(0000|d[89a-f])/i.test(text)) return event;
   const clean = (value: unknown): unknown => {

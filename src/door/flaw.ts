@@ -1,4 +1,4 @@
-/** Describes the mistake in an unreadable body: where it is, what is wrong, and how to correct the webhook's template. */
+/** Describes the mistake in an unreadable body: the place, the error, and how to correct the template of the webhook. */
 
 import { mostBytes } from '../chain/request.js';
 import type { BreakKind } from './repair.js';
@@ -91,7 +91,7 @@ const words: Record<FlawKind, { says(field: string, at: string): string; advice:
   },
 };
 
-/** Describes a flaw, such as `line 1, column 205: the text of …`. @param text - the body, with its tokens masked. */
+/** Describes a flaw in words: `line 1, column 205: the text of …`. @param text - the body with masked tokens. */
 export function flawWords({ kind, offset, field, error }: Flaw, text: string): string {
   const shown = text.slice(offset ?? 0);
   const about = field === undefined || field === '' ? 'a field' : `\`${field.slice(0, 40)}\``;
@@ -104,6 +104,6 @@ export function flawWords({ kind, offset, field, error }: Flaw, text: string): s
   return `line ${line}, column ${column}: ${says}`;
 }
 
-/** Replaces NUL characters and single surrogates, because PostgreSQL refuses them. */
+/** Replaces NUL characters and single surrogates, because PostgreSQL refuses such characters. */
 export const storable = (text: string): string => Buffer.from(text.replaceAll('\0', '\ufffd')).toString();
 export const flawAdvice = ({ kind }: Flaw): string => words[kind].advice;

@@ -1,4 +1,4 @@
-/** Guesses the actions of a broken body. The actions run only if a person decides so, because a value may be forged. */
+/** Guesses the actions of a broken body. These actions run only if a person agrees, because a value may be forged. */
 
 import { jsonrepair } from 'jsonrepair';
 import { isObject } from '../chain/fields.js';

@@ -1,4 +1,4 @@
-/** Reads a request's body as actions. If the body is not strict JSON but has only one meaning, accepts it with warnings. */
+/** Reads a request's body as actions. If the body is not strict JSON but has only one meaning, accepts the body with warnings. */
 
 import { type Fields, isObject } from '../chain/fields.js';
 import { type Issue, maxActions } from '../chain/request.js';
@@ -12,7 +12,7 @@ export type Reading =
   | { ok: true; text: string; elements: Fields[]; warnings: Issue[]; looseness(): Flaw | undefined }
   | ({ ok: false; flaw: Flaw } & Unread);
 
-/** `cut`: whether the end of the text is missing. `errors`: elements that are not actions. */
+/** `cut`: whether the end of the text is missing. `errors`: one mistake for each element that is no action. */
 export type Unread = { text: string; cut: boolean; errors?: Issue[] };
 
 /** The fast path for plain JSON. If this function returns undefined, `readClosely` must read the body. */
@@ -26,7 +26,7 @@ export async function readClosely(received: Received): Promise<Reading> {
   return body.ok ? asActions(body.text, body.value, body.warnings) : body;
 }
 
-/** A body as JSON. `text` is the JSON that was read, after repairs. */
+/** A body that was read as JSON. `text` is the JSON after the repairs. */
 export type ReadJson =
   | { ok: true; text: string; value: unknown; warnings: Issue[] }
   | ({ ok: false; flaw: Flaw } & Pick<Unread, 'text' | 'cut'>);
@@ -60,7 +60,7 @@ function repairs(text: string, { controls, commas }: { controls: readonly number
   return [
     ...warning(
       controls,
-      'a text contains an unescaped line break or another control character, which was read as part of the text; let the platform escape it (JSON)',
+      'a text contains an unescaped line break or another control character, which was read as part of the text; let the platform escape the text (JSON)',
     ),
     ...warning(commas, 'a comma before a closing bracket was ignored'),
   ];

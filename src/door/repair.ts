@@ -36,14 +36,14 @@ export function walk(text: string): Walk {
   const controls: number[] = [];
   const commas: number[] = [];
   let expected: Expected = 'value';
-  let comma = -1; // the place of the last token if it is a comma, otherwise -1
+  let comma = -1; // if the last token is a comma: the place of the comma; otherwise -1
   let string = { from: 0, to: 0 }; // the last string
   let value = string; // the last string that is a value, not a name
-  let isAfterString = false; // the last token was a string value, maybe with a comma after it
+  let isAfterString = false; // the last token was a string value, or a comma after a string value
 
   const broken = (kind: BreakKind, offset: number): Walk => ({ ok: false, broken: { kind, offset, field: open.at(-1)?.field } });
 
-  /** @returns the place after the string, or the place of a break. */
+  /** @returns the place after the string, or the break if the string is not JSON. */
   const readString = (from: number): number | Walk => {
     for (special.lastIndex = from + 1; ; ) {
       const at = special.exec(text)?.index;

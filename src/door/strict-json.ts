@@ -32,7 +32,7 @@ export function parseText(text: string): Parsed<ParsedText> {
   }
 }
 
-/** A defect in a text that is valid JSON. `offset`: its place in the text. */
+/** A defect in a text that is valid JSON. `offset`: the place of the defect. */
 export type Looseness = { kind: 'field-twice' | 'character'; error: string; offset?: number; field?: string };
 
 /** Finds JSON that two parsers could understand differently, and values that cannot be stored. */
@@ -57,7 +57,7 @@ export function placeIn(text: string, offset: number): { line: number; column: n
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
-/** Finds a name that one object has twice (`JSON.parse` keeps the last field), and by default the name `__proto__`. */
+/** Finds a name that occurs twice in one object (`JSON.parse` keeps the last field). By default, also finds `__proto__`. */
 export function nameError(text: string, mayBeProto = false): Looseness | undefined {
   const open: (Set<string> | undefined)[] = [];
   let last = '';
@@ -92,7 +92,7 @@ function textError(json: string, value: unknown): Looseness | undefined {
   return { kind: 'character', error: `has ${what} at ${jsonPointer(path) || 'its top'}` };
 }
 
-/** Returns every text with its path. The path of a field's name is the path of its object. */
+/** Returns every text with its path. The name of a field has the path of the object that contains the field. */
 export function textsIn(value: unknown, path: readonly string[] = [], texts: [text: string, path: readonly string[]][] = []) {
   if (typeof value === 'string') texts.push([value, path]);
   if (typeof value !== 'object' || value === null) return texts;

@@ -14,7 +14,7 @@ interface Found {
   ranges: [from: number, to: number][]; // places to mask: tokens of the relay, and values of token fields
 }
 
-/** The characters that can be around the `:` or `=` after a field's name. They can be escaped twice or percent-encoded. */
+/** Characters that can be around the `:` or `=` after a field's name. The characters can be escaped twice or percent-encoded. */
 const filler = String.raw`(?:["'\s\\]|%22|%20|%5C|&quot;)*`;
 const named = new RegExp(`([A-Za-z][\\w-]{11,20})${filler}(?:[:=]|%3A|%3D)${filler}`, 'gi');
 const made = /rl[teka]_[0-9A-Za-z]{8,}/g;

@@ -15,7 +15,7 @@ import type { ChainNotice, FailureKind, ManyNotice, Member, NoticeKind, ThroughN
 import { noticeKindOf } from '../contract/notices.js';
 import { forOperators, type Line, type Link, lineText, type NoticeContext, relay, type Words } from './frame.js';
 
-/** The notice writes `many` after a number of chains, and `next` below the reason. */
+/** `many`: the words after the number of chains. `next`: the words below the reason. */
 const wordsOf: Record<NoticeKind, { headline: string; many: string; next?: string }> = {
   'needs-attention': { headline: 'Needs attention', many: 'failed for the same reason: please decide' },
   failed: {
@@ -98,11 +98,11 @@ function titleFor(kind: NoticeKind, action: ActionStatus): string {
 
 function recoveredWords({ state, reason, result }: ActionStatus): string[] {
   const note = result?.note ? [sentence(`Remark: ${result.note}`)] : [];
-  if (state === 'done') return ['The relay tried again, and it worked. The chain continues.', ...note];
+  if (state === 'done') return ['The relay tried again, and the action succeeded. The chain continues.', ...note];
   return [`The relay tried again. The action is ${state}: ${sentence(reason ?? '')} The chain continues.`, ...note];
 }
 
-/** Writes a notice about an action's state now. @returns undefined if the state needs no notice. */
+/** Writes a notice about the current state of an action. @returns undefined if the state needs no notice. */
 export function standingWords(
   chain: Omit<ChainNotice, 'kind' | 'at'> & ChainFacts,
   context: NoticeContext,
@@ -120,7 +120,7 @@ export function standingWords(
   };
 }
 
-/** Whether an action waits for the held action. Actions with the same due time run one after the other. */
+/** Whether an action waits for the held action. Actions with the same due time run in order. */
 export const isHeldBehind = (held: ActionStatus, { state, runAt, index }: ActionStatus) =>
   held.state === 'needs-attention' && state === 'pending' && runAt === held.runAt && index > held.index;
 
@@ -137,7 +137,7 @@ function whatHappens({ nextAttemptAt, heldUntil, reason }: ActionStatus, shown: 
 
 const signIn = 'opens the console, where you sign in';
 
-/** *Fix* comes first if a retry alone fails again. @param decide - the signed link to the page of the hold */
+/** *Fix* is the first link if a retry alone would fail again. @param decide - the signed link to the page of the hold */
 function linksFor(
   kind: NoticeKind,
   action: ActionStatus,
@@ -163,7 +163,7 @@ function linksFor(
   };
 }
 
-/** The commands for operators: first the ones that help most. */
+/** The commands for operators. The most helpful command is the first. */
 function commands(kind: FailureKind, action: ActionStatus, notice: ChainNotice, context: NoticeContext, chain: ChainFacts) {
   const { companyId, chainId, index } = notice;
   const verbs = verbsFor(chain, action);
@@ -180,7 +180,7 @@ function commands(kind: FailureKind, action: ActionStatus, notice: ChainNotice, 
   return [...ordered, ...steer('skip'), ...(isHeld && context.links.webUi ? [inWebUi] : [])];
 }
 
-export const oneWithoutKey = 'Fix, retry or skip one, without a sign-in';
+export const oneWithoutKey = 'Fix, retry or skip an action, without a sign-in';
 
 /** If a notice is about at most this many actions, it shows one command for each action. */
 const fewActions = 3;

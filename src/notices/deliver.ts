@@ -1,4 +1,4 @@
-/** Delivers a notice to the contacts of the rule and the company. If it reaches no contact, delivers it to the operator. */
+/** Delivers a notice to the contacts of the rule and the company. If no contact gets the notice, delivers it to the operator. */
 
 import { hash } from 'node:crypto';
 import { ApplicationFailure, activityInfo, Context } from '@temporalio/activity';
@@ -42,7 +42,7 @@ export interface DeliveryDeps {
 /** A pause, or time without workers, makes a hold longer than the notice says. So a link stays valid for this additional time. */
 const linkGraceMs = 24 * 3600 * 1000;
 
-/** If no contact got the notice, the operator gets it from this attempt on, about five minutes after the first attempt. */
+/** If no contact has got the notice before this attempt, the operator gets it, about five minutes after the first attempt. */
 const lastAttemptAlone = 7;
 
 /**
@@ -60,12 +60,12 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
   const company: Company = found ?? { companyId, name: companyId, timeZone: 'UTC' };
   if (await isSilent(deps, notice, rule)) {
     deps.metrics.notices.inc({ kind, result: 'silent' });
-    log.info({ workflowId: key, kind }, 'a notice is not sent: its cause is silenced');
+    log.info({ workflowId: key, kind }, 'a notice is not sent, because its cause is silenced');
     return [];
   }
   const { name: companyName, timeZone, noticeEdits: edits } = company;
   const { namespace } = client.options;
-  // Only operators can read decrypted data in Temporal's Web UI, so the company's contacts get no link to it.
+  // Only operators can read decrypted data in Temporal's Web UI, so the company's contacts get no link to the Web UI.
   const context = { companyName, timeZone, ruleName: rule?.name ?? relayId, links: { api: links.api }, namespace, edits };
   const own = { ...joinedOf(notice, context), causeId: toldUnder(notice, rule), noticeKey: key };
   // The budget does not apply to test notices, which have their own limit, or to notices of a deleted company.
@@ -163,7 +163,7 @@ interface Addressee {
 
 const unconfirmed = 'this contact has not confirmed: it already got the first notice of this cause, or ten notices today';
 
-/** Finds each contact and its notices. Before it confirms, a contact gets only the first notice of each cause, at most ten a day. */
+/** Finds each contact and its notices. An unconfirmed contact gets only the first notice of each cause, at most ten a day. */
 async function addresseesOf({ store, connectors }: DeliveryDeps, company: Company, entries: readonly Joined[], key: string) {
   const { companyId } = company;
   const addressees = new Map<string, Addressee>();
@@ -206,7 +206,7 @@ function joined({ notices, seconds }: NoticeBudget, waitMs: number, attempt: num
   const details: FailureDetails = { retryable: true, attempt };
   return ApplicationFailure.create({
     type: 'NoticeWaits',
-    message: `the company has reached its limit of ${notices} notices in ${seconds} seconds: this one waits for a digest`,
+    message: `the company has reached its limit of ${notices} notices in ${seconds} seconds: this notice waits for a digest`,
     details: [details],
     nextRetryDelay: Math.ceil(waitMs + (Math.random() * waitMs) / 20) + 1,
     category: ApplicationFailureCategory.BENIGN, // The SDK logs a benign failure only at level debug.

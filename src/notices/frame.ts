@@ -6,7 +6,7 @@ import { cutShort, oneLine } from '../chain/text.js';
 import type { HoldRef } from '../contract/hold-link.js';
 import type { DigestNotice, Notice } from '../contract/notices.js';
 
-/** What the text of a notice needs in addition to the notice itself. */
+/** The facts that the text of a notice needs in addition to the notice. */
 export interface NoticeContext {
   companyName: string;
   ruleName: string;
@@ -34,7 +34,7 @@ export interface Words {
   place: string[]; // the action and the time; `framed` adds the rule and the company
   wrong: string[];
   toDo?: string[];
-  /** Large links. The first one is the most helpful. */
+  /** Large links. The first link is the most helpful. */
   links?: Link[];
   hint?: string; // what the links open
   /** The lines of each section, by title. Empty sections are not shown. */

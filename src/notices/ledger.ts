@@ -1,6 +1,6 @@
 /**
  * The ledger keeps the failed actions of one cause (the members), and decides which notice about them comes next. The
- * `Notifier` has the timer and starts the deliveries. Part of the replay contract.
+ * `Notifier` has the timer and starts the deliveries. This file is part of the replay contract.
  */
 
 import type { ManyNotice, Member, News, Over, ThroughNotice } from '../contract/notices.js';
@@ -143,7 +143,7 @@ export class Ledger {
     if (lateMs > 60_000) for (const member of this.#open.values()) member.until += lateMs;
   }
 
-  /** Call this if no more members come. @returns the notice to send. Without a notice, the notifier ends if `waits` is false. */
+  /** Call this when no more members come. @returns the next notice. If there is none and `waits` is false, the notifier ends. */
   next(now: number): Finding<ManyNotice> | Finding<ThroughNotice> | undefined {
     for (const [key, { until, at }] of this.#open)
       if (until <= now) {

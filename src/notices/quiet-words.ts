@@ -34,7 +34,7 @@ export function quietWords(notice: QuietNotice, context: NoticeContext): Words {
       'If events come less often now, change how often the rule expects an event.',
     ],
     sections: {
-      'How often you get this notice': ['Once for each silence. The next event ends the silence, and you get a notice about it.'],
+      'How often you get this notice': ['Once for each silence. When the next event comes, you get another notice.'],
     },
     operator: [relay(`rules set ${companyId} ${relayId} --expect-every 1d`, context)],
   };

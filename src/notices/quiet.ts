@@ -1,4 +1,4 @@
-/** Notifies people about quiet rules, and sends the weekly digests. A worker calls this once a minute. */
+/** Notifies people about quiet rules, and sends the weekly digests. A worker calls `watch` once a minute. */
 
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
@@ -17,7 +17,7 @@ export interface WatchDeps {
   log: Logger;
 }
 
-/** A problem with one rule or company does not stop the others. @throws if the database does not answer */
+/** A problem with one rule or company does not stop the other notices. @throws if the database does not answer */
 export async function watch(deps: WatchDeps, now = Date.now()): Promise<void> {
   const { quiet } = deps.store;
   const outages = await quiet.outages();

@@ -1,6 +1,6 @@
 /**
- * Starts notices in Temporal. News about an action goes to the `Notifier` of its cause. Notices about a rule and test
- * notices need no notifier: their delivery starts immediately.
+ * Starts notices in Temporal. News about an action goes to the `Notifier` of its cause. A test notice, or a notice about a rule,
+ * needs no notifier: its delivery starts immediately.
  */
 
 import { hash, randomUUID } from 'node:crypto';

@@ -92,10 +92,10 @@ function wordsOf(notice: Notice, context: NoticeContext): Words {
   };
 }
 
-/** A notice shows at most this many mistakes, and only the number of the others. */
+/** A notice shows at most this many mistakes, and the number of further mistakes. */
 const shownMistakes = 20;
 
-const newestToken = 'Put the newest token of the rule into the settings of the webhook.';
+const newestToken = 'put the newest token of the rule into the settings of the webhook.';
 
 const moreLimits = 'Find out why the limit is reached. If you need more, ask the operator for a higher limit.';
 
@@ -109,15 +109,15 @@ const refusals: Record<RejectionReason, [why: string, remedy: string]> = {
     'the repeat key (idempotency key) was used before',
     'Make the webhook send a new key for each event: with the same key only the first event runs.',
   ],
-  'token-expired': ['the token was rotated', `If this is your webhook: ${newestToken} If not, somebody else has the old token.`],
+  'token-expired': ['the token was rotated', `If this is your webhook, ${newestToken} If not, somebody else has the old token.`],
   'token-revoked': [
     'the token was revoked',
-    `If this is your webhook: ${newestToken} If not, somebody else has the revoked token.`,
+    `If this is your webhook, ${newestToken} If not, somebody else has the revoked token.`,
   ],
   'rule-disabled': ['the rule is disabled', 'Enable the rule, or turn the webhook off.'],
   signature: [
     'the signature is missing or wrong',
-    'The request has a valid token, but no valid signature with the webhookSecret of the company. If this is your webhook: make it ' +
+    'The request has a valid token, but no valid signature with the webhookSecret of the company. If this is your webhook, make it ' +
       'sign its requests. If not, somebody else has the token: rotate the token.',
   ],
   'rate-limited': ['too many requests', 'Send fewer events at the same time, or ask the operator for a higher limit.'],
@@ -171,7 +171,7 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
       ...(more > 0 ? [`There are ${more} more mistakes.`] : []),
       ...(inADay > 1 ? [`${inADay} requests of this rule had this mistake within a day.`] : []),
       notKept === undefined
-        ? 'None of its actions ran.'
+        ? 'None of the actions ran.'
         : `This rule has too many refused requests: ${notKept} within a day were not kept. Send or drop the requests that wait.`,
     ],
     toDo: [remedy],

@@ -22,7 +22,7 @@ export class Closers {
     this.#closers.push([name, close]);
   }
 
-  /** Calls all closers, the last added first. If a closer fails, still calls the others. */
+  /** Calls all closers, in reverse order. If a closer fails, still calls the other closers. */
   async close(report: (name: string, error: unknown) => void): Promise<void> {
     for (const [name, close] of this.#closers.splice(0).reverse())
       await Promise.resolve()
@@ -91,11 +91,11 @@ export async function openParts<TemporalConnection extends Connection | NativeCo
   const store = createStore(database, { keyring, secret }, losses);
   closers.add('the store', () => store.close());
   const refused = await again(() => store.pepperHashes(), { log, stop });
-  const otherSecret = 'they were hashed with another RELAY_SECRET: set that secret, or rotate them';
+  const otherSecret = 'they were hashed with another RELAY_SECRET: set the other secret, or rotate these tokens and keys';
   if (refused > 0) log.error({ refused }, `some tokens and keys do not work, because ${otherSecret}`);
   if (!keyring) log.warn('RELAY_ENCRYPTION_KEYS is not set: data is stored unencrypted');
   else if (await again(() => store.encryption.hasPlainSettings(), { log, stop }))
-    log.warn('some company settings are unencrypted, because they are older than the keys: run relay encryption rotate');
+    log.warn('some company settings are unencrypted, because they were stored without keys: run relay encryption rotate');
   const { RELAY_ALLOW_PRIVATE_NETWORKS: allowPrivateNetworks = false, MAIL_FROM: mailFrom } = config;
   const connectors = createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom });
   closers.add('the connectors', () => connectors.close());

@@ -273,7 +273,7 @@ describe('the text of a notice', () => {
     assert.deepEqual(sections.get(''), [
       'Assignment 1001 was sent after all',
       ...place,
-      'The relay tried again, and it worked. The chain continues.',
+      'The relay tried again, and the action succeeded. The chain continues.',
       `Remark: ${result.note}.`,
       `Open the chain: ${chainPage}`,
       signIn,

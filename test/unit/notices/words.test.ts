@@ -37,7 +37,7 @@ describe('a notice about a refused request', () => {
       const { subject, text } = renderNotice({ ...rejected, reason }, { ...context, forOperator: true });
       assert.match(subject, /^\[relay\] Refused: .+ \(Widen & alert\)$/);
       for (const part of [
-        'None of its actions ran',
+        'None of the actions ran',
         'Action 0, relayAccessToken of rule 4711 was rotated, and its grace is over.',
         'Rule Widen & alert, Acme <b>',
         'Refused request R1, rule 4711, company acme',
