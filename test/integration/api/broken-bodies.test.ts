@@ -124,8 +124,12 @@ const rows: Record<string, Row> = {
     says: /line 1, column \d+: .*comment/i,
   }),
   'a comment in the middle': changed((good) => good.replace('},', '}, /* then */'), { says: /line 1, column \d+: .*comment/i }),
-  'the body ends inside a text': changed((good) => good.slice(0, good.indexOf('dispatch')), { says: /line 1, column \d+: .*ends/i }),
-  'the body ends after an action': changed((good) => good.slice(0, good.indexOf('},') + 1), { says: /line 1, column \d+: .*ends/i }),
+  'the body ends inside a text': changed((good) => good.slice(0, good.indexOf('dispatch')), {
+    says: /line 1, column \d+: .*ends/i,
+  }),
+  'the body ends after an action': changed((good) => good.slice(0, good.indexOf('},') + 1), {
+    says: /line 1, column \d+: .*ends/i,
+  }),
   'the body ends inside a text with a token': changed((good) => good.slice(0, good.indexOf('","emails"')), { says: /ends/ }),
   'a token twice in one action': changed((good) => good.replace(/("relayAccessToken":"[^"]*")/, '$1,$1'), { says: /twice/ }),
   'a character after the list': changed((good) => `${good};`, { says: /line 1, column \d+: .*`;`/i }),
