@@ -1,5 +1,5 @@
 /**
- * Broken bodies over a real socket, each with a valid token. The test reads the expected results from the table in
+ * Broken bodies over a real socket, each with a valid token. The test reads the expected results from the lists in
  * docs/limits.md, "What happens to a broken body".
  */
 
@@ -56,7 +56,7 @@ const changed = (change: (good: string) => Sent['body'], more: Omit<Row, 'sent'>
 const boundary = '----------------------------735323031399963166993862';
 const utf16 = (text: string) => Buffer.from(text, 'utf16le');
 
-/** The rows by their names in the table of the docs. */
+/** The rows by their names in the lists of the docs. */
 const rows: Record<string, Row> = {
   'a line break in a text': paste('Late\nagain', { means: 'Late\nagain' }),
   'a tab in a text': paste('Late\tagain', { means: 'Late\tagain' }),
@@ -90,7 +90,7 @@ const rows: Record<string, Row> = {
     means: 'Zürich',
     sent: (template) => json(utf16(`\ufeff${template('Zürich')}`)),
   },
-  'UTF-16 without one': { means: 'Zürich', sent: (template) => json(utf16(template('Zürich'))) },
+  'UTF-16 without a byte order mark': { means: 'Zürich', sent: (template) => json(utf16(template('Zürich'))) },
   'declared gzip': packed(gzipSync, 'gzip'),
   'undeclared gzip': packed(gzipSync),
   'declared Brotli': packed(brotliCompressSync, 'br'),
@@ -105,7 +105,7 @@ const rows: Record<string, Row> = {
   'a quotation mark at the end of a text': paste('It says "stop"', { says: /line 1, column \d+/i }),
   'a backslash that escapes nothing': paste('C:\\data', { says: /line 1, column \d+: .*backslash/i }),
   'a backslash at the end of a text': paste('C:\\', { says: /line 1, column \d+: .*backslash/i }),
-  'half an escaped character': paste('\\ud83d', { says: /surrogate/ }),
+  'half of a surrogate pair': paste('\\ud83d', { says: /surrogate/ }),
   'a NUL character': paste('Late\u0000again', { says: /line 1, column \d+/i }),
   'a field twice': paste('x","emails":["evil@evil.example"],"body":"y', { says: /`?(emails|body)`? .*twice/ }),
   'a value that adds an action': paste('x"},{"action":"sendEmails","emails":["evil@evil.example"],"subject":"y","body":"z'),
@@ -124,11 +124,15 @@ const rows: Record<string, Row> = {
     says: /line 1, column \d+: .*comment/i,
   }),
   'a comment in the middle': changed((good) => good.replace('},', '}, /* then */'), { says: /line 1, column \d+: .*comment/i }),
-  'cut off in a text': changed((good) => good.slice(0, good.indexOf('dispatch')), { says: /line 1, column \d+: .*ends/i }),
-  'cut off after an action': changed((good) => good.slice(0, good.indexOf('},') + 1), { says: /line 1, column \d+: .*ends/i }),
-  'a token in an unfinished text': changed((good) => good.slice(0, good.indexOf('","emails"')), { says: /ends/ }),
+  'the body ends inside a text': changed((good) => good.slice(0, good.indexOf('dispatch')), {
+    says: /line 1, column \d+: .*ends/i,
+  }),
+  'the body ends after an action': changed((good) => good.slice(0, good.indexOf('},') + 1), {
+    says: /line 1, column \d+: .*ends/i,
+  }),
+  'the body ends inside a text with a token': changed((good) => good.slice(0, good.indexOf('","emails"')), { says: /ends/ }),
   'a token twice in one action': changed((good) => good.replace(/("relayAccessToken":"[^"]*")/, '$1,$1'), { says: /twice/ }),
-  'a character behind the list': changed((good) => `${good};`, { says: /line 1, column \d+: .*`;`/i }),
+  'a character after the list': changed((good) => `${good};`, { says: /line 1, column \d+: .*`;`/i }),
   'a wrong bracket': changed((good) => good.replace(/}]$/, ']]'), { says: /line 1, column \d+/i }),
   'more than 32 levels': changed((good) => good.replace('"Late"', `${'['.repeat(40)}1${']'.repeat(40)}`), { says: /32 levels/ }),
   'the list in an object with other fields': changed((good) => `{"id":1,"actions":${good}}`, { says: /no list of actions/ }),
@@ -139,7 +143,7 @@ const rows: Record<string, Row> = {
     says: /256 KiB/,
     sent: (template) => json(gzipSync(template('x'.repeat(30_000_000))), { headers: { 'content-encoding': 'gzip' } }),
   },
-  'cut-off gzip': {
+  'gzip without its end': {
     sent: (template) => {
       const noise = randomBytes(10_000).toString('hex'); // hard to compress, so that cutting it loses data
       return json(gzipSync(template(noise)).subarray(0, 9_000), { headers: { 'content-encoding': 'gzip' } });
@@ -153,25 +157,28 @@ const rows: Record<string, Row> = {
   },
 };
 
-/** The row of a body in the docs' table. */
+/** What the docs say about a body. */
 interface Told {
   becomes: string;
   status: number;
   reason: string;
 }
 
-function tableInDocs(): Map<string, Told> {
+function listsInDocs(): Map<string, Told> {
   const limits = readFileSync(new URL('../../../../docs/limits.md', import.meta.url), 'utf8');
   const [, section = ''] = limits.split(/^#+ What happens to a broken body$/m);
   const [upToNext = ''] = section.split(/^#/m);
-  const lines = upToNext.split('\n').filter((line) => line.startsWith('|'));
-  const told = lines.slice(2).flatMap((line) => {
-    const [becomes = '', status, reason = '', bodies = ''] = line
-      .split('|')
-      .slice(1)
-      .map((cell) => cell.trim());
-    const row = { becomes, status: Number(status), reason: reason.replaceAll('`', '') };
-    return bodies.split('; ').map((what): [string, Told] => [what, row]);
+  // `**runs** … (202):` or `**keeps** … (400 \`malformed-body\`):`, then bullets `- Text: a tab in a text; …`. If the line before
+  // the bullets has no answer, each bullet has its own: `- 401 \`wrong-token\`: …`.
+  const told = upToNext.split('\n\n').flatMap((paragraph, at, paragraphs) => {
+    if (!paragraph.startsWith('- ')) return [];
+    const [, becomes = '', common] = /\*\*(\w+)\*\* .*?(?:\((.+)\))?:$/.exec(paragraphs[at - 1] ?? '') ?? [];
+    return paragraph.split('\n').flatMap((line) => {
+      const [, label = '', bodies = ''] = /^- (.+?): (.+)$/.exec(line) ?? [];
+      const [status, reason = ''] = (common ?? label).replaceAll('`', '').split(' ');
+      const row = { becomes, status: Number(status), reason };
+      return bodies.split('; ').map((what): [string, Told] => [what, row]);
+    });
   });
   assert.equal(new Set(told.map(([what]) => what)).size, told.length, 'a body is named twice');
   return new Map(told);
@@ -361,15 +368,15 @@ describe('keeping a broken body', () => {
 });
 
 describe('a broken body with a valid token', () => {
-  const table = tableInDocs();
+  const documented = listsInDocs();
 
-  it('is tested here for every row of the table in docs/limits.md', () => {
-    assert.deepEqual([...table.keys()].toSorted(), Object.keys(rows).toSorted());
-    assert(table.size >= 50);
+  it('is tested here for every body in the lists of docs/limits.md', () => {
+    assert.deepEqual([...documented.keys()].toSorted(), Object.keys(rows).toSorted());
+    assert(documented.size >= 50);
   });
 
   for (const [what, row] of Object.entries(rows)) {
-    const told = table.get(what);
+    const told = documented.get(what);
     it(`${what}: ${told?.becomes}`, async () => {
       const rule = await newRule();
       const before = chains.length;
