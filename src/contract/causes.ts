@@ -77,7 +77,7 @@ export const causesResponse = z.object({
 });
 export const wholeCauseResponse = named('WholeCause', {
   ...causeSchema.shape,
-  items: z.array(heldActionSchema).describe('First the held actions, then the others. In each part, the newest comes first.'),
+  items: z.array(heldActionSchema).describe('The held actions, then the ended holds. In each part, the newest comes first.'),
   nextCursor: z.string().optional(),
 });
 
