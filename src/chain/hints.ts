@@ -97,7 +97,7 @@ function ofOrder(one: Written, all: readonly Written[]): Issue[] {
 
 const netAfterSeconds = 1800; // time for people to accept the assignment after it was last sent
 
-/** Warns if no e-mail without a condition, or with a condition on the status, follows the last `sendAssignment`. */
+/** Warns if the last send has no safety net. A later e-mail is a safety net if its condition is absent, or tests the status. */
 function withoutNet(all: readonly Written[]): Hint[] {
   const last = all
     .filter(isSend)

@@ -36,7 +36,7 @@ const authSchema = z
 export type Auth = z.infer<typeof authSchema>;
 export type OAuth2 = Omit<Extract<Auth, { type: 'oauth2' }>, 'type'>;
 
-/** The connection to a system with the relay's own connector API, or with requests from templates (docs/systems/http.md). */
+/** The connection to a system that has the relay's own connector API, or gets requests from templates (docs/systems/http.md). */
 const httpConnection = z.strictObject({
   kind: z.literal('http'),
   baseUrl: httpUrl,

@@ -238,7 +238,7 @@ function unusable(name: SteeringName, argument: unknown): string {
 /** A person's decision on an action. */
 export type Decision = { verb: 'retry' } | { verb: 'mend'; mends: NumberedMend[] } | { verb: 'skip'; by: string };
 
-/** Joins two decisions. All edits stay. A later retry keeps the edits. A later skip drops the edits. */
+/** Joins two decisions, with all their edits. A later retry keeps the edits. A later skip drops the edits. */
 export function together(before: Decision | undefined, decision: Decision): Decision {
   const mends = before?.verb === 'mend' ? before.mends : [];
   if (decision.verb === 'mend') return { verb: 'mend', mends: [...mends, ...decision.mends] };

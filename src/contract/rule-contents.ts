@@ -141,7 +141,7 @@ export const diffQuery = z.object({
 export const draftConflictSchema = z.object({
   stored: draftSchema,
   yours: anyObject.optional(),
-  diff: contentsDiffSchema.optional().describe('The changes from `stored` to `yours`. Absent if either has a wrong form.'),
+  diff: contentsDiffSchema.optional().describe('The changes from `stored` to `yours`. Absent if one of them is malformed.'),
 });
 export type DraftConflict = z.infer<typeof draftConflictSchema>;
 export const shadowRequest = namedStrict('Shadow', { version: z.int().min(1).nullable() });

@@ -118,6 +118,6 @@ describe('failureMessage', () => {
 
   it('lists five failures at most', () => {
     const actions = Array.from({ length: 7 }, (_, index) => status(index, 'failed', { error }));
-    assert.match(failureMessage(chain, actions), /^7 of 7 actions failed\. (\d sendEmails: no route; ){5}and 2 more\. Mend/);
+    assert.match(failureMessage(chain, actions), /^7 of 7 actions failed\. (\d sendEmails: no route; ){5}and 2 more\. Fix/);
   });
 });
