@@ -60,12 +60,12 @@ export const actionStatusSchema = z.object({
   nextAttemptAt: optionalText.describe('When the relay retries the action automatically.'),
   heldUntil: optionalText.describe('Without a decision, the action becomes `failed` at this time.'),
   pausedSince: optionalText.describe(
-    'When the action began to wait, as `pending`, for the end of a pause. `reason` names the pause.',
+    'When the action began to wait for the end of a pause. Its state is then `pending`, and `reason` names the pause.',
   ),
   mends: z
     .array(z.int())
     .optional()
-    .describe("The numbers of this action's edits, counted in the chain. After two edits, the idempotency key ends in `/m2`."),
+    .describe('The edits of this action, by their numbers in the chain. After two edits, the idempotency key ends in `/m2`.'),
   steered: z
     .array(steeredSchema)
     .optional()
@@ -73,10 +73,10 @@ export const actionStatusSchema = z.object({
       'The decisions about the action, oldest first. `by` is `admin`, `key <name>`, or `hand` for a signal from outside the API.',
     ),
 });
-/** The values of late texts. All tries with the same idempotency key use the same values. */
+/** The values of late texts (see late.ts). All tries with the same idempotency key use the same values. */
 export interface LateValues {
   values: Record<string, string>; // The key is a path in the assignment.
-  recipients?: string[]; // only if the recipients of an e-mail are late
+  recipients?: string[]; // Only if late texts name the recipients of an e-mail.
 }
 
 /**

@@ -33,7 +33,7 @@ export const sendAssignment = defineAction({
     const isNamed = groupId !== undefined || sendToGroups !== undefined;
     if (isNamed && groupIds.length === 0) {
       const field = sendToGroups === undefined ? 'groupId' : 'sendToGroups';
-      issues.mistake(field, 'names no group: a blank list is never "send to everybody"');
+      issues.mistake(field, 'names no group: a blank list never means "send to everybody"');
     } else
       for (const { field, id } of ids)
         if (unsubstituted(id)) issues.warning(field, `"${cutShort(id, 80)}" was not filled in by the webhook and is left out`);
@@ -101,13 +101,13 @@ export const updateUdf = defineAction({
     cfValue: text.describe('New value.'),
     cfTargetDateFormat: ruledText(256, (format) => parsePattern(format).error)
       .optional()
-      .describe('A Java timestamp pattern. The relay writes the timestamp in cfValue in this form.'),
+      .describe('A Java timestamp pattern. The relay formats the timestamp of cfValue with this pattern.'),
   },
   verbatim: { externalSystemTicketId: 'ticketId', cfName: 'field', cfValue: 'value', cfTargetDateFormat: 'dateFormat' },
   effect: z.object({
     ticketId: z.string(),
     field: z.string(),
-    value: z.string().describe("The value to write. A timestamp already has its format, in the company's time zone."),
+    value: z.string().describe("The value to write. A timestamp is already formatted, in the company's time zone."),
   }),
   read(fields, issues): { ticketId: string; field: string; value: string; dateFormat?: string } {
     for (const field of ['externalSystemTicketId', 'cfName', 'cfTargetDateFormat'] as const)

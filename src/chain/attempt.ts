@@ -21,7 +21,7 @@ export interface Tried {
   note?: string;
 }
 
-/** `dueAt` is the new due time of an action, in Unix milliseconds. If `alone` is true, the actions behind it do not wait. */
+/** `dueAt` is the new due time of an action, in Unix milliseconds. With `alone`, the next actions do not wait for this action. */
 export type Later = { dueAt: number; alone: boolean };
 
 export const attemptsLeft = (retryBudgetSeconds: number, { own, made }: Try) =>
@@ -38,7 +38,7 @@ export function dataMistake(message: string): Tried {
   return { attempts: 0, failure: { type: 'DataMistake', message, retryable: false } };
 }
 
-/** Combines the outcomes of an action's parts. If parts failed, prefers a failure without a call, then a retryable failure. */
+/** Combines the outcomes of an action's parts. A failure before the call comes first, then a retryable failure. */
 export function outcomeOf(parts: readonly Tried[], recipients: number): Tried {
   const failures = parts.flatMap(({ failure }) => failure ?? []);
   const failure = failures.find((failure) => !wasTried(failure)) ?? failures.find(({ retryable }) => retryable) ?? failures[0];

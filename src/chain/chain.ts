@@ -42,7 +42,7 @@ export type ChainAction = ActionEffect & {
   late?: Record<string, LateText | LateText[]>;
 };
 
-/** The parts of a text: literal texts and paths into the assignment take turns. The first and the last part are literal texts. */
+/** The parts of a text: literal texts and paths into the assignment alternate. The first and the last part are literal texts. */
 export type LateText = string[];
 
 export type SendEmails = Extract<ChainAction, { action: 'sendEmails' }>;
@@ -78,7 +78,7 @@ export const companyOfWorkflow = (workflowId = ''): string | undefined => /^rela
 export const recipientsOf = (action: ChainAction): readonly string[] => (action.action === 'sendEmails' ? action.recipients : []);
 export const chainUrl = (apiUrl: string, { companyId, chainId }: ChainRef) => `${apiUrl}/co/${companyId}/chains/${chainId}`;
 
-/** The page of a chain in the console, which asks the reader to sign in. */
+/** The page of a chain in the console. The console asks the reader to sign in. */
 export const chainPage = (apiUrl: string, { companyId, chainId }: ChainRef) =>
   `${apiUrl}/companies/${companyId}/chains/${chainId}`;
 

@@ -14,7 +14,7 @@ export interface Row {
   value: Value;
 }
 
-/** `cel` is the comparison in CEL. P stands for the property, and V for the value. */
+/** `cel` is the comparison in CEL. `P` is the property, and `V` is the value. */
 export const comparisons = {
   is: { words: 'is', cel: 'P == V' },
   not: { words: 'is not', cel: 'P != V' },
@@ -77,7 +77,7 @@ function plainText({ of, path, comparison, value }: Row): string {
   return `${of === 'incomingValue' ? of : path}${comparison === 'is' ? '==' : '!='}${isOdd ? `"${text}"` : text}`;
 }
 
-/** Words that CEL reserves. After a dot, they are not the name of a property. */
+/** CEL reserves these words. After a dot, CEL does not accept them as the name of a property. */
 const reserved =
   /^(as|break|const|continue|else|false|for|function|if|import|in|let|loop|namespace|null|package|return|true|var|void|while)$/;
 const isName = (step: string) => /^[A-Za-z_]\w*$/.test(step) && !reserved.test(step);
@@ -90,7 +90,7 @@ function celPath({ of, path }: Pick<Row, 'of' | 'path'>): string {
   return [of, ...written].join('');
 }
 
-/** Tests whether the property exists. In CEL, `has` allows only a name after a dot, so other paths need another test. */
+/** Writes a test of whether the property exists. `has` allows only a name after a dot, so other paths need another test. */
 function has({ of, path }: Row): string {
   const all = stepsOf(path);
   const last = all.at(-1) ?? '';

@@ -12,7 +12,7 @@ export interface Condition {
 /** Everything that an activity checks before the action runs. All parts must hold. */
 export interface Opaque {
   condition?: Condition; // the `actionCondition`
-  /** A CEL expression, and the parts of the event that it names. */
+  /** A CEL expression, and the parts of the event that the expression names. */
   if?: { text: string; event: unknown };
   late?: true; // the action has late texts
 }

@@ -8,7 +8,7 @@ export interface Correction {
   field: string;
   replace?: { from: string; to: string }; // replaces every occurrence
   trim?: boolean; // removes white space at both ends
-  default?: string; // replaces a text that is blank, missing or not substituted
+  default?: string; // replaces a text that is missing or blank, or still contains a variable
 }
 
 /** Corrects a field. If the field is a list, corrects each text. @returns the changes (perhaps none), or an error. */
@@ -28,8 +28,7 @@ export function correct(fields: Fields, { field, replace, trim, default: instead
   };
   const before = fields[field];
   const after = before === undefined ? instead : Array.isArray(before) ? before.map(each) : each(before);
-  if (length > mostBytes)
-    return { ok: false, error: `${field} would have more than ${mostBytes / 1024} KiB: correct less at once` };
+  if (length > mostBytes) return { ok: false, error: `${field} would have more than ${mostBytes / 1024} KiB: replace less text` };
   return { ok: true, changes: isSame(before, after) ? {} : { [field]: after } };
 }
 

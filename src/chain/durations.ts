@@ -9,7 +9,7 @@ const units: Record<string, { word: string; names: RegExp }> = {
   s: { word: 'second', names: /^s(ec(ond)?s?)?$/ },
 };
 
-/** For example `2 hours`. @param unit - one of `spans` */
+/** For example `2 hours`. @param unit - `d`, `h`, `min` or `s` */
 export const countedUnit = (count: number, unit: string) => counted(count, units[unit]?.word ?? unit);
 
 type ReadDuration = { seconds: number; error?: undefined } | { seconds?: undefined; error: string };

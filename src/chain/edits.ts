@@ -1,4 +1,4 @@
-/** What an edit does to an action and its status. Part of the replay contract. */
+/** The effect of an edit on an action and its status. Part of the replay contract. */
 
 import type { ActionStatus } from './action-status.js';
 import type { ChainAction } from './chain.js';

@@ -77,7 +77,7 @@ const fewest = { events: 20, days: 7 };
 const steps = [5, 10, 15, 20, 30, 60, 120, 180, 240, 360, 480, 720, 1440, 2880, 4320, 10_080, 20_160, 44_640];
 
 /**
- * Finds the time that 99 of 100 gaps between events do not exceed. Proposes at least twice this time, and the usual days and
+ * Only 1 of 100 gaps between events is longer than the usual gap. Proposes at least twice the usual gap, and the usual days and
  * hours. A weekday is usual if at least half of these days had events. An hour is usual if at least half of the usual days had
  * events in this hour.
  * @returns undefined if there are too few events, or events are too rare.
@@ -120,7 +120,7 @@ function usualHours(minutes: EventMinutes, timeZone: string, weeks: number): Hou
   return { ...(days.length < 7 && { days }), ...(isLimited && { from: clock(from), to: clock(to + 1) }) };
 }
 
-/** Returns the usual seconds between events. Counts the events near this weekday and time (±90 minutes) in the last 4 weeks. */
+/** Returns the usual seconds between events at this weekday and time (±90 minutes). Counts the events of the last 4 weeks. */
 export function usualEvery(minutes: EventMinutes, now: number): number | undefined {
   const weeks = [1, 2, 3, 4].map((weeks) => (now - weeks * 7 * dayMs) / 60_000);
   const near = minutes.filter((minute) => weeks.some((middle) => Math.abs(minute - middle) <= 90)).length;

@@ -1,4 +1,4 @@
-/** Failures in words: what happened, what to do, and what only a technician needs. */
+/** Describes failures in words: what happened, what to do, and the details for technicians. */
 
 import { capital } from './text.js';
 
@@ -43,7 +43,7 @@ export function failureTitle(failure: Failure): string {
 export const failureDetails = (failure: Failure): string | undefined =>
   failureTitle(failure).toLowerCase().endsWith(failure.message.toLowerCase()) ? undefined : failure.message;
 
-/** For example `Change the assignment number, then retry`. Undefined if a person can do nothing better than wait. */
+/** For example `Change the assignment number, then retry`. Undefined if a person can only wait. */
 export function failureRemedy(failure: Failure): string | undefined {
   const { type, title, message, remedy, retryable, unknown, assignmentId } = failure;
   const [thing] = /^(assignment|ticket)\b/i.exec(title ?? '') ?? [];

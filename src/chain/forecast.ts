@@ -25,10 +25,10 @@ export interface Facts {
 
 /** @param facts - the facts about each action, in the order of the actions. */
 export function forecastChain(actions: readonly ChainAction[], facts: readonly Facts[]): Forecast[] {
-  const holding = new Map<number, number>(); // the key is a delay; the value is the index of the action that blocks the rest
+  const holding = new Map<number, number>(); // the key is a delay; the value is the index of the action that blocks later actions
   return actions.map((action, place) => {
     const before = holding.get(delayOf(action));
-    if (before !== undefined) return { outcome: 'held', reason: `action ${before} before it needs attention` };
+    if (before !== undefined) return { outcome: 'held', reason: `the earlier action ${before} needs attention` };
     const forecast = forecastOf(action, facts[place] ?? { rule: undefined });
     if (forecast.outcome === 'needs-attention') holding.set(delayOf(action), action.index);
     return forecast;

@@ -90,14 +90,14 @@ function ofOrder(one: Written, all: readonly Written[]): Issue[] {
   if (send && asksStatus(one))
     hints.push({
       pointer: `/${index}/actionCondition`,
-      detail: `sees the status right after ${send.index} has sent the assignment. With a longer delay, people have time to accept it`,
+      detail: `sees the status right after action ${send.index} has sent the assignment. With a longer delay, people have time to accept it`,
     });
   return hints;
 }
 
 const netAfterSeconds = 1800; // time for people to accept the assignment after it was last sent
 
-/** Warns if the last `sendAssignment` has no safety net: a later e-mail without a condition, or with a condition on the status. */
+/** Warns if the last send has no safety net. A later e-mail is a safety net if its condition is absent, or tests the status. */
 function withoutNet(all: readonly Written[]): Hint[] {
   const last = all
     .filter(isSend)

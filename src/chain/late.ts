@@ -1,13 +1,13 @@
 /**
  * Late texts contain `${assignment.path}`. An activity reads their values from the assignment when the action runs. This file does
- * not import zod, because the workflows import this file. late-action.ts reads an action again with its values.
+ * not import zod, because the workflows import this file. late-action.ts fills in the values.
  */
 
 import type { ChainAction, LateText } from './chain.js';
 import { type Condition, conditionText, type Opaque, propertyOf } from './condition.js';
 import type { Parsed } from './text.js';
 
-/** What an activity must read for an action. */
+/** The values that an activity must read for an action. */
 export type LateQuestion = { paths: string[]; emails?: LateText[] };
 
 /** The maximum length of `LateValues`, in characters of JSON, because the workflow's history contains the values. */

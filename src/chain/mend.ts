@@ -16,7 +16,7 @@ export function mendAction(
 ): { ok: true; action: ChainAction } | { ok: false; problems: Issue[] } {
   const refused = (...problems: Issue[]) => ({ ok: false as const, problems });
   if (!action.sent)
-    return refused({ pointer: '', detail: 'was accepted before the relay kept its fields: send the request again' });
+    return refused({ pointer: '', detail: 'has no stored fields, because an older relay accepted it: send the request again' });
   const sent = fieldsOf(action);
   const names = Object.keys(changes);
   if (names.length === 0) return refused({ pointer: '', detail: 'must name a field' });
@@ -59,7 +59,7 @@ function lateAfter({ late = {} }: ChainAction, sent: Fields, element: Fields): C
   return left.length > 0 ? Object.fromEntries(left) : undefined;
 }
 
-/** An edit is data, so it contains no references. Refuses an edit that keeps a reference of the changed late text. */
+/** An edit is data, so it contains no references. Refuses an edit that still contains a reference of the late text. */
 function reference({ late = {} }: ChainAction, name: string, text: unknown): string | undefined {
   const kept = pathsOf(textsOf(late[name] ?? [])).find((path) => [text].flat().join().includes(`\${assignment.${path}}`));
   return kept && `must have the value itself in place of \${assignment.${kept}}`;

@@ -53,16 +53,16 @@ export const isUnknown = ({ error, deliveries = [] }: Tried) =>
 
 type Tried = { error?: { unknown?: boolean }; deliveries?: { sent: boolean; unknown?: boolean }[] };
 
-/** Whether a retry can help without an edit of the action. Then pages and notices offer the retry first. */
+/** Whether a retry can help without an edit of the action. If so, pages and notices offer the retry first. */
 export const retryHelps = ({ error }: { error?: { retryable: boolean; unknown?: boolean; remedy?: string } }) =>
   !error || error.retryable || error.unknown === true || /\bretry\b/i.test(error.remedy ?? '');
 
-/** Whether the assignment was sent, but the platform found no worker. Then nobody can accept the assignment. */
+/** Whether the assignment was sent, but the platform found no worker. If so, nobody can accept the assignment. */
 export const foundNobody = ({ state, result }: Sent) => state === 'done' && result?.recipients === 0;
 
 type Sent = { state: string; result?: { recipients?: number | undefined } | undefined };
 
-/** Whether the last send of some assignment found no worker. An earlier send does not count if a later one found a worker. */
+/** Whether the last send of some assignment found no worker. An earlier send does not count if a later send found a worker. */
 export function lastFoundNobody(actions: readonly (Sent & { assignmentId?: string | undefined })[]): boolean {
   const sends = actions.filter(({ state, result }) => state === 'done' && result?.recipients !== undefined);
   return [...new Map(sends.map((send) => [send.assignmentId, send])).values()].some(foundNobody);
@@ -77,7 +77,7 @@ export const wasTried = ({ type, paused }: { type: string; paused?: unknown }) =
 /** The error for an effect that a lost workflow task may have tried. */
 export const perhapsTried = {
   type: 'OutcomeUnknown',
-  message: 'nobody knows whether it was done: it was cancelled while a worker may have been doing it; look in the other system',
+  message: 'nobody knows whether the action was done: a worker may have tried it before the cancellation; check the other system',
   retryable: false,
   unknown: true,
 };

@@ -78,7 +78,7 @@ export type EndedPause = Required<Pick<Pause, 'what' | 'since' | 'until'>>;
 
 /**
  * The new due time of an action after a pause, in Unix milliseconds. The first action that waited runs at the end of the pause.
- * The time from this action to the others stays the same. Part of the replay contract.
+ * The time from this action to the other actions stays the same. Part of the replay contract.
  * @param planned - the original due time of the action, before all pauses.
  */
 export function dueAfterPause(due: number, planned: number, dueTimes: readonly Due[], { what, since, until }: EndedPause) {

@@ -54,9 +54,9 @@ export type ReadRequest =
 
 type Found = Record<'problems' | 'warnings' | 'mistakes', Issue[]>;
 
-/** The references in actions that the relay made from an event. Every other `${…}` in them is data. */
+/** The references in actions that the relay made from an event. Every other `${…}` in these actions is data. */
 export interface References {
-  unfilled: readonly string[]; // references without a value, which are a mistake in every field except `comment`
+  unfilled: readonly string[]; // references without a value; such a reference is a mistake in every field except `comment`
   unread?: readonly string[]; // references that get a value later, so their fields are not checked
 }
 
@@ -71,7 +71,7 @@ export function readRequest(elements: readonly Record<string, unknown>[], refere
   return readMarked(JSON.parse(marked), references, mark);
 }
 
-/** @param mark - stands for the `$` of each `${…}` that is data. */
+/** @param mark - replaces the `$` of each `${…}` that is data. */
 export const readMarked = (elements: readonly Record<string, unknown>[], references: References, mark: string): ReadRequest =>
   JSON.parse(JSON.stringify(readElements(elements, references)).replaceAll(mark, '$'));
 

@@ -22,7 +22,7 @@ export function isFull(history: History, open: readonly ChainAction[]): boolean 
   });
 }
 
-/** Whether the history has room for the relay's own retries and checks, whose number has no limit. */
+/** Whether the history has room for the relay's own retries and checks. Their number has no limit. */
 export const hasRoomForOwn = (history: History, open: readonly ChainAction[]) =>
   !isBeyond(history, mostOfOwn) && !isFull(history, open);
 
@@ -36,7 +36,7 @@ export const isInline = ({ subject, body, bodyHtml }: EmailContents, recipients:
 export const areInline = (values: LateValues['values'], recipients: number) =>
   3 * JSON.stringify(values).length * recipients <= mostInlineBytes;
 
-/** The maximum number of recipients of an action whose recipients are not known yet. */
+/** If the recipients of an action are not known yet, the relay assumes this number of recipients. */
 const mostRecipients = 50;
 
 /** The maximum history of an action and its notice. An e-mail needs an activity and at most one workflow task per recipient. */

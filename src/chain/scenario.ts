@@ -45,7 +45,7 @@ export function playThrough(
     sequence.clock = one.afterSeconds ?? sequence.clock;
     if (one.outcome === 'runs' && action.action === 'platform_sendAssignment') sentAfter = Math.min(sentAfter, sequence.clock);
     if (one.outcome !== 'needs-attention') continue;
-    const reason = `action ${action.index} before it needs attention`;
+    const reason = `the earlier action ${action.index} needs attention`;
     for (const { index } of sequence.left.splice(0)) played.set(index, { outcome: 'held', reason });
   }
 

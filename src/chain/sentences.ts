@@ -58,7 +58,7 @@ const does: Record<string, (fields: Fields) => string> = {
   ticket_updateUDF: fieldWords,
 };
 
-/** What the action does, without its delay and condition: `send to Metro technicians within 25 miles`. */
+/** Describes the action without its delay and condition: `send to Metro technicians within 25 miles`. */
 export function deedWords(fields: Fields): string {
   const action = fieldText(fields.action);
   return does[action]?.(fields) ?? (action === '' ? 'do something' : action);

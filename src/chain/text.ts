@@ -66,7 +66,7 @@ export function blankness(text: string | undefined): string | undefined {
   return text && unsubstituted(text) && `is "${cutShort(text.trim(), 80)}", not substituted`;
 }
 
-/** Whether more than `levels` brackets are open at once, outside strings. The text may be invalid JSON. */
+/** Whether more than `levels` brackets are open at the same time, outside strings. The text may be invalid JSON. */
 export function isNestedDeeper(text: string, levels: number): boolean {
   let depth = 0;
   for (let at = 0; at < text.length && depth <= levels; at++) {
@@ -104,7 +104,7 @@ export const spans = Object.entries({ d: 86_400, h: 3_600, min: 60, s: 1 });
 /**
  * Writes a duration: `45 s`, `29 min 5 s`, `3 d 4 h`.
  * @param written - writes one unit
- * @param most - the number of units, the largest first
+ * @param most - the maximum number of units; the largest units come first
  */
 export function spanText(seconds: number, written = (count: number, unit: string) => `${count} ${unit}`, most = 2): string {
   let left = Math.round(seconds);

@@ -17,13 +17,13 @@ interface Tried {
   stopped?: true | undefined;
 }
 
-/** For example `Of the last 200 events, 12 would be different; 1 would be refused.` @param which - such as `the last ` */
+/** For example `The relay tried the rule on 9 events: 2 would be different.` @param which - such as `the last ` */
 export function triedText({ tried, counts, stopped }: Tried, which = ''): string {
   if (tried === 0) return 'There are no events to try the rule on.';
   const parts = Object.entries(wouldBe).flatMap(([outcome, words]) => {
     const count = counts[outcome as keyof typeof wouldBe] ?? 0;
     return count > 0 ? [`${count} ${words}`] : [];
   });
-  const all = `Of ${which}${counted(tried, 'event')}${stopped ? ' (there was no time for more)' : ''}`;
-  return `${all}, ${parts.join('; ') || 'none would be different'}.`;
+  const all = `The relay tried the rule on ${which}${counted(tried, 'event')}${stopped ? ' (there was no time for more)' : ''}`;
+  return `${all}: ${parts.join('; ') || 'none would be different'}.`;
 }

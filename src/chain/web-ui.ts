@@ -30,7 +30,7 @@ export function summaryOf(actions: readonly Titled[], doing = ''): string {
   return fitBytes(`${fitBytes(labels, Math.max(labelsBytes, summaryBytes - jsonBytes(words)))}${words}`, summaryBytes);
 }
 
-/** If actions have failed, a workflow waits once more for retries before it closes. This is the summary of that timer. */
+/** If actions have failed, a workflow waits once more for retries before it closes. Returns the summary of this wait. */
 export function lastSummary(actions: readonly ActionStatus[]): string {
   const failed = actions.filter(({ state }) => isToRedo(state));
   return summaryOf(failed, 'last check for retries');
@@ -65,7 +65,7 @@ export function failureMessage(chain: ChainRef, actions: readonly ActionStatus[]
   return [
     `${failed.length} of ${counted(actions.length, 'action')} failed${notRun > 0 ? behind : ''}.`,
     `${said.join('; ')}${more}.`,
-    ...(first ? [`Mend the cause, then: ${retryCommand(chain, first.index)}`] : []),
+    ...(first ? [`Fix the cause, then: ${retryCommand(chain, first.index)}`] : []),
   ].join(' ');
 }
 
@@ -107,12 +107,12 @@ function note(chain: ChainRef, action: ActionStatus): string {
   const again = reason ? '' : `${retryHelps(action) ? '' : edit}\`retry\` tries it again, `;
   const toDo = error?.remedy ? `**What to do:** ${words(error.remedy)}. ` : '';
   if (state === 'failed')
-    return `**Action ${index} failed:** ${words(whyNot(action))}. ${toDo ? `${toDo}To retry` : 'Mend the cause, then'}: \`${retryCommand(chain, index)}\``;
+    return `**Action ${index} failed:** ${words(whyNot(action))}. ${toDo ? `${toDo}To retry` : 'Fix the cause, then'}: \`${retryCommand(chain, index)}\``;
   return [
     `**Action ${index} needs attention:** ${words(whyNot(action))}. ${toDo}`.trimEnd(),
     nextAttemptAt
       ? `The relay tries it again by itself at ${shownTime(nextAttemptAt)}.`
-      : 'The relay does not try it again by itself: mend the cause first.',
+      : 'The relay does not try it again by itself: fix the cause first.',
     `To decide, open More Actions, Send a Signal: ${again}\`skip\` continues without it. The input of a signal is \`[${index}]\`.`,
     ...(heldUntil ? [`Without a decision it fails at ${shownTime(heldUntil)}.`] : []),
   ].join(' ');

@@ -42,7 +42,7 @@ export function effectTitle(
 
 type Known = Pick<ActionStatus, 'error' | 'reason' | 'assignmentId'>;
 
-/** What was wrong, as a sentence. `details` has the message for technicians, if the sentence does not contain it. */
+/** Describes the failure as a sentence. `details` has the message for technicians, if the sentence does not contain it. */
 export function explained({ error, reason, assignmentId }: Known) {
   if (!error) return { wrong: sentence(reason ?? 'The relay knows no reason'), details: [] };
   const details = failureDetails({ ...error, assignmentId });
@@ -58,7 +58,7 @@ export function toDoFirst({ error, assignmentId }: Pick<Known, 'error' | 'assign
   return remedy && sentence(remedy);
 }
 
-/** Whether people must fix something before a retry can help. Then *Fix* comes before *Retry*. */
+/** Whether people must fix something before a retry can help. If so, *Fix* comes before *Retry*. */
 export const isFixFirst = ({ error }: Pick<Known, 'error'>) => !error?.unknown && helpFor(error)?.by !== 'retry';
 
 /** Adds a full stop if the text does not end with a mark. */

@@ -18,7 +18,7 @@ export interface ActionRef extends ChainRef, Pick<ChainAction, 'index' | 'relayI
   /** If a `Retry-After` is longer than this budget, the action needs attention immediately. The relay still waits that long. */
   retryBudgetSeconds: number;
   dueAt?: string; // ISO 8601, UTC. Absent if an earlier version of the relay scheduled the activity.
-  isFirstAttempt?: true; // the workflow task had no earlier attempt whose result could be lost; absent if this is unknown
+  isFirstAttempt?: true; // this is surely the first attempt of the workflow task, so no earlier result was lost
   traceparent?: string;
   mends?: number; // the number of edits of the action; after each edit, the effect has another idempotency key
   kept?: unknown; // the value of `kept` in the previous result or failure with the same idempotency key
@@ -34,7 +34,7 @@ export function refOf(chain: Chain, { index, relayId }: ChainAction, status: Act
 
 export type Call<Value> = (activities: Activities) => Promise<Value>;
 
-/** A local activity reports its duration. The workflow adds the duration to its time, because it must not read a clock. */
+/** A local activity reports its duration. The workflow adds the duration to its time, because workflows must not read a clock. */
 export type Timed = { tookMs: number };
 
 export interface EffectResult extends Timed {
@@ -87,7 +87,7 @@ export type ConditionInput = ActionRef & {
   late?: (LateQuestion & { firstRunId: string }) | undefined;
 };
 
-/** @param firstRunId - the first run of the workflow. A later run is the result of a reset. */
+/** @param firstRunId - the id of the workflow's first run. A later run is the result of a reset. */
 export function conditionInput(
   { values, ...ref }: ActionRef,
   { assignmentId = '', incomingValue, invalidData, ...action }: ChainAction,
@@ -108,7 +108,7 @@ export type SettingsCheckInput = CheckRequest & { companyId: string };
 
 /**
  * All activities throw `ApplicationFailure` with `details: [FailureDetails]`. docs/operating.md lists the types. The
- * `effectActivities` and `checkCondition` can run as local activities. If one fails with `UseOrdinary`, run an ordinary activity.
+ * `effectActivities` and `checkCondition` can run locally. After a local failure `UseOrdinary`, run an ordinary activity.
  */
 export interface Activities extends EffectActivities {
   /** Runs several effects in order, as one local activity. @returns the outcomes of the effects that were tried. */
@@ -126,7 +126,7 @@ export interface Activities extends EffectActivities {
     since: string;
     waiting?: { relayId: string; connector: Connector };
   }): Promise<Pauses & Timed>;
-  /** `notifier`: the notifier of the failure, if the action recovered. @returns the notifier; undefined if none is reached. */
+  /** `notifier`: the notifier of the failure, if the action recovered. @returns the notifier that got the notice, if any. */
   notifyFailure(input: { notice: ChainNotice; notifier?: string }): Promise<string | undefined>;
   /** A test notice has only one attempt. @returns the result for each contact. */
   deliverNotice(notice: Notice): Promise<ContactResult[]>;

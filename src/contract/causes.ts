@@ -82,7 +82,7 @@ export const wholeCauseResponse = named('WholeCause', {
   ...causeSchema.shape,
   items: z
     .array(heldActionSchema)
-    .describe('First the actions that need attention, then the others. In each part, the newest comes first.'),
+    .describe('The actions that need attention, then the ended holds. In each part, the newest comes first.'),
   nextCursor: z.string().optional(),
 });
 

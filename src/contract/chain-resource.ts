@@ -52,7 +52,7 @@ export const chainSchema = named('Chain', {
     "The chain's history is full: `retry`, `mend` and `reschedule` are not possible. Send the request again.",
   ),
   partial: z.boolean().optional().describe('No worker answered in time: the answer has only what the Temporal server knows.'),
-  forgotten: onlyTrue.describe('Temporal has deleted the chain: the answer is what the relay has kept. No verb is possible.'),
+  forgotten: onlyTrue.describe('Temporal has deleted the chain: the answer has only what the relay kept. No verb is possible.'),
   links,
 });
 export type ChainResource = z.infer<typeof chainSchema>;
@@ -84,7 +84,7 @@ export const listedChainSchema = named('ListedChain', {
 export type ListedChain = z.infer<typeof listedChainSchema>;
 export const chainListSchema = z.object({ items: z.array(listedChainSchema), nextCursor: z.string().optional() });
 export type ChainList = z.infer<typeof chainListSchema>;
-export const chainCountsSchema = z.record(z.enum(chainStatuses), z.int()).describe('The chains by status.');
+export const chainCountsSchema = z.record(z.enum(chainStatuses), z.int()).describe('The number of chains by status.');
 export type ChainCounts = z.infer<typeof chainCountsSchema>;
 
 export const acceptedSchema = named('Accepted', {

@@ -36,7 +36,7 @@ const authSchema = z
 export type Auth = z.infer<typeof authSchema>;
 export type OAuth2 = Omit<Extract<Auth, { type: 'oauth2' }>, 'type'>;
 
-/** The connection to a system that implements the relay's own connector API, or has templates (docs/systems/http.md). */
+/** The connection to a system that has the relay's own connector API, or gets requests from templates (docs/systems/http.md). */
 const httpConnection = z.strictObject({
   kind: z.literal('http'),
   baseUrl: httpUrl,
@@ -131,7 +131,7 @@ const noticeLinks =
 const weeklyDigest =
   'Whether the e-mail contacts of the company get a digest of the last week, on Monday at 7:00 in the zone of the company. Default: `false`.';
 const noticeEdits =
-  'Whether these links also let their readers correct ids (assignment, groups, ticket), `cfValue` and `sendRadius` of an action that needs attention. Default: `false`.';
+  'Whether the links in notices also let their readers correct ids (assignment, groups, ticket), `cfValue` and `sendRadius` of an action that needs attention. Default: `false`.';
 const limits = "The company's limits. If a limit is absent, the operator's default limit applies.";
 const historyDays = 'For how many days lists and search keep a closed chain. Default: 400.';
 

@@ -37,8 +37,8 @@ export type Role = (typeof roles)[number];
 const role = z
   .enum(roles)
   .describe(
-    '`read` reads chains, rules and refused requests. `steer` also steers and resends. `author` also writes and publishes rules, ' +
-      'and makes their tokens. `manage` also changes settings.',
+    '`read` reads chains, rules and refused requests. `steer` also decides on actions and resends requests. ' +
+      '`author` also writes and publishes rules, and makes their tokens. `manage` also changes settings.',
   );
 
 export const keySchema = named('Key', {

@@ -65,7 +65,7 @@ export const composeRequest = z
       .describe('The actions, with the variables of the webhook and without tokens.'),
     contents: anyObject.optional().describe('The contents of a rule, instead of `elements`.'),
     relayId: z.string().max(32).optional().describe('The rule of `contents`.'),
-    event: anyObject.optional().describe('The event for `contents`. Without it: the last event that the rule got.'),
+    event: anyObject.optional().describe('The event for `contents`. Default: the last event of the rule.'),
     eventId: z.string().max(64).optional().describe('A stored event of the rule, instead of `event`.'),
     variables: z
       .record(z.string().max(100), z.string().max(10_000))
@@ -130,9 +130,9 @@ export const composedSchema = named('Composed', {
     .describe('The outcome of each action in each of the `scenarios`. Absent if there are problems.'),
   applies: z.boolean().optional().describe('For `contents`: whether `when` holds for the event.'),
   reason: optionalText.describe('For `contents`: why `when` does not hold.'),
-  assignment: anyObject.optional().describe('The assignment that the relay read or was given.'),
+  assignment: anyObject.optional().describe('The assignment that the relay read, or that the request contains.'),
   event: anyObject.optional().describe('For `contents`: the event that the relay used.'),
-  eventId: optionalText.describe('For `contents`: the id of the event, if it is a stored one.'),
+  eventId: optionalText.describe('For `contents`: the id of the event, if the event is stored.'),
 });
 export type Composed = z.infer<typeof composedSchema>;
 

@@ -80,7 +80,7 @@ export class Keyring {
       decrypting.setAAD(Buffer.from(context)).setAuthTag(data.subarray(end));
       return Buffer.concat([decrypting.update(data.subarray(nonceLength, end)), decrypting.final()]);
     } catch {
-      throw new DecryptionError(`data that the key ${keyId} encrypted was changed or moved, or the key has changed`);
+      throw new DecryptionError(`data with the encryption key ${keyId} was changed or moved, or the key has changed`);
     }
   }
 

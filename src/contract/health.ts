@@ -29,7 +29,7 @@ const standing = {
   held: z.int().describe('Chains with an action that needs attention now.'),
   expectEvery,
   quietSince: optionalTime.describe(
-    'The rule is quiet: it expects events, but none came. The time of the last event, or of the last change of the rule.',
+    'When the last event came, or the rule last changed. Present only if the rule is quiet: it expects events, but none came.',
   ),
 };
 
@@ -59,7 +59,7 @@ export const companyHealthSchema = named('CompanyHealth', {
     .array(
       standingSchema.extend({
         ...countsAndTimes.shape,
-        before: countsSchema.describe('The counts of the same number of days before.'),
+        before: countsSchema.describe('The counts of the period before, with the same number of days.'),
       }),
     )
     .describe('All rules with their counts of the last `days` days.'),

@@ -1,4 +1,4 @@
-/** The signed link in a notice. With this link, a contact decides about one held action, and needs no key. */
+/** The signed link in a notice. With this link, a contact can decide about one held action without a key. */
 
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';

@@ -75,7 +75,7 @@ export const progressQuery = defineQuery<BulkProgress>('progress');
 
 type ReportedNotice = Pick<ChainNotice, 'kind' | 'index'>;
 
-/** What a `DelayedAction` reports to its chain: the states of its actions, and new notices about the actions. */
+/** The report of a `DelayedAction` to its chain: the states of its actions, and new notices about the actions. */
 export interface Report {
   actions: ActionStatus[];
   notices?: ReportedNotice[];
@@ -241,7 +241,7 @@ function unusable(name: SteeringName, argument: unknown): string {
 /** A person's decision on an action. */
 export type Decision = { verb: 'retry' } | { verb: 'mend'; mends: NumberedMend[] } | { verb: 'skip'; by: string };
 
-/** Joins two decisions. Edits add up. A later retry keeps the edits. A later skip drops the edits. */
+/** Joins two decisions, with all their edits. A later retry keeps the edits. A later skip drops the edits. */
 export function together(before: Decision | undefined, decision: Decision): Decision {
   const mends = before?.verb === 'mend' ? before.mends : [];
   if (decision.verb === 'mend') return { verb: 'mend', mends: [...mends, ...decision.mends] };

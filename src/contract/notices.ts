@@ -73,7 +73,7 @@ export type Over = Pick<Member, 'chainId' | 'index' | 'state' | 'at'>;
 
 interface AboutCause extends AboutRule {
   cause: Cause;
-  since: string; // when the relay received the first of the chains with this cause
+  since: string; // when the relay received the first chain with this cause
 }
 
 /** Several actions failed for the same cause. */

@@ -75,7 +75,7 @@ export const setByCompanySchema = z
   .array(z.enum(Object.keys(addressFields) as AddressSection[]))
   .optional()
   .describe(
-    'The sections with an address, or a connection to a vendor, that was set with a key of the company. Such an address must be public. The operator has set the others.',
+    'The sections in which a key of the company set an address or a connection to a vendor. Such an address must be public. The operator has set the other sections.',
   );
 export type SetByCompany = { setByCompany?: z.infer<typeof setByCompanySchema> };
 
@@ -110,7 +110,7 @@ export const contactsResponse = z.object({
       confirmed: z
         .boolean()
         .describe(
-          '`false`: the contact has not confirmed with the link in a notice. Until then, the contact gets only the first notice of each cause, and at most ten notices a day.',
+          '`false`: the contact has not used the link in a notice to confirm. Until the contact confirms, it gets only the first notice of each cause, and at most ten notices a day.',
         ),
     }),
   ),

@@ -46,8 +46,8 @@ export const problemTypes = {
   'event-refused': type(400, 'Event refused', [
     'The contents of the rule refuse the event: a required value is missing, an expression fails on this event, or an action ' +
       'that the relay made from it is invalid. Nothing has run. The relay stores the event.',
-    'Read `errors`. Correct the event or the contents of the rule, then send the event again: ' +
-      '`npx relay rejected list <companyId>`.',
+    'Read `errors`. Correct the event or the contents of the rule, then send the stored event again. ' +
+      '`npx relay rejected list <companyId>` lists it.',
     'Nothing has run. /variables/assignment_id has no value in the event: workorder.id',
     [{ pointer: '/variables/assignment_id', detail: 'has no value in the event: workorder.id' }],
   ]),
@@ -144,7 +144,7 @@ export const problemTypes = {
   'company-in-use': type(409, 'Company in use', [
     'The company still has open chains, which need the company. Or you tried to erase a company before its deletion. ' +
       'Nothing was deleted.',
-    'Wait until the chains have ended, or cancel the chains with the same request: `?cancelChains=true` ' +
+    'Wait until the chains have ended, or repeat the request and cancel the chains: `?cancelChains=true` ' +
       '(`--cancel-chains`). Delete a company before you erase its data in Temporal.',
     'Company acme has 3 open chains. Wait until they have ended, or cancel them with ?cancelChains=true (--cancel-chains).',
   ]),
@@ -155,7 +155,7 @@ export const problemTypes = {
   ]),
   'draft-changed': type(409, 'Draft changed', [
     'Somebody else has saved the draft since you read it. Nothing was changed. `conflict` has the stored draft and your contents.',
-    'Compare the two in `conflict`. Then send the contents again, with the `revision` of the stored draft.',
+    'Compare the draft and your contents in `conflict`. Then send the contents again, with the `revision` of the stored draft.',
     'The draft of rule 4711 has revision 8, not 7: key ada saved it at 2026-07-01T12:00:00.000Z.',
   ]),
   unpublishable: type(409, 'Contents with mistakes', [
@@ -195,15 +195,15 @@ export const problemTypes = {
     'This request was dropped at 2026-03-02T09:12:44.120Z by key dashboard.',
   ]),
   'only-proposed': type(409, 'Only a proposal can be sent', [
-    'The body of the refused request could not be read as actions. There may be a `proposal`: the actions that it probably ' +
-      'means. Nothing has run.',
+    'The body of the refused request could not be read as actions. There may be a `proposal`: the actions that the body ' +
+      'probably means. Nothing has run.',
     'Read the `proposal`. If it is right, send `{"proposed": true}`, with `actions` to change actions and `leaveOut` to ' +
       'omit actions. Otherwise drop the request.',
     'The body of this request could not be read as actions. Read its proposal; to send it, use {"proposed": true}.',
   ]),
   'not-authenticated': type(409, 'Not authenticated', [
-    'An action of the proposal did not contain the right token of its rule: somebody may have written it into a text of the ' +
-      'event. Nothing has run.',
+    'An action of the proposal did not contain the right token of its rule: somebody may have written the action into a ' +
+      'text of the event. Nothing has run.',
     'Omit the actions that `errors` names: `{"proposed": true, "leaveOut": [1]}`. You can send omitted actions as a new chain.',
     'Nothing has run. Action 1 of the proposal did not contain the right token of its rule: leave such actions out.',
     [{ pointer: '/1', detail: 'did not contain the right token of its rule' }],
@@ -249,15 +249,15 @@ export const problemTypes = {
     'The company or the key has sent more requests in a minute than the operator allows, or your IP address has sent too many ' +
       'requests with wrong credentials. Nothing was done.',
     'Wait for the seconds in `Retry-After`, then send the request again. The `RateLimit-…` headers show how many ' +
-      'requests are left. A request with several actions counts once. The relay stores a chain with the right tokens, and ' +
-      'you can send it again: `npx relay rejected list <companyId>`.',
+      'requests are left. A request with several actions counts once. If the tokens are right, the relay stores the ' +
+      'request, and you can send it again. `npx relay rejected list <companyId>` lists it.',
     'Company acme has sent more than its 600 requests a minute. Nothing has run.',
   ]),
   'quota-exceeded': type(429, 'Quota of the day used up', [
     'The company has reached its limit of actions or e-mail recipients a day (UTC). Nothing has run. Accepted chains continue.',
-    'The relay stores the request of a webhook. Send it again after midnight UTC: `npx relay rejected list <companyId>`. ' +
-      'If the relay refused an edit, repeat it after midnight. If the company needs more, the operator raises its `limits`. ' +
-      'If the usage is unexpected, look at the chains.',
+    'The relay stores the request of a webhook (`npx relay rejected list <companyId>`). Send it again after midnight UTC. ' +
+      'If the relay refused an edit, repeat the edit after midnight. If the company needs more, the operator raises its ' +
+      '`limits`. If the usage is unexpected, look at the chains.',
     'Company acme would exceed its limit of 200000 actions a day (UTC). Nothing has run.',
   ]),
   'too-many-open-chains': type(429, 'Too many open chains', [
@@ -273,7 +273,7 @@ export const problemTypes = {
     'The headers of the request are too large.',
   ]),
   internal: type(500, 'Internal error', [
-    'The relay had an unexpected error. Look in the list of chains whether your chain was started.',
+    'The relay had an unexpected error. Check in the list of chains whether your chain was started.',
     'Send the request again with the same idempotency key. If it happens again, tell the operator, who finds the cause in ' +
       'the log.',
     'The relay had an unexpected error; the operator finds it in the log.',

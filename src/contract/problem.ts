@@ -165,7 +165,7 @@ export type KeptBody = z.infer<typeof keptBody>;
 
 const proposedAction = z.object({
   element: anyObject.describe('The action that the sender probably meant, without its token.'),
-  authenticated: z.boolean().describe('Whether the action had the right token of its rule. The relay sends only such actions.'),
+  authenticated: z.boolean().describe('Whether the action had the right token of its rule. The relay sends no other actions.'),
 });
 export type ProposedAction = z.infer<typeof proposedAction>;
 

@@ -1,4 +1,4 @@
-/** The contents of a rule: what it does with an event. A draft is edited. A published version never changes. */
+/** The contents of a rule say what the relay does with an event. People edit a draft. A published version never changes. */
 
 import { z } from 'zod';
 import { maxActions } from '../chain/request.js';
@@ -27,7 +27,7 @@ export const variableSchema = z
         'What happens if the value is missing or blank. `hold`: the actions that use the variable need attention. `refuse`: the ' +
           'event is refused. `default`: the variable gets the text in `default`.',
       ),
-    default: z.string().max(10_000).optional().describe('Required for `default`, not allowed otherwise.'),
+    default: z.string().max(10_000).optional().describe('Required if `missing` is `default`, not allowed otherwise.'),
   })
   .refine(({ missing, default: text }) => (missing === 'default') === (text !== undefined), {
     path: ['default'],
@@ -116,8 +116,8 @@ const change = z.object({
 
 export const contentsDiffSchema = named('ContentsDiff', {
   same: z.boolean(),
-  when: change.omit({ field: true }).optional().describe('The change of `when`, also in `fields`.'),
-  fields: z.array(change).default([]).describe('The fields of the contents, without `variables` and `actions`.'),
+  when: change.omit({ field: true }).optional().describe('The change of `when`. `fields` has this change, too.'),
+  fields: z.array(change).default([]).describe('The changes of the contents, without `variables` and `actions`.'),
   variables: z.array(change).describe('`field` is the name of the variable.'),
   actions: z.array(
     z.object({
@@ -141,7 +141,7 @@ export const diffQuery = z.object({
 export const draftConflictSchema = z.object({
   stored: draftSchema,
   yours: anyObject.optional(),
-  diff: contentsDiffSchema.optional().describe('From `stored` to `yours`. Absent if one of them has mistakes of form.'),
+  diff: contentsDiffSchema.optional().describe('The changes from `stored` to `yours`. Absent if one of them is malformed.'),
 });
 export type DraftConflict = z.infer<typeof draftConflictSchema>;
 export const shadowRequest = namedStrict('Shadow', { version: z.int().min(1).nullable() });
@@ -149,9 +149,9 @@ export const shadowRequest = namedStrict('Shadow', { version: z.int().min(1).nul
 export const triedOutcomes = [
   'same', // the same actions as with the published version
   'different',
-  'no-longer-applies', // the published version applies, this one does not
-  'applies-now', // this version applies, the published one does not
-  'not-applicable', // neither applies
+  'no-longer-applies', // the published version applies, but the tried version does not
+  'applies-now', // the tried version applies, but the published version does not
+  'not-applicable', // neither version applies
   'would-be-refused',
   'needs-attention', // an action would need attention, because a value is missing or wrong
 ] as const;
@@ -190,7 +190,7 @@ export const tryResponse = named('Tried', {
   tried: z.int(),
   counts: z.partialRecord(z.enum(triedOutcomes), z.int()),
   problems: issues.describe('Mistakes in the contents. If there are any, no event was tried.'),
-  stopped: onlyTrue.describe('The time was up before all events were tried.'),
+  stopped: onlyTrue.describe('The time limit was reached before all events were tried.'),
   events: z.array(triedEventSchema).describe('The first 200 events whose outcome is not `same` or `not-applicable`.'),
 });
 export type Tried = z.infer<typeof tryResponse>;

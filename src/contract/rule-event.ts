@@ -1,4 +1,4 @@
-/** The events of a rule with contents: the door that they come through, the answers, and how the API shows them. */
+/** The events of a rule with contents: the settings for incoming events (`EventDoor`), the answers, and the stored events. */
 
 import { z } from 'zod';
 import { acceptedSchema } from './chain-resource.js';
@@ -39,7 +39,7 @@ export const signatureSchema = z
         signed: z
           .enum(['body', 'timestamp-body', 'timestamp.body'])
           .default('body')
-          .describe('What is signed: the raw body, or the timestamp and the body, without or with a dot between them.'),
+          .describe('The signed text: the raw body, or the timestamp and the body, without or with a dot between them.'),
         timestampHeader: headerName.optional().describe('Required if a timestamp is signed.'),
         key: secret(z.string().min(1).max(4096)),
         keyForm: z
@@ -53,7 +53,7 @@ export const signatureSchema = z
       })
       .refine(({ key, keyForm }) => keyPatterns[keyForm].test(key), {
         path: ['key'],
-        error: 'does not have the form in keyForm',
+        error: 'does not have the form that keyForm names',
       }),
   ])
   .meta({ id: 'EventSignature' });
@@ -67,10 +67,10 @@ export const doorSchema = namedStrict('EventDoor', {
     .optional()
     .describe('A path into the event, such as `event.id`. A second event with the same value there runs nothing.'),
   refuseLists: z.boolean().default(false).describe('Whether the rule refuses lists of actions at `/relay`.'),
-  eventDays: z.int().min(0).max(400).default(defaultEventDays).describe('How many days events are kept. 0: not at all.'),
+  eventDays: z.int().min(0).max(400).default(defaultEventDays).describe('How many days events are kept. 0: no event is kept.'),
 });
 export type EventDoor = z.infer<typeof doorSchema>;
-/** A missing `signature` stays as it is. `null` removes it. */
+/** If `signature` is missing, the stored signature stays. `null` removes the signature. */
 export const doorRequest = doorSchema.extend({ signature: signatureSchema.nullish() }).meta({ id: 'NewEventDoor' });
 
 export const eventTokensResponse = named('RotatedEventToken', {
@@ -112,11 +112,11 @@ export const eventSchema = named('RuleEvent', {
   shadow: z
     .object({ version: z.int(), outcome: z.string() })
     .optional()
-    .describe('What the shadow version would have done, as in `Tried`.'),
+    .describe('The outcome with the shadow version, as in `Tried`.'),
 });
 export type RuleEvent = z.infer<typeof eventSchema>;
 
-/** `body` is the event as it came, as JSON text. */
+/** `body` is the received event as JSON text. */
 export const storedEventSchema = eventSchema.extend({ body: encrypted(z.string()), hash: z.string() });
 export type StoredEvent = z.infer<typeof storedEventSchema>;
 
@@ -129,7 +129,7 @@ export const wholeEventSchema = named('WholeRuleEvent', {
 export const eventsResponse = z.object({
   events: z.array(eventSchema).describe('The newest first.'),
   nextCursor: z.string().optional(),
-  shadowCounts: z.record(z.string(), z.int()).optional().describe('The outcomes of the shadow version so far, counted.'),
+  shadowCounts: z.record(z.string(), z.int()).optional().describe('The number of events by outcome of the shadow version.'),
 });
 
 export const testEventRequest = namedStrict('TestEvent', { event: anyObject });

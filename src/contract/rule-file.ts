@@ -1,4 +1,4 @@
-/** A rule as a YAML file: its fields, its test cases, and its JSON Schema, with which editors complete and check the file. */
+/** A rule as a YAML file: its fields, test cases and JSON Schema. Editors complete and check the file with the schema. */
 
 import { z } from 'zod';
 import { actionDefinitions } from '../chain/actions.js';
@@ -8,13 +8,13 @@ import { label } from './notify.js';
 import { relayIdText } from './rule.js';
 import { contentsSchema, maxExpression } from './rule-contents.js';
 
-/** Fields that an expected action can have, but an action in a request cannot. */
+/** Fields that an expected action can have, but an action in a request cannot have. */
 const expectations = {
   runs: optionalFlag.describe('Whether the action runs: its `if` and its `actionCondition` hold.'),
   needsAttention: z
     .union([z.boolean(), z.string()])
     .optional()
-    .describe('Whether the action needs attention, or a part of the reason.'),
+    .describe('Whether the action needs attention. A text is a part of the reason.'),
 };
 
 const outcomes = ['applies', 'refused', 'actions'] as const;

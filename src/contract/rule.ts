@@ -70,7 +70,7 @@ export const newRuleRequest = settings
     relayId: relayIdText.optional().describe('An id that webhooks already use. Without it, the relay creates an id.'),
     relayAccessToken: z
       .string()
-      .min(16, 'must have at least 16 characters, so that nobody can guess it: leave it out, or use a longer one')
+      .min(16, 'must have at least 16 characters, so that nobody can guess it: use a longer token, or leave it out')
       .max(512)
       .refine((token) => token === token.trim(), 'must not begin or end with white space')
       .refine((token) => !isMistyped(token), 'looks like a token of a relay, but has a typing error or is cut short')

@@ -155,7 +155,7 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
 const addresses = ['baseUrl', 'tokenUrl', 'smtpUrl'];
 const partsOfAddress = ['kind', 'site', 'instance', 'subdomain'];
 
-/** Where the secrets of a section are sent: its addresses, and the settings that are a part of a vendor's address. */
+/** Returns the addresses that get the secrets of a section, and the settings that are a part of a vendor's address. */
 function destination(fields: Fields): string {
   const urls = addresses.map((name) => String(fields[name])).filter((url) => URL.canParse(url));
   const hosts = urls.map((url) => new URL(url)).map(({ protocol, host }) => protocol + host);

@@ -11,7 +11,7 @@ const template = z.strictObject({
   method: z.enum(['GET', 'POST', 'PUT', 'PATCH']),
   path: z.string().regex(/^\/(?!\/)[!-~]*$/, 'must begin with one /, and have no spaces'),
   headers: z.record(header, z.string()).optional(),
-  body: z.unknown().optional().describe('JSON. A text that is only `{name}` becomes its value, and `{name:number}` a number.'),
+  body: z.unknown().optional().describe('JSON. The text `{name}` alone becomes the value, and `{name:number}` becomes a number.'),
   success: comparison.optional().describe('If the JSON of a 2xx answer does not meet this comparison, the request has failed.'),
 });
 export type RequestTemplate = z.infer<typeof template>;

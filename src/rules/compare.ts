@@ -30,7 +30,7 @@ export function diffContents(before: Contents, after: Contents): ContentsDiff {
 
 const ownFields = ({ variables: _variables, actions: _actions, ...fields }: Contents): Fields => fields;
 
-/** @param published - what the published version makes of the event; undefined if there is no published version. */
+/** @param published - the result of the published version for the event; undefined if there is no published version. */
 export function compareOutcomes(published: Rendered | undefined, tried: Rendered): TryResult {
   if (tried.kind === 'refused') return { outcome: 'would-be-refused', reason: problemsText(tried.problems.slice(0, 5)) };
   if (tried.kind === 'not-applicable')
@@ -79,7 +79,7 @@ type Pair = { before?: number; after?: number };
 
 /** Pairs similar actions. Begins with the most similar actions. The pairs have the same order in both lists. */
 function alignedPairs(before: readonly Fields[], after: readonly Fields[]): Pair[] {
-  // Most actions are equal in both lists. Only the actions between the equal actions at both ends need the slow search.
+  // Most lists begin and end with equal actions. Only the actions between these equal actions need the slow search.
   const more = after.length - before.length;
   const isSame = (from: number, to: number) => isDeepStrictEqual(before[from], after[to]);
   const shorter = Math.min(before.length, after.length);
@@ -109,7 +109,7 @@ function alignedPairs(before: readonly Fields[], after: readonly Fields[]): Pair
   return pairs;
 }
 
-/** @returns 0 for actions of different names, otherwise the number of equal fields, including `action`. */
+/** @returns 0 for actions with different names, otherwise the number of equal fields, including `action`. */
 function likeness(one: Fields, other: Fields): number {
   if (one.action !== other.action) return 0;
   return Object.keys(one).filter((field) => isDeepStrictEqual(one[field], other[field])).length;

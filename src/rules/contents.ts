@@ -1,4 +1,4 @@
-/** The contents of a rule: checked when they are saved, and parsed once, so that an event needs no parsing. */
+/** Checks the contents of a rule when they are saved. Parses the contents only once, so that an event needs no parsing. */
 
 import { parseCondition, pathPattern } from '../chain/condition.js';
 import type { Fields } from '../chain/fields.js';
@@ -15,9 +15,9 @@ export interface CompiledAction {
   fields: [name: string, value: Template | Template[] | { other: unknown }][];
   references: Reference[]; // each name once
   if?: Expression;
-  /** The `actionCondition` up to its operator, if a reference follows. With `isQuoted`, quotes surround the rest. */
+  /** The `actionCondition` up to its operator, if a reference follows. With `isQuoted`, the value is in quotes. */
   comparison?: { start: string; isQuoted: boolean };
-  asksAssignment: boolean; // in `if` or in a reference
+  asksAssignment: boolean; // whether `if` or a reference names the assignment
 }
 
 export interface CompiledContents {
@@ -27,10 +27,10 @@ export interface CompiledContents {
   problems: Issue[];
 }
 
-/** These fields decide when and whether the action runs, so they must be known at once. */
+/** These fields decide when and whether the action runs, so they must be known when the event arrives. */
 const knownAtOnce = ['action', 'platformAssignmentId', 'delayInSeconds', 'actionCondition', 'incomingValue', 'comment'];
 const ownFields = ['relayId', 'relayAccessToken'];
-const broken = 'mistake'; // the name of a reference in place of a text with a mistake
+const broken = 'mistake'; // A reference with this name replaces a text that has a mistake.
 
 const compiled = new WeakMap<Contents, CompiledContents>();
 
@@ -84,7 +84,7 @@ export function namedIn({ actions }: Contents): { groups: string[]; fields: stri
 
 export const inContents = ({ pointer, detail }: Issue): Issue => ({ pointer: pointer && `/actions${pointer}`, detail });
 
-/** Marks each `$` that could begin a reference, by itself or together with the text that follows it. */
+/** Marks each `$` that could begin a reference, alone or together with the next text. */
 export const marked = (data: string, mark: string) => data.replaceAll(/\$(?=\{|$)/g, mark);
 
 /** @param write - writes a reference. @param mark - see `marked`. */
@@ -96,7 +96,7 @@ export function elementOf(
     write,
   }: { relayId: string; mark: string; write: (reference: Reference, field: string, template: Template) => string },
 ): Fields {
-  const own = { relayId, relayAccessToken: '' }; // the schema demands a token
+  const own = { relayId, relayAccessToken: '' }; // the schema requires a token
   return { ...own, ...Object.fromEntries(fields.map(([name, value]) => [name, textsOf(name, value)])) };
 
   function textsOf(field: string, value: CompiledAction['fields'][number][1]): unknown {
@@ -147,7 +147,7 @@ function compileAction(action: Fields, index: number, variables: readonly string
   const all = [...references.values()];
   const asksAssignment = condition?.names.has('assignment') === true || all.some(({ from }) => from === 'assignment');
   if (asksAssignment && action.platformAssignmentId === undefined)
-    problem('platformAssignmentId', 'is required where if or a text asks about the assignment');
+    problem('platformAssignmentId', 'is required, because "if" or a text asks about the assignment');
   const comparison = typeof actionCondition === 'string' ? comparisonOf(actionCondition) : undefined;
   return { fields, references: all, asksAssignment, ...(condition && { if: condition }), ...(comparison && { comparison }) };
 

@@ -59,7 +59,7 @@ class Mistake extends Error {
 
 const environment = celEnv({ funcs: functions });
 const limitMs = 50; // for one evaluation
-const maxBrackets = 30; // brackets that are open at once
+const maxBrackets = 30; // brackets that are open at the same time
 const maxNested = 2; // macros within macros
 
 /** @param allowed - the names that the expression may use. */
@@ -215,7 +215,7 @@ const cheapCalls = ['_&&_', '_||_', '!_', '_<_', '_<=_', '_>_', '_>=_', '_[_]', 
 const numbers = ['int', 'uint', 'double'];
 const isOneOf = (allowed: readonly string[], type: string) => type === 'dyn' || allowed.includes(type);
 
-/** Finds the types and names in an expression. A type is a name of CEL, or `dyn` if it is known only at the evaluation. */
+/** Finds the types and names in an expression. A type is a name of CEL, or `dyn` if only an evaluation can find the type. */
 class Checked {
   readonly paths: { name: Name; path: Path }[] = [];
   isCheap = true;

@@ -12,7 +12,7 @@ const ofAssignment = 'platformAssignmentId';
 const mostReferences = 50; // the maximum number of references to known variables in one text
 
 /**
- * @param requests - the newest first. Requests with other actions or fields than the newest one are left out.
+ * @param requests - the newest first. Requests with other actions or fields than the newest request are left out.
  * @returns `values`: the values of each variable, one for each request
  */
 export function contentsFromLists(requests: readonly (readonly Fields[])[]) {
@@ -95,7 +95,7 @@ class Variables {
     return `\${${name}}`;
   }
 
-  /** Finds a variable whose value stands in each of the texts, as whole words. */
+  /** Finds a variable if each text contains the value of this variable as whole words. */
   in(texts: readonly string[]): { name: string; before: string[]; after: string[] } | undefined {
     for (const [name, values] of this.values) {
       const valueIn = (request: number) => values[request] ?? '';
@@ -163,7 +163,7 @@ function template(texts: readonly string[], found: Variables, room = { left: mos
   let from = start; // where the next value begins
   const reference = (to: number) => found.reference(tokens.map((list) => list.slice(from, list.length - to).join('')));
   for (let place = start; isSameLength && place < shortest - end; place += 1) {
-    // A word that all texts share ends a value. White space and marks do not.
+    // A word that all texts share ends a value. White space and marks do not end a value.
     if (!ofWord.test(own[place] ?? '') || !isShared(place)) continue;
     let gap = 0;
     while (place - gap > from && isShared(place - gap - 1)) gap += 1;

@@ -1,4 +1,4 @@
-/** Evaluates what must hold before an action runs: its `actionCondition`, and its `if`. */
+/** Evaluates the conditions of an action: `actionCondition` and `if`. */
 
 import type { ChainAction } from '../chain/chain.js';
 import { asksIncomingValue, type Condition, evaluateCondition, type Opaque, type Verdict } from '../chain/condition.js';

@@ -121,7 +121,7 @@ function madeFrom(action: ChainAction, of: CompiledAction, { contents, event, va
   });
   const { invalidData } = action;
   const why = (mistakes: string) => [...missing.map((one) => whyMissing(one, contents)), mistakes].join('; ');
-  // Without an assignment, the condition cannot be evaluated, either.
+  // Without an assignment, the relay cannot evaluate the condition.
   const isUnknown = of.asksAssignment && action.assignmentId === undefined;
   const stuck = action.cannotSchedule ?? (isUnknown ? invalidData : undefined);
   return {
@@ -140,7 +140,7 @@ function whyMissing({ name, from, path }: Reference, { variables }: Contents): s
     : `the event has no value at ${path}`;
 }
 
-/** The fields with `${assignment.path}`. The other values in them are already filled in. */
+/** The fields with `${assignment.path}`. The other values in these fields are already filled in. */
 function lateOf({ fields }: CompiledAction, values: Values): ChainAction['late'] {
   const isLate = (template: Template) => template.some((part) => typeof part !== 'string' && part.from === 'assignment');
   const late = fields.flatMap(([field, value]): [string, LateText | LateText[]][] => {

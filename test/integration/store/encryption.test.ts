@@ -212,7 +212,7 @@ for (const { name, open, skip } of testDatabases) {
       ];
       for (const [move, read] of moves) {
         await database.query(move);
-        await assert.rejects(read, /DecryptionError: .*the key first encrypted was changed or moved/);
+        await assert.rejects(read, /DecryptionError: .*data with the encryption key first was changed or moved/);
         await encrypted.companies.delete('other', admin);
         await fill(encrypted, 'other');
       }

@@ -294,7 +294,7 @@ async function composing(): Promise<void> {
     await step(page, 3).getByText('[workorder manager email]').waitFor();
     await page.getByText('Draft saved').waitFor();
     await page.getByRole('button', { name: 'Try on the last events…' }).click();
-    await page.getByText('Of the last 2 events, 1 would').waitFor();
+    await page.getByText('The relay tried the rule on the last 2 events: 1 would').waitFor();
     await page.getByText('2 events with a difference').click();
     await page.getByText('no longer run', { exact: true }).waitFor();
     await page.getByText(/^Step 3, To/).waitFor();
@@ -311,7 +311,7 @@ async function composing(): Promise<void> {
     await page.getByText('For each event, if workorder.status is created').waitFor();
     assert.deepEqual(await obstacles(page), []);
     await page.getByRole('button', { name: 'Go back to version 1…' }).click();
-    await page.getByText(/^Of the last 2 events/).waitFor();
+    await page.getByText(/^The relay tried the rule on the last 2 events/).waitFor();
     await page.getByRole('button', { name: 'Go back', exact: true }).click();
     await page.getByText('the same as version 1').waitFor();
     await page.getByRole('link', { name: 'The rule' }).click();

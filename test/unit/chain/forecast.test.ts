@@ -121,7 +121,7 @@ describe('forecastChain: after an action that needs attention', () => {
         actions,
         actions.map(() => ({ rule: hold })),
       )[6]?.reason,
-      'action 4 before it needs attention',
+      'the earlier action 4 needs attention',
     ));
   it('the chain goes on under onFailure: continue', () =>
     assert.deepEqual(outcomes(actions, goOn), ['runs', 'failed', 'runs', 'runs', 'failed', 'runs', 'runs', 'runs']));

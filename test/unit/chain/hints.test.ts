@@ -80,7 +80,7 @@ describe('hints', () => {
     [
       'a status that is checked at once',
       [send, { ...mail, actionCondition: 'status==draft' }, net],
-      [['/1/actionCondition', /right after 0 has sent the assignment/]],
+      [['/1/actionCondition', /right after action 0 has sent the assignment/]],
     ],
     ['actions out of time order', [send, net, mail], [['/2', /is due before 1/]]],
     ['meaningless fields', [{ action: 7, delayInSeconds: {}, actionCondition: [] }], []],

@@ -427,7 +427,7 @@ describe("a mistake in the event's data makes the action need attention", () => 
       'no group',
       send,
       { sendToGroups: '${g}' },
-      { invalidData: 'sendToGroups names no group: a blank list is never "send to everybody"' },
+      { invalidData: 'sendToGroups names no group: a blank list never means "send to everybody"' },
     ],
     ['a blank radius', send, { sendRadius: '' }, { invalidData: 'sendRadius is blank: a number of miles is needed' }],
     ['a blank ticket', update, { externalSystemTicketId: '' }, { invalidData: 'externalSystemTicketId is blank' }],
@@ -438,7 +438,7 @@ describe("a mistake in the event's data makes the action need attention", () => 
       {
         cannotSchedule: 'delayInSeconds is blank; actionCondition contains ${c}, which the webhook did not fill in',
         invalidData:
-          'sendToGroups names no group: a blank list is never "send to everybody"; sendRadius is blank: a number of ' +
+          'sendToGroups names no group: a blank list never means "send to everybody"; sendRadius is blank: a number of ' +
           'miles is needed',
       },
     ],

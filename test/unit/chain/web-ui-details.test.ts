@@ -79,7 +79,7 @@ describe('currentDetails', () => {
     assert.equal(
       details.split('\n')[0],
       '**Action 1 needs attention:** POST http\\://a.example/send answered 404. The relay does not try it again by itself: ' +
-        'mend the cause first. ' +
+        'fix the cause first. ' +
         'To decide, open More Actions, Send a Signal: `mend` with input `[1, {"field": "value"}]` edits it and tries it again, ' +
         '`retry` tries it again, `skip` continues without it. The input of a signal is `[1]`. ' +
         'Without a decision it fails at 2024-03-05 16:07:09 UTC.',
@@ -112,7 +112,7 @@ describe('currentDetails', () => {
     const details = currentDetails(chain, [status('failed', { error, reason: 'nobody decided until then' })]);
     assert.match(
       details,
-      /^\*\*Action 0 failed:\*\* POST .* answered 404; nobody decided until then\. Mend the cause, then: `npx relay retry acme c1 0`\n/,
+      /^\*\*Action 0 failed:\*\* POST .* answered 404; nobody decided until then\. Fix the cause, then: `npx relay retry acme c1 0`\n/,
     );
   });
 

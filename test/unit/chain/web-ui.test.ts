@@ -106,18 +106,18 @@ describe('failureMessage', () => {
         status(1, 'failed', { comment: 'alert', error, reason: 'nobody decided' }),
         status(2, 'not-run'),
       ]),
-      '1 of 3 actions failed, and 1 behind it was not run. 1 alert: no route; nobody decided. Mend the cause, then: ' +
+      '1 of 3 actions failed, and 1 behind it was not run. 1 alert: no route; nobody decided. Fix the cause, then: ' +
         'npx relay retry acme c1 1',
     ));
 
   it('does not repeat a reason that equals the error', () =>
     assert.equal(
       failureMessage(chain, [status(0, 'failed', { error, reason: 'no route' })]),
-      '1 of 1 action failed. 0 sendEmails: no route. Mend the cause, then: npx relay retry acme c1 0',
+      '1 of 1 action failed. 0 sendEmails: no route. Fix the cause, then: npx relay retry acme c1 0',
     ));
 
   it('lists five failures at most', () => {
     const actions = Array.from({ length: 7 }, (_, index) => status(index, 'failed', { error }));
-    assert.match(failureMessage(chain, actions), /^7 of 7 actions failed\. (\d sendEmails: no route; ){5}and 2 more\. Mend/);
+    assert.match(failureMessage(chain, actions), /^7 of 7 actions failed\. (\d sendEmails: no route; ){5}and 2 more\. Fix/);
   });
 });
