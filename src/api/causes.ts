@@ -66,7 +66,7 @@ export function causeRoutes(options: ApiOptions, rejections: Rejections): Route[
     route.company('POST /co/:companyId/causes/:causeId/silence', 'silenceCause', 'Silence a cause for a while', {
       ...decision,
       description:
-        'For this time, the relay sends no notice about further actions that need attention for this cause. But it sends a notice ' +
+        'For this time, the relay sends no notice about further actions that need attention for this cause. It still sends a notice ' +
         'when an action fails because nobody decided, and when no action needs attention any more.',
       body: silenceRequest,
       async handle(c, { companyId, causeId, actor, body: { seconds } }) {

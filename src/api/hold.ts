@@ -170,7 +170,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
       answers: {
         303: ['A redirect to the page, which shows the result.'],
         200: ['The action needs no attention any more.', 'text/html'],
-        400: ['The correction is not valid. The page says why, and still has the form.', 'text/html'],
+        400: ['The correction is not valid. The page shows the reason and the form.', 'text/html'],
         401: ['The cookie is missing.', 'text/html'],
         410: ['The link is not valid any more.', 'text/html'],
       },

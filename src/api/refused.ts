@@ -151,7 +151,7 @@ export function proposedEvent(companyId: string, text: string, { kind }: Flaw): 
   return element && !another ? [{ element, authenticated: true }] : undefined;
 }
 
-/** The probable actions of the body. Undefined if the body has none or is incomplete, or if too many long bodies came. */
+/** The probable actions of the body. Undefined if the body is incomplete or has no actions, or if too many long bodies came. */
 function proposed({ companyId, reading }: Asked, tokens: Recognizer, hide: TokensIn['hide']): ProposedAction[] | undefined {
   const isWhole = reading.ok || !incomplete.includes(reading.flaw.kind);
   if (!isWhole || (reading.text.length > smallLength && !proposals.take(companyId))) return undefined;

@@ -62,7 +62,7 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
       description:
         'Needs no tokens. Delays start now. `actions` edits the request first. The relay validates the result like any request. If the ' +
         'body could not be read, `proposed` sends the actions of its `proposal`. An event runs through the published version of its ' +
-        'rule; `event` or `proposed` replaces it first. If the request came with a revoked or rotated token, or without a right signature, add ' +
+        'rule; to run another event, send `event` or `proposed`. If the request came with a revoked or rotated token, or without a right signature, add ' +
         '`confirm`. Without `confirm`, the answer shows the actions or the event.',
       rawBody: resendRequest,
       answers: {

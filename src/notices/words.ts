@@ -107,7 +107,7 @@ const refusals: Record<RejectionReason, [why: string, remedy: string]> = {
   ],
   'idempotency-key-reused': [
     'the repeat key (idempotency key) was used before',
-    'Make the webhook send a new key for each event: with the same key only the first event runs.',
+    'Make the webhook send a new key for each event. If two events have the same key, only the first event runs.',
   ],
   'token-expired': ['the token was rotated', `If this is your webhook, ${newestToken} If not, somebody else has the old token.`],
   'token-revoked': [

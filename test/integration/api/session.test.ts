@@ -212,7 +212,7 @@ describe('a session', () => {
       assert.deepEqual([begun.status, begun.headers.get('Location')], [303, '/']);
       const cookie = { Cookie: cookieOf(begun) };
       const text = await (await ask('GET', '/sign-in', cookie)).text();
-      assert.match(text, /of company acme.*action="\/sign-out"/s);
+      assert.match(text, /The company is acme\..*action="\/sign-out"/s);
       assert.equal((await form('/sign-out', { ...ownPage, ...cookie })).status, 303);
       assert.doesNotMatch(await (await ask('GET', '/sign-in', cookie)).text(), /acme/);
     });
