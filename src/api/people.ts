@@ -43,7 +43,8 @@ If you do not know ${name}, ignore this mail.\n`,
       },
     }),
     route.manager('PUT /admin/companies/:companyId/people', 'putPerson', 'Add a person, or change a role', {
-      description: 'The e-mail address identifies the person. Without `name`, the relay does not change the name. An added person gets a mail.',
+      description:
+        'The e-mail address identifies the person. Without `name`, the relay does not change the name. An added person gets a mail.',
       body: personRequest,
       answers: { 200: ['The person is changed.', personSchema], 201: ['The person is added.', addedPersonSchema] },
       problems: ['limit-reached', 'not-found'],

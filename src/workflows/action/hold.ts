@@ -30,10 +30,8 @@ export async function untilDecided(
     if (hold.goesOn === undefined || (hold.goesOn && !automatic)) act.notify('needs-attention');
     hold.goesOn = automatic;
 
-    const next = nextAttemptAt
-      ? `needs attention, tried again at ${shownTime(nextAttemptAt)}`
-      : `needs attention until ${shownTime(heldUntil)}`;
-    hold.late(await act.wait(wait, next));
+    const next = nextAttemptAt ? `, tried again at ${shownTime(nextAttemptAt)}` : ` until ${shownTime(heldUntil)}`;
+    hold.late(await act.wait(wait, `needs attention${next}`));
     if (act.decision) continue;
     if (tries) {
       hold.tries += 1;
