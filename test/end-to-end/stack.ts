@@ -34,11 +34,11 @@ import { registerSearchAttributes } from '../../src/service/temporal.js';
 import type { Tracing } from '../../src/service/tracing.js';
 import type { NoticeBudget } from '../../src/store/notices.js';
 import { createStore } from '../../src/store/store.js';
-import { bundlePath } from '../../src/worker/bundle.js';
 import { installRuntime, startWorker } from '../../src/worker/worker.js';
 import { extent } from '../extent.js';
 import { endlessUses } from '../hostile/api.js';
 import { openEmptied } from '../store/emptied.js';
+import { replayOptions } from './replays.js';
 import '../workflows/main-thread.js';
 
 export const adminToken = 'admin-token-of-the-tests';
@@ -420,8 +420,7 @@ export async function replayAll(client: Client, taskQueue: string, keyring: Keyr
       if (place++ % oneOf === 0)
         yield { workflowId: `${workflowId} ${runId}`, history: await replayable(client, workflowId, runId) };
   }
-  const options = { workflowBundle: { codePath: bundlePath }, dataConverter: dataConverterOf(keyring) };
-  for await (const { workflowId, error } of Worker.runReplayHistories(options, histories()))
+  for await (const { workflowId, error } of Worker.runReplayHistories(replayOptions(keyring), histories()))
     assert.equal(error, undefined, `${workflowId} does not replay: ${error?.message}`);
 }
 

@@ -4,8 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type proto from '@temporalio/proto';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import type { ChainList, ChainResource } from '../../src/contract/chain-resource.js';
-import { dataConverterOf } from '../../src/service/payloads.js';
-import { bundlePath } from '../../src/worker/bundle.js';
+import { replayOptions } from '../end-to-end/replays.js';
 import { replayable } from '../end-to-end/stack.js';
 import { randomFrom } from '../random.js';
 import { startEvents } from './events.js';
@@ -225,8 +224,7 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
       }
     }
     Runtime.install({ logger: new DefaultLogger('WARN') });
-    const options = { workflowBundle: { codePath: bundlePath }, dataConverter: dataConverterOf(keyring) };
-    for await (const { workflowId, error } of Worker.runReplayHistories(options, histories()))
+    for await (const { workflowId, error } of Worker.runReplayHistories(replayOptions(keyring), histories()))
       if (error) wrong.push(`${workflowId} does not replay: ${error.message}`);
     return { count, attention };
   }

@@ -4,9 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import proto from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
-import { dataConverterOf } from '../../../src/service/payloads.js';
-import { bundlePath } from '../../../src/worker/bundle.js';
 import { committedLines, lineOf, lines, read, recordedNames, unrecordedPatches } from '../../end-to-end/histories.js';
+import { replayOptions } from '../../end-to-end/replays.js';
 import { standardKeyring } from '../../end-to-end/stack.js';
 
 const rule = 'recorded histories are never changed or removed (docs/changing-workflows.md)';
@@ -33,10 +32,10 @@ describe('recorded histories', () => {
 
   const { History } = proto.temporal.api.history.v1;
   const histories = recordedNames().map((name) => ({ workflowId: name, history: History.decode(read(name)) }));
-  const options = { workflowBundle: { codePath: bundlePath }, dataConverter: dataConverterOf(standardKeyring) };
   const replayed = (async () => {
     const errors = new Map<string, Error | undefined>();
-    for await (const { workflowId, error } of Worker.runReplayHistories(options, histories)) errors.set(workflowId, error);
+    for await (const { workflowId, error } of Worker.runReplayHistories(replayOptions(standardKeyring), histories))
+      errors.set(workflowId, error);
     return errors;
   })();
   for (const { workflowId: name } of histories)

@@ -18,14 +18,13 @@ import type { ChainResource } from '../../../src/contract/chain-resource.js';
 import type { Rule } from '../../../src/contract/rule.js';
 import { startMailCatcher } from '../../../src/sandbox/mail/catcher.js';
 import { startPlatform } from '../../../src/sandbox/platform/platform.js';
-import { dataConverterOf } from '../../../src/service/payloads.js';
 import { freePort } from '../../../src/service/server.js';
-import { bundlePath } from '../../../src/worker/bundle.js';
 import { callsTo } from '../../end-to-end/deployment.js';
 import { buildEarlier } from '../../end-to-end/earlier.js';
 import { startOfEvent } from '../../end-to-end/event-chains.js';
 import { read, recordedNames } from '../../end-to-end/histories.js';
 import { type Process, sandbox, startProcess } from '../../end-to-end/process.js';
+import { replayOptions } from '../../end-to-end/replays.js';
 import { resetToFirst } from '../../end-to-end/resets.js';
 import {
   type Action,
@@ -331,9 +330,8 @@ function replayRecorded(): void {
     const names = recordedNames().filter((name) => name.startsWith(`${version}/`));
     assert(names.length > 0, `nothing is recorded in test/histories/${version}`);
     const histories = names.map((name) => ({ workflowId: name, history: History.decode(read(name)) }));
-    const options = { workflowBundle: { codePath: bundlePath }, dataConverter: dataConverterOf(standardKeyring) };
     let replayed = 0;
-    for await (const { workflowId, error } of Worker.runReplayHistories(options, histories)) {
+    for await (const { workflowId, error } of Worker.runReplayHistories(replayOptions(standardKeyring), histories)) {
       assert.ifError(error && new Error(`${workflowId}: ${error.message}`));
       replayed += 1;
     }
