@@ -29,8 +29,8 @@ export function CheckedLine({ of: { part, works, title, remedy, detail } }: { of
 
 /** A kind for the relay's HTTP interface with one type of `auth`. A person can set other types of `auth` only as JSON. */
 const http = (how: string, settings: Kind['settings'] = {}): Kind => ({
-  name: `HTTP interface of the relay, ${how}`,
-  credentials: 'For a system that has the HTTP interface of the relay.',
+  name: `Own system with the relay's HTTP interface, ${how}`,
+  credentials: 'For an own system that answers the HTTP calls of the relay.',
   settings: { baseUrl: { label: 'Address', help: 'For example https://example.com/relay.' }, ...settings },
 });
 const httpKinds: Readonly<Record<string, Kind>> = {

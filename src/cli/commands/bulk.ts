@@ -84,7 +84,7 @@ export const bulk: Commands = (relay, session) => {
     let answer = await session.api.ask('POST', baseOf(companyId), bulkSchema, { body, nextStep });
     const { bulkId } = answer.body;
     const show = `npx relay bulk show ${bulkId}${companyId === undefined ? '' : ` ${companyId}`}`;
-    session.note(`The order runs in the background. It continues if you stop this command: ${show}`);
+    session.note(`The order runs in the background, even if you stop this command. To see its progress: ${show}`);
     while (answer.body.status === 'running') {
       await sleep(500);
       answer = await look(bulkId, companyId);
