@@ -13,8 +13,8 @@ type Addresses = { [Section in AddressSection]?: Company[Section] | null };
 
 /**
  * @returns the sections in which a company key has set an address or a vendor's settings. A section without changes keeps its
- * stored result. But if an admin sends all addresses of a section, the section counts as set by the operator.
- * @param given - the body. @param simulated - addresses of simulators, which every key may set as the operator. @throws Problem 400 if a key sets an internal address, or replaces a vendor's address
+ * stored result. A section counts as set by the operator if an admin sends all its addresses, or if all are in `simulated`.
+ * @param given - the body. @throws Problem 400 if a key sets an internal address, or replaces a vendor's address
  */
 export function addressesSetBy(
   actor: Caller,

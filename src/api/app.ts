@@ -73,7 +73,7 @@ export function createApi(options: ApiOptions): Hono {
     .route('/', appOf(routes, createGuard(callers), limits));
 }
 
-/** @param ask - the whole API, for routes that call other routes. */
+/** @param ask - sends a request to the API. The streams of events use it to call other routes. */
 export function apiRoutes(options: ApiOptions, callers = new Callers(options), ask: Ask = () => new Response()): Route[] {
   const { client, log } = options;
   const rejections = new Rejections({ ...options, notices: ruleNotices(client, log) });

@@ -19,8 +19,8 @@ import type { Store } from '../store/store.js';
 /** The Hono environment of handlers that run after a guard. These handlers read the caller with `c.get('actor')`. */
 export interface Authenticated {
   /**
-   * `trustedOrigin`: with a session, pages of this origin may also make changes. `signInAt`: the sign-in address in a 401 answer
-   * (default: `/sign-in`). `traceparent`: see service/tracing.ts.
+   * `trustedOrigin`: with a session, not only the relay's pages but also pages of this origin may make changes. `signInAt`: the
+   * sign-in address in a 401 answer (default: `/sign-in`). `traceparent`: see service/tracing.ts.
    */
   Variables: { actor: Caller; trustedOrigin?: string; signInAt?: string; traceparent?: string };
 }
@@ -60,7 +60,7 @@ function assertAllowed(actor: Exclude<Caller, { kind: 'admin' }>, access: Access
   throw new Problem('forbidden', `The ${actorName(actor)} has the role ${role}: this needs ${wanted}.`);
 }
 
-/** The lowest role of a key or person with access; undefined if only operators have access. */
+/** The lowest role that gives a key or person access; undefined if only operators have access. */
 function roleFor(access: Access, method: string): Role | undefined {
   if (access === 'admin or company key') return method === 'GET' || method === 'HEAD' ? 'read' : 'steer';
   return access === 'admin or author key' ? 'author' : access === 'admin or manage key' ? 'manage' : undefined;
@@ -83,13 +83,13 @@ export interface CallersOptions {
 /** The maximum number of parallel lookups of credentials, in total for all addresses with too many failed authentications. */
 const mostLookedUp = 4;
 
-/** Whether a text may be a key or an admin token. For any other text, no query is needed. */
+/** Whether a text can be a key or an admin token. The relay searches the database only for such texts. */
 const isLookedUp = (credential: string): boolean => /^rl[ka]_/.test(credential) && !isMistyped(credential);
 
 export class Callers {
   readonly #store: CallersOptions['store'];
   readonly #adminHash: Buffer;
-  /** A part of the cookie key. If RELAY_ADMIN_TOKEN or the first secret in RELAY_SECRET changes, every session ends. */
+  /** A part of the key for cookies. If RELAY_ADMIN_TOKEN or the first secret in RELAY_SECRET changes, every session ends. */
   readonly #endsSessions: string;
   #signing: Promise<Uint8Array<ArrayBuffer>> | undefined;
   readonly #prefix: 'host' | undefined; // browsers accept a cookie with this prefix only from this host, over https
@@ -186,7 +186,7 @@ export class Callers {
     return getSignedCookie(c, await this.#signingKey(), sessionCookie, this.#prefix);
   }
 
-  /** The signing key contains a random key. Otherwise an attacker could use a cookie to test guesses of the admin token. */
+  /** The signing key has a random part, so that an attacker cannot use a cookie to test guesses of the admin token. */
   #signingKey(): Promise<Uint8Array<ArrayBuffer>> {
     this.#signing ??= this.#store.sessions.signingKey().then(
       (stored) => new Uint8Array(deriveKey(`${stored}\n${this.#endsSessions}`, 'session')),

@@ -338,7 +338,7 @@ function bulkRoutesAt(base: '/co/:companyId' | '', options: ApiOptions, quotas: 
         const first = chains.slice(0, 10);
         if (confirm === undefined)
           return c.json(bulkPreviewSchema.parse({ verb, count, first, mends: await previewMends(options, request, first) }));
-        // Admins may start several bulk orders. If a company sends two requests at the same moment, both may pass this check.
+        // A company may run only one bulk order at a time. But two requests at the same moment can both pass this check.
         if (actor.kind !== 'admin' && (await isSteeringMany(options, actor.companyId))) {
           const running = `Company ${companyId} has a bulk order that is still running. Wait until it has ended.`;
           throw new Problem('bulk-running', running, { headers: { 'Retry-After': '10' }, bound: 'bulk' });

@@ -210,7 +210,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
 
 const shown = (company: StoredCompany): StoredCompany => redact(companySchema, company);
 
-/** Refuses an id that was used before. Upper and lower case count as equal, as in some visibility stores. @throws Problem 409 */
+/** Refuses an id that was used before. Upper and lower case count as equal, as in some Temporal stores. @throws Problem 409 */
 function assertUnused(companyId: string, { by, deletedAt }: UsedId, reuse: boolean): void {
   const similar = `A company ${by} exists, and ids must differ in more than upper and lower case: choose another id.`;
   if (by !== undefined) throw new Problem('company-id-used', similar);

@@ -36,7 +36,7 @@ import { type ApiOptions, type Route, route } from './route.js';
 
 type Asked = z.infer<typeof composeRequest>;
 
-/** Replaces the example's assignment with a variable, and makes short delays longer, as in a real webhook. */
+/** Makes an action of an example fit for a real webhook: with a variable for the assignment, and without very short delays. */
 function forEveryEvent(element: Fields & { platformAssignmentId?: string; delayInSeconds?: string }): Fields {
   const { platformAssignmentId: id, delayInSeconds: delay } = element;
   const general: Fields = id === undefined ? element : JSON.parse(JSON.stringify(element).replaceAll(id, '${assignment_id}'));
@@ -63,7 +63,7 @@ const composer: Composer = {
   })),
 };
 
-const namesMs = 5_000; // the time limit for the names of one system
+const namesMs = 5_000; // the time limit for reading all names from one system
 
 export function composeRoutes(options: ApiOptions): Route[] {
   const { store, connectors } = options;
@@ -113,7 +113,7 @@ export function composeRoutes(options: ApiOptions): Route[] {
   ];
 }
 
-/** The chain to rehearse. Without `actions`, the answer says only why nothing would run. */
+/** The chain to rehearse. If `actions` is missing, nothing would run, and the other fields say why. */
 interface Draft {
   told: Omit<Composed, 'problems' | 'warnings' | 'actions'>;
   problems: Issue[];
@@ -165,7 +165,7 @@ function fromElements(company: Company, asked: Asked & { elements: Fields[] }): 
   return { told, problems: [], warnings: read.warnings, actions: read.actions };
 }
 
-/** Makes the chain that the rule would make from the event. The pointers of mistakes point into the contents. */
+/** Makes the chain that a rule with these contents would make from the event. Mistakes have pointers into the contents. */
 async function fromContents(
   options: ApiOptions,
   { company, rules }: CompanySettings,
@@ -198,7 +198,7 @@ async function fromContents(
   };
 }
 
-/** The event in the request, a stored event, or the last event of the rule. */
+/** The event in the request, or the stored event with the id in the request. By default, the last event of the rule. */
 async function eventFor({ store }: ApiOptions, companyId: string, asked: Asked & { relayId: string }) {
   const { relayId, event, eventId } = asked;
   if (event !== undefined) return { event };
@@ -209,12 +209,12 @@ async function eventFor({ store }: ApiOptions, companyId: string, asked: Asked &
   return stored ? { event: parseEvent(stored.body), eventId: stored.eventId } : { event: {} };
 }
 
-/** Writes each reference as a variable of the platform, so that no hint calls the reference unknown. */
+/** Replaces each reference with a variable that the platform knows, so that no hint calls the reference unknown. */
 function withKnownVariables(actions: readonly Fields[]): Fields[] {
   return JSON.parse(JSON.stringify(actions).replaceAll(/\$?\$\{[^{}"]*\}/g, '${assignment_id}'));
 }
 
-/** If the actions come from contents, changes pointers to the actions into pointers into the contents. */
+/** @returns the issues. If the actions come from contents, each issue gets a pointer into the contents. */
 function placed<Found extends Issue>(issues: readonly Found[], isContents: boolean): Found[] {
   return issues.map((issue) => (isContents ? { ...issue, pointer: `/actions${issue.pointer}` } : issue));
 }

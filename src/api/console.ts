@@ -77,7 +77,7 @@ const policy =
 
 function sendConsole(c: Context) {
   c.header('Content-Security-Policy', policy);
-  c.header('Referrer-Policy', 'same-origin'); // With `no-referrer`, browsers would hide the origin of a form.
+  c.header('Referrer-Policy', 'same-origin'); // With `no-referrer`, browsers would hide a form's origin from `assertOwnPage`.
   const head = html`<link rel="stylesheet" href="/assets/${assetOf('style')}">
 <script type="module" src="/assets/${assetOf('main')}"></script>`;
   const main = html`<noscript>The console needs JavaScript. Without it, use the <code>relay</code> command

@@ -63,7 +63,7 @@ function sendDocs(c: Context, companyId?: string) {
   return c.html(wholePage({ title: 'Relay API', main }, script));
 }
 
-/** Redoc creates its styles, and the web worker for its search, at run time. */
+/** Allows the styles and the web worker that Redoc creates at run time. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'; worker-src blob:; img-src data:; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

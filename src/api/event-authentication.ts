@@ -47,7 +47,7 @@ export async function authenticateEvent(
   const purposes = inPath ? (['event'] as const) : tokenPurposes;
   const authentication = await store.tokens.authenticate(companyId, [credentials], purposes).catch(unknown);
   if (!authentication.ok || signed.mistake !== undefined) {
-    // Another process may have changed the signature. Each refused request waits for this read, so the duration reveals nothing.
+    // Another process may have changed the settings, so read them again. All refusals have one such read, and take equally long.
     if (authentication.ok) await store.settings.refresh().catch(unknown);
     signed = await checkSender(store, sender).catch(unknown);
   }
@@ -63,7 +63,7 @@ export async function authenticateEvent(
     const reason = refusal === 'wrong' ? 'wrong token' : 'unknown rule';
     throw new Problem('unauthorized', unauthorized, { headers, refusal: { reason, relayId } });
   }
-  // A person must check a revoked token or a wrong signature before sending the event again, so these reasons come first.
+  // If there are two reasons, choose the more serious one, because a person must check it before sending the event again.
   const ended = refusal && endings[refusal];
   const reason = ended && (mistake === undefined || refusal === 'revoked') ? ended.reason : 'signature';
   const details = [ended?.says, mistake].filter((detail) => detail !== undefined);
@@ -71,9 +71,9 @@ export async function authenticateEvent(
   throw new Rejection(reason, 'unauthorized', unauthorized, { headers, mistakes, signature, refusal: { reason, relayId } });
 }
 
-/** Whether the relay knows the sender, or cannot look up the sender now. */
+/** @returns true if the relay knows the sender, or if it cannot look up the sender now */
 export async function mayBeAuthenticEvent(options: Options, sender: EventSender): Promise<boolean> {
-  // If no more answers can be delayed, do not compare a token that somebody could guess.
+  // If no more answers can be delayed, ignore a token that somebody could guess. Otherwise guesses would get fast answers.
   const isGuess = options.guesses.isFull && isTakenOver(sender.token ?? '');
   try {
     await authenticateEvent(options, isGuess ? { ...sender, token: undefined } : sender);
@@ -117,7 +117,7 @@ async function checkSender(
 const toleranceMs = 5 * 60_000; // how far a signed time may be in the past or in the future, as in Standard Webhooks
 
 /**
- * `isRight`: the key fits the signature of the body. If so, `mistake` can still say that the signed time is too old. Hashes the
+ * `isRight`: the body is signed with the right key. If so, `mistake` can still say that the signed time is too old. Hashes the
  * body in every case, so that the duration does not show which signature a rule requires.
  */
 export function checkSignature(

@@ -1,6 +1,6 @@
 /**
- * `/co/{companyId}/events`: a stream of server-sent events. It sends the answer of a path after every change. All watchers with
- * the same path and role share one poll. Each poll uses the credentials of one watcher.
+ * `/co/{companyId}/events`: a stream of server-sent events. It sends the answer of a path whenever this answer changes. All
+ * watchers with the same path and role share one poll. Each poll uses the credentials of one watcher.
  */
 
 import { once } from 'node:events';
@@ -167,7 +167,7 @@ export function eventRoutes(ask: Ask, routes: readonly Route[], stop?: AbortSign
           const ended = once(over.signal, 'abort');
           const outbox = new Outbox(stream);
           let known: object | undefined;
-          /** If the company has changed, checks the caller again. Ends the stream if the caller has lost access or the role. */
+          /** Checks the caller again if the company has changed. Ends the stream if the caller has no access, or a new role. */
           const check = async () => {
             const company = (await access?.settings.of(companyId))?.company;
             if (!access || (company && company === known)) return;

@@ -1,4 +1,4 @@
-/** `/co/{companyId}/export/…`: streams all chains, events or audit entries that match a filter. Only one page is in memory. */
+/** `/co/{companyId}/export/…`: streams all chains, events or audit entries that match a filter. Reads them page by page. */
 
 import { ReadableStream } from 'node:stream/web';
 import type { Context } from 'hono';

@@ -33,12 +33,12 @@ export class Guesses {
     await this.#wait(companyId, new Set(guesses.map(({ relayId }) => relayId)));
   }
 
-  /** True if no more answers can be delayed. If so, do not compare tokens from addresses with too many failed authentications. */
+  /** True if no more answers can be delayed. If so, do not check guessable tokens from addresses with too many failures. */
   get isFull(): boolean {
     return this.#waiting >= mostWaiting;
   }
 
-  /** Delays the answer to a wrong token if the relay could not read the body's actions, and does not know the rule. */
+  /** Delays the answer to a wrong token whose rule is unknown, because the relay could not read the actions in the body. */
   async slowDownAny(companyId: string): Promise<void> {
     await this.#wait(companyId, ['any']);
   }

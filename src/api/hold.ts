@@ -201,7 +201,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
   ];
 }
 
-/** Shows errors as a page. Add this middleware before `limitFailures`, which turns a 401 into a 429. */
+/** Shows errors as a page. Add this middleware before `limitFailures`: then it also shows the 429 that replaces a 401. */
 export const sayOnPage: MiddlewareHandler = async (c, next) => {
   await next();
   if (!c.error) return;

@@ -190,7 +190,7 @@ export async function withinLimit(c: Context, limits: Limits, companyId: string,
     const detail = `Company ${companyId} has sent more than its ${most} requests a minute. Nothing has run.`;
     throw new Rejection('rate-limited', 'rate-limited', detail, { headers });
   } catch (error) {
-    // Read `c.res` only after an error: Hono streams an answer if the code has read `c.res` before, and streaming takes longer.
+    // Read `c.res` only after an error. Reading it makes Hono stream the answer, which takes longer.
     for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value);
     throw error;
   }

@@ -32,7 +32,7 @@ await runProcess(async (closers, stop) => {
   const limits = new Limits({ ...limitsOf(config), shared: database, log });
   server.serve(createApi({ ...parts, closers, limits, quotas: quotasOf(config), adminToken: RELAY_ADMIN_TOKEN, eager: false }));
   closers.add('the API', server.close);
-  // During this time, load balancers stop sending requests to this process.
+  // The API closes only after this time, in which load balancers stop sending requests to this process.
   closers.add('the balancers', () => sleep(config.RELAY_DRAIN_SECONDS * 1000));
   log.info({ version: packageJson.version, host, port }, 'the API listens');
 

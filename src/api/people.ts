@@ -8,7 +8,7 @@ import { Shares } from '../service/shares.js';
 import { found, limitReached, notFound } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
-/** The number of invitations that a company can send at once; then one more every `invitedEveryMs`. */
+/** The number of invitations that a company can send without a wait; then one more in each `invitedEveryMs`. */
 const [mostInvited, invitedEveryMs] = [50, 60_000];
 
 export function peopleRoutes({ store, connectors: { operatorMail }, links, log }: ApiOptions): Route[] {

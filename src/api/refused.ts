@@ -1,4 +1,4 @@
-/** Stores refused requests, always without tokens: the actions, or the text of an unreadable body. */
+/** Stores the actions of refused requests, or the text of an unreadable body. Always removes the tokens first. */
 
 import { type Fields, isObject } from '../chain/fields.js';
 import { isNearMiss } from '../chain/request.js';
@@ -32,7 +32,7 @@ export interface Asked {
 type Options = Pick<ApiOptions, 'store' | 'log'> & { guesses: Guesses; rejections: Rejections };
 
 const maxMistakes = 100; // the maximum number of stored mistakes for a request
-/** In characters. For a body up to this length, a proposal takes only milliseconds, so the relay always makes a proposal. */
+/** In characters. Guessing the actions of a broken body (a proposal) is fast up to this length, so the relay always does it. */
 const smallLength = 4 * 1024;
 /** Limits how often the relay makes a proposal for a longer body of a company. Such a proposal takes up to half a second. */
 const proposals = new Shares(20, 2000);
@@ -41,7 +41,7 @@ const proposals = new Shares(20, 2000);
 export async function keepRefused(options: Options, problem: Problem, asked: Asked): Promise<void> {
   const { rejections } = options;
   if (!(problem instanceof Rejection)) return keepBroken(options, problem, asked);
-  const isStranger = problem.status === 401; // The relay knows the sender, but sends the answer for strangers.
+  const isStranger = problem.status === 401; // The relay knows the sender, but gives the answer that a stranger would get.
   if (isStranger && asked.reading.ok && asked.reading.looseness()) return keepBroken(options, problem, asked);
   const request = ofActions(problem, asked);
   if (isStranger) rejections.keepAfter(request, async () => request);
@@ -143,7 +143,7 @@ export function keptBody(text: string, { bytes }: Received, cut: boolean, flaw?:
 
 const incomplete: readonly Flaw['kind'][] = ['too-large', 'charset', 'content-encoding'];
 
-/** The probable event of a body without tokens. Undefined in the same cases as for actions. */
+/** Guesses the event in a broken body. Undefined if the body has no object or several, and in the cases of `proposed`. */
 export function proposedEvent(companyId: string, text: string, { kind }: Flaw): ProposedAction[] | undefined {
   const isUseless = incomplete.includes(kind) || kind === 'not-an-object';
   if (isUseless || (text.length > smallLength && !proposals.take(companyId))) return undefined;
@@ -151,7 +151,7 @@ export function proposedEvent(companyId: string, text: string, { kind }: Flaw): 
   return element && !another ? [{ element, authenticated: true }] : undefined;
 }
 
-/** The probable actions of the body. Undefined if the body is incomplete or has no actions, or if too many long bodies came. */
+/** The probable actions of the body. Undefined if the body is incomplete or has no actions, or after too many long bodies. */
 function proposed({ companyId, reading }: Asked, tokens: Recognizer, hide: TokensIn['hide']): ProposedAction[] | undefined {
   const isWhole = reading.ok || !incomplete.includes(reading.flaw.kind);
   if (!isWhole || (reading.text.length > smallLength && !proposals.take(companyId))) return undefined;

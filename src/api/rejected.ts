@@ -1,4 +1,4 @@
-/** `/co/{companyId}/rejected`: refused requests of known senders. People send these requests again, or drop them. */
+/** `/co/{companyId}/rejected`: refused requests of known senders. People can send these requests again, or drop them. */
 
 import { mergeFields } from '../chain/fields.js';
 import { jsonPointer } from '../chain/request.js';
@@ -167,7 +167,7 @@ async function eventOf({ store }: ApiOptions, companyId: string, request: Reject
     const detail = 'is required: the body of this request cannot be read as an event. Send the corrected event';
     throw invalid([{ pointer: '/event', detail }]);
   }
-  // Without a header, the key is a value of the event. So a repetition by the sender gets the same answer.
+  // Without a header, `dedupeBy` takes the key from the event. With this key, a repetition by the sender gets the same answer.
   const { key } = dedupe(request.idempotencyKey, rule.door, event);
   return { companyId, relayId, version, text, event, came, key: keyOf({ ...request, idempotencyKey: key }) };
 }
@@ -179,7 +179,7 @@ export function assertUndecided({ chainId, resentAt, droppedAt, droppedBy }: Rej
 }
 
 /**
- * @returns the actions to send, before and after edits. If the body is unreadable, returns the actions of the proposal.
+ * @returns each action to send, as it came and after the edits. For an unreadable body, uses the actions of the proposal.
  * @throws Problem only-proposed, not-authenticated, invalid-body
  */
 function sentOf(request: RejectedRequest, { proposed, leaveOut, actions: changes }: Resend) {

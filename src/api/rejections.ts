@@ -10,7 +10,7 @@ import type { Keeping, NewRejectedRequest } from '../store/rejected.js';
 import type { Store } from '../store/store.js';
 import type { ApiOptions } from './route.js';
 
-/** `mistakes` is not empty. The pointer of a mistake names an action. The contacts of this action's rule get the notice. */
+/** `mistakes` is not empty. The pointer of a mistake names an action. The contacts of its rule (`ruleOf`) get a notice. */
 export type RefusedRequest = Omit<NewRejectedRequest, 'receivedAt'> & {
   mistakes: readonly Issue[];
   ruleOf(index: number): string;
@@ -26,7 +26,7 @@ interface RejectionsOptions extends Pick<ApiOptions, 'taskQueue' | 'log'> {
 }
 
 const maxWaiting = 200; // the maximum number of waiting requests in all queues; one request of each company may always wait
-const keptAtOnce = 100; // at most this many requests that need `confirm` for a company and reason; then one more in `keptEveryMs`
+const keptAtOnce = 100; // for each company and reason: this many requests that need `confirm`, then one in each `keptEveryMs`
 const keptEveryMs = 36_000;
 const saidEveryMs = 3_600_000; // at most one log line an hour for each company and reason
 const answerMs = 50; // the delay before the relay stores a request, so that the sender gets the answer first
@@ -38,7 +38,7 @@ export class Rejections {
   readonly #said = new Shares(1, saidEveryMs);
   /** Each company has two queues: one queue for requests stored before the answer, one queue for requests stored later. */
   readonly #queues = new Map<string, { waiting: number; last: Promise<unknown> }>();
-  /** Each company, rule and reason for which the store has no room. `notKept`: the number of requests dropped since then. */
+  /** Each company, rule and reason without room in the store. `notKept`: the number of requests dropped since. */
   readonly #full = new Map<string, { until: number; notKept: number }>();
 
   constructor(private readonly options: RejectionsOptions) {}
@@ -50,7 +50,7 @@ export class Rejections {
   async keepFirst(request: RefusedRequest): Promise<Keeping | undefined> {
     const { log } = this.options;
     const { companyId, reason } = request;
-    // This queue needs no limit, because the server limits its connections.
+    // This queue needs no limit: each waiting request has an open connection, and the server limits the connections.
     return this.#enqueue(request, 'first', async () => request).catch((error: unknown) => {
       log.error({ err: error, companyId, reason }, 'a refused request could not be stored');
       const lost = 'The request was refused and cannot be stored at the moment. Nothing has run. Send the request again.';
@@ -60,7 +60,7 @@ export class Rejections {
 
   /**
    * Stores the request after its answer, so that the duration of a 401 does not reveal whether the sender is known.
-   * @param whole - makes the request after the answer
+   * @param whole - prepares the request for storage. Runs after the answer.
    */
   keepAfter(request: Known, whole: () => Promise<RefusedRequest>): void {
     const { log, metrics } = this.options;

@@ -40,7 +40,7 @@ export const startProblems = [
   'temporal-unavailable',
 ] as const;
 
-/** Objects that the routes for chains and for events share. Wrong tokens at one route also delay answers of the other route. */
+/** Objects that the routes for chains and for events share. So wrong tokens at one route delay the answers of both routes. */
 export type Door = { rejections: Rejections; quotas: Quotas; guesses: Guesses };
 
 /** @param callers - finds the caller by the company key or admin token in the request */
@@ -121,7 +121,7 @@ export function answerStarted(c: Context, started: StartedChain, warnings: Issue
   return c.json(acceptedOf(c, started, warnings, links), started.replayed ? 200 : 202);
 }
 
-/** Sets the headers of the answer, too. */
+/** @returns the body of the answer. Also sets the headers of the answer. */
 export function acceptedOf(c: Context, { chain, replayed }: StartedChain, warnings: Issue[], links: Links): Accepted {
   c.header('Location', chainUrl('', chain));
   if (replayed) c.header('Idempotency-Replayed', 'true');

@@ -8,7 +8,7 @@ import type { Tracing } from '../service/tracing.js';
 
 const watched = ['/healthz', '/readyz', '/metrics']; // monitoring calls these paths every few seconds
 
-/** Logs these statuses only at `debug`, so that strangers cannot fill the log. Other lines report failures and limits. */
+/** Logs these statuses only at `debug`, so that strangers cannot fill the log. Other lines report these failures and limits. */
 const detail = [401, 404, 405, 408, 413, 415, 429];
 
 /** Logs the route and ids, and the id of an accepted chain. Logs no path and no query, because they may contain a secret. */

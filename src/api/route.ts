@@ -34,7 +34,7 @@ export interface ApiOptions extends StartOptions, CallersOptions {
   links: Links;
   /** The address of Temporal's Web UI. `/web-ui` opens this address. Pages of the Web UI may call `/codec` with a session. */
   webUi?: string;
-  /** The simulators on this machine. Only `npm start` has them. People and keys may set the addresses of these programs. */
+  /** The simulators on this machine, only with `npm start`. People and keys may set their internal addresses. */
   simulators?: Simulators;
   metrics: Metrics;
   metricsToken?: string; // other machines may read `/metrics` with this bearer token

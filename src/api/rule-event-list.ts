@@ -1,4 +1,4 @@
-/** `/admin/companies/{companyId}/rules/{relayId}/events`: the stored events of a rule. People send an event again. */
+/** `/admin/companies/{companyId}/rules/{relayId}/events`: the stored events of a rule. People can send an event again. */
 
 import { z } from 'zod';
 import { fieldsOf } from '../chain/sent.js';
@@ -123,7 +123,7 @@ export function ruleEventListRoutes(options: ApiOptions, quotas: Quotas): Route[
           if (request) assertUndecided(request);
           // Senders cannot use this key, because a header cannot contain a line break.
           const own = idempotencyKey === undefined ? undefined : `resend\n${eventId}\n${idempotencyKey}`;
-          // A refused event has not run. So a repetition by its sender must find the chain that starts now.
+          // A refused event has not run. It keeps its own key, so a repetition by its sender finds the chain that starts now.
           const key = stored.outcome === 'refused' ? (request ? keyOf(request) : (stored.dedupe ?? own)) : own;
           const of = { companyId, relayId, version, text: stored.body, event, key, resentFrom: eventId };
           const ran = await runEvent(options, quotas, { ...of, traceparent: c.get('traceparent') });

@@ -143,7 +143,7 @@ export function dedupe(key: string | undefined, door: Pick<EventDoor, 'dedupeBy'
   return { warnings: [{ pointer: '', detail }] };
 }
 
-/** A repeated event that did not apply gets the same answer again, even if a newer version would apply. */
+/** A repeated event that did not apply gets the same answer again, even if it would apply with a newer version. */
 async function earlierAnswer(
   { store }: Pick<ApiOptions, 'store'>,
   { companyId, relayId, key }: AskedEvent,
@@ -186,7 +186,7 @@ export async function runEvent(options: ApiOptions, quotas: Quotas, running: Run
   const able = rendered.kind === 'chain' ? await checked(quotas, companyId, rendered.actions) : { warnings: [] };
   const problems = rendered.kind === 'refused' ? rendered.problems : able.problems;
   if (rendered.kind !== 'chain' || problems) {
-    // Somebody may have published another version after the first delivery of the event.
+    // An earlier version may have started a chain for the same event. If so, answer with this chain.
     const earlier = idempotencyKey !== undefined && (await findChain(options, { companyId, rule, hash, idempotencyKey }));
     if (earlier) return ranAs(rule, earlier, []);
     if (problems) throw refusedEvent(problems);

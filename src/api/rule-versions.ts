@@ -1,4 +1,4 @@
-/** `/admin/companies/{companyId}/rules/{relayId}`: the draft of a rule with contents, its versions, its shadow and its door. */
+/** `/admin/companies/{companyId}/rules/{relayId}`: the draft, the versions, the shadow and the door of a rule with contents. */
 
 import type { Context } from 'hono';
 import { type Issue, jsonPointer } from '../chain/request.js';

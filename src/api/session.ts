@@ -120,14 +120,14 @@ export function consolePath(asked: string | undefined): string {
   return origin === here && /^\/(companies|web-ui)(\/|$)/.test(pathname) ? pathname + search : '/';
 }
 
-/** Shows errors on the sign-in page. Add this middleware before `limitFailures`, which turns a 401 into a 429. */
+/** Shows errors on the sign-in page. Add this before `limitFailures`: then it also shows the 429 that replaces a 401. */
 export const sayOnSignInPage =
   (ways: Ways = {}): MiddlewareHandler =>
   async (c, next) => {
     await next();
     if (!c.error) return;
     const { problem } = problemOf(c.error);
-    // After any other problem, do not read the form again, because the form may be unreadable.
+    // Read the form again only after `rate-limited`. After another problem, the form may be unreadable.
     const { to } = problem.slug === 'rate-limited' ? await c.req.parseBody() : {};
     const retryAfter = c.res.headers.get('Retry-After');
     const wrong = `${problem.detail}${retryAfter === null ? '' : ` Try again in ${retryAfter} seconds.`}`;

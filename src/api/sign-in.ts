@@ -1,6 +1,6 @@
 /**
  * People sign in with a link in a mail, or with OpenID Connect. A sign-in works once, for ten minutes, and only in the browser
- * where the person began. A GET of the link signs nobody in, because mail scanners open links, too.
+ * where the person began it. A GET of the link signs nobody in, because mail scanners open links, too.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -27,9 +27,9 @@ const mailForm = z.object({
   email: z.string().max(320).refine(isEmailAddress).transform(addressOf),
   to: z.string().max(2048).optional().catch(undefined),
 });
-/** The number of sign-ins that a client address may begin at once; then one more every `begunEveryMs`. */
+/** The number of sign-ins that a client address may begin without a wait; then one more in each `begunEveryMs`. */
 const [mostBegun, begunEveryMs] = [30, 2_000];
-/** The number of mails to one address, known or unknown, that people may request at once; then one more every `mailEveryMs`. */
+/** How many mails to one address, known or unknown, people may request without a wait; then one more in each `mailEveryMs`. */
 export const mailsToAddress = 3;
 const mailEveryMs = 200_000;
 const gone = 'This link was used before, is older than ten minutes, or was requested in another browser.';

@@ -42,7 +42,7 @@ export interface DeliveryDeps {
 /** A pause, or time without workers, makes a hold longer than the notice says. So a link stays valid for this additional time. */
 const linkGraceMs = 24 * 3600 * 1000;
 
-/** If no contact has got the notice before this attempt, the operator gets it, about five minutes after the first attempt. */
+/** From this attempt on (about five minutes after the first), the operator gets the notice if no contact has got it. */
 const lastAttemptAlone = 7;
 
 /**
@@ -201,7 +201,7 @@ function toldUnder(notice: Notice, rule: Rule | undefined): string {
   return kind === 'through' || kind === 'recovered' ? `${id} recovered` : id;
 }
 
-/** Delays the next attempt until a digest is due. If no digest contains the notice then, the notice becomes a digest. */
+/** Delays the next attempt until a digest is due. If no digest has contained the notice by then, the attempt sends a digest. */
 function joined({ notices, seconds }: NoticeBudget, waitMs: number, attempt: number): ApplicationFailure {
   const details: FailureDetails = { retryable: true, attempt };
   return ApplicationFailure.create({

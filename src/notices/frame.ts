@@ -39,7 +39,7 @@ export interface Words {
   hint?: string; // what the links open
   /** The lines of each section, by title. Empty sections are not shown. */
   sections?: Record<string, Line[]>;
-  ids?: string; // for questions to the operator
+  ids?: string; // ids that a reader quotes in questions to the operator
   operator?: Line[]; // commands and links that only operators see
   /** The `type` in the JSON. Default: the kind of the notice. */
   type?: string;

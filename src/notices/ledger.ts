@@ -26,9 +26,9 @@ type Open = { at: string; until: number; told: boolean };
 type Gone = { at: string; many: boolean };
 
 const shown = 10;
-/** `open` has at most this many members, because a workflow's input has at most 2 MB. The ledger only counts the others. */
+/** `open` has at most this many members, because a workflow's input has at most 2 MB. The ledger only counts further members. */
 const mostOpen = 8_000;
-/** The maximum number of members in `gone`. Signals are repeated only within minutes, so the ledger needs no older members. */
+/** The maximum number of members in `gone`. A signal is repeated only within minutes, so older members are not needed. */
 const mostGone = 1_000;
 /** The longest timer. The end of a hold may be the latest possible date, which is too far away for a timer. */
 const mostStretchMs = 30 * 24 * 3600 * 1000;
@@ -143,7 +143,7 @@ export class Ledger {
     if (lateMs > 60_000) for (const member of this.#open.values()) member.until += lateMs;
   }
 
-  /** Call this when no more members come. @returns the next notice. If there is none and `waits` is false, the notifier ends. */
+  /** Call this after the wait for members. @returns the next notice. Without one, the notifier ends if `waits` is false. */
   next(now: number): Finding<ManyNotice> | Finding<ThroughNotice> | undefined {
     for (const [key, { until, at }] of this.#open)
       if (until <= now) {

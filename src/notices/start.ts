@@ -78,7 +78,7 @@ export type RuleNotices = ReturnType<typeof ruleNotices>;
 
 /** Sends at most one notice an hour, or a day, for each different mistake of a rule. */
 export function ruleNotices(client: Client, log: Logger) {
-  // The mistakes that were reported in this hour or day, by rule and kind. A repeated mistake then needs no call to Temporal.
+  // The mistakes that were reported in this hour or day, by rule and kind. So a repeated mistake needs no call to Temporal.
   const told = new Map<string, { period: string; mistakes: Set<string> }>();
 
   /** Starts the delivery of a notice. Returns immediately, and only logs a failure. */

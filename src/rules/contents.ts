@@ -15,7 +15,7 @@ export interface CompiledAction {
   fields: [name: string, value: Template | Template[] | { other: unknown }][];
   references: Reference[]; // each name once
   if?: Expression;
-  /** The `actionCondition` up to its operator, if a reference follows. With `isQuoted`, the value is in quotes. */
+  /** Present only if `actionCondition` has a reference. `start` ends with the operator. `isQuoted`: the value is in quotes. */
   comparison?: { start: string; isQuoted: boolean };
   asksAssignment: boolean; // whether `if` or a reference names the assignment
 }
@@ -45,7 +45,7 @@ export type CheckedContents =
   | { ok: true; contents: Contents; warnings: Issue[] }
   | { ok: false; problems: Issue[]; warnings: Issue[] };
 
-/** Finds every mistake of a request with these actions. The pointers point into the contents. */
+/** Finds every mistake that the actions would have in a request. The pointers point into the contents. */
 export function checkContents(
   given: unknown,
   { relayId, platform }: { relayId: string; platform?: Company['platform'] },
@@ -87,7 +87,7 @@ export const inContents = ({ pointer, detail }: Issue): Issue => ({ pointer: poi
 /** Marks each `$` that could begin a reference, alone or together with the next text. */
 export const marked = (data: string, mark: string) => data.replaceAll(/\$(?=\{|$)/g, mark);
 
-/** @param write - writes a reference. @param mark - see `marked`. */
+/** @param write - returns the text that replaces a reference. @param mark - see `marked`. */
 export function elementOf(
   { fields }: CompiledAction,
   {

@@ -128,7 +128,7 @@ let job: () => CelResult = () => null;
 const script = new Script('run()');
 let context: ReturnType<typeof createContext> | undefined;
 
-/** Stops after `limitMs`. Tries at most five times, because a busy machine may give the process little CPU time. */
+/** Stops after `limitMs`. If the process got little CPU time in these milliseconds, tries again, up to five times in total. */
 function limited(run: () => CelResult): CelResult {
   context ??= createContext({ run: () => job() });
   job = run;
@@ -322,7 +322,7 @@ class Checked {
     return results.size === 1 ? ([...results][0] ?? 'dyn') : 'dyn';
   }
 
-  /** A fixed pattern of `matches` is tried when the expression is saved. */
+  /** Tries a fixed pattern of `matches`, so that nobody can save an expression with a wrong pattern. */
   private checkPattern(node: Node, name: string, pattern: Node | undefined): void {
     if (name !== 'matches' || pattern?.exprKind.case !== 'constExpr') return;
     const { constantKind } = pattern.exprKind.value;
@@ -338,7 +338,7 @@ class Checked {
     return at > 0 ? `${rule}. A text needs quotes, and so does a key with a hyphen: event["${name}"]` : rule;
   }
 
-  /** The path from `event`, `assignment`, `incomingValue` or `now`. */
+  /** The path that a node reads from `event`, `assignment`, `incomingValue` or `now`. Undefined if it reads no path. */
   private pathOf(node: Node, scope: ReadonlyMap<string, string>): { name: Name; path: Path } | undefined {
     const { case: kind, value } = node.exprKind;
     if (kind === 'identExpr') {
@@ -392,7 +392,7 @@ function nodeOf(from: unknown, id: bigint): Node | undefined {
   return undefined;
 }
 
-const mostShown = 4; // values in a reason
+const mostShown = 4; // the maximum number of values in a reason
 
 function reasonOf({ paths }: Compiled, values: Values, holds: boolean): string {
   const shown = new Map(paths.map(({ name, path }) => [pathText([name, ...path]), path.reduce(ownProperty, values[name])]));

@@ -95,7 +95,7 @@ class Variables {
     return `\${${name}}`;
   }
 
-  /** Finds a variable if each text contains the value of this variable as whole words. */
+  /** Finds a variable whose value each text contains as whole words. Each request has its own text and value. */
   in(texts: readonly string[]): { name: string; before: string[]; after: string[] } | undefined {
     for (const [name, values] of this.values) {
       const valueIn = (request: number) => values[request] ?? '';

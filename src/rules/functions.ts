@@ -1,6 +1,6 @@
 /**
- * The functions that the relay adds to CEL or replaces: numbers of different types, texts, times, and limits of time and memory
- * for functions that cannot be interrupted. The functions for times do not depend on the machine's time zone.
+ * The functions that the relay adds to CEL or replaces, for numbers of different types, for texts and for times. Functions that
+ * cannot be interrupted have limits of time and memory. The functions for times do not depend on the machine's time zone.
  */
 
 import { type CelFunc, CelScalar, type CelValue, celFunc, celMethod, celType, objectType } from '@bufbuild/cel';

@@ -64,7 +64,7 @@ export function renderEvent(contents: Contents, relayId: string, event: Record<s
   return { kind: 'chain', actions, warnings: read.warnings.map(inContents), variables: Object.fromEntries(known) };
 }
 
-/** The assignment of the actions, if the first of them takes its id from the event. Does not make the actions. */
+/** Finds the assignment's id in the event, if an action takes the id from there. Does not make the actions. */
 export function assignmentOf({ variables, actions }: Contents, event: Record<string, unknown>): string | undefined {
   const [name = ''] = actions.flatMap(({ platformAssignmentId: id }) => /^\$\{([\w.]+)\}$/.exec(String(id))?.[1] ?? []);
   const path = /^event\.(.+)/.exec(name)?.[1] ?? variables[name]?.path;
