@@ -38,7 +38,7 @@ export const isOpenTo = (verb: SteeringVerb, state: ActionState) => verbs[verb].
 
 /**
  * Returns the effect of a signal: `decide` for a held action, `redo` for a failed action, `move` for a scheduled action, or
- * `cancel`. Undefined if the signal has no effect. @param waits - whether an edit or a skip may come before the action is held.
+ * `cancel`. Undefined if there is no effect. @param waits - whether an edit or a skip counts even before the action is held.
  */
 export function effectOf(verb: SteeringVerb, state: ActionState, waits = false) {
   const isEarly = waits && (verb === 'mend' || verb === 'skip') && !hasEnded(state);
@@ -48,7 +48,7 @@ export function effectOf(verb: SteeringVerb, state: ActionState, waits = false) 
   return isEarly || state === 'needs-attention' ? 'decide' : 'redo';
 }
 
-/** Whether the verb runs an action again, even a failed action. */
+/** Whether the verb runs an action again. Such a verb is also allowed after the action has failed. */
 export const isRetry = (verb: SteeringVerb): verb is 'retry' | 'mend' => verbs[verb].again === true;
 
 export function usesRoom(verb: SteeringVerb): boolean {

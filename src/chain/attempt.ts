@@ -4,7 +4,7 @@ import type { ActionError } from './action-status.js';
 import { attemptsWithin, backoffSeconds, waitsTooLong } from './backoff.js';
 import { wasTried } from './outcome.js';
 
-/** If `own` is true, the relay itself tries a held action once. Otherwise, the relay tries an action within the retry budget. */
+/** If `own` is true, this is a single automatic retry of a held action. Otherwise, attempts repeat within the retry budget. */
 export interface Try {
   own: boolean;
   /** The number of earlier attempts that used the retry budget. */
@@ -38,7 +38,7 @@ export function dataMistake(message: string): Tried {
   return { attempts: 0, failure: { type: 'DataMistake', message, retryable: false } };
 }
 
-/** Combines the outcomes of an action's parts. A failure before the call comes first, then a retryable failure. */
+/** Combines the outcomes of an action's parts. Of several failures, chooses one from before the call, or else a retryable one. */
 export function outcomeOf(parts: readonly Tried[], recipients: number): Tried {
   const failures = parts.flatMap(({ failure }) => failure ?? []);
   const failure = failures.find((failure) => !wasTried(failure)) ?? failures.find(({ retryable }) => retryable) ?? failures[0];

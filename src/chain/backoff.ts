@@ -5,7 +5,7 @@ const longestBackoff = 60; // in seconds
 /** The seconds before a retry: 1 before the first retry, then 2, 4, … up to 60. */
 export const backoffSeconds = (retry: number) => Math.min(2 ** (retry - 1), longestBackoff);
 
-/** @param skip - the number of earlier retries. */
+/** @param skip - the number of earlier retries. The next waits are longer than the waits of these retries. */
 export function retryPolicy(maximumAttempts: number, skip: number) {
   return {
     initialInterval: backoffSeconds(skip + 1) * 1000,

@@ -42,7 +42,7 @@ export type ChainAction = ActionEffect & {
   late?: Record<string, LateText | LateText[]>;
 };
 
-/** The parts of a text: literal texts and paths into the assignment alternate. The first and the last part are literal texts. */
+/** The parts of a text, in turn a literal text and a path into the assignment. The first and the last are literal texts. */
 export type LateText = string[];
 
 export type SendEmails = Extract<ChainAction, { action: 'sendEmails' }>;
@@ -149,7 +149,7 @@ export function dueAgain(chain: Chain, action: ChainAction, { runAt = '', steere
 }
 
 /**
- * The due time and the reason of an action that waits, or will wait, for a current pause. The workflow learns of the pause later.
+ * Why an action waits, or will wait, for a current pause, and its new due time. Needed because the workflow learns of it later.
  * @param own - the original due time of the action, and the connectors that it needs.
  */
 export function whilePaused(status: ActionStatus, own: Due, dueTimes: readonly Due[], pauses: readonly Pause[]) {

@@ -137,7 +137,7 @@ export function readExpression(text: string): Condition | undefined {
   return undefined;
 }
 
-/** Returns the value with the type of the earlier value `seen`. In CEL, a number or a boolean has no quotation marks. */
+/** Gives the text the type of the earlier value `seen`, because in CEL the text "3" is not the number 3. */
 export function typedValue(text: string, comparison: Comparison, seen: unknown): Value {
   const isNumber = String(Number(text)) === text.trim() && Number.isFinite(Number(text));
   if (comparison === 'more' || comparison === 'less') return isNumber ? Number(text) : text;

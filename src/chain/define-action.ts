@@ -24,7 +24,7 @@ export function ruledText(most: number, wrong: (text: string) => string | undefi
 
 /** Collects problems and warnings about an action. `field` is the field's name, or `name/0` for an element of an array. */
 export interface Issues {
-  /** A mistake in the rule. The relay rejects the request (400). Mistakes in a single field belong in that field's schema. */
+  /** A mistake in the rule. The relay rejects the request (400). Not for mistakes in one field: its schema reports them. */
   problem(field: string, detail: string): void;
   /** A mistake in the event's data. The action will need attention. If `detail` is undefined, there is no mistake. */
   mistake(field: string, detail: string | undefined): void;

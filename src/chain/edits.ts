@@ -26,7 +26,7 @@ export function editRefusal({ number, confirmUnknown }: Edit, status: ActionStat
 /** The change of the status after an edit. @param action - the edited action. */
 export function afterEdit({ mends = [], deliveries }: ActionStatus, { number }: Edit, action: ChainAction): Change {
   const { comment, assignmentId } = action;
-  // A recipient who has a copy gets no second copy, even if an edit removed the address.
+  // Keeps recipients who have a copy, even if the edit removed them, so that a later edit cannot send a second copy.
   const sent = deliveries?.filter(({ sent }) => sent);
   // An edited action has another idempotency key, so `kept` and `late` are no longer valid.
   return { comment, assignmentId, mends: [...mends, number], kept: undefined, late: undefined, deliveries: sent };

@@ -77,9 +77,9 @@ const fewest = { events: 20, days: 7 };
 const steps = [5, 10, 15, 20, 30, 60, 120, 180, 240, 360, 480, 720, 1440, 2880, 4320, 10_080, 20_160, 44_640];
 
 /**
- * Only 1 of 100 gaps between events is longer than the usual gap. Proposes at least twice the usual gap, and the usual days and
- * hours. A weekday is usual if at least half of these days had events. An hour is usual if at least half of the usual days had
- * events in this hour.
+ * Proposes an `expectEvery` of at least twice the usual gap, and the usual days and hours. The usual gap is the limit that 99 of
+ * 100 gaps between events do not exceed. A weekday, such as Monday, is usual if at least half of the Mondays had events. An hour
+ * is usual if at least half of the usual days had events in this hour.
  * @returns undefined if there are too few events, or events are too rare.
  */
 export function proposedExpectation(minutes: EventMinutes, timeZone: string): Expectation | undefined {
@@ -113,7 +113,7 @@ function usualHours(minutes: EventMinutes, timeZone: string, weeks: number): Hou
   const isUsual = (hour: number) => usualDays.filter(([, hours]) => hours.has(hour)).length >= usualDays.length / 2;
   const usual = Array.from({ length: 24 }, (_, hour) => hour).filter(isUsual);
   const [from = 0, to = 23] = [usual[0], usual.at(-1)];
-  // A rule may have only one event a day. With narrow hours, its silence would be found too late.
+  // Does not propose narrow hours. Silence counts only within the hours, so people would learn of it too late.
   const isLimited = to - from >= 3 && to - from < 20;
   const clock = (hour: number) => `${String(hour % 24).padStart(2, '0')}:00`;
   if (days.length === 7 && !isLimited) return undefined;

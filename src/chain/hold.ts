@@ -4,7 +4,7 @@ import type { ActionError } from './action-status.js';
 import { automaticRetrySeconds } from './backoff.js';
 import { wasTried } from './outcome.js';
 
-/** The maximum duration of a timer. A timer that fires late shows that no worker was running. */
+/** A longer wait uses several timers of this length, because an outage of the workers is noticed only if a timer fires late. */
 const longestWaitMs = 6 * 3600 * 1000;
 
 /** If workers are only busy, a timer is late by less than this time. */
@@ -24,7 +24,7 @@ export class Hold {
   goesOn?: boolean;
   /** The number of the relay's own tries. */
   tries = 0;
-  /** Milliseconds of the window in which no worker ran. */
+  /** How long no worker ran during the window, in milliseconds. */
   #away = 0;
 
   constructor(

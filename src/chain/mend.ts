@@ -59,7 +59,7 @@ function lateAfter({ late = {} }: ChainAction, sent: Fields, element: Fields): C
   return left.length > 0 ? Object.fromEntries(left) : undefined;
 }
 
-/** An edit is data, so it contains no references. Refuses an edit that still contains a reference of the late text. */
+/** Says why an edit of a late text is refused: it still contains a reference, and the relay fills in no references in edits. */
 function reference({ late = {} }: ChainAction, name: string, text: unknown): string | undefined {
   const kept = pathsOf(textsOf(late[name] ?? [])).find((path) => [text].flat().join().includes(`\${assignment.${path}}`));
   return kept && `must have the value itself in place of \${assignment.${kept}}`;

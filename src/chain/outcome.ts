@@ -35,7 +35,7 @@ export function outcomesText(outcomes: Outcomes): string {
 }
 
 const openStatuses = ['running', 'needs-attention'] as const;
-/** `forgotten` means that the chain was open, but Temporal does not know it, for example after a restore of Temporal. */
+/** `forgotten` means that Temporal has lost an open chain, for example because an old backup of Temporal was restored. */
 export const chainStatuses = [...openStatuses, 'completed', 'failed', 'cancelled', 'terminated', 'forgotten'] as const;
 export type ChainStatus = (typeof chainStatuses)[number];
 
@@ -74,7 +74,7 @@ export const reachedSome = ({ deliveries = [] }: Pick<Tried, 'deliveries'>) => d
 /** Whether the outside system was called. If not, the try does not count as an attempt. */
 export const wasTried = ({ type, paused }: { type: string; paused?: unknown }) => !paused && type !== 'NotTried';
 
-/** The error for an effect that a lost workflow task may have tried. */
+/** The error for an effect that may have been tried in a workflow task whose results were lost. */
 export const perhapsTried = {
   type: 'OutcomeUnknown',
   message: 'nobody knows whether the action was done: a worker may have tried it before the cancellation; check the other system',

@@ -31,7 +31,7 @@ export function pauseOf(pauses: readonly Pause[], connector: Connector): Pause |
   return pausesOf(pauses, [connector])[0];
 }
 
-/** The longest first. */
+/** The pauses of these connectors. The pause that ends last comes first. */
 export function pausesOf(pauses: readonly Pause[], needs: readonly Connector[]): Pause[] {
   const ends = ({ until }: Pause) => (until === undefined ? Number.MAX_VALUE : Date.parse(until));
   return pauses.filter(({ what }) => what === 'all' || needs.includes(what)).sort((a, b) => ends(b) - ends(a));

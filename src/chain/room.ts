@@ -22,7 +22,7 @@ export function isFull(history: History, open: readonly ChainAction[]): boolean 
   });
 }
 
-/** Whether the history has room for the relay's own retries and checks. Their number has no limit. */
+/** Whether the history has room for more retries and checks by the relay itself. Nothing else limits their number. */
 export const hasRoomForOwn = (history: History, open: readonly ChainAction[]) =>
   !isBeyond(history, mostOfOwn) && !isFull(history, open);
 

@@ -21,7 +21,7 @@ export class Statuses {
   version = 0;
   readonly #actions: Map<number, ActionStatus>;
 
-  /** @param time - now, in ISO 8601, UTC */
+  /** @param time - returns the current time in ISO 8601, UTC */
   constructor(
     readonly chain: Chain,
     private readonly time: () => string,
@@ -89,7 +89,7 @@ export class Statuses {
   }
 }
 
-/** A delayed action reports its status to the chain when this text changes. */
+/** Returns a text. If the text changes, a delayed action must report its status to the chain. */
 export function reported({ state, pausedSince, runAt, steered }: Partial<ActionStatus> = {}): string {
   const told = state === 'needs-attention' || state === 'cancelled' ? state : '';
   return [told, pausedSince, runAt, state === 'needs-attention' ? '' : steered?.length].join();

@@ -13,7 +13,7 @@ export interface Scale {
 }
 
 export const width = 1000;
-/** The width of each shortened time. 1 is the width of all times with open chains together. */
+/** The width of each shortened time, as a share of the total width of all times with open chains. */
 const breakShare = 0.08;
 const shortestMs = 1_000;
 

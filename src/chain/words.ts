@@ -58,8 +58,8 @@ export function toDoFirst({ error, assignmentId }: Pick<Known, 'error' | 'assign
   return remedy && sentence(remedy);
 }
 
-/** Whether people must fix something before a retry can help. If so, *Fix* comes before *Retry*. */
+/** Whether people must fix something before a retry can help. If so, notices list the fix before the retry. */
 export const isFixFirst = ({ error }: Pick<Known, 'error'>) => !error?.unknown && helpFor(error)?.by !== 'retry';
 
-/** Adds a full stop if the text does not end with a mark. */
+/** Adds a full stop if the text does not end with a punctuation mark. */
 export const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`);

@@ -15,7 +15,7 @@ import type { ContactResult } from './notify.js';
 import type { Rule } from './rule.js';
 
 export interface ActionRef extends ChainRef, Pick<ChainAction, 'index' | 'relayId'> {
-  /** If a `Retry-After` is longer than this budget, the action needs attention immediately. The relay still waits that long. */
+  /** If a `Retry-After` exceeds this budget, the action needs attention immediately. The next try still waits that long. */
   retryBudgetSeconds: number;
   dueAt?: string; // ISO 8601, UTC. Absent if an earlier version of the relay scheduled the activity.
   isFirstAttempt?: true; // this is surely the first attempt of the workflow task, so no earlier result was lost
@@ -61,7 +61,7 @@ export const effectActivities = { platform_sendAssignment: 'sendAssignment', tic
 type EffectInputs = { [Name in keyof typeof effectActivities]: ActionRef & { action: Extract<ChainAction, { action: Name }> } };
 export type EffectInput = EffectInputs[keyof EffectInputs];
 
-/** Leaves out `sent` (the original fields). Keeps `sent` only if the effect must read the action again with its late values. */
+/** Leaves out `sent` (the original fields), unless the effect must read the action again with its late values. */
 export function effectInput(ref: ActionRef, { sent, ...action }: ChainAction): EffectInput {
   return { ...ref, action: action.late ? { ...action, sent } : action } as EffectInput;
 }
@@ -99,7 +99,7 @@ export function conditionInput(
   return { ...ref, assignmentId, condition, ...(condition.opaque && { incomingValue, late }) };
 }
 
-/** The result of an effect, or the failure that the effect's own activity would throw. */
+/** The result of an effect, or the failure that the effect would throw in an activity of its own. */
 export type EffectOutcome = EffectResult | { failure: { type: string; message: string; details: FailureDetails } };
 
 export const trialTimeoutMs = 25_000;
@@ -126,7 +126,7 @@ export interface Activities extends EffectActivities {
     since: string;
     waiting?: { relayId: string; connector: Connector };
   }): Promise<Pauses & Timed>;
-  /** `notifier`: the notifier of the failure, if the action recovered. @returns the notifier that got the notice, if any. */
+  /** `notifier`: for a recovery, the notifier that got the failure. @returns the notifier that got this notice, if any. */
   notifyFailure(input: { notice: ChainNotice; notifier?: string }): Promise<string | undefined>;
   /** A test notice has only one attempt. @returns the result for each contact. */
   deliverNotice(notice: Notice): Promise<ContactResult[]>;

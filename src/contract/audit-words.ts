@@ -52,7 +52,7 @@ export const auditWords = {
 
 export type AuditAction = keyof typeof auditWords;
 
-/** The words for entries of the same kind that mean something else. */
+/** Returns other words if the details change the meaning of an entry, or undefined if the words in `auditWords` are right. */
 function otherWords(action: string, { index, as, version }: Details): string | undefined {
   if (action === 'chain.cancel' && index === undefined) return 'cancelled a chain';
   if (action === 'rule.publish' && as === 'shadow') return 'stored version {version} of rule {relayId}, to try it without effect';

@@ -24,10 +24,10 @@ export interface BulkOrder {
   recipientsPerDay?: number; // for `mend` only: the limit for companies without their own limit
 }
 
-/** The maximum number of attempts at one batch of chains. Then the order skips chains that still fail or crash the worker. */
+/** The maximum number of attempts at a batch of chains. After the last one, the order leaves out the chains that still fail. */
 export const mostAttempts = 5;
 
-/** Selects actions. @param held - the indexes of the actions held for `causeId`. @returns `whole`: whether to cancel the chain. */
+/** Selects actions. @param held - indexes of actions held for `causeId`. @returns `whole`: whether to cancel the whole chain. */
 export function actionsMeant(
   verb: BulkVerb,
   filter: ActionFilter,

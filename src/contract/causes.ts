@@ -51,7 +51,7 @@ export const heldActionSchema = named('HeldAction', {
 });
 export type HeldAction = z.infer<typeof heldActionSchema>;
 
-/** A group of refused requests without a decision. People cannot take or silence the group. They send or drop each request. */
+/** A group of refused requests that nobody has sent again or dropped. People cannot take or silence such a group as a whole. */
 export const refusedCauseSchema = rejectedSchema
   .pick({ reason: true })
   .extend({

@@ -245,7 +245,6 @@ export const pauseRequest = namedStrict('PauseRequest', {
 export const pausesResponse = z.object({ pauses: z.array(pauseSchema).describe('The current pauses.') });
 export type PausesNow = z.infer<typeof pausesResponse>;
 
-/** The facts of a company that every key of the company can read. */
 const simulators = z.array(
   z.object({
     name: z.string(),
@@ -255,6 +254,7 @@ const simulators = z.array(
 const simulatorsSchema = z.object({ platform: simulators, ticketing: simulators });
 export type Simulators = z.infer<typeof simulatorsSchema>;
 
+/** The facts of a company that every key of the company can read. */
 export const companyFactsSchema = companySchema
   .pick({ companyId: true, name: true, timeZone: true })
   .extend({

@@ -40,7 +40,7 @@ export function readFailure(error: unknown): FailedAttempt {
   return { attempts: attempt, tookMs, failure, kept };
 }
 
-/** @throws ApplicationFailure - the same failure that the effect's own activity would throw. */
+/** @throws ApplicationFailure - the same failure as if the effect had run in an activity of its own. */
 export async function resultOf(outcome: EffectOutcome): Promise<EffectResult> {
   if (!('failure' in outcome)) return outcome;
   const { type, message, details } = outcome.failure;

@@ -50,7 +50,7 @@ const ownFields: Record<string, string[]> = {
   ticket_updateUDF: ['externalSystemTicketId', 'cfValue'],
 };
 
-/** If the company allows it, a reader of the link may correct ids, a value and a radius, but not recipients or texts. */
+/** The fields that a reader of the link may correct, if the company allows it: ids, a value, a radius; no recipients or texts. */
 export function fieldsByLink(action: Pick<ActionStatus, 'action' | 'assignmentId' | 'error' | 'deliveries'>): string[] {
   // If the outcome is unknown, a corrected action could have a second effect. The link is not enough for this decision.
   if (action.error?.unknown || action.deliveries?.some(({ unknown }) => unknown)) return [];

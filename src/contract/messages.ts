@@ -303,7 +303,7 @@ export function isOver(argument: unknown): argument is Over {
   return areTexts([chainId]) && actionStates.some((known) => known === state) && typeof index === 'number' && areTimes;
 }
 
-/** @param mostBytes - the maximum size of each text. The default is a fifth of Temporal's limit for a workflow id. */
+/** @param mostBytes - the maximum size of each text. With the default, five texts fit into a workflow id. */
 function areTexts(values: unknown[], mostBytes = 200): values is string[] {
   return values.every((value) => typeof value === 'string' && jsonBytes(value) <= mostBytes);
 }

@@ -25,7 +25,7 @@ export const noticeKindOf = (state: ActionState): NoticeKind | undefined => noti
 interface AboutRule {
   companyId: string;
   relayId: string; // the contacts of this rule and of the company get the notice
-  at: string; // time of the event, or time of a notice about several actions; ISO 8601, UTC
+  at: string; // when the reason for the notice occurred or, for some kinds, when the notice was made; ISO 8601, UTC
 }
 
 /** A notice about one action. A repeated notice has the same chain, index, kind and `at`. */
@@ -176,5 +176,5 @@ export const dayOfAttempts = {
   maximumAttempts: 104,
 } as const;
 
-/** Enough time for messages to all contacts, and then to the operator. After this time, a lost task goes to another worker. */
+/** The time limit of an attempt: enough for messages to all contacts, then to the operator. After it, a lost task is repeated. */
 export const noticeTimeout = '45 seconds';

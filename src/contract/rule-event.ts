@@ -15,7 +15,7 @@ const headerName = z
   .regex(/^[A-Za-z0-9-]{1,64}$/, 'must be the name of a header')
   .transform((name) => name.toLowerCase());
 
-/** An empty key would accept the signatures of everybody. */
+/** Every pattern refuses an empty key, because everybody could sign with an empty key. */
 const keyPatterns = { text: /./, 'sha256-of-text': /./, base64: /^[A-Za-z0-9+/_-]{2,}={0,2}$/, hex: /^([0-9A-Fa-f]{2})+$/ };
 
 export const signatureSchema = z

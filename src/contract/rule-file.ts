@@ -1,4 +1,4 @@
-/** A rule as a YAML file: its fields, test cases and JSON Schema. Editors complete and check the file with the schema. */
+/** A rule as a YAML file: its fields, test cases and JSON Schema. Text editors use the schema to complete and check the file. */
 
 import { z } from 'zod';
 import { actionDefinitions } from '../chain/actions.js';

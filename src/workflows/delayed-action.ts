@@ -21,7 +21,7 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
 
     states.tellIgnored = (signal) => reports.send({ actions: [], ignored: signal });
     takeSteering(sequences, {
-      // The chain did not know of the failure yet. Returns the retry to the chain, because only chains run failed actions again.
+      // The chain sent a retry before it knew of the failure. Sends the retry back, because only chains run failed actions again.
       passOn(name, steering) {
         const isLate = isRetry(verbOf(name)) && isToRedo(states.of(steering.index).state);
         if (isLate) reports.chain.add(() => reports.chain.steer(name, steering));

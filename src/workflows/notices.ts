@@ -44,7 +44,7 @@ export class ChainNotices {
     if (kind !== 'needs-attention' || hold.notifier === undefined) return;
     if (before) before.next = hold;
     while (!this.#isOver(hold)) await this.engine.wait(hold.over);
-    // The action is held again for the same cause. The notifier gets the end of the new hold instead.
+    // The action is held again for the same cause, so the notifier gets only the end of the new hold.
     if (hold.next?.notifier === hold.notifier) return;
     const over = { chainId: this.states.chain.chainId, index, state: this.states.of(index).state, at: this.engine.time() };
     try {

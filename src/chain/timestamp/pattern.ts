@@ -77,7 +77,7 @@ function read(text: string, dialect: Dialect): Reading {
   return { ok: true, pattern: { dialect, parts }, warnings: warningsFor({ dialect, parts }) };
 }
 
-/** One moment on each day of a year, at changing hours, in the zone with the shortest names (`Z`). */
+/** Moments to test whether a padding can ever be wide enough: one on each day of a year, at changing hours, in the zone `Z`. */
 const PROBES = Array.from({ length: 366 }, (_, day) => dateTimeFormatter.at(day * 25 * 3_600_000, '+00:00'));
 
 const fitsEver = ({ letter, letters, pad }: Row) => PROBES.some((moment) => letter.print(moment, letters.length).length <= pad);

@@ -57,8 +57,8 @@ export async function tryAction(act: Act, how: Try): Promise<Tried> {
 }
 
 /**
- * Tries an effect in a local activity, together with the next effects, up to an effect that needs a check. `early` stores the
- * outcomes of the next effects until the turn of their actions. The choice of these effects is part of the replay contract.
+ * Tries an effect in a local activity, together with the effects that directly follow and need no check. `early` stores the
+ * outcomes of these effects until the turn of their actions. The choice of these effects is part of the replay contract.
  */
 async function inRow(act: Act, input: EffectInput, call: Call<EffectResult>): Promise<EffectResult> {
   const row: SomeOf<EffectInput> = [input];
@@ -85,8 +85,8 @@ interface Tries<Value> {
 }
 
 /**
- * Tries once as a local activity, then as an ordinary activity within the retry budget. An activity may refuse the local try
- * (`UseOrdinary`). @returns the `value`, and the number of attempts before the successful attempt.
+ * Tries once as a local activity. If a retry can help, then tries as an ordinary activity within the retry budget. An activity
+ * may refuse the local try (`UseOrdinary`). @returns the `value`, and the number of attempts before the successful attempt.
  */
 async function localFirst<Value extends Timed>(
   act: Act,

@@ -16,9 +16,9 @@
  * the next event when all code of the workflow waits. So the queued events always come after the result, even if it is late.
  *
  * This has consequences:
- * - The workflow tasks of an early and a late result differ in time and history size. So `history` stays as it was when the
- *   current event arrived. `now` is the arrival time of that event plus the duration of later local activities. Decide nothing by
- *   `Date.now()`.
+ * - The workflow tasks of an early and a late result differ in time and history size. So decide nothing by `Date.now()`. Use the
+ *   getters of the lock: `history` has the size at the arrival of the current event, and `now` is the arrival time of that event
+ *   plus the duration of later local activities.
  * - Queries, signals and cancellations wait during a local activity, so a local activity may take only 2 seconds. If consecutive
  *   local activities have taken 2 seconds, the next try is an ordinary activity, which releases the lock (see `mayTryLocally`).
  * - The SDK drops the command to cancel a timer, an activity or a child that has ended. When a late result arrives, a timer may

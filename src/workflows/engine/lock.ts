@@ -8,7 +8,7 @@ export interface Alarm {
 }
 
 export class Lock {
-  /** Milliseconds of local activities since the last release of the lock. Queries and events wait during this time. */
+  /** How long local activities have kept the lock since its last release, in milliseconds. Queries and events wait that long. */
   protected keptMs = 0;
   /** The events from outside, in order of arrival. An event returns true if its code keeps the lock and releases the lock later. */
   protected readonly queue: (() => boolean)[] = [];

@@ -50,7 +50,7 @@ export class Outbox {
   }
 }
 
-/** The maximum number of concurrent activities: a workflow can have thousands of recipients. Part of the replay contract. */
+/** The maximum number of concurrent activities. A workflow can have more recipients than this. Part of the replay contract. */
 const most = 1000;
 
 export class Places {
