@@ -6,7 +6,7 @@ export interface Call {
   /** HTTP calls send this key as `Idempotency-Key`. Every attempt at one effect has the same key. */
   idempotencyKey?: string;
   timeoutMs: number; // for the whole call, including the body
-  /** The number of the attempt, from 1. The worker of the previous attempt may be lost. */
+  /** The number of the attempt, from 1. Above 1, an earlier attempt may have had its effect, for example before a crash. */
   attempt?: number;
   /** The data that the previous attempt with the same key has kept. */
   kept?: unknown;
@@ -16,7 +16,7 @@ export interface Call {
 
 /** Limits for the effects in a system. */
 export interface Bounds {
-  /** Whether an effect needs several calls. Such an effect is never local, and checks whether an earlier attempt succeeded. */
+  /** Whether an effect needs several calls. Then it is no local activity, and checks whether an earlier attempt succeeded. */
   severalCalls: boolean;
   /** The vendor's limits for all connections with one `account` (address and credentials). Only a hash of `account` is stored. */
   limits?: { account: string; threads: number; callsPerHour: number };

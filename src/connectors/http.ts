@@ -20,7 +20,7 @@ export interface HttpRequest {
   body?: unknown; // sent as JSON
   form?: [name: string, value: string][] | undefined; // sent instead of `body`
   secrets?: string[] | undefined; // more texts that errors must not contain
-  refusal?: (json: unknown) => string | undefined; // the reason why an answer with a 2xx status is a failure
+  refusal?: (json: unknown) => string | undefined; // why an answer with a 2xx status is a failure; undefined if it is none
   call: Call;
   what: string; // names the settings that contain the address, for advice in errors: `the company's platform settings`
   /** For the title of an error: `the ticket system`, `ticket 4711`. If absent, errors have no title. */
@@ -95,7 +95,7 @@ export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetwork
   }
 
   return {
-    /** @returns the JSON of the answer. Without JSON, a GET throws, and other methods return undefined. @throws ConnectorError */
+    /** @returns the answer's JSON. If it is not JSON, a GET throws, and other methods return undefined. @throws ConnectorError */
     request: (request: HttpRequest) => withDeadline(request.call.timeoutMs, (signal) => exchange(request, signal, answerOf)),
     /** @returns the answer, whatever its status is. @throws ConnectorError if the answer is missing or too long */
     ask: (request: HttpRequest) => withDeadline(request.call.timeoutMs, (signal) => exchange(request, signal, wholeAnswer)),

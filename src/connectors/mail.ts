@@ -31,7 +31,7 @@ interface MailerOptions {
 }
 export type Mailer = ReturnType<typeof createMailer>;
 
-/** Sends a password or token without TLS only to this machine, or, with `?requireTLS=false` in the URL, to any machine. */
+/** Without TLS, sends a password or token only to this machine. With `?requireTLS=false` in the URL, also to other machines. */
 export function createMailer(smtpUrl: string, { allowPrivateNetworks = false, oauth2, what }: MailerOptions = {}) {
   const { host, port, secure, auth, requireTLS } = parseSmtpUrl(smtpUrl, oauth2 !== undefined);
   const guard = guardOf(allowPrivateNetworks);

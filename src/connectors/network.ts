@@ -90,7 +90,7 @@ export function guardOf(allowed: PrivateNetworks) {
     (!holds(METADATA, address) && (allowed === true || entries.includes(host) || holds(networks, address)));
   const nameOf = (host: string) => host.toLowerCase().replace(/^\[(.*)\]$|\.$/g, '$1');
 
-  /** Checks a host without a DNS lookup. Node makes no DNS lookup for an IP address. An IPv6 address may have brackets. */
+  /** Checks a host without a DNS lookup. An IP address needs this check: Node does not call `guardedLookup` for IP addresses. */
   function allows(host: string): boolean {
     const name = nameOf(host);
     return !METADATA_NAMES.includes(name) && (isIP(name) === 0 || isAllowed(name, name));

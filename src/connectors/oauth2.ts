@@ -12,7 +12,7 @@ export type WithToken = ReturnType<typeof withTokens>;
 
 const answerSchema = z.object({ access_token: z.string().min(1), expires_in: z.coerce.number().positive().catch(3600) });
 
-/** @param what - the place of the settings, for advice in errors. @param refusal - the status of the answer to a refused token */
+/** @param what - the place of the settings, for advice in errors. @param refusal - the status if the system refuses a token */
 export function withTokens(settings: OAuth2, what: string, refusal: 401 | 535, http: Http, memory: Memory) {
   const { tokenUrl, clientId: client_id, clientSecret: client_secret, refreshToken: refresh_token, scope = '' } = settings;
   const grant = refresh_token ? { grant_type: 'refresh_token', refresh_token } : { grant_type: 'client_credentials', scope };
@@ -40,7 +40,7 @@ export function withTokens(settings: OAuth2, what: string, refusal: 401 | 535, h
     const leftMs = () => Math.max(1, end - Date.now());
     const known = await memory.of('token', async () => ({ token: '', until: 0 }), { minutes: Number.POSITIVE_INFINITY });
     const attempt = async (refused?: string): Promise<Result> => {
-      // Calls do not share a fetch, because the fetch of another call may have a longer timeout.
+      // Calls do not share the fetch of a token: a call that waits for another call's fetch could miss its own timeout.
       if (known.token === refused || known.until <= Date.now()) Object.assign(known, await fetched(leftMs()));
       const { token } = known;
       return call(token, leftMs()).catch((error: unknown) => {

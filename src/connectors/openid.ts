@@ -24,7 +24,7 @@ const claimsSchema = z.object({
   groups: z.array(z.string()).catch([]),
 });
 
-/** @param api - the address where people reach the relay. @returns undefined if the operator has no such service. @throws StartError */
+/** @param api - the relay's address. @returns undefined if the operator has set no OpenID service. @throws StartError */
 export function createOpenId(config: Config, api: string) {
   const { RELAY_OIDC_ISSUER: issuer, RELAY_OIDC_CLIENT_ID: clientId, RELAY_OIDC_CLIENT_SECRET: secret } = config;
   const { RELAY_OIDC_DOMAINS: domains, RELAY_OIDC_GROUPS: groups = [] } = config;
@@ -46,7 +46,7 @@ export function createOpenId(config: Config, api: string) {
     return found;
   };
 
-  /** The claims of the ID token. Some services give the address only in the answer of the endpoint `userinfo`. */
+  /** The claims of the ID token. Some services give the e-mail address only in the answer of the endpoint `userinfo`. */
   async function claimsOf(known: client.Configuration, tokens: Awaited<ReturnType<typeof client.authorizationCodeGrant>>) {
     const claims = claimsSchema.parse(tokens.claims());
     if (claims.email !== undefined || known.serverMetadata().userinfo_endpoint === undefined) return claims;

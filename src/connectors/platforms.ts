@@ -8,7 +8,7 @@ export type Order = { groupIds: string[]; radiusMiles?: number | undefined };
 export interface Platform extends Bounds {
   /** @throws ConnectorError `permanent` if there is no such assignment */
   getAssignment(assignmentId: string, call: Call): Promise<Record<string, unknown>>;
-  /** Changes nothing. @param wanted - an assignment, and the groups that the company's rules name. @returns the result in words */
+  /** Only checks. @param wanted - what must exist: an assignment, the groups of the rules. @returns the result in words */
   check(call: Call, wanted?: { assignmentId?: string | undefined; groups?: readonly string[] }): Promise<string>;
   /** Returns the names of the groups, for lists to choose from. Absent if the platform lists none. */
   names?(call: Call): Promise<string[]>;

@@ -15,7 +15,7 @@ export interface Exchange {
   about?: string;
   /** Whether the call changes something. */
   writes?: boolean;
-  /** The milliseconds of the session's time that must be left when the call times out. */
+  /** The call times out so early that the session still has this many milliseconds. */
   leavesMs?: number;
 }
 
@@ -195,7 +195,7 @@ export function missing(name: string, about: string): ConnectorError {
   return refused(`${name} has no ${about}`, title, remedy);
 }
 
-/** The relay sends credentials to `found`, which must be the vendor's address or have `baseUrl`'s host. @throws ConnectorError */
+/** The relay sends credentials to `found`, so it must be the vendor's address or have `baseUrl`'s host. @throws ConnectorError */
 export function assertOwnHost(name: string, found: string, own: RegExp, baseUrl: string | undefined): void {
   const { hostname, host, protocol } = new URL(found);
   if (baseUrl === undefined ? protocol === 'https:' && own.test(hostname) : host === new URL(baseUrl).host) return;

@@ -13,7 +13,7 @@ export type Values = Record<string, string | number | string[] | undefined>; // 
 export function filled(baseUrl: string, { method, path, headers = {}, body, success }: RequestTemplate, values: Values) {
   const used = Array.from((path + JSON.stringify(body ?? null)).matchAll(placeholder), ([, name]) => name);
   const ignored = Object.keys(values).find((name) => values[name] !== undefined && !used.includes(name));
-  // Without its groups or its radius, an assignment would reach other workers.
+  // If a send left out the groups or the radius of the action, it would reach other workers.
   if (ignored) throw unfit(`the template has no {${ignored}}, but the action has this value`, `The system takes no ${ignored}`);
   const url = new URL(baseUrl);
   const [pathname = '', query = ''] = path.split(/\?(.*)/).map((part) => text(part, values, encoded));
@@ -47,7 +47,7 @@ function json(part: unknown, values: Values): unknown {
   if (!isObject(part)) return part;
   const members = Object.entries(part).map(([name, inner]) => [text(name, values), json(inner, values)]);
   const filled = Object.fromEntries(members);
-  // A field called `id` must not replace the id of the ticket.
+  // For example, the value of a ticket field called `id` must not replace the `id` in the template.
   if (Object.keys(filled).length === members.length) return filled;
   throw unfit('a field has a name that the template itself uses', 'The system has no field with this name');
 }

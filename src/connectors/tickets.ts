@@ -19,15 +19,15 @@ export interface FieldUpdate {
   timeZone: string;
 }
 
-/** The fields that the company's rules name, and a ticket. */
+/** What a check looks for: the fields that the company's rules name, and a ticket. */
 type Wanted = { fields?: readonly string[]; ticketId?: string };
 
 export interface Ticketing extends Bounds {
-  /** Changes nothing. @throws ConnectorError */
+  /** Checks the connection, and changes nothing. @throws ConnectorError */
   check(call: Call, wanted?: Wanted): Promise<string>;
   /** Returns the names of the fields that the relay can write, for lists to choose from. Absent if the system lists none. */
   names?(call: Call): Promise<string[]>;
-  /** @returns a note for people, such as a value that was there already. @throws ConnectorError */
+  /** @returns a note for people, for example that the field had this value already. @throws ConnectorError */
   setField(update: FieldUpdate, call: Call): Promise<{ note?: string }>;
 }
 
@@ -59,7 +59,7 @@ export interface TicketSystem extends Omit<VendorApi, 'what'> {
   resolve(session: Session, reference: string): Promise<string[]>;
   /** @param ticketId - for systems whose tickets have different fields; may be absent in a check */
   fields(session: Session, ticketId?: string): Promise<Field[]>;
-  /** Returns the same text for tickets with the same fields. If absent, all tickets have the same fields. */
+  /** Returns the same text for tickets with the same fields. Without this function, all tickets have the same fields. */
   fieldsOf?(ticketId: string): string;
   /** The maximum length of a field's name, for advice. */
   nameLength?: number;
@@ -159,7 +159,7 @@ export function createTicketing(system: TicketSystem, http: HttpClient, memory: 
 
     const stateOf = (value: Value) => hash('sha256', `${field.id} ${plain(value)}`);
     const shown = (value: Value) => (plain(value) === '' ? 'no value' : JSON.stringify(plain(value).slice(0, 100)));
-    /** Somebody else changed the field, perhaps after a change by the relay. A retry by a person starts from the first step. */
+    /** The error if somebody else changed the field, perhaps after the relay. A retry by a person starts from the first step. */
     const undecided = async (why: string, now: Value) => {
       await keep().catch(() => {}); // If `keep` fails, the error below still has the data.
       const found = `${why}; "${update.name}" at ${system.name} now has ${shown(now)}; nothing was overwritten`;

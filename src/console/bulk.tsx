@@ -20,7 +20,7 @@ type Preview = z.infer<typeof bulkPreviewSchema>;
 /** `onDecided` is called after the confirmation. */
 type BulkProps = AskedOfChains & { onDecided(): void; onClose(): void };
 
-/** @returns a function that asks about many chains, and the dialog. @param onClose - called with whether the user has confirmed. */
+/** @returns a function that opens the dialog, and the dialog. @param onClose - gets whether the user has confirmed. */
 export function useBulk(onClose: (isDecided: boolean) => void) {
   const [asked, isDecided] = [useSignal<AskedOfChains | undefined>(undefined), useSignal(false)];
   const close = () => {

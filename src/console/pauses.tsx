@@ -19,7 +19,7 @@ const fields = {
 
 const about =
   'The relay still accepts events. Actions that need the paused system wait. After the pause, these actions run in order. ' +
-  'A pause does not count as an attempt.';
+  'Waiting does not count as an attempt.';
 
 const title = 'Pause for planned downtime';
 const pausing = { title, verb: 'Pause', words: 'Paused', look: 'quiet', fields, about } as const;

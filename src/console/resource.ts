@@ -44,7 +44,7 @@ export function usePages<Body>(path: string, rhythm?: Rhythm, limit?: string): [
 }
 
 /**
- * Asks the API once, and again a moment after each change of the path or of the body.
+ * Asks the API after `pauseMs`, and again `pauseMs` after each change of the path or of the body.
  * @param path - if undefined, nothing is asked. @returns `isOutdated`: the answer is about an earlier path or body.
  */
 export function useAnswer<Body>(method: 'GET' | 'POST', path: string | undefined, body?: object, pauseMs = 0) {

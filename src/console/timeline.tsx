@@ -53,7 +53,7 @@ export function Timeline({ steps, about, onDone }: TimelineProps) {
     <>
       <p class="row spread axis soft small" aria-hidden="true">
         <Time at={iso(Math.min(...spans.map(({ from }) => from)))} />
-        {gaps && <span>shaded: no chain for {gaps}</span>}
+        {gaps && <span>shaded: {gaps} without a chain</span>}
         <Time at={iso(Math.max(...spans.map(({ to }) => to)))} />
       </p>
       <ol class="rail">
@@ -83,7 +83,7 @@ function When({ step: { action, at } }: { step: Step }) {
     <>
       {comment && `${comment}. `}
       {state === 'pending' ? !reason && 'Waits for the previous action' : <Time at={at} distance />}
-      {state === 'scheduled' && reason && ', waits while paused'}
+      {state === 'scheduled' && reason && ', waits until the pause ends'}
       {seconds >= 1 && `, took ${durationText(seconds)}`}
       {attempts > 1 && `, ${counted(attempts, 'attempt')}`}
       {!!result?.recipients && action.action === 'platform_sendAssignment' && `, ${counted(result.recipients, 'worker')} found`}

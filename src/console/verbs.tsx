@@ -20,7 +20,7 @@ interface VerbsProps {
   action: ActionResource;
   /** The verbs that can have a button here. By default, all verbs. */
   only?: readonly SteeringVerb[];
-  /** The end of each button's text, such as ` this one`. Needed if other buttons beside these steer several chains. */
+  /** The end of each button's text, such as ` this one`. Needed beside buttons that decide about several chains. */
   which?: string;
   onBegin?(): void;
   onDone(): void;
@@ -171,7 +171,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
       )}
       {others.length > 0 && count > 1 && (
         <p class="note wait">
-          The assignment of {actionsText(others)} stays the same. To change it there too, save an edit of the assignment alone.
+          The assignment of {actionsText(others)} stays the same. To change it too, edit only the assignment number.
         </p>
       )}
       {oldTexts && <p class="note wait">{`These texts still contain ${action.assignmentId}: ${oldTexts}.`}</p>}

@@ -15,7 +15,7 @@ import { isRunning, startOf } from './processes.js';
  * @throws StartError if the directory cannot be written, or another process uses it
  */
 export async function openDataDirectory(path: string): Promise<{ path: string; release(): void }> {
-  // If two processes start at once, each finds the other's claim, removes its own claim and retries. The first retry wins.
+  // If two processes start together, each finds the other's claim, removes its own claim and retries. The first retry wins.
   for (let attempt = 1; ; attempt++) {
     const { claim, holder } = stakeClaim(path);
     if (holder === undefined) return { path: dirname(claim), release: () => rmSync(claim, { force: true }) };

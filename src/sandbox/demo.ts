@@ -17,7 +17,7 @@ export type Demo = typeof ids & {
 
 /**
  * Creates the demo company if the store has no company. Writes the rule's random token and the examples into the data directory.
- * @returns undefined if the demo's rule was deleted or disabled, or no longer has the token in the file.
+ * @returns undefined if the demo's rule was deleted or disabled, or if the token in the file is not valid any more.
  */
 export async function ensureDemo(store: Store, platformUrl: string, dataDir: string): Promise<Demo | undefined> {
   const actor = { kind: 'admin' } as const;

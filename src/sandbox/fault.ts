@@ -1,4 +1,4 @@
-/** The failure of a sandbox server. `PUT /control/fail` sets the failure, which occurs at most `times` times. `DELETE` ends it. */
+/** A failure that a sandbox server simulates. `PUT /control/fail` sets it, for at most `times` requests. `DELETE` ends it. */
 
 import { Hono } from 'hono';
 import { html } from 'hono/html';

@@ -6,7 +6,7 @@ import { HTTPException } from 'hono/http-exception';
 import { z } from 'zod';
 import { type Html, sharedStyle, wholePage } from '../api/page.js';
 
-/** If `live` is true, the page refreshes `main` every two seconds, but not `header`, so forms there keep their input. */
+/** If `live` is true, the page refreshes `main` every two seconds. Forms in `header` are not refreshed, and keep their input. */
 export function sendPage(c: Context, page: { title: string; header: Html; main: Html; live: boolean }) {
   c.header('Content-Security-Policy', policy);
   c.header('Referrer-Policy', 'no-referrer');
@@ -22,7 +22,7 @@ export function sendPage(c: Context, page: { title: string; header: Html; main: 
 export function pageServer(): Hono {
   return new Hono()
     .use(async (c, next) => {
-      // Also refuses `same-site`, which means another port of this machine. Programs do not send `Sec-Fetch-Site`.
+      // Also refuses `same-site`, which means another port of this machine. Accepts programs, which do not send `Sec-Fetch-Site`.
       if (c.req.method === 'GET' || ['same-origin', 'none', undefined].includes(c.req.header('sec-fetch-site'))) return next();
       return c.text('requests from other web sites are refused', 403);
     })

@@ -62,7 +62,7 @@ await runProcess(async (closers, stop) => {
   closers.add('the pretend platform', platform.close);
   const mail = await mailServer(config, inDirectory('mail'), closers);
   const refusal = demoRefusal(config);
-  // In a trial on one machine, the Web UI needs no sign-in, because the keys are in the same directory as the data.
+  // In a trial on one machine, the Web UI needs no sign-in: whoever can read the data can read the keys beside it.
   const isTrial = refusal === undefined && !given.RELAY_ENCRYPTION_KEYS && isLoopback(new URL(apiUrl(config)).hostname);
   const temporal = await temporalServer(config, isTrial, directory.path, closers, stop);
   const database = await (config.DATABASE_URL ? openPostgres(config.DATABASE_URL) : openEmbedded(inDirectory('store')));
@@ -166,7 +166,7 @@ function kept(file: string, make: () => string): string {
   return readFileSync(file, 'utf8').trim();
 }
 
-/** Returns why there can be no demo company. With the token in the demo's file, others could send e-mails to real people. */
+/** Returns the reason if there must be no demo: its token, which is in a file, would let others send e-mails to real people. */
 function demoRefusal({ DATABASE_URL, HOST, SMTP_URL }: Config): string | undefined {
   if (DATABASE_URL) return 'DATABASE_URL is set';
   if (!isLoopback(HOST)) return 'HOST is not a loopback address';

@@ -11,8 +11,8 @@ import { makeDirectory } from './data-directory.js';
 import { superviseChild } from './processes.js';
 
 /**
- * The newest CLI that `go build` accepts as a dependency. Later versions have a replace directive. With the CLI's own SQLite, one
- * cancelled query makes every later request fail with `interrupted`. The newer SQLite in `versions` does not have this error.
+ * The newest CLI that builds as a dependency: later versions need a replace directive, which Go ignores in a dependency. With the
+ * CLI's own SQLite, one cancelled query makes every later request fail (`interrupted`). So `versions` has a newer SQLite.
  */
 const versions = { 'github.com/temporalio/cli': '1.5.1', 'modernc.org/sqlite': '1.51.0' };
 const version = versions['github.com/temporalio/cli'];
@@ -128,7 +128,7 @@ function cachedPrograms(cache: string): string[] {
   return names.filter((name) => name.startsWith('temporal-')).map((name) => join(cache, name));
 }
 
-/** Makes a folder in the first writable cache, so that a rename can move the program there. Removes folders older than a day. */
+/** Makes a folder in the first writable cache, so that a rename can move the program into the cache. Removes old folders. */
 function workFolder(caches: string[]): string {
   for (const cache of caches) {
     try {

@@ -70,7 +70,7 @@ export async function troubleOf(run: Run, signal?: AbortSignal): Promise<string 
   const connection = connect(run);
   const given = AbortSignal.any([AbortSignal.timeout(20_000), ...(signal ? [signal] : [])]);
   try {
-    // A list comes from the database. A single namespace may come from memory.
+    // Asks for a list, because it comes from the database. A single namespace may come from memory.
     await connection.withAbortSignal(given, () => connection.workflowService.listNamespaces({ pageSize: 1 }));
     return undefined;
   } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * Serves Temporal's Web UI with a codec, which decrypts payloads. `temporal server start-dev` can set only a codec's address, but
- * the API's codec needs a session cookie. A codec in this process needs no sign-in, and answers only pages of this Web UI.
+ * Serves Temporal's Web UI with a codec, which decrypts payloads. The API's codec needs the session cookie, but `temporal
+ * server start-dev` cannot make the Web UI send it. A codec in this process needs no sign-in, and answers only this Web UI.
  */
 
 import { type Context, Hono } from 'hono';

@@ -38,8 +38,8 @@ export function autotask({ userName, secret, integrationCode, baseUrl }: Ticketi
 
   return {
     name: 'Autotask',
-    // The vendor allows 10,000 calls an hour, and answers calls above 5000 more slowly. The password is a part of the account,
-    // so that a person without the password cannot use up the calls.
+    // The vendor allows 10,000 calls an hour, and answers calls above 5000 more slowly. Connections with the same
+    // `account` share the limits. It contains the password, so that a connection with a wrong password cannot use up the calls.
     limits: {
       account: [own ?? home, userName.toLowerCase(), integrationCode, secret].join('\n'),
       threads: 3,

@@ -11,7 +11,7 @@ import type { Answer } from '../http.js';
 import { type Exchange, refused, type Session, type Sorted, ticketingSettings } from '../session.js';
 import type { Field, FieldType, TicketSystem } from '../tickets.js';
 
-const version = 'application/vnd.connectwise.com+json; version=2025.16'; // The default is the newest version.
+const version = 'application/vnd.connectwise.com+json; version=2025.16'; // not the default, which is the newest
 const pageSize = 1000; // the maximum that the vendor allows
 
 const codebaseSchema = z.object({ Codebase: z.string().regex(/^v[0-9a-z_]+\/?$/i) }).nullable();

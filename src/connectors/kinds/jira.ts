@@ -27,7 +27,7 @@ const errorsSchema = z.object({
   message: z.string().optional(), // only from api.atlassian.com
 });
 
-/** Jira gives the same answer for all three causes. The answer names only the first two. */
+/** Why Jira can refuse to set a field. Its answer is the same for all three causes, and names only the first two. */
 const causes =
   "the field is not on the edit screen of the issue, it does not exist for the issue, or the relay's user may not edit the issue";
 const remedy = `Find out which one of three causes it is: ${causes}. Then retry`;
@@ -41,8 +41,8 @@ export function jira({ site, email, token, baseUrl }: TicketingConnections['jira
     fieldMinutes: 0,
 
     /**
-     * A token with scopes works only at the address with the cloud id, and the site refuses this token. The relay asks `/myself`,
-     * because other paths may answer even if the token is wrong.
+     * The site refuses a token with scopes, which works only at the address with the cloud id. So the relay tries the site first.
+     * It asks for `/myself`, because other paths may answer even if the token is wrong.
      */
     async access(read) {
       const access = { baseUrl: `${origin}${api}`, auth: { type: 'basic' as const, username: email, password: token } };
@@ -67,7 +67,7 @@ export function jira({ site, email, token, baseUrl }: TicketingConnections['jira
       return /^(?:[a-z][a-z0-9_]*-)?\d{1,15}$/i.test(reference) ? [reference] : [];
     },
 
-    /** Also returns fixed fields, so that an error can name the causes. An editable field hides other fields with its name. */
+    /** Returns the editable fields. Adds other fields with other names, so that an error can name the causes. */
     async fields(session, ticketId) {
       const about = ticketId === undefined ? 'the fields' : `issue ${ticketId}`;
       const path = `/issue/${ticketId}/editmeta`;
@@ -110,7 +110,7 @@ export function jira({ site, email, token, baseUrl }: TicketingConnections['jira
   };
 }
 
-/** The key is the custom type, the name of the system field, or the simple type. Other text types may contain documents. */
+/** The key is the custom type, the name of the system field, or the simple type. `string` is missing: it may be a document. */
 const types: Record<string, FieldType> = {
   textfield: 'text',
   url: 'text',

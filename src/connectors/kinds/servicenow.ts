@@ -45,7 +45,7 @@ export function servicenow(settings: TicketingConnections['servicenow']): Ticket
     return session.read(schema, { path: `/${from}?${parameters}`, about }).then(({ result }) => result);
   }
 
-  /** The path of a ticket and one of its columns. If the answer omits the column, the user may not read this column. */
+  /** The path of a ticket and one of its columns. If the answer omits the column, the user has no right to read it. */
   const one = (ticketId: string, { id }: Field) =>
     `/${table}/${ticketId}?sysparm_fields=${id}&sysparm_exclude_reference_link=true`;
   const oneSchema = z.object({ result: rowSchema });

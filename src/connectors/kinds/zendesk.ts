@@ -9,7 +9,7 @@ import type { Answer } from '../http.js';
 import { type Exchange, refused, type Sorted, ticketingSettings } from '../session.js';
 import type { Field, FieldType, TicketSystem } from '../tickets.js';
 
-const pageSize = 50; // The vendor allows 100 fields. Fields with many options are long, and the relay reads at most 1 MiB.
+const pageSize = 50; // The vendor allows 100. But fields with many options are long, and the relay reads at most 1 MiB of a page.
 
 const fieldSchema = z.object({
   id: z.int(),
@@ -125,7 +125,7 @@ function described({ id, type, title, custom_field_options: options }: z.infer<t
   };
 }
 
-/** If a field has become inactive meanwhile, the ticket does not contain it. */
+/** A ticket does not contain a field that has become inactive since the relay read the list of fields. */
 const valueIn = ({ custom_fields }: z.infer<typeof ticketSchema>, field: Field): unknown =>
   custom_fields.find(({ id }) => String(id) === field.id)?.value ?? null;
 

@@ -29,7 +29,7 @@ export const cardId = ({ key }: Card) => `step-${key}`;
 
 type TextBox = HTMLInputElement | HTMLTextAreaElement;
 
-/** Fields that the relay needs before the action runs, so that they cannot have values of the assignment. */
+/** Fields that cannot have values of the assignment, because the relay needs them before it reads the assignment. */
 const earlyFields = ['platformAssignmentId', 'delayInSeconds', 'incomingValue', 'comment'];
 
 export function ActionCard({ card, place, open, onChange, onAdd, onMove, onDuplicate, onRemove }: CardProps) {
@@ -39,7 +39,7 @@ export function ActionCard({ card, place, open, onChange, onAdd, onMove, onDupli
   const toggle = (opens: boolean) => (open.value = opens ? key : open.value === key ? undefined : open.value);
   /** Whether the card shows missing fields as mistakes. A new card shows these mistakes only after the user leaves the card. */
   const isLeft = useSignal(Object.keys(fields).length > 2);
-  /** The last text in which the user typed or clicked. Tab does not count, because Tab also moves through other fields. */
+  /** The last text field in which the user typed or clicked. Tab does not count, because Tab also moves through other fields. */
   const lastBox = useSignal<TextBox | undefined>(undefined);
   const noteBox = ({ target }: Event) => {
     const isText = target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && target.name in fieldWords);
@@ -67,7 +67,7 @@ export function ActionCard({ card, place, open, onChange, onAdd, onMove, onDupli
     // The user must still type the id of a custom field, so the cursor goes before the closing bracket.
     if (name.endsWith('>')) box.setSelectionRange((box.selectionEnd ?? 1) - 1, (box.selectionEnd ?? 1) - 1);
   };
-  /** Fields show their own remarks. */
+  /** On an open card, most fields show their own remarks. The card shows all other remarks. */
   const isShownHere = (remark: Remark) => !isOpen || !(fieldOf(remark) in fieldWords || fieldOf(remark) === 'if');
   const lastName = lastBox.value?.name ?? '';
   const verbs: [words: string, run: () => void, isOff?: boolean][] = [
@@ -134,7 +134,7 @@ export function Picker({ offers, onPick, ...field }: PickerProps) {
 
 type InsertProps = { into: string | undefined; isLate: boolean; onInsert(name: string): void };
 
-/** @param into - the label of the field that gets the value. @param isLate - whether it can have values of the assignment. */
+/** @param into - the label of the field that gets the value. @param isLate - whether it takes values of the assignment. */
 function InsertValue({ into, isLate, onInsert }: InsertProps) {
   const { way, seen, composer, draft } = useKnowledge();
   const [event = {}] = seen.event;

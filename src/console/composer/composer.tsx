@@ -103,7 +103,7 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
           <PublishDialog
             {...{ relayId, onPublished, onClose: close, title: 'Publish the draft?', verb: 'Publish', version: 'draft' }}
             children={repeated}
-            about="Within two seconds, new events run the new version. Chains that run now keep their version."
+            about="New events run the new version after at most two seconds. Chains that run now keep their version."
             publish={(note) => ask('POST', at, { revision: stored.revision, ...note })}
           />
         )}

@@ -78,7 +78,7 @@ function RowFields({ row, subjects, onChange }: RowFieldsProps) {
   const { seen } = useKnowledge();
   const { of, path, comparison, value } = row;
   const [last = {}] = seen[of];
-  /** @param of - the comparison of the value, because the comparison decides about the type of the value. */
+  /** @param to - the new comparison. It decides about the type of the value. */
   const compare = (text: string, to: Comparison) =>
     onChange({ ...row, comparison: to, value: typedValue(text, to, of === 'event' ? propertyOf(last, path) : undefined) });
   return (

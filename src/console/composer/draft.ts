@@ -41,7 +41,7 @@ function cardFields({ relayId: _rule, relayAccessToken: _token, ...fields }: Fie
   return bodyHtml !== undefined && bodyHtml === mailHtml(fieldText(rest.body)) ? rest : fields;
 }
 
-/** The actions, without blank fields. The HTML of a mail is made from its text, if nobody has written it. */
+/** The actions, without blank fields. If nobody has written the HTML of a mail, it is made from the text. */
 export function actionsOf(cards: readonly Card[]): Fields[] {
   return cards.map(({ fields }) => {
     const body = fieldText(fields.body);

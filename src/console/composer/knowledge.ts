@@ -17,7 +17,7 @@ export type Remark = Composed['hints'][number];
 interface Knowledge extends Pick<Editing, 'draft' | 'change'> {
   relayId: string;
   way: Way;
-  /** The objects that conditions and references are about, the newest first. */
+  /** Examples of what conditions and references are about: events and assignments, the newest first. */
   seen: Record<Subject, readonly Fields[]>;
   composer: Composer;
   /** The groups and fields of the company's systems. */
@@ -62,7 +62,7 @@ export function placeText(pointer: string): string {
 export const mistakeText = ({ pointer, detail }: Pick<Remark, 'pointer' | 'detail'>) =>
   `${placeText(pointer)} ${inSteps(detail)}.`;
 
-/** The API counts actions from 0 and names its fields. The cards count steps from 1. */
+/** Puts a text of the API into the words of the cards. The API counts actions from 0, and the cards count steps from 1. */
 export function inSteps(text: string): string {
   return text
     .replaceAll(/(?<![\w/])\/(?:actions|variables|when)\b[\w/-]*/g, placeText)

@@ -54,7 +54,7 @@ export function variableName(path: string, taken: readonly string[]): string {
   return free.find((one) => ![...taken, 'event', 'assignment'].includes(one)) ?? name;
 }
 
-/** The names of things that have the number of the assignment. */
+/** Names of places with the number of the assignment, without `id` or `number`: `job` also stands for `job.id`. */
 const things = ['assignment', 'workorder', 'work_order', 'job', 'visit', 'order', 'ticket'];
 const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z\d]/g, '');
 

@@ -22,7 +22,7 @@ interface StepFieldsProps {
   onChange(fields: Fields, name: string): void;
 }
 
-/** Fields that people change in few steps. */
+/** Fields that people seldom change. */
 const seldomFields = ['platformAssignmentId', 'comment', 'cfTargetDateFormat'];
 /** Fields that have their own place on the card. */
 const shownApart = ['delayInSeconds', 'actionCondition', 'incomingValue', 'groupId', 'bodyHtml'];
@@ -78,7 +78,7 @@ export function StepFields({ fields, at, problems, hints, onChange }: StepFields
     }
     if (name !== 'sendToGroups' || fields.groupId === undefined)
       return <Measured key={name} {...field} offers={offers[name]} toStored={name === 'sendRadius' ? miles : undefined} />;
-    // Both fields of groups are one field here.
+    // The card shows `groupId` and `sendToGroups` as one field.
     const { groupId: _, ...others } = fields;
     const onText = (text: string) => onChange({ ...others, [name]: text }, name);
     const both = { offers: groups, problem: problemOf(name, 'groupId'), value: groupsOf(fields).join(', ') };

@@ -17,9 +17,9 @@ export function Steps() {
   const { cards } = draft;
   /** The key of the card that is unfolded. */
   const open = useSignal<number | undefined>(undefined);
-  /** Waits for the render. */
+  /** Waits until the element is rendered. */
   const focusOn = (id: string) => setTimeout(() => document.getElementById(id)?.focus());
-  /** Steps need the number of the assignment, so a rule for events gets a variable for it. */
+  /** Steps need the number of the assignment, so a rule for events gets a variable with this number. */
   const put = (next: readonly Card[], about = '') => {
     const path = assignmentPlace(placesOf(seen.event[0] ?? {})) ?? 'assignment.id';
     const given: Draft['variables'] = way === 'list' ? {} : { assignment_id: { path, missing: 'refuse' } };

@@ -16,7 +16,7 @@ import type { Play, Rehearsal } from './use-rehearsal.js';
 
 const scenarioWords: Record<'now' | Scenario, string> = {
   ...{ 'nobody-found': 'Nobody is found', 'nobody-accepts': 'Nobody accepts' },
-  ...{ 'platform-down': 'The platform is down 1 hour', now: 'Every step runs now' },
+  ...{ 'platform-down': 'The platform is down for 1 hour', now: 'Every step runs now' },
 };
 
 export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; children: ComponentChildren }) {
@@ -36,7 +36,7 @@ export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; childr
       <details>
         <summary>With {assignmentId.value ? `assignment ${assignmentId.value}` : 'an invented assignment'}</summary>
         <Entry
-          hint="The rehearsal reads this assignment from the platform, as it is now. Leave the field empty to invent one."
+          hint="The rehearsal reads this assignment from the platform, as it is now. Default: an invented assignment."
           {...{ label: 'Assignment number', of: typed, onChange: use, autocomplete: 'off' }}
         />
         {listed.length > 0 && <Choice label="Event" of={eventId} options={[['', 'the last event'], ...received]} />}

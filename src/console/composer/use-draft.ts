@@ -9,7 +9,7 @@ import { begun, changed, type History, redone, undone } from './history.js';
 
 /** The draft is saved this long after the last change. */
 const pauseMs = 600;
-/** After a failed save, the page tries again. */
+/** The page repeats a failed save after this time. */
 const againMs = 5_000;
 
 export type Editing = NonNullable<ReturnType<typeof useDraft>['editing']>;

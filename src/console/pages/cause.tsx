@@ -80,7 +80,7 @@ export function CauseCard({ onAsk, ...sample }: SampleProps & { onAsk(asked: Ask
   );
 }
 
-/** The chain to try first: the chain of the user's last decision, if there is one, or the chain that waits longest. */
+/** Shows one chain of the cause: the chain of the user's last decision here, or else the chain that waits longest. */
 function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
   const { companyId } = useCompany();
   const { chains, chainId } = cause;

@@ -1,4 +1,4 @@
-/** The filter of the list of chains: tabs by status, fields that act at once, and views that the browser keeps. */
+/** The filter of the list of chains: tabs by status, fields that act immediately, and views that the browser keeps. */
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';

@@ -71,7 +71,7 @@ export function RuleContents({ at, relayId }: { at: string; relayId: string }) {
   const isChanged = draft && contents && contentsText(draftOf(draft)) !== contentsText(draftOf(contents));
   const unpublished = draft
     ? 'The draft is not published yet, so events start nothing.'
-    : 'This rule has no steps of its own. It runs the lists that webhooks send, if they name this rule.';
+    : 'This rule has no steps of its own. If a list of steps from a webhook names this rule, the relay runs the list.';
   return (
     <Section title="What the rule does">
       {published === undefined ? (

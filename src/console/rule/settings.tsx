@@ -40,7 +40,7 @@ export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
     if (error) return;
     const patch = {
       ...only(changed, { name, onFailure, onUnknown }),
-      // Does not send an empty `notify`, because it would give the rule its own contacts, and so its own causes.
+      // Does not send an empty `notify`: once a rule has a `notify`, its causes are separate from the causes of other rules.
       ...(Object.keys(told).length > 0 && { notify: told }),
       ...(changed.has('every') && { expectEvery: seconds ?? null }),
       ...(['from', 'to', ...weekdays].some((one) => changed.has(one)) && hours(days, from, to)),

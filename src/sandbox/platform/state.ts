@@ -50,7 +50,7 @@ const callSchema = z.object({
   body: z.unknown().optional(), // undefined if the body is not JSON
   /** The HTTP status; `waiting` before the answer; `dropped` if the platform broke the connection. */
   status: z.union([z.number(), z.enum(['waiting', 'dropped'])]),
-  /** Whether the idempotency key was known. The call then got the first answer again, and had no second effect. */
+  /** Whether the idempotency key was known. If so, the call got the first answer again, and had no second effect. */
   repeat: z.boolean(),
 });
 export type Call = z.infer<typeof callSchema>;
@@ -95,7 +95,7 @@ export class PlatformState {
   /** The answers to calls with an idempotency key. The map's key consists of the method, the path and the idempotency key. */
   readonly answers = new Table(answerSchema);
   readonly calls = new Table(callSchema);
-  readonly webhooks = new Table(webhookSchema); // the webhooks that a person has changed, by event
+  readonly webhooks = new Table(webhookSchema); // the webhooks that a person has changed; the key is the event
   readonly deliveries = new Table(deliverySchema);
   /** The address and the token of the demo rule. The webhooks go to this rule until a person changes their addresses. */
   rule?: { url: string; token: string };

@@ -34,7 +34,7 @@ const firstBodies: { [Event in PlatformEvent]?: string } = {
 export const webhookOf = ({ webhooks, rule }: PlatformState, event: PlatformEvent): Webhook =>
   webhooks.get(event) ?? { url: rule?.url ?? '', body: firstBodies[event] ?? '' };
 
-/** A rule with contents needs the event as JSON. An empty body sends this JSON, so an unchanged list becomes empty. */
+/** An address for events takes no list of actions. So a body that nobody edited becomes empty: then the event itself is sent. */
 export function savedWebhook(state: PlatformState, event: PlatformEvent, { url, body }: Webhook): Webhook {
   const isUnchanged = body.replaceAll('\r', '') === webhookOf(state, event).body;
   return { url, body: isUnchanged && url.includes('/events/') ? '' : body };

@@ -265,7 +265,7 @@ const toDo = { name: 'To Do', id: '10000', statusCategory: { id: 2, key: 'new', 
 
 type Option = [id: string, value: string, isDisabled?: boolean];
 type Kind = keyof typeof fieldTypes;
-/** `described` is the field in the list of all fields. @param customId - undefined for a system field */
+/** `described` is how Jira's list of all fields shows the field. @param customId - undefined for a system field */
 const field = (customId: number | undefined, name: string, kind: Kind, isOnScreen = true, ...options: Option[]) => {
   const id = customId === undefined ? kind : `customfield_${customId}`;
   const type = fieldTypes[kind];

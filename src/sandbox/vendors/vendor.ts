@@ -22,7 +22,7 @@ export type VendorContext = Context<Env>;
 export interface Vendor<State extends VendorState, Failure extends string = string> {
   kind: string;
   settings: Record<string, string>; // the settings that connect a company to the simulator, besides `baseUrl`
-  paths: RegExp; // the paths of this simulator, because all simulators of `npm start` share one address
+  paths: RegExp; // the paths that belong to this simulator: all simulators of `npm start` share one address
   app: VendorApp;
   state: State;
   faults: Faults<Failure>;
@@ -114,7 +114,7 @@ interface Frame<Name extends string> {
   noMethod: (c: VendorContext, allowed: string[]) => Refusal;
   /** The answer to a request that no handler can read, such as invalid JSON. `why` is for people. */
   broken: (c: VendorContext, error: unknown, why: string) => Refusal;
-  /** Checks credentials and limits before any failure, except on open paths. The returned function runs after the answer. */
+  /** Checks credentials and limits, before a failure applies. Not for open paths. The returned function runs after the answer. */
   guard?: (c: VendorContext) => Promise<(() => void) | undefined>;
   /** The start of the paths that need no credentials. Only the common failures apply to these paths. */
   open?: string;

@@ -945,8 +945,8 @@ async function lookAround(): Promise<void> {
       await step.getByText(/in (9|10) minutes/).waitFor();
       await click(page, /^Pause/);
       await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
-      await step.getByText(/in (1 hour|2 hours).*waits while paused/).waitFor({ timeout: 20_000 });
-      await reads(page, /Next: send to group 501 .*waits while paused/);
+      await step.getByText(/in (1 hour|2 hours).*waits until the pause ends/).waitFor({ timeout: 20_000 });
+      await reads(page, /Next: send to group 501 .*waits until the pause ends/);
       await page.getByRole('button', { name: /^End now/ }).click();
       await step.getByText(/in 9 minutes/).waitFor({ timeout: 20_000 });
       await page.context().close();
