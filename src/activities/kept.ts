@@ -8,7 +8,7 @@ import { notTried } from './failure.js';
 
 const answerTimeoutMs = 3_000;
 
-/** Returns the data of the previous attempt. An earlier activity may have made this attempt. */
+/** Returns the data of the previous attempt, which may belong to an earlier activity. */
 export function keptBefore({ kept }: Pick<ActionRef, 'kept'>): unknown {
   return activityInfo().heartbeatDetails ?? kept;
 }

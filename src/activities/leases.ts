@@ -20,7 +20,7 @@ export async function leased<Result>(
   run: () => Promise<Result>,
 ): Promise<Result> {
   if (!limits) return run();
-  const account = hash('sha256', limits.account); // The database must not show credentials.
+  const account = hash('sha256', limits.account); // `limits.account` contains credentials, so only its hash is stored
   const taken = inTime(store.leases.take({ ...limits, account, ms: leaseMs }), 5_000);
   const lease = await taken.catch((error: unknown) => {
     log.warn({ err: error, companyId, connector }, 'an effect waits: its lease cannot be taken');

@@ -5,7 +5,7 @@ import type { Client } from '@temporalio/client';
 import type { ActionRef } from '../contract/activities.js';
 import { useOrdinary } from './failure.js';
 
-/** Temporal gives a workflow task to another worker after 10 seconds. So an attempt before this time is the first attempt. */
+/** After 10 seconds, Temporal gives a workflow task to another worker. So an attempt within 8 seconds is the first attempt. */
 const surelyFirstMs = 8_000;
 const answerMs = 500;
 

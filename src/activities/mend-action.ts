@@ -1,4 +1,4 @@
-/** Validates an edited action with the schemas of the request. The workflow bundle does not contain these schemas. */
+/** Validates an edited action with the schemas of the request. This is an activity, because workflows lack these schemas. */
 
 import type { ChainAction } from '../chain/chain.js';
 import { mendAction as mended } from '../chain/mend.js';

@@ -21,7 +21,7 @@ export function readPolicy({ store }: Deps): Activities['readPolicy'] {
   };
 }
 
-/** Reads the pauses of a company. A workflow waits for the end of a pause. Attention windows do not count paused time. */
+/** Reads a company's pauses, so that a workflow can wait for their end, and can leave paused time out of attention windows. */
 export function readPauses({ store, client, log }: Deps): Activities['readPauses'] {
   const notices = ruleNotices(client, log);
   return async ({ companyId, since, waiting }) => {

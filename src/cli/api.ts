@@ -14,7 +14,7 @@ export interface Address {
   credential?: { bearer: string; from: string; kind: 'admin' | 'key' };
 }
 
-/** Uses `--url`, else RELAY_URL, PORT, the data directory's relay, or port 8080. @throws UsageError that does not show the URL */
+/** The address in `--url`, else in RELAY_URL, else that of the relay on this machine. @throws UsageError without the address */
 export function readAddress(given: string | undefined, env: Terminal['env']): Address {
   const name = given === undefined ? 'RELAY_URL' : '--url';
   const running = runningRelay(env);
@@ -31,7 +31,7 @@ export function readAddress(given: string | undefined, env: Terminal['env']): Ad
   return { url: url.href.replace(/\/+$/, ''), loopback, ...(credential && { credential }) };
 }
 
-/** Reads the credential from the environment. For the relay of the data directory, the file `admin-token` is the last choice. */
+/** Reads the credential from the environment. If there is none, the running relay here has one in its file `admin-token`. */
 function readCredential(env: Terminal['env'], isRunning: boolean): Address['credential'] {
   if (env.RELAY_ADMIN_TOKEN) return credentialOf(env.RELAY_ADMIN_TOKEN, 'RELAY_ADMIN_TOKEN', 'admin');
   if (env.RELAY_KEY) return credentialOf(env.RELAY_KEY, 'RELAY_KEY', 'key');
@@ -44,7 +44,7 @@ const inDataDir = (env: Terminal['env'], name: string) => join(env.RELAY_DATA_DI
 
 const runningSchema = z.object({ url: z.url(), pid: z.int() });
 
-/** The relay of the data directory, if its process still runs. Another program on the same port must not get the token. */
+/** The relay of the data directory. Undefined if it has ended: a program that now uses its port must not get the token. */
 function runningRelay(env: Terminal['env']): z.infer<typeof runningSchema> | undefined {
   const running = runningSchema.safeParse(parseJson(readIfThere(inDataDir(env, 'api.json')) ?? '')).data;
   if (running === undefined) return undefined;

@@ -26,7 +26,7 @@ export function explain(error: unknown, session: Session): { exitCode: number; l
 }
 
 export function problemLines({ title, status, detail, errors = [] }: Problem): Line[] {
-  // The detail repeats the errors. The errors are printed below.
+  // The detail may end with a list of the errors. Cut it off there, because the errors are printed below the detail.
   const [first] = errors;
   const end = first?.pointer ? detail.indexOf(`${first.pointer} ${first.detail}`) : -1;
   const said = (end < 0 ? detail : detail.slice(0, end)).trim();

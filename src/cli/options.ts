@@ -103,7 +103,7 @@ export async function readSettings(terminal: Terminal, options: { file?: string 
   return settingsOf(options, data);
 }
 
-/** Options override the file. A section such as `mail` keeps the other fields that the file sets. */
+/** Options override the file. If an option sets one field of a section such as `mail`, the file still sets the other fields. */
 export function settingsOf(options: object, file: Settings = {}): Settings {
   const settings = { ...file };
   const given = Object.values(options).flatMap((option) => Object.entries(settingsSchema.safeParse(option).data ?? {}));

@@ -80,7 +80,7 @@ export async function runCommandLine(commandLine: readonly string[], terminal: T
   }
 }
 
-/** A group of commands without a verb runs `list`. @throws UsageError if the argument is missing or looks like a mistyped verb. */
+/** Without a verb, a group of commands runs `list`. @throws UsageError if its argument is missing, or is a mistyped verb. */
 function requireList(group: CommandUnknownOpts, list: CommandUnknownOpts): void {
   const [word] = group.args;
   const needed = list.usage().includes('<');

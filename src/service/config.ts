@@ -100,7 +100,7 @@ export const environment = z.object({
   RELAY_ADMIN_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   /** `id:base64,id:base64`. The first key encrypts, and all keys decrypt. If unset, the all-in-one process makes a key. */
   RELAY_ENCRYPTION_KEYS: keyring.optional(),
-  /** Comma-separated. The first secret hashes and signs. All are valid. If unset, the all-in-one process makes a secret. */
+  /** Secrets with commas between them. The first hashes and signs, all verify. If unset, the all-in-one process makes one. */
   RELAY_SECRET: z
     .string()
     .refine((text) => text.split(',').every((secret) => secret.trim() === secret && secret.length >= 32), {
@@ -133,8 +133,8 @@ export const environment = z.object({
   /** After the first notice, actions that fail in the same way within this time share a notice. With 0, no notice is shared. */
   RELAY_NOTICE_DIGEST_SECONDS: seconds(60),
   /**
-   * The maximum number of notices for each company in ten minutes. The last quarter is for digests, which contain several
-   * notices.
+   * The maximum number of notices for each company in ten minutes. A quarter of this number is only for digests, which contain
+   * several notices.
    */
   RELAY_NOTICES_PER_TEN_MINUTES: count(20),
   // The limits of docs/limits.md.
@@ -172,7 +172,7 @@ const secrets = {
   RELAY_ENCRYPTION_KEYS: `secrets and texts would not be encrypted; make a key with: echo "first:$(openssl rand -base64 32)" (${unlessPlain})`,
 };
 
-/** Requires the variables in `names` (with reasons). Also requires the secrets if plain storage is off. @throws StartError */
+/** Requires the variables in `names`, for the reasons there. Unless plain storage is on, also the secrets. @throws StartError */
 export function needed<Name extends keyof Config>(config: Config, names: Record<Name, string>) {
   const all: [string, string][] = Object.entries({ ...names, ...(!config.RELAY_ALLOW_PLAIN_STORAGE && secrets) });
   const missing = all.filter(([name]) => config[name as Name] === undefined);

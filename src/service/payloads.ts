@@ -1,4 +1,4 @@
-/** Encrypts and decrypts Temporal's payloads. Also reads payloads that come from the server without the SDK. */
+/** Encrypts and decrypts Temporal's payloads. Also reads payloads in answers of the server that the SDK does not decode. */
 
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
@@ -22,7 +22,7 @@ export function dataConverterOf(keyring: Keyring | undefined): DataConverter {
   return { payloadCodecs: [payloadCodec(keyring)], ...(keyring && { failureConverterPath: path }) };
 }
 
-/** Encrypts for the workflow's company. Refuses payloads of other companies. `decode` accepts plain payloads that people type. */
+/** Encrypts for the workflow's company. Refuses payloads of other companies. `decode` also accepts plain input by people. */
 export function payloadCodec(keyring: Keyring | undefined): PayloadCodec {
   return {
     async encode(payloads, place) {

@@ -27,7 +27,7 @@ export function temporalAddress(): TemporalAddress {
   }
 }
 
-/** Connects at the first call. Tries again sooner than by default: gRPC would wait up to 2 minutes, and the SDK 5 s. */
+/** Connects at the first call. Waits at most 2 s between tries: the default is up to 2 minutes for gRPC, and 5 s for the SDK. */
 export function lazyConnection({ connection }: TemporalAddress): Connection {
   const { retryableDecider } = defaultGrpcRetryOptions();
   const delayFunction = (attempt: number) => Math.min(100 * 1.7 ** attempt, 1000) * (0.8 + 0.4 * Math.random());

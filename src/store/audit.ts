@@ -8,7 +8,7 @@ import { type Database, type PageRequest, type Parameter, type Queries, read, Ta
 const entries = new Table('(SELECT seq::text AS audit_id, * FROM audit) AS audit', auditEntrySchema);
 export const events = new Table('audit', auditEntrySchema.omit({ auditId: true }));
 
-/** Records a change of settings. Raises the revision, so that other processes read the change. Call this last in a transaction. */
+/** Records a change of settings, so that other processes read it. Call this last in a transaction, so that its lock is short. */
 export async function recordChange(queries: Queries, event: AuditEvent): Promise<void> {
   await recordEvent(queries, event);
   const raise = `WITH next AS (UPDATE settings_revision SET revision = revision + 1 RETURNING revision)

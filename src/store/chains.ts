@@ -73,10 +73,10 @@ const collectedFields =
 const replace = `(company_id, chain_id) DO UPDATE SET updated_at = now(),
   ${collectedFields.map((column) => `${column} = EXCLUDED.${column}`).join(', ')},
   ticket_ids = CASE WHEN EXCLUDED.ticket_ids = '{}' THEN chains.ticket_ids ELSE EXCLUDED.ticket_ids END`;
-/** A reopened chain has several runs. The row keeps the latest run. If this run is closed in the row, the row stays closed. */
+/** A reopened chain has several runs. Its row keeps the latest run. A row that says that this run is closed stays closed. */
 const replaceOlder = `${replace} WHERE chains.started_at IS NULL OR chains.started_at < EXCLUDED.started_at
     OR chains.started_at = EXCLUDED.started_at AND (chains.closed_at IS NULL OR EXCLUDED.closed_at IS NOT NULL)`;
-/** `writeIds` follows a statement that writes chains. The rows of rules also get the outcome, for the health of rules. */
+/** `writeIds` comes after a statement that writes chains, and fills `chain_ids`. There, a row for a rule also has the outcome. */
 const ofIds = (kind: string, column: string) =>
   `SELECT DISTINCT company_id, '${kind}', left(unnest(${column}), ${longestId}), chain_id, received_at FROM written`;
 const writeIds = `, ids AS (INSERT INTO chain_ids (company_id, kind, id, chain_id, received_at)
@@ -112,7 +112,7 @@ const knownRow = z.object({
 export type KnownRow = z.infer<typeof knownRow>;
 const selectOpen = `SELECT company_id AS "companyId", chain_id AS "chainId" FROM chains
   WHERE closed_at IS NULL`;
-/** Removes the run from the row. If Temporal later shows a run of this chain, that run can then replace the row. */
+/** Marks chains as forgotten. Removes the run from their rows, so that a run that Temporal shows later can replace the row. */
 const setForgotten = `WITH written AS (UPDATE chains SET status = 'forgotten', closed_at = $2::text::timestamptz, place = '1' || $2 || chains.chain_id,
     run_id = NULL, started_at = NULL, held_since = NULL, paused = NULL, updated_at = now()
   FROM json_to_recordset($1::text::json) AS named (company_id text, chain_id text)
@@ -219,7 +219,7 @@ export class Chains {
     return new Map(rows.map((row) => [keyOf(row), row]));
   }
 
-  /** Records which open chains are held or paused. All other open chains run. */
+  /** Records which open chains are held or paused. Gives all other open chains the status `running`. */
   async setHeld(
     held: readonly Pick<ChainRow, 'companyId' | 'chainId' | 'heldSince' | 'paused' | 'failureTypes'>[],
   ): Promise<void> {

@@ -17,7 +17,7 @@ import type { Pepper } from './pepper.js';
 export const companies = new Table('companies', companySchema);
 const ofCompany = 'company_id = $1';
 
-/** Ignores letter case. `by`: another company that has this id. `deletedAt`: when a company with this id was last deleted. */
+/** The uses of an id in any letter case. `by`: another company with this id. `deletedAt`: the last deletion of such a company. */
 const usedIdRow = z.object({ by: z.string().optional(), deletedAt: z.iso.datetime().optional() });
 export type UsedId = z.infer<typeof usedIdRow>;
 const selectUsedId = `SELECT

@@ -26,7 +26,7 @@ async function named(queries: Queries, companyId: string): Promise<Set<string>> 
   return new Set(found.flat().flatMap(({ notify }) => (notify ? contactsOf(notify) : [])));
 }
 
-/** Records contacts that must confirm, before the same transaction stores the contacts. @throws Problem limit-reached */
+/** Records which new contacts must confirm. The caller then stores the contacts. @throws Problem limit-reached */
 export async function noteContacts(
   queries: Queries,
   companyId: string,

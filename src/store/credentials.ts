@@ -51,7 +51,7 @@ const dummy = hashOf(makeCredential('rlt_')); // used if there is no hash, so th
 const rememberedTokens = 20; // a rule keeps this many expired or revoked tokens, so that the relay recognizes requests with them
 
 export const tokensIn = (database: Database, settings: Settings, pepper: Pepper) => ({
-  /** Refuses an empty list. Reads changes of other processes before every refusal, so all refusals take the same time. */
+  /** Refuses an empty list. Before every refusal, reads changes of other processes, so the duration reveals no reason. */
   authenticate: async (
     companyId: string,
     credentials: readonly Credentials[],
@@ -295,7 +295,7 @@ function renewHash(
   usedPepper: string | undefined,
   credential: string,
 ): void {
-  if (usedPepper === undefined || usedPepper === pepper.id) return; // `pepperHashes` has changed plain hashes at the start
+  if (usedPepper === undefined || usedPepper === pepper.id) return; // `pepperHashes` has added the pepper to hashes without one
   const { hash, pepperId } = pepper.stored(credential);
   const update = `UPDATE ${table} SET hash = $2::text::bytea, pepper_id = $3 WHERE ${hashTables[table]} = $1 AND pepper_id = $4`;
   database.query(update, [id, hash, pepperId ?? null, usedPepper]).catch(() => {});

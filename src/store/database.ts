@@ -153,7 +153,7 @@ export class Table<Noun extends z.ZodObject> {
   }
 
   /**
-   * Inserts rows in this order. By default, existing rows stay unchanged. @param where - a condition for each row, named `given`
+   * Inserts the rows in order. By default, existing rows stay unchanged. @param where - a condition for each row, named `given`
    * @param then - the statement after `WITH written AS (…)`. In this statement, `written` has the written rows.
    */
   async insertAll(queries: Queries, rows: readonly StoredRow[], where: string, onConflict = 'DO NOTHING', then?: string) {
@@ -191,7 +191,7 @@ export class Table<Noun extends z.ZodObject> {
     return new Map(rows.map(({ keyId, rows }) => [keyId, rows]));
   }
 
-  /** Encrypts rows that have an older known key or no key. Skips locked rows. @returns the number of rows, and the errors. */
+  /** Changes rows with no key, or another known key, to the current key. Skips locked rows. @returns their number, and errors. */
   async encryptAgain(queries: Queries, { ids, currentId }: Keyring, most: number) {
     const named = ['companyId', 'encryptionKey', ...this.#rowId, ...this.#fields];
     const select = `SELECT ctid::text, ${named.map(selected).join(', ')} FROM ${this.name}

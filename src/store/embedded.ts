@@ -28,7 +28,7 @@ export function openPglite(options: PGliteOptions): Promise<PGlite> {
   return PGlite.create({ relaxedDurability: false, startParams, ...options });
 }
 
-/** Creates the database in another directory, then renames that directory. After an interruption, `directory` does not exist. */
+/** Creates the database in another directory, then renames it. So an interruption leaves no half-made database in `directory`. */
 async function initialise(directory: string): Promise<void> {
   const unfinished = `${directory}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 /**
  * Copies of the events of rules with contents. This process collects new events in memory, and adds them to the database once a
- * second, so that no request waits for the database. A crash loses the copies of a second, but no chain.
+ * second, so that no request waits for the database. A crash loses the copies of the last second, but no chain.
  */
 
 import { hash } from 'node:crypto';
@@ -31,7 +31,7 @@ const ofRule = 'company_id = $1 AND relay_id = $2';
 const days = `COALESCE((door ->> 'eventDays')::int, ${defaultEventDays})`;
 const rulesWithDays = `(SELECT rules.company_id, rules.relay_id, ${days} AS days
   FROM rules LEFT JOIN rule_doors USING (company_id, relay_id)) AS rules_with_days`;
-/** Whether the rule still exists and keeps events. Locks the company first, like its deletion, to avoid deadlocks. */
+/** Whether the rule still exists and keeps events. Locks the company first, as a deletion does, to prevent deadlocks. */
 const isKept = `EXISTS (SELECT 1 FROM companies WHERE companies.company_id = given.company_id FOR KEY SHARE) AND EXISTS (SELECT 1 FROM ${rulesWithDays}
   WHERE rules_with_days.company_id = given.company_id AND rules_with_days.relay_id = given.relay_id AND days > 0)`;
 const rulesWithOld = `SELECT company_id AS "companyId", relay_id AS "relayId" FROM ${rulesWithDays}
@@ -155,7 +155,7 @@ export class Events {
     }
   }
 
-  /** Purges a rule after a quarter of `keptOfRule` in new events. Purges all rules after the first events, then once an hour. */
+  /** Purges a rule whose new events exceed a quarter of `keptOfRule`. Purges all rules at the first event, then once an hour. */
   async #purge(): Promise<void> {
     const isHourly = Date.now() > this.#purgeAt || (!this.#hasPurged && this.#grown.size > 0);
     const isGrown = ({ events, bytes }: { events: number; bytes: number }) =>

@@ -5,7 +5,7 @@ import { bucketStarts } from '../chain/expectation.js';
 import { bucketSchema, causeCountSchema, countsSchema, ofRuleSchema, standingSchema } from '../contract/health.js';
 import { type Database, type Parameter, read } from './database.js';
 
-/** Selects chains, and events without a chain. $1: company, $2: start, $3: end, $4: rule (`ofRule`). Indexes have all columns. */
+/** The queries find chains, and events without a chain. They read only indexes. $1: company, $2: start, $3: end, $4: rule. */
 const within = 'company_id = $1 AND received_at >= $2::text::timestamptz AND received_at < $3::text::timestamptz';
 const events = `FROM events WHERE ${within} AND outcome <> 'chain'`;
 const ofCompany = `(SELECT received_at, status, nobody_found FROM chains WHERE ${within}
@@ -69,7 +69,7 @@ export const healthIn = (database: Database) => {
       return { ...known, buckets: counted, causes };
     },
 
-    /** Counts for each rule in two periods of `days` days. Also counts for each hour of the last day, with the usual count. */
+    /** Counts by rule for the last `days` days and the same time before. Counts by hour for the last day (and usual counts). */
     companyNow: async (companyId: string, days: number, now = Date.now()) => {
       const [middle, first] = [now - days * dayMs, now - 2 * days * dayMs];
       const lastHour = Math.floor(now / 3_600_000) * 3_600_000;
@@ -113,7 +113,7 @@ export const healthIn = (database: Database) => {
       };
     },
 
-    /** The minutes of the last 4 weeks in which events came, counted from 1970, the oldest first. */
+    /** In which minutes of the last 4 weeks events came, the oldest minute first. A minute is a number of minutes since 1970. */
     eventMinutes: async (companyId: string, relayId: string, now = Date.now()): Promise<number[]> => {
       const select = `SELECT DISTINCT floor(EXTRACT(epoch FROM received_at) / 60)::int AS minute FROM ${ofRule} ORDER BY 1`;
       const parameters = [companyId, iso(now - 4 * weekMs), iso(now), relayId];

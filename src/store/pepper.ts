@@ -19,7 +19,7 @@ export class Pepper {
   readonly id: string | undefined; // stored with each hash; undefined if hashes have no pepper
   readonly #keys: ReadonlyMap<string, Buffer>;
 
-  /** @param secret - RELAY_SECRET: secrets separated by commas. New hashes use the first secret. All secrets match old hashes. */
+  /** @param secret - RELAY_SECRET: secrets with commas between them. The first is for new hashes, the others for old hashes. */
   constructor(secret: string | undefined) {
     const idOf = (secret: string) => deriveKey(secret, 'token pepper id').toString('hex').slice(0, 16);
     this.#keys = new Map(secret?.split(',').map((secret) => [idOf(secret), deriveKey(secret, 'token pepper')]));

@@ -74,7 +74,7 @@ interface Resent {
 }
 
 export const rejectedRequestsIn = (database: Database) => ({
-  /** Equal requests within ten minutes share a row. @param more - earlier lost requests. @returns undefined without the company */
+  /** Equal requests within ten minutes share a row. @param more - the number of requests that were dropped since the last call */
   keep: ({ propose, ...request }: NewRejectedRequest, more = 0): Promise<Keeping | undefined> =>
     database.transaction(async (queries) => {
       const { companyId, reason, mistake = null, signature, relayIds, idempotencyKey, body, elements } = request;

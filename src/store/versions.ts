@@ -78,7 +78,7 @@ export const versionsIn = (database: Database) => ({
       return add(queries, rule, given, actor);
     }),
 
-  /** Publishes an old version again. An unedited draft gets the same contents. @returns undefined for an unknown rule or version */
+  /** Publishes an old version again, and puts it into a draft that nobody has edited. @returns undefined if it is unknown */
   goBack: (companyId: string, relayId: string, version: number, note: string | undefined, actor: Actor) =>
     database.transaction(async (queries): Promise<Publication | 'too large' | undefined> => {
       const rule = await rules.find(queries, `${named} FOR UPDATE`, [companyId, relayId]);

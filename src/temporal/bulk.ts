@@ -28,7 +28,7 @@ interface BulkRequest {
   correction?: Correction; // for `mend` only
 }
 
-/** The maximum number of chains in a bulk order. The input of one workflow must contain all chain ids. */
+/** The maximum number of chains in a bulk order, because the input of one workflow contains all chain ids. */
 export const mostChains = 5_000;
 
 const unfit = (detail: string, pointer: string) =>
@@ -62,7 +62,7 @@ function meantBy({ assignmentId, relayId, reason, causeId, status, chainIds }: B
   return { assignmentId, relayId, reason, causeId, failed: status === 'failed', ...(chosen && { chosen }) };
 }
 
-/** @returns a function from a chain id to the indexes of the actions held for the cause, or to undefined without a cause. */
+/** The result gives, for a chain id, the indexes of the actions held for the cause. Without a cause, it gives undefined. */
 export async function heldForCause(
   { causes }: { causes: Pick<Store['causes'], 'heldFor'> },
   companyId = '',

@@ -1,7 +1,7 @@
 /**
  * Compares the rows of chains in the store with Temporal. Only the worker with the lease does this. Each pass lists the runs that
- * closed since the last pass (with an overlap), and completes the rows that no worker has completed (temporal/ended.ts). Some
- * passes also correct the rows of open chains. All writes are idempotent.
+ * closed since the last pass (with an overlap), and completes the rows that temporal/ended.ts has not completed. Some passes also
+ * correct the rows of open chains. All writes are idempotent.
  */
 
 import { setTimeout } from 'node:timers/promises';
@@ -31,7 +31,7 @@ const manyRuns = 50;
 const leaseMs = 60_000;
 const passMs = 15_000; // A pass ends after this time, which is before the lease ends.
 const clocksMs = 1_000; // The clocks of a worker and of Temporal usually differ by less than this time.
-const overlapMs = 2_000; // Closed runs are usually visible after this time. The deep overlap finds later runs.
+const overlapMs = 2_000; // Closed runs are usually visible after this time. The deep overlap finds runs that are visible later.
 const openEveryMs = 5_000;
 const deepOverlapMs = 600_000;
 const deepEveryMs = 300_000;
@@ -181,7 +181,7 @@ export class Collector {
     });
   }
 
-  /** Reopens rows of chains that still run. Temporal refuses the end of a chain if a signal arrives at the same moment. */
+  /** Reopens rows that a worker has closed too early: Temporal refuses the end of a chain if a signal arrives at this moment. */
   async #confirmClosed(since: number): Promise<void> {
     const { client, store } = this.options;
     for (const row of await store.chains.closedBetween(textOf(since + clocksMs), textOf(this.#until - clocksMs))) {
@@ -254,7 +254,7 @@ export class Collector {
     await inParallel(chains, async ({ run, chain }) => {
       const key = `${chain.companyId}:${chain.chainId}`;
       const before = known.get(key);
-      const isOld = (before?.startedAt ?? '') > (isoTime(run.startTime) ?? ''); // the chain was reset
+      const isOld = (before?.startedAt ?? '') > (isoTime(run.startTime) ?? ''); // after this run, the chain was reset
       if (isOld || !(await isWanted(before, run))) return;
       const row = await this.#rowOf(run, before === undefined);
       if (!row) return;

@@ -1,4 +1,4 @@
-/** Writes the rows of chains when they end. The worker already has the result, so the collector need not read the result. */
+/** Writes the row of a chain when the chain ends. The worker has the result, so the collector need not read the result. */
 
 import type { InjectedSinks } from '@temporalio/worker';
 import type { z } from 'zod';
@@ -10,7 +10,7 @@ import { failureTypesOf } from '../contract/search-attributes.js';
 import type { Store } from '../store/store.js';
 import { memoSchema } from './list.js';
 
-/** The SDK logs the memo if a sink throws, so this sink never throws. */
+/** This sink never throws: the SDK would log the memo, and the log must have no texts of companies. */
 export function chainSinks(rows: Store['chains']): InjectedSinks<ChainSinks> {
   return {
     chains: {

@@ -149,7 +149,7 @@ export const memoSchema = z.object({
 /** @throws DecryptionError */
 export const readMemo = (client: Client, { memo, execution }: Run) => read(client, memo?.fields, execution?.workflowId);
 
-/** Reads the company from the workflow id, because people can start chains by hand. Undefined if the run is not a chain. */
+/** Reads the company from the workflow id: a chain started by hand may have no attributes. Undefined if the run is no chain. */
 export async function listed(
   client: Client,
   run: Run,

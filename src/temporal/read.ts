@@ -180,7 +180,7 @@ function withAttempts(
   return Promise.all(read);
 }
 
-/** Reads due delayed actions from their own workflows. @param deadline - if 0, reads the server's data instead. */
+/** Reads due delayed actions from their own workflows. @param deadline - if 0, asks no workflow, but reads the server's data. */
 async function withDelayed(client: Client, actions: ActionResource[], deadline: number): Promise<ActionResource[]> {
   const due = actions.flatMap(({ state, runAt = '', workflowId = [] }) =>
     !hasEnded(state) && Date.parse(runAt) <= Date.now() ? workflowId : [],

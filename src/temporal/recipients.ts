@@ -1,4 +1,4 @@
-/** Checks the domains and the daily limit of recipients, for requests, edits, and recipients from the assignment. */
+/** Checks recipients against the allowed domains and the daily limit. They come from requests, edits and assignments. */
 
 import { isOfDomains } from '../chain/address.js';
 import type { Issue } from '../chain/request.js';

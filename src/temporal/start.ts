@@ -63,9 +63,9 @@ const mostWarnings = 20; // the maximum number of warnings in the memo
 const longestWarning = 500;
 
 const startTimeoutMs = 10_000;
-const answerTimeoutMs = 15_000; // for the start, and for the look-up of a chain whose start is not confirmed
+const answerTimeoutMs = 15_000; // for the start and the look-up together. The look-up comes only if the start is not confirmed.
 
-/** The maximum number of eager starts at once. More eager tasks would delay other starts, so workers poll for those tasks. */
+/** The maximum number of eager starts at the same time. More would delay other starts. Workers poll for further tasks. */
 const mostEagerStarts = 4;
 let startsUnderWay = 0;
 
@@ -192,7 +192,7 @@ export function keyedChainId(
   return hash('sha256', JSON.stringify([companyId, rules, key])).slice(0, 32);
 }
 
-/** Hashes the text of an event. Two versions of a rule can make different actions from the same event. */
+/** Hashes the text of an event, not its actions, because two versions of a rule can make different actions from one event. */
 export function hashEvent(text: string): string {
   return hash('sha256', text);
 }

@@ -1,7 +1,7 @@
 import { type WatchDeps, watch } from '../notices/quiet.js';
 import type { Store } from '../store/store.js';
 
-/** Only one worker checks each minute, under a lease. The lease ends by itself, even if its worker is lost. */
+/** No worker releases this lease, so only one worker checks in each minute. It ends by itself, even if its worker is lost. */
 const lease = { account: 'quiet rules', threads: 1, callsPerHour: 1000, callsPerLease: 1, ms: 55_000 };
 const tryEveryMs = 15_000;
 

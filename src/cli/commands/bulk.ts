@@ -29,10 +29,10 @@ const verbs: Record<BulkVerb, [meaning: string, example: string]> = {
 };
 
 export const bulk: Commands = (relay, session) => {
-  const bulk = relay.command('bulk').summary('decisions about many chains at once');
+  const bulk = relay.command('bulk').summary('make one decision about many chains');
 
   const statuses =
-    'chains with this status: needs-attention or running; retry and mend also accept failed, and reopen closed chains';
+    'chains with this status: needs-attention or running; retry and mend also allow failed: this opens closed chains again';
   for (const [verb, [meaning, chosen]] of Object.entries(verbs)) {
     const name = verb === 'runNow' ? 'run-now' : verb;
     const added = command(bulk, `${name} [companyId]`, `acme ${chosen}`, meaning);
@@ -80,7 +80,7 @@ export const bulk: Commands = (relay, session) => {
 
   async function steer(companyId: string | undefined, body: object): Promise<void> {
     const nextStep = ({ status }: { status: number }) =>
-      status === 409 ? 'Nothing was done. Count the chains again: leave out --confirm.' : undefined;
+      status === 409 ? 'Nothing was done. To count the chains again, leave out --confirm.' : undefined;
     let answer = await session.api.ask('POST', baseOf(companyId), bulkSchema, { body, nextStep });
     const { bulkId } = answer.body;
     const show = `npx relay bulk show ${bulkId}${companyId === undefined ? '' : ` ${companyId}`}`;
@@ -104,7 +104,7 @@ function chainIdsOf(text: string, before: { chainIds: string[] } = { chainIds: [
 }
 
 function withCorrection<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
-  const byDefault = 'the new value if, after --replace and --trim, the field is blank or missing, or still has a variable';
+  const byDefault = 'the new value if the field is blank or missing, or has a variable, after --replace and --trim';
   const corrects = (correction: object) => ({ correction });
   return command
     .option('--field <field>', 'the field to edit, by its name in the request', (field) => corrects({ field }))

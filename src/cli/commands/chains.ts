@@ -76,7 +76,7 @@ export const chains: Commands = (relay, session) => {
   withChanges(command(chains, 'mend <companyId> <chainId> <index>', example, mend))
     .description('A failed or completed chain opens again. `relay chains fields` shows the fields.')
     .option('--confirm-unknown', 'retry even if the outcome of the last attempt is unknown')
-    .option('--all-actions', 'change platformAssignmentId also in the other actions of this assignment that have not ended')
+    .option('--all-actions', 'put a new platformAssignmentId also into all other open actions of this assignment')
     .action(async (companyId, chainId, index, { confirmUnknown, allActions, ...changes }) => {
       const edited = changesOf(changes);
       const names = Object.keys(edited);
@@ -107,7 +107,7 @@ export const chains: Commands = (relay, session) => {
 
   const cancel = 'cancel an action that has not ended; without an index, cancel the whole chain';
   command(relay, 'cancel <companyId> <chainId> [index]', `acme ${exampleId} 2`, cancel)
-    .description('An action that is running ends first. Completed actions stay completed.')
+    .description('A running action is not interrupted, and keeps its outcome. Completed actions stay completed.')
     .action(decide('cancel', 'will be cancelled'));
 
   /** Without an index, decides about the whole chain. @param what - the end of the sentence that the command prints. */

@@ -40,7 +40,7 @@ export const credentials: Commands = (relay, session) => {
   });
 
   command(tokens, 'rotate <companyId> <relayId>', 'acme 4711 --grace 1h', 'make a new token for a rule, and show it once')
-    .description('The older tokens expire after --grace, or immediately.')
+    .description('The older tokens expire after --grace. Without --grace, they expire immediately.')
     .option('--grace <time>', 'the longest time that older tokens stay valid: 3600, 10m, 2d or always; default: 0')
     .action((companyId, relayId, { grace = '0' }) => {
       const graceSeconds = grace === 'always' ? null : readDuration(grace);

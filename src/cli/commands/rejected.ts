@@ -102,7 +102,7 @@ export const rejected: Commands = (relay, session) => {
       });
       const { body } = answer;
       if ('chainId' in body) return showAccepted(session, companyId, Promise.resolve({ ...answer, body }), wait);
-      return session.show(Promise.resolve(answer), () => [`Nothing has run: the event does not apply. ${body.reason}`]);
+      return session.show(Promise.resolve(answer), () => [`Nothing ran: the rule does not apply to the event. ${body.reason}`]);
     });
 
   command(rejected, 'drop <companyId> <rejectedId>', 'acme Xk2vQ9sLm4Tz', 'drop a refused request: it will not run').action(

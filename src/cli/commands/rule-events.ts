@@ -12,7 +12,7 @@ export const events: Commands = (relay, session) => {
   const events = relay.command('events').summary('the events of a rule');
 
   withParts(command(events, 'list <companyId> <relayId>', 'acme 4711', 'list the events of a rule, the newest first'))
-    .option('--outcome <outcome>', 'chain, not-applicable or refused')
+    .option('--outcome <outcome>', 'events with this outcome: chain, not-applicable or refused')
     .option('--since <time>', 'events since this time: 2026-07-01T12:00:00Z, or 2h for two hours ago')
     .option('--until <time>', 'events before this time')
     .action((companyId, relayId, { outcome, since, until, ...options }) =>

@@ -1,6 +1,6 @@
 /**
- * `relay rules pull|push|test`: rules as YAML files. Loads its libraries only when it runs, because they would slow every
- * command.
+ * `relay rules pull|push|test`: rules as YAML files. These commands load their libraries only when they run, because loading the
+ * libraries would delay every other command.
  */
 
 import type { Command } from '@commander-js/extra-typings';
@@ -20,7 +20,7 @@ export function addFileCommands(rules: Command, session: Session): void {
   const publish = 'publish the rules in a folder, or in one YAML file';
   command(rules, 'push <companyId> <path>', 'acme rules --note "Wider radius"', publish)
     .description(
-      'Shows the differences and what the last 200 events would do, then asks. A file without relayId creates a rule, and gets the id.',
+      'Shows the differences, tries the rules on 200 past events, then asks. A file without relayId gets the id of a new rule.',
     )
     .option('--draft', 'only save drafts, publish nothing')
     .option(...noteWords)

@@ -40,9 +40,9 @@ export function addVersionCommands(rules: Command, session: Session): void {
   const tryIt = 'try the draft, or a version, on past events, without effects';
   command(rules, 'try <companyId> <relayId> [version]', 'acme 4711 --last 500', tryIt)
     .description(
-      'Compares what the draft, or the version, would do with what the published version would do. Default: the last 200 events.',
+      'Compares the results of the draft, or the version, with those of the published version. Default: the last 200 events.',
     )
-    .option('--last <n>', 'the number of last events, at most 1000', readCount('--last'))
+    .option('--last <n>', 'only this number of the newest events, at most 1000', readCount('--last'))
     .option('--since <time>', 'events since this time: 2026-07-01T12:00:00Z, or 2h for two hours ago')
     .option('--until <time>', 'events before this time')
     .option('--events <ids>', 'the events with these ids: ID,ID')
@@ -60,7 +60,7 @@ export function addVersionCommands(rules: Command, session: Session): void {
 
   const publish = 'publish the draft: new events will run it';
   const goBack = 'publish an old version again, as a new version';
-  const shown = 'Shows the differences to the published version first, and what the last 200 events would do.';
+  const shown = 'First shows the differences to the published version, and tries the new version on the last 200 events.';
   command(rules, 'publish <companyId> <relayId>', 'acme 4711 --note "Wider radius"', publish)
     .description(shown)
     .option(...noteWords)

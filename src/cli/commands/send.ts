@@ -71,7 +71,7 @@ export function signatureHeaders(secret: string, id: string, body: Uint8Array): 
 
 const actionsSchema = z.array(z.record(z.string(), z.unknown()));
 
-/** Adds the rule and the token to actions without them. Changes only an array of objects. The API reports other mistakes. */
+/** Adds the rule and the token to actions without them. Does not change a file that is no list of objects. */
 export function fillIn(bytes: Uint8Array, { rule, token }: { rule: string | undefined; token: string | undefined }): Uint8Array {
   const actions = actionsSchema.safeParse(parseJson(bytes));
   if (!actions.success || (rule === undefined && token === undefined)) return bytes;

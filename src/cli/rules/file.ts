@@ -85,7 +85,7 @@ function readYaml(path: string) {
   return { document, values: typeof values === 'string' ? {} : values, problems, issues };
 }
 
-/** @returns a text that describes the mistake, if there is one. */
+/** @returns the fields of the document, or a text that describes the mistake in it. */
 function valuesOf(document: Document): Record<string, unknown> | string {
   try {
     return anyObject.safeParse(document.toJS()).data ?? 'must have fields, such as name and actions';
@@ -95,7 +95,7 @@ function valuesOf(document: Document): Record<string, unknown> | string {
   }
 }
 
-/** Turns numbers in the rule and in expected actions into the texts in the file, such as `0071`. Events keep their numbers. */
+/** Reads numbers in the rule and in expected actions as texts, so that `0071` does not become 71. Events keep their numbers. */
 function keepAsWritten(document: Document): void {
   const keep = (node: unknown) => {
     if (!isNode(node)) return;
@@ -112,7 +112,7 @@ function keepAsWritten(document: Document): void {
   for (const one of isSeq(cases) ? cases.items : []) if (isMap(one)) keep(one.get('actions', true));
 }
 
-/** Returns the place of the pointer in the file, or of the deepest part of the pointer that exists there. */
+/** Returns the place that the pointer names. If the file lacks this place, returns the place of the nearest parent. */
 function offsetOf(document: Document, pointer: string): number {
   const steps = pointer.split('/').slice(1);
   let node: unknown = document.contents;

@@ -34,7 +34,7 @@ export async function pull(session: Session, companyId: string, folder: string, 
     session.print([`${target}: ${isThere ? 'changed' : 'new'}`]);
   }
 
-  /** Whether the file has the number and the unchanged contents of a version that is older than the published version. */
+  /** Whether the file is an unchanged copy of an older published version. Then an overwrite loses nothing. */
   async function isPublished(rule: { relayId: string; version: number }, file: RuleFile | undefined): Promise<boolean> {
     if (!file?.version || file.version >= rule.version) return false;
     return isSame((await askVersion(session, companyId, rule.relayId, file.version)).contents, file.contents);
