@@ -1,7 +1,7 @@
 /**
- * `npm run bench:collector` makes a backlog: rows of closed chains without their ends, as if all workers had crashed. It measures
- * how fast the collector completes these rows, and how fast the same machine closes chains. It also measures how much slower the
- * API answers POSTs during the backlog. Needs PostgreSQL.
+ * `npm run bench:collector` makes a backlog: many chains have closed, but their rows in the database still say that they run, as
+ * if all workers had crashed. It measures how fast the collector completes these rows, how fast the same machine closes chains,
+ * and how much slower the API answers POSTs during the backlog. Needs PostgreSQL.
  */
 
 import { fork } from 'node:child_process';
@@ -88,7 +88,7 @@ async function measure(): Promise<void> {
     const text = 'SELECT count(*)::int AS rows FROM chains WHERE closed_at IS NOT NULL AND received_at < $1::text::timestamptz';
     return (await read(database, z.object({ rows: z.int() }), text, [until]))[0]?.rows ?? 0;
   };
-  /** Posts chains at the fixed rate until the condition holds. @returns the response times in ms, in ascending order */
+  /** POSTs chains at the rate of `--per-second` until `isOver` is true. @returns the response times in ms, in ascending order */
   const postUntil = async (isOver: () => Promise<boolean>) => {
     const [run, began, posts] = [trial.newRun(), now(), [] as Promise<number>[]];
     while (!(await isOver())) {

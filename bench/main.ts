@@ -74,7 +74,7 @@ async function measure(): Promise<void> {
     separate: options.processes === 'separate',
   };
 
-  // Creates the store and its data now, so that no measurement includes this time.
+  // Each start creates the database, the company and the rule, so no measurement below includes this time.
   await (await startSide('relay', surroundings)).stop();
   if (options.before) await (await startSide('before', surroundings)).stop();
   for (let round = 1; round <= options.rounds; round++)
@@ -92,7 +92,7 @@ async function measure(): Promise<void> {
       if (options.json) writeFileSync(options.json, `${JSON.stringify({ about, results: results.summary() }, undefined, 2)}\n`);
     }
 
-  /** Only one of the two sides encrypts its rows, so each side needs its own database. */
+  /** For a row with `besideClear`: only one of its two relays encrypts, so each relay needs its own database. */
   async function besideClear(name: SideName): Promise<Surroundings> {
     if (!surroundings.databaseUrl) throw new Error('this row needs --database-url');
     const url = new URL(surroundings.databaseUrl);
@@ -137,7 +137,7 @@ async function startPlatform(): Promise<{ platformUrl: string; smtpUrl: string }
   return z.object({ platformUrl: z.string(), smtpUrl: z.string() }).parse(message);
 }
 
-/** The dev server that `npm start` uses. */
+/** Starts Temporal's dev server, as `npm start` does. */
 async function startEngine(): Promise<{ address: string; pids: number[] }> {
   const server = await startTemporal({ dataDir: directory, host: '127.0.0.1', port: 0, uiPort: 0, namespace: 'default', say });
   running.push(() => server.stop());

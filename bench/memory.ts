@@ -75,7 +75,7 @@ async function measure(name: string, database: Database, rows: number): Promise<
 }
 
 /**
- * Inserts chains of 400 days, with 40,000 assignments and 20 rules. Every tenth chain has a ticket. 2 % of the chains failed.
+ * Inserts chains of the last 400 days, for 40,000 assignments and 20 rules. Every tenth chain has a ticket, and 2 % have failed.
  * The texts are as long as encrypted texts.
  */
 async function make(database: Database, companyId: string, rows: number): Promise<void> {

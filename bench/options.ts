@@ -37,7 +37,7 @@ const schema = z.object({
   /** The address of a running Temporal server; the bench uses its namespace `default`. */
   temporal: z.string().optional(),
   /**
-   * Processes of that server on this machine. The bench measures the CPU and memory of these processes and of all their children.
+   * The ids of that server's processes on this machine. The bench measures their CPU and memory, with all their children.
    */
   'engine-pids': z
     .string()

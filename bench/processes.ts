@@ -41,7 +41,7 @@ export function residentMiB(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + Number(stat(pid)[21] ?? 0) * (pageBytes / 2 ** 20), 0);
 }
 
-/** Starts a measurement. */
+/** Measures CPU and memory from the creation of the meter until `stop`. */
 export class Meter {
   readonly #pids: Groups<number[]>;
   readonly #before: Groups<number>;

@@ -1,4 +1,4 @@
-/** The measurements. Each row POSTs the same chains to both sides and reports the results. */
+/** The measurements. Each row of the results POSTs the same chains to the relay and to the side that it is compared with. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
@@ -166,7 +166,7 @@ async function oneByOne(trial: Trial, shape: Shape, count: number): Promise<Late
   return found;
 }
 
-/** An effect is due at the time of its POST plus the delay. */
+/** Measures the lag of effects that are due in the same second. An effect is due at the time of its POST plus the delay. */
 async function dueAtOnce(trial: Trial, { due }: Sizes): Promise<Metric[]> {
   await warmUp(trial, after2s, 20);
   const run = trial.newRun();
@@ -213,7 +213,7 @@ async function besideHanging(trial: Trial, { hanging }: Sizes): Promise<Metric[]
   ];
 }
 
-/** Each chain that is reset waits for a delayed action that was started before the reset. */
+/** Measures new chains just after many others were reset. Each of those waits for a delayed action from before its reset. */
 async function afterResets(trial: Trial, { resets }: Sizes): Promise<Metric[]> {
   await warmUp(trial, one, 20);
   const waiting = trial.newRun();

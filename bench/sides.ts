@@ -41,10 +41,10 @@ export interface Side {
   stop(): Promise<void>;
 }
 
-/** The token of both companies of the relay; the bare side ignores it. */
+/** Each of the two companies of the relay has a rule with this id and token. The bare side ignores them. */
 export const rule = { relayId: '1', relayAccessToken: 'token-of-the-bench' };
 
-/** The rule with contents. Its contents are the same three sends as in a list. */
+/** The rule for events. Its contents make the same three sends from an event as the other rows POST in a list. */
 export const eventRule = { ...rule, relayId: '2' };
 const contents = {
   actions: [0, 1, 2].map((place) => ({

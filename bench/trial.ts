@@ -36,7 +36,7 @@ export class Trial {
     private readonly enginePids: readonly number[],
     /** The number of senders in a burst. */
     private readonly clients: number,
-    /** Sends an event for each chain. */
+    /** Whether to POST an event for each chain, instead of a list of actions. */
     private readonly asEvents: boolean,
   ) {}
 
@@ -80,7 +80,7 @@ export class Trial {
     return { took: now() - sent, body: JSON.parse(text) };
   }
 
-  /** POSTs this number of chains from several senders; each sender waits only for its answer. */
+  /** POSTs this number of chains from several senders. Each sender POSTs its next chain when the previous POST is answered. */
   async burst(count: number, actionsOf: (n: number) => Action[]): Promise<{ sent: number; answered: number }[]> {
     const posted: { sent: number; answered: number }[] = [];
     let next = 0;
@@ -93,7 +93,7 @@ export class Trial {
 
   /**
    * Waits until a run has this number of effects.
-   * @param seconds - the time limit. Without this limit, the function throws if effects are missing.
+   * @param seconds - after this time, the function returns the effects so far. If unset, it throws after `patienceSeconds`.
    * @returns the time of each effect's first arrival, by the effect's id; and the number of repeats
    */
   async arrived(run: string, count: number, seconds?: number): Promise<{ at: Map<string, number>; repeats: number }> {

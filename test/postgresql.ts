@@ -77,7 +77,7 @@ export class PostgresqlServer {
         return;
       } catch (error) {
         if (Date.now() > deadline) throw error;
-        // The lock file of a killed server would block the next server.
+        // The lock file of a killed server may have stopped this server. So the start is repeated.
         if (server.exitCode !== null) return this.start();
       }
     }

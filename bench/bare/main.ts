@@ -30,7 +30,7 @@ if (process.argv.includes('worker')) {
   const worker = await Worker.create({
     connection: await NativeConnection.connect({ address }),
     taskQueue,
-    // The build has made the bundle, as for the relay. A bundler in this process would add to the measured memory.
+    // `npm run build` has made this bundle of the workflows. A bundler in this process would add to the measured memory.
     workflowBundle: { code: readFileSync(WORKFLOW_BUNDLE, 'utf8') },
     activities,
     // These values are the same as in src/worker/worker.ts.

@@ -1,4 +1,4 @@
-/** A chain of every kind, with an action in every state. With these chains, tests check which verbs are allowed. */
+/** Chains with every status, open and closed, each with one action in every state. With them, tests check the allowed verbs. */
 
 import { actionStates, chainStatuses } from '../../src/chain/outcome.js';
 import type { ActionResource, ChainResource } from '../../src/contract/chain-resource.js';

@@ -1,4 +1,4 @@
-/** Local HTTP servers for the command: a real app, or a server that answers from a script and records requests. */
+/** Local HTTP servers for tests of the command `relay`: a real app, or scripted answers and a record of the requests. */
 
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';

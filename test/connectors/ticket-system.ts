@@ -20,8 +20,8 @@ type Doubts = Record<string, boolean>;
 export interface TicketSystemCase<State extends VendorState, Failure extends string> {
   kind: string;
   /**
-   * Facts about the vendor that its documentation leaves open. All tests run with the usual settings of the simulator, and again
-   * with all settings reversed.
+   * Facts about the vendor that its documentation leaves open. Each is a setting of the simulator. All tests run with the usual
+   * settings, and again with all settings reversed.
    */
   doubts: Doubts;
   /** With these settings, the connector must fail, for example because the vendor lacks the call. */

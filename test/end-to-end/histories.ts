@@ -58,8 +58,8 @@ export function unrecordedPatches(): string[] {
 }
 
 /**
- * All lines for released versions that SHA256SUMS has had in any commit, or the reason why they cannot be read. A version without
- * a tag is not released, so its folder may be recorded again.
+ * Every line about a released version that SHA256SUMS had in some commit, or the reason why git cannot read these lines. A
+ * version without a tag is not released, so its folder may be recorded again.
  */
 export function committedLines(): { lines: string[] } | { unknown: string } {
   const git = (...args: string[]) => execFileSync('git', ['-C', directory, ...args], { encoding: 'utf8', stdio: 'pipe' });

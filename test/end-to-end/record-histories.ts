@@ -418,7 +418,7 @@ records(['slow', 'cancelled-in-flight'], async (save) => {
   const assignment = await stack.assignment();
   const start = () =>
     company.start([udf('T'), send(assignment, { groupId: '501' }), udf('T'), udf('T', { delayInSeconds: '3000' })]);
-  // The platform needs longer than a local try may take.
+  // The platform needs longer than a local try may take, so the send becomes an ordinary activity.
   await stack.breakPlatform({ delayMs: 4000, path: 'send' });
   const [slow, cancelled] = [await start(), await start()];
   await eventually('an ordinary activity', async () => {
@@ -437,7 +437,7 @@ records(['slow', 'cancelled-in-flight'], async (save) => {
 
 records(['done-though-cancelled', 'done-though-cancelled-delayed-action'], async (save) => {
   const company = await stack.company();
-  // The platform needs longer than a local try may take.
+  // The platform needs longer than a local try may take, so the send becomes an ordinary activity.
   await stack.breakPlatform({ delayMs: 4000, path: 'send' });
   const { chainId, workflowId } = await company.start([
     send(await stack.assignment(), { groupId: '501', delayInSeconds: '1' }),

@@ -47,8 +47,8 @@ export async function demoScene(stack: Stack): Promise<Scene> {
 }
 
 /**
- * Starts one workflow of each kind. In the chain `running`, an action is being retried. The workflow `delayed` is a
- * `DelayedAction`. The stack needs a retry budget of minutes.
+ * Starts one workflow of each kind. In the chain `running`, an action is being retried, so the stack needs a retry budget of
+ * some minutes. The workflow `delayed` is a `DelayedAction`.
  */
 export async function startShownChains(stack: Stack, scene?: Scene) {
   const { company, assignment, other, ticket, cfValue, carefree: given } = scene ?? (await ownScene(stack));

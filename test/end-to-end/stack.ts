@@ -362,7 +362,7 @@ export interface Mail {
   Created: string;
 }
 
-/** Reports the unmet condition and the last observation. */
+/** Means that a condition is not met yet. `seen` is what the test has observed instead. */
 export class Unmet {
   constructor(readonly seen: unknown) {}
 }
@@ -407,7 +407,7 @@ export async function replayable(client: Client, workflowId: string, runId?: str
   return history;
 }
 
-/** A stack replays at most this number of histories. A file with many chains has only a few kinds of chains. */
+/** A stack replays at most this number of histories. This is enough, because many chains of a test file are alike. */
 const mostReplayed = extent(60, 200);
 
 /** Checks that every history replays. Otherwise a restarted worker could not continue the chain. */

@@ -105,7 +105,7 @@ export async function startEvents(world: World, perSecond: number, random: () =>
           return;
         }
       } catch {
-        // The process was down or slow, but it may have accepted the event.
+        // The process was down or slow. It may have accepted the event, so the next try has the same idempotency key.
       }
       await sleep(wait + Math.random() * wait);
     }

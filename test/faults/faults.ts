@@ -192,7 +192,7 @@ export function faultsOf(world: World, older?: string): Fault[] {
           if (length > 0) spawnSync('fallocate', ['--length', `${length}`, `${ballast}-${ballasts++}`]);
         };
         const until = Date.now() + seconds * 1000;
-        // The log is on the same disk, so log lines may be lost.
+        // The evidence is in these errors, not in PostgreSQL's log, because the log is on the full disk, too.
         const refusals: string[] = [];
         const isFull = () => !postgresql.isRunning() || refusals.length > 0;
         const note = (error: { code?: string }) => {

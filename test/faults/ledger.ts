@@ -2,7 +2,7 @@
  * The platform, the ticket system and the mail server of the fault tests, as one process. It records every effect that reaches
  * it. It shares no code with the relay, because it checks the relay.
  * A target with the ending `gone` does not exist. A target with the ending `flaky` is refused once. `GET /ledger` returns the
- * entries. `PUT /mail` `{"breaks": true}` breaks the connection after a message is accepted and before its acknowledgement.
+ * entries. After `PUT /mail` `{"breaks": true}`, each connection breaks when a message is accepted but not yet acknowledged.
  */
 
 import { createServer as createHttpServer } from 'node:http';

@@ -19,7 +19,7 @@ export interface Order {
   states: ActionState[];
 }
 
-/** An action's effect, and its target in the ledger. */
+/** The targets in the ledger that an action's effects can have. */
 export function targetsOf(name: string, index: number) {
   const target = `${name}-${index}`;
   return [target, `${target}-b`, `${target}-flaky`] as const;

@@ -1,6 +1,6 @@
 /**
  * `npm run test:faults -- [--chains 10000] [--per-second 4] [--fault-seconds 20] [--seed N] [--only part of a fault's name]
- * [--dev-server]`: sends chains of random shapes while faults strike, and then checks every promise.
+ * [--dev-server]`: sends chains of random shapes while faults strike, and then checks every promise of the relay.
  * Needs PostgreSQL, root for the full disk, libfaketime for the clocks, and Go for the full Temporal server. Exits with 1 if a
  * promise was broken.
  */

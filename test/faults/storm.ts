@@ -110,7 +110,7 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
           return;
         }
       } catch {
-        // The process was down or slow, but it may have accepted the request.
+        // The process was down or slow. It may have accepted the request, so the next try has the same idempotency key.
       }
       await sleep(wait + Math.random() * wait);
     }
@@ -184,7 +184,7 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
     await Promise.all(Array.from({ length: 8 }, check));
   }
 
-  /** Checks that each accepted chain has one row. The collector writes the last status into this row later. */
+  /** Checks that each accepted chain has one row with its last status. The collector may need a minute to write this status. */
   async function checkRows(): Promise<void> {
     const accepted = sent.filter(({ chainId }) => chainId);
     const read = async (): Promise<string[]> => {

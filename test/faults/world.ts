@@ -162,7 +162,7 @@ async function build({ fullServer, say, env: more = {} }: Options, closing: (() 
     await part.start();
     closing.push(() => part.end('SIGKILL'));
   }
-  // For `prometheus --config.file`; `dashboard.ts` draws its data.
+  // A configuration for `prometheus --config.file`. dashboard.ts draws the data that this Prometheus collects.
   const targets = Object.values(ours).map(({ url }) => new URL(url).host);
   const scrape = { job_name: 'relay', scrape_interval: '5s', static_configs: [{ targets }] };
   writeFileSync(join(keptLogs, 'prometheus.yml'), JSON.stringify({ scrape_configs: [scrape] }));
@@ -173,7 +173,7 @@ async function build({ fullServer, say, env: more = {} }: Options, closing: (() 
     });
 
   const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
-  /** Sends the request to both APIs in turn until one answers. So the request must be safe to repeat. */
+  /** Repeats the request, each time to a random one of the two APIs, until one answers. So it must be safe to repeat. */
   const ask = async (method: string, path: string, body?: unknown) => {
     for (;;) {
       const { url } = Math.random() < 0.5 ? api1 : api2;
@@ -276,7 +276,7 @@ export function processPart({ name, file, args, env, log, ready }: Command): Par
   };
 }
 
-/** The full server stores its ports as signed 16-bit numbers. It uses this port and the next nine. */
+/** A port for the full server, which also uses the next nine. All are below 32768, because it stores ports as signed 16 bits. */
 async function temporalsPort(): Promise<number> {
   const port = 20_000 + 10 * Math.floor(Math.random() * 1200);
   return assertPortFree('127.0.0.1', port, 'PORT').then(() => port, temporalsPort);

@@ -14,11 +14,11 @@ import type { Answers, Order } from './abuser.js';
 const mostCalls = 60;
 const actor = { kind: 'admin' } as const;
 
-/** A platform and ticket system. It answers requests below `/well` at once, and requests below `/hang` only after `letGo`. */
+/** A platform and ticket system. It answers requests below `/well` immediately, requests below `/hang` only after `letGo`. */
 async function startSystems() {
   let hanging: ServerResponse[] = [];
   let most = 0;
-  /** The first call about each ticket. */
+  /** The time of the first call about each ticket. */
   const tickets = new Map<string, number>();
   const server = createServer((call, answer) => {
     const [, way, kind, id = ''] = (call.url ?? '').split('/');
@@ -34,7 +34,7 @@ async function startSystems() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     tickets,
-    /** The highest number of calls that hung at once. */
+    /** The highest number of calls that hung at the same time. */
     mostHanging: () => most,
     letGo() {
       for (const answer of hanging) answer.end('{}');
@@ -171,7 +171,7 @@ export async function twoCompanies(stack: Stack, most: number, pauseMs = 0) {
     },
   ];
 
-  /** Sends chains in sequence and waits for their effects. @returns milliseconds from each POST to the chain's last effect. */
+  /** Sends a chain every `gapMs`, and waits for all effects. @returns milliseconds from each POST to its chain's last effect. */
   async function chains(count: number, gapMs: number): Promise<number[]> {
     const other = await company();
     const ran = Array.from({ length: count }, async (_, n) => {

@@ -150,7 +150,7 @@ export async function fuzz(
       await (below(50) === 0 ? raw(one(rawRequests)) : http());
     }
   };
-  // Sends many requests at once, because wrong tokens get slow answers.
+  // Sends many requests in parallel, because the API delays many of its answers to wrong tokens.
   await Promise.all(Array.from({ length: 128 }, send));
   await Promise.all([shunned, ...dispatchers].map((dispatcher) => dispatcher.close()));
   return { sent, authenticated, answers, wrong };

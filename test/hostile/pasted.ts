@@ -134,7 +134,7 @@ const unkeepable = (value: unknown): boolean => {
   return typeof value === 'object' && value !== null && Object.entries(value).flat().some(unkeepable);
 };
 
-/** The required outcome of a body, if it has one meaning. */
+/** The required outcome of a body. `actions` is absent if no meaning is certain. */
 interface Expected {
   /** `meant`: the actions of the template run. `apart`: the pasted text added JSON fields. `broken`: no action may run. */
   kind: 'meant' | 'apart' | 'broken';

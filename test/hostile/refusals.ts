@@ -26,7 +26,7 @@ const cost = async (): Promise<Cost> => {
   return ((await once(child, 'message')) as [Cost])[0];
 };
 
-// This token cannot be guessed. A guessable token would get slow answers, and the CPU would be idle.
+// The API delays its answers to guessable tokens, so the test would measure an idle CPU. This token is long and random.
 const wrong = { relayId, relayAccessToken: makeCredential('rlt_') };
 const action = { action: 'ticket_updateUDF', externalSystemTicketId: '1', cfName: 'f', cfValue: 'v', ...wrong };
 const small = JSON.stringify([action]);

@@ -13,7 +13,7 @@ import { pasted } from './pasted.js';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const mega = (bytes: number) => Math.round(bytes / 2 ** 20);
-/** The maximum growth since the first 20 % of the bodies. */
+/** How much the process's memory may grow after the first 20 % of the bodies. */
 const mostGrowthMb = 60;
 /** Several companies, because the relay stores the refused requests of one company one after another. */
 const companies = ['p0', 'p1', 'p2', 'p3'];

@@ -43,7 +43,7 @@ for (let part = 0; part < parts; part += 1) {
   for (const [answer, times] of Object.entries(result.answers)) answers[answer] = (answers[answer] ?? 0) + times;
   last = await cost();
   wrong.push(...result.wrong, ...last.errors.filter((line) => line.includes('"level":"error"')));
-  // After a tenth of the requests, or of the time, the process has warmed up.
+  // Memory counts from here: after a tenth of the requests, or of the time, the process has warmed up.
   if (part >= parts / 10 - 1 || Date.now() - began > seconds * 100) warm ??= last;
   if (part % 10 === 9 || warm === last) say(`${sent} sent: ${shown(last)}`);
   if (Date.now() > until) break;

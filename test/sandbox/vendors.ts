@@ -65,8 +65,8 @@ export function served<State extends VendorState, Failure extends string>(create
 type CutOff = { name: 'cut-off' | 'cut-off-after'; times: number };
 
 /**
- * Declares a test: the connection is cut before a change, and after a change. @param note - the field that `setNote` changes:
- * `Ring twice` at first
+ * Declares a test: the connection is cut before a change, and after a change.
+ * @param note - returns the field that `setNote` changes. Its first value is `Ring twice`.
  */
 export function itCutsConnections(
   simulator: { vendor: { faults: { now?: unknown }; state: VendorState } },

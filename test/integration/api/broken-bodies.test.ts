@@ -168,8 +168,8 @@ function listsInDocs(): Map<string, Told> {
   const limits = readFileSync(new URL('../../../../docs/limits.md', import.meta.url), 'utf8');
   const [, section = ''] = limits.split(/^#+ What happens to a broken body$/m);
   const [upToNext = ''] = section.split(/^#/m);
-  // `**runs** … (202):` or `**keeps** … (400 \`malformed-body\`):`, then bullets `- Text: a tab in a text; …`. If the line before
-  // the bullets has no answer, each bullet has its own: `- 401 \`wrong-token\`: …`.
+  // A list begins with `**runs** … (202):` or `**keeps** … (400 \`malformed-body\`):`. Then come bullets such as `- Text: a tab
+  // in a text; …`. If the first line has no answer in brackets, each bullet has its own: `- 401 \`wrong-token\`: …`.
   const told = upToNext.split('\n\n').flatMap((paragraph, at, paragraphs) => {
     if (!paragraph.startsWith('- ')) return [];
     const [, becomes = '', common] = /\*\*(\w+)\*\* .*?(?:\((.+)\))?:$/.exec(paragraphs[at - 1] ?? '') ?? [];
@@ -305,7 +305,7 @@ describe('keeping a broken body', () => {
     const before = chains.length;
     const answer = await ask('POST', `${at}/resend`, {
       ...{ proposed: true, leaveOut: strange },
-      actions: { 0: { bodyHtml: '<p>Late</p>' } }, // The added action used its own token.
+      actions: { 0: { bodyHtml: '<p>Late</p>' } }, // The added action has taken this field of the first action.
     });
     assert.equal(answer.status, 202, answer.text);
     assert.equal(chains.length, before + 1);

@@ -353,7 +353,7 @@ describe('the body of an event', () => {
       );
       assert.equal(kept?.body?.text, body.slice(0, 256 * 1024));
       assert.equal(kept?.body?.cut, status === 413);
-      // The fake has started one workflow: the notice.
+      // The relay has started one workflow at the fake Temporal: the notice.
       const began = started.mock.calls.slice(starts).map(({ arguments: [type] }) => type);
       assert.deepEqual(began, ['NoticeDelivery']);
       assert.deepEqual(await events(relayId), []);

@@ -1,4 +1,4 @@
-/** Under `npm start`, a manager connects the simulators of the machine. Otherwise no key reaches an address of the machine. */
+/** Under `npm start`, a manager can connect the machine's simulators. Otherwise no key can set an address of the machine. */
 
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
@@ -35,7 +35,7 @@ async function served(offered?: typeof simulators) {
 const connectors = createConnectors({ allowPrivateNetworks: true, mailFrom: 'relay@relay.example' });
 after(() => connectors.close());
 
-/** Calls the connected system, as a worker does. A system with an address of a key would be called only at a public address. */
+/** Calls the connected system, as a worker does. If the address counted as set by a key, only a public address would work. */
 async function check(company: StoredCompany | undefined, section: string): Promise<void> {
   assert(company);
   const limits = { timeoutMs: 15_000, attempt: 1 };

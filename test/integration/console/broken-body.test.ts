@@ -46,7 +46,7 @@ async function onThePage(): Promise<void> {
   const rule = { relayId: served.relayId, relayAccessToken: served.relayAccessToken };
   const udf = { action: 'ticket_updateUDF', ...rule, externalSystemTicketId: '7003', cfName: 'Dispatched', cfValue: 'no' };
 
-  /** The event's note is pasted into the text of an e-mail. */
+  /** Sends a body with this note pasted into the text of an e-mail, so that the JSON breaks. @returns the page of the request. */
   function refuse(note: string): Promise<string> {
     const email = {
       action: 'sendEmails',

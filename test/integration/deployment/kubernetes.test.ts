@@ -208,7 +208,7 @@ describe('deploy/kubernetes', () => {
       assert(!('RELAY_ALLOW_PLAIN_STORAGE' in variables), `${name} would start without secrets`);
       assert.equal('RELAY_ADMIN_TOKEN' in variables, name === 'relay-api');
       assert('SMTP_URL' in variables, 'the worker sends notices, the API links to sign in');
-      // The kubelet calls from outside the pod.
+      // The kubelet calls from outside the pod, so the process must listen on all addresses.
       assert.equal(variables.HOST, '0.0.0.0');
       const [port] = container.ports ?? [];
       assert.equal(String(port?.containerPort), variables[name === 'relay-api' ? 'PORT' : 'RELAY_METRICS_PORT']);

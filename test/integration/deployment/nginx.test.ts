@@ -238,13 +238,13 @@ describe('behind nginx', { skip: nginx === undefined && 'nginx is not installed'
       it(what, async () => {
         seen = [];
         const { statuses } = await send(text);
-        // nginx refuses a request that nginx and the relay would split differently.
+        // No hidden second request reaches the relay: nginx refuses bytes that the two could split into different requests.
         assert.deepEqual(
           seen.filter(({ url }) => /smuggled/.test(url ?? '') && !/%0d%0a/i.test(url ?? '')),
           [],
         );
         assert(!statuses.includes(200) || /^GET \/healthz/.test(text), `${statuses}`);
-        // No answer is left for the next client on the connections to the relay.
+        // nginx reuses its connections to the relay. The next client must get the answer to its own request.
         for (let n = 0; n < 3; n += 1) {
           const next = await send(head('/problems/not-found'));
           assert.deepEqual([next.statuses, /<title>Not found/.test(next.text)], [[200], true]);

@@ -1,4 +1,4 @@
-/** Bodies that a template broke. They run if they have one meaning. Otherwise they are kept, reported, and sent as proposed. */
+/** Bodies that a template broke. A body with only one possible meaning runs. Others are kept and reported, and can be resent. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -204,7 +204,7 @@ describe('a body with a value that may have closed its string', () => {
       const same = (response: Response) => [...response.headers].filter(([name]) => !['date', 'content-length'].includes(name));
       const strange = await send(company.companyId, ...make(stranger));
       const known = await send(company.companyId, body, headers);
-      const isAlike = strange.status === status; // A stranger gets no parse error for almost valid JSON.
+      const isAlike = strange.status === status; // false for almost valid JSON: there, a stranger gets no parse error
       if (isAlike) assert.deepEqual(same(known), same(strange));
       const ofColumns = (text: string) => text.replaceAll(/\d+/g, 'n');
       const answer = await problemOf(known, status);

@@ -11,8 +11,8 @@ import { type Action, email, eventually, send, startStack, Unmet, udf } from '..
 const stack = await startStack();
 
 /**
- * On a busy machine, some chains need more events, or need no timer because the delay is already over. One chain is enough to
- * show the cost.
+ * The test runs this number of chains, and one of them must have exactly the expected cost. On a busy machine, some chains need
+ * more events, or need no timer because the delay is already over.
  */
 const chains = 5;
 

@@ -1,4 +1,4 @@
-/** E-mails to several recipients. Some recipients already have a copy. */
+/** E-mails to several recipients, while some of them already have a copy. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

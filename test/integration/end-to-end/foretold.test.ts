@@ -55,7 +55,7 @@ function read(elements: readonly Action[]): ChainAction[] {
   return request.ok ? request.actions : assert.fail(JSON.stringify(request.problems));
 }
 
-/** Runs the chains until each chain has ended, waits for a person, or waits for a long time. */
+/** Runs a chain until it comes to rest: it has ended, or all its other actions wait behind a held action. */
 async function run(actions: ChainAction[]): Promise<ChainResource> {
   const chainId = randomUUID();
   const now = new Date().toISOString();

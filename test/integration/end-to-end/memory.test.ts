@@ -19,7 +19,7 @@ type Company = Awaited<ReturnType<typeof stack.company>>;
 
 /**
  * The collector of the worker gets no lease, so that only the tests' own collectors run. These collectors begin like a restarted
- * worker. The worker loses the ends of chains, like a worker that crashes.
+ * worker. The worker does not write the ends of chains into the rows, like a worker that crashes.
  */
 const writeEnd = chains.end.bind(chains);
 const losesEnds = mock.method(chains, 'end', () => {});
@@ -132,7 +132,7 @@ it('needs no collector for the end of a chain, which its worker writes as the co
   );
   await stack.database.query('DELETE FROM chains WHERE company_id = $1', [company.companyId]);
   const read = await collected(company, [failed], ({ closedAt }) => closedAt !== undefined);
-  // The worker and Temporal use different clocks for the time of the end.
+  // The two times of the end are not compared, because the worker and Temporal use different clocks.
   const comparable = ({ closedAt: _, place: __, details = '', ...row }: ChainRow) => ({ ...row, details: JSON.parse(details) });
   assert.deepEqual(
     read.flatMap((row) => row && comparable(row)),
@@ -219,7 +219,7 @@ it('the collector misses nothing and writes nothing twice, if it is killed at an
   await newCollector().pass();
   assert.deepEqual(await dump(), written, 'not even updated_at');
 
-  // The backup has some of the chains, in their state of yesterday. It does not have the younger chains. Its watermark is old.
+  // As after a restore of yesterday's backup: one chain has an old row, the other rows are missing, and the watermark is old.
   const [known = '', ...younger] = chainIds;
   await stack.database.query('DELETE FROM chains WHERE company_id = $1 AND chain_id = ANY ($2::text[])', [companyId, younger]);
   await stack.database.query(

@@ -32,7 +32,7 @@ async function waiting(companyId: string, count: number): Promise<void> {
   });
 }
 
-// Each test waits for the pauses of its own company.
+// The tests run in parallel: each has its own company, and mostly waits for a pause to end.
 describe('a paused connector', { concurrency: true }, () => {
   it('keeps its actions waiting, in order, until the pause ends; people are notified once', async () => {
     const company = await stack.company();

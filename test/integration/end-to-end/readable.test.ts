@@ -1,4 +1,4 @@
-/** The texts of a chain in the Web UI without opening a payload, through the UI's own API. */
+/** The texts about a chain that the Web UI shows before a payload is opened. The tests read them through the UI's own API. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -16,7 +16,7 @@ const stack = await startStack({ rateLimitPerMinute: perMinute });
 
 type Company = Awaited<ReturnType<Stack['company']>>;
 
-/** The company's rejected requests, as its key lists them. */
+/** Creates a key of the company. @returns functions that read and resend the company's refused requests with this key. */
 async function keyOf({ companyId }: Company) {
   const made = await stack.store.keys.create(companyId, 'console', admin);
   assert(typeof made === 'object');
@@ -341,7 +341,7 @@ describe('the list of rejected requests', () => {
     const [id = ''] = ids;
     assert.deepEqual((await keyTwo.list()).items, []);
     const statusOf = async (...request: Parameters<typeof keyOne.ask>) => (await keyTwo.ask(...request)).status;
-    // The address has failed often enough in this file to get 429 instead.
+    // The address has failed so often in this file that it may get 429 instead of 401.
     for (const path of ['', `/${id}`]) assert([401, 429].includes(await statusOf(path, 'GET', one.companyId)));
     assert([401, 429].includes(await statusOf(`/${id}/resend`, 'POST', one.companyId)));
     assert.equal(await statusOf(`/${id}`), 404);

@@ -71,7 +71,7 @@ describe('/metrics', () => {
 
   it('counts failing workflow tasks', async () => {
     const connection = client.connection as NativeConnection;
-    const ownQueue = `${taskQueue}-failing`; // This queue is separate, because a failed task does not replay.
+    const ownQueue = `${taskQueue}-failing`; // At its end, the stack replays its own queue, but a failed task does not replay.
     const worker = await Worker.create({ connection, taskQueue: ownQueue, workflowBundle: { codePath: bundlePath } });
     await worker.runUntil(async () => {
       const workflowId = `nobody-knows-${randomUUID()}`;

@@ -50,7 +50,7 @@ describe('a Temporal server that does not answer', { concurrency: true }, () => 
       const { chainId } = await company.start([udf('T', { delayInSeconds: '3000' })]);
       const proxy = await startProxy(process.env.RELAY_TEST_TEMPORAL_ADDRESS ?? '');
       const connection = await kind.connect({ address: proxy.address });
-      // The other client may have a pending retry, and no test can catch its error.
+      // A `Connection` stays open: after its end, a pending retry could throw an error that no test can catch.
       if (connection instanceof NativeConnection) after(() => connection.close());
       const log = pino({ level: 'silent' });
       const port = await freePort('127.0.0.1');

@@ -85,7 +85,7 @@ it('no span says what a company sent, or who sent it', () =>
   assert.doesNotMatch(JSON.stringify(spans), new RegExp(`x\\.example|${company.relayAccessToken}|Subject`)));
 
 it('a process without an endpoint loads no tracing code', () => {
-  /** Returns whether tracing is on, and the number of loaded OpenTelemetry files. prom-client's interface does not count. */
+  /** Returns whether tracing is on, and the number of loaded OpenTelemetry files, except its API, which prom-client loads. */
   const loadedBy = (env: Record<string, string>, files: string[]) => {
     const script = `
       import { createRequire } from 'node:module';

@@ -28,7 +28,7 @@ describe('the search for the Temporal program', () => {
     chmodSync(whole, 0o755);
     return whole;
   };
-  /** A search in a temporary home folder. The script takes the place of the download. */
+  /** Searches in a temporary home folder. @param download - a script that runs in place of the real download. */
   const find = (download: string, change: Partial<Search> = {}) =>
     findTemporal({
       dataDir: join(home, 'data'),

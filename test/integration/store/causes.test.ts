@@ -202,7 +202,7 @@ for (const { name, open, skip } of testDatabases) {
       await store.causes.hold(why(companyId, 'held'), action('c'));
       await database.query("UPDATE held_actions SET ended_at = now() - interval '4 days' WHERE chain_id = 'a'");
       await database.query("UPDATE causes SET updated_at = now() - interval '4 days' WHERE company_id = $1", [companyId]);
-      // This is another process, which has not pruned yet.
+      // This store stands for another process, which has not pruned yet.
       await createStore(database, { keyring }).causes.hold(why(companyId, 'held'), action('d'));
       assert.deepEqual(await database.query('SELECT cause_id FROM causes WHERE company_id = $1', [companyId]), [
         { cause_id: 'held' },

@@ -67,7 +67,7 @@ for (const { name, open, skip } of testDatabases) {
         ['wo', ['wo-18'], [], [], []],
         ['O-17', [], [], [], []],
         ['T', [], ['T%1', 'T_2'], [], []],
-        ['T%', [], ['T%1'], [], []], // no pattern of LIKE
+        ['T%', [], ['T%1'], [], []], // `%` is plain text, not a pattern of LIKE
         ['T_', [], ['T_2'], [], []],
         ['Ü', [], ['Ü-3'], [], []],
         ['find-', [], [], [first, second], []],

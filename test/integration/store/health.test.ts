@@ -122,7 +122,7 @@ for (const { name, open, skip } of testDatabases) {
       );
       assert.equal(hours.length, 24);
       const { at, events, usual } = hours.at(-1) ?? assert.fail();
-      // A chain of two rules counts once. The fourth week is before the first chain of the company.
+      // A chain of two rules counts once. `usual` is the median of three weeks: four weeks ago, the company had no chain yet.
       assert.deepEqual([at, events, usual], [iso(now - hour / 2), 5, 2]);
       const { rules: inWeek, ...all } = await store.health.company(companyId, iso(now - 8 * day), iso(now - 6 * day));
       assert.deepEqual(all, { events: 1, chains: 1, failed: 1, nobody: 0, refused: 0 });

@@ -6,7 +6,7 @@ import type { Turn } from '../../../src/store/notices.js';
 import { createStore, type Store } from '../../../src/store/store.js';
 import { admin, keyring, newCompany, testDatabases } from '../../store/databases.js';
 
-/** Three single notices, and a digest at most every 600 seconds. */
+/** In 600 seconds, this budget allows three single notices and one digest. */
 const budget = { notices: 4, seconds: 600 };
 
 for (const { name, open, skip } of testDatabases) {

@@ -352,7 +352,7 @@ for (const { name, open, skip } of testDatabases) {
         await database.query(`UPDATE tokens SET last_used_at = last_used_at - interval '61 seconds' WHERE token_id = $1`, [
           tokenId,
         ]);
-        // This process must first read the time of the last use.
+        // This store stands for another process, which must first read the time of the last use.
         const other = createStore(database);
         await other.tokens.authenticate('used', [{ relayId: made.relayId, relayAccessToken }]);
         other.settings.close();

@@ -619,7 +619,7 @@ async function lookAround(): Promise<void> {
 
   it('retries one of many chains first, and shows the result', async () => {
     const chainIds = await startHeldAt('404412', 2);
-    // A key may sign in ten times a minute.
+    // This test uses `manage`, because other tests sign in with `steer`, and a key may sign in only ten times a minute.
     const page = await pageOf(keys.manage);
     const card = page.getByRole('region').filter({ hasText: '404412' });
     await card.getByRole('button', { name: /^Change the assignment number of this one/ }).click();

@@ -65,7 +65,7 @@ describe('the package', { skip }, async () => {
     execFileSync(join(modules, '.bin', bin), args, { cwd: user, encoding: 'utf8', env: { ...process.env, ...env } });
 
   it('contains no development dependency, and no sandbox', () => {
-    // The dependencies of dependencies are installed as well.
+    // The list omits the dev dependencies that other packages also need, because these are installed.
     for (const name of ['typescript', '@biomejs/biome', '@temporalio/testing', '@electric-sql/pglite', 'playwright-core'])
       assert(name in packageJson.devDependencies && !existsSync(join(modules, name)), name);
     for (const folder of ['dist/src/sandbox', 'dist/test', 'dist/bench', 'src', 'test'])

@@ -80,12 +80,12 @@ interface Fixture {
   variables: Record<string, string>;
 }
 
-/** Commands find the chain by search attributes, which Temporal writes a moment later. */
+/** Waits until commands can find the chain by its search attributes, which Temporal writes a moment later. */
 async function listed(query: string): Promise<void> {
   await eventually(query, async () => ((await stack.client.workflow.count(query)).count > 0 ? true : new Unmet(0)));
 }
 
-/** The relay's lists come from rows, which a worker updates about once a second. */
+/** Waits until the relay lists the chain. The lists come from rows, which a worker updates about once a second. */
 async function inRows({ companyId }: Company, chainId: string, filter: Parameters<typeof stack.store.chains.list>[1]) {
   await eventually('the row of the chain', async () => {
     const { items } = await stack.store.chains.list(companyId, filter, { limit: 100 });
@@ -212,7 +212,7 @@ const fixtures: Record<string, () => Promise<Fixture>> = {
     await enable(false);
     assert.equal((await company.post([udf('T')])).status, 401);
     await enable(true);
-    // The relay keeps the request after the answer.
+    // The relay stores the refused request a moment after it has answered.
     const { rejectedId } = await eventually('the rejected request', async () => {
       const { items } = await stack.store.rejected.list(company.companyId, { limit: 1 });
       return items[0] ?? new Unmet(items);

@@ -116,7 +116,7 @@ describe('any input', () => {
 });
 
 describe('an accepted request (202)', () => {
-  /** One action, and its effect on its own assignment in the zone 94016. */
+  /** One action, its delay, and a condition. `holds` says whether the condition is true: the assignment has the zip 94016. */
   const action = fc.record({
     kind: fc.constantFrom('send', 'udf', 'email'),
     delay: fc.constantFrom(undefined, undefined, undefined, '0', '1'),

@@ -1,5 +1,5 @@
 /**
- * A query that is answered in a workflow task makes the SDK complete that task at once. Then the workflow hears about a finished
+ * A query that is answered in a workflow task makes the SDK end that task early. Then the workflow hears about a finished
  * local activity one task later than in a replay, together with signals that came in between. These tests cause this delay for
  * most of the chains. At the end, the stack replays every history. Most histories would not replay if a workflow released its
  * lock during a local activity.

@@ -69,7 +69,7 @@ it('a chain with a full history refuses a retry and says why; its delayed action
   await retried(1);
   await company.steer(chainId, 'retry', 0);
   await retried(2);
-  // The server ends a chain at 50 MiB. The signals come one at a time, so that no workflow task takes longer than 10 seconds.
+  // The server ends a chain at 50 MiB of history. The signals wait for each other, because a workflow task has only 10 seconds.
   for (let sent = 0; sent < 22; sent += 1) {
     await handle.signal(steeringSignals.skip, 'x'.repeat(1_950_000));
     await eventually('the signal to be dealt with', async () => {

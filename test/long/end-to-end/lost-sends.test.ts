@@ -62,7 +62,7 @@ it('an arrived send is done; a send without visible effect waits for a person, a
   vendor.faults.now = { name: 'cut-off', times: 2, path: '/send' };
   const chains = {
     dropped: await post(dropped),
-    last: await post(last, callsTo(`http://127.0.0.1:${port}`, adminToken)), // The first attempt of this send is the last one.
+    last: await post(last, callsTo(`http://127.0.0.1:${port}`, adminToken)), // This API allows only one attempt.
     arrives: '',
   };
   const isSent = (id: string, status: string | number) =>

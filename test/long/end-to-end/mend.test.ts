@@ -6,7 +6,7 @@ import { bulkPreviewSchema, bulkSchema } from '../../../src/contract/chain-resou
 import { resetToFirst } from '../../end-to-end/resets.js';
 import { actor, adminToken, decided, email, eventually, send, startStack, Unmet, udf } from '../../end-to-end/stack.js';
 
-// On a busy machine, or after a change of the worker, a call can take longer than its timeout. It is then repeated.
+// The budget leaves time to repeat a call that takes longer than its timeout on a busy machine or after a change of the worker.
 const stack = await startStack({ retryBudgetSeconds: 120 });
 const states = (chain: { actions: { state: string }[] }) => chain.actions.map(({ state }) => state);
 const unknownAssignment = () => String(Math.floor(Math.random() * 1e12));

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
 import { eventually, send, startStack, Unmet, udf } from '../../end-to-end/stack.js';
 
-// On a busy machine a call may time out. It is then retried.
+// The budget leaves time to repeat a call that times out on a busy machine.
 const stack = await startStack({ retryBudgetSeconds: 120 });
 
 /** Waits until action 0 shows this reason for its wait. */

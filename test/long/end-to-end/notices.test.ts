@@ -1,6 +1,6 @@
 /**
- * Notices when many actions fail for the same reason: one about the first failure at once, one about all later failures, and one
- * about the recovery at the end.
+ * Notices when many actions fail for the same reason: immediately one about the first failure, then one about all later
+ * failures, and at the end one about the recovery.
  */
 
 import assert from 'node:assert/strict';
@@ -65,7 +65,7 @@ async function retryAll({ companyId }: Company, reason: string, since: string, c
   assert.equal((await bulk({ ...order, confirm: count })).status, 202);
 }
 
-// Each test has its own companies, and waits for at least one window.
+// Each test has its own companies, and waits for at least one digest.
 describe('chains that fail for the same reason', { concurrency: true }, () => {
   it('cause two notices if they are many, and one recovery after all have succeeded', async () => {
     const company = await stack.company();
@@ -88,8 +88,8 @@ describe('chains that fail for the same reason', { concurrency: true }, () => {
       const counts = mails.map((mail) => Number(/^Needs attention: (\d+) chain/.exec(headline(mail))?.[1]));
       return counts.reduce((sum, count) => sum + count, 0) === many - 1 ? mails : new Unmet(mails.map(headline));
     });
-    // Each window in which actions fail has one notice. On a busy machine, actions fail in several windows. The notifier gets a
-    // failure within five seconds.
+    // There may be one digest for each window of `digestSeconds` in which actions fail: on a busy machine, several windows. The
+    // notifier hears of a failure up to five seconds later.
     const windows = 1 + Math.floor((Date.parse(last) - Date.parse(first) + 5000) / (digestSeconds * 1000));
     assert.ok(digests.length <= windows, `${digests.map(headline)} in ${windows} windows`);
     const [digest] = digests;

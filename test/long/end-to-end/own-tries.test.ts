@@ -1,4 +1,4 @@
-/** The relay tries a held action again without a decision, first after half a minute. The tests wait at the same time. */
+/** The relay tries a held action again without a decision, first after half a minute. The tests run in parallel. */
 
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';

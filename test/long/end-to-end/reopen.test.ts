@@ -6,12 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainResource } from '../../../src/contract/chain-resource.js';
 import { email, eventually, send, startStack, Unmet, udf } from '../../end-to-end/stack.js';
 
-// On a busy machine a call can take longer than its timeout. It is then repeated.
+// The retry budget leaves time to repeat a call that times out on a busy machine.
 const stack = await startStack({ attentionWindowSeconds: 2, retryBudgetSeconds: 120 });
 const states = (chain: { actions: { state: string }[] }) => chain.actions.map(({ state }) => state);
 const unknownAssignment = () => String(Math.floor(Math.random() * 1e12));
 
-// Each test waits for at least one window of its own company.
+// Each test has its own company, and waits for the end of at least one attention window.
 describe('a chain that failed without a decision', { concurrency: true }, () => {
   it('is reopened by a retry, and continues where it stopped', async () => {
     const company = await stack.company();

@@ -202,7 +202,7 @@ describe('a restored database', { skip: !known && 'PostgreSQL is not installed' 
     await company.steer(open.chainId, 'runNow', 0);
     assert.equal((await company.ended(open.chainId)).status, 'completed');
     assert.deepEqual(await asked('E1'), { times: 2, keys: 1 });
-    // Actions that are due now run again automatically.
+    // Actions whose time has passed run again without a decision.
     await company.action(due.chainId, 0, 'done');
     await company.steer(due.chainId, 'runNow', 1);
     await company.ended(due.chainId);

@@ -61,8 +61,8 @@ describe(`a storm of queries, signals and cancels (seed ${seed})`, () => {
           () => handle.signal('report', { actions: [{ index, state: 'done' }] }),
           () => (below(40) === 0 ? handle.cancel() : handle.query('status')),
         )();
-      // Some of these calls arrive in one workflow task, which a query ends at once. A chain may have closed, or be busy with a
-      // local activity.
+      // Several of these calls may arrive in one workflow task, which a query ends early. A call may also fail, because the chain
+      // has closed, or is busy with a local activity.
       await Promise.allSettled([signal(), handle.query('status'), signal(), handle.query('status'), signal()]);
     };
     const end = Date.now() + extent(3_000, 8_000);

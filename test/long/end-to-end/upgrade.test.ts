@@ -1,7 +1,7 @@
 /**
- * An upgrade: chains of the last release continue with both workers, and with the current worker alone. A downgrade: chains of
- * the current worker continue with the release. A chain that the release cannot replay waits, shows why, and continues when the
- * current worker is back. Before the first release, its recorded histories replace the chains of the last release.
+ * An upgrade: chains of the last release continue while its worker and the current worker run, and with the current worker
+ * alone. A downgrade: chains of the current worker continue with the release. A chain that the release cannot replay waits, shows
+ * why, and continues when the current worker is back. Until there is a release, the recorded histories replace its chains.
  */
 
 import assert from 'node:assert/strict';

@@ -70,7 +70,7 @@ describe('the chains of the specification', () => {
   });
 });
 
-/** One action. `fields` changes its fields; `problems` and `warnings` omit the leading `/0/`. */
+/** An action `base`, with its fields changed by `fields`. The expected problems or warnings omit the leading `/0/`. */
 type Case = [what: string, base: Record<string, unknown>, fields: Record<string, unknown>, expected: string[]];
 
 function check(outcome: 'problems' | 'warnings', cases: Case[]) {

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 const directory = fileURLToPath(new URL('../../../console/', import.meta.url));
 const mostBytes = 60_000;
 
-/** The script and the scripts that it imports at once. */
+/** The script, and the scripts that it needs before it runs: its imports and their imports, but no `import()`. */
 function withImports(name: string, known = new Set<string>()): Set<string> {
   if (known.has(name)) return known;
   known.add(name);

@@ -11,7 +11,7 @@ const windowHours = 72;
 const noon = Date.parse('2026-07-03T12:00:00Z');
 
 /**
- * Holds an action until its end.
+ * Holds an action until the hold ends.
  * @param away - for each wait in turn, the hours by which the wait is longer, because no worker runs
  * @param decideAfter - hours from now until a person decides
  */

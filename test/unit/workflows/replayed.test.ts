@@ -101,7 +101,7 @@ class World {
     return driven;
   }
 
-  /** A local activity that has ended. The last task has recorded its end, and the workflow gets it with the next task. */
+  /** The end of a local activity. The last task has recorded this end, but the workflow gets it only with the next task. */
   #late: Job | undefined;
 
   async #localActivities(driven: Driven, task: Task): Promise<void> {

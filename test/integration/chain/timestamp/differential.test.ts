@@ -153,8 +153,8 @@ function simplePattern(random: Random): string {
 }
 
 /**
- * Letters of DateTimeFormatter, at least one of which SimpleDateFormat does not have. A space follows a padded letter,
- * because before another number, Java fails with a ClassCastException.
+ * Letters of DateTimeFormatter, at least one of which SimpleDateFormat does not have. A space follows each padded letter,
+ * because Java throws a ClassCastException if a number comes directly after a padded number.
  */
 function formatterPattern(random: Random): string {
   const texts = ['', '', ' ', '-', ':', "''", "'at'", "''''", '|', 'é', '[', ']'];

@@ -17,7 +17,7 @@ describe('a bulk correction that turns 200,000 letters into 200 million letters'
   const own = await tenant(stack, 'steer');
   const correction = { field: 'body', replace: { from: 'a', to: 'b'.repeat(1000) } };
   const order = { verb: 'mend', filter: { reason: 'DataMistake' }, correction };
-  /** The largest growth in bytes of the process, which is API and worker in one. */
+  /** The most memory that this process has used so far, in bytes. The process is API and worker in one. */
   const peak = () => process.resourceUsage().maxRSS * 1024;
 
   it('is refused in its preview, which shows a part of each text', async () => {

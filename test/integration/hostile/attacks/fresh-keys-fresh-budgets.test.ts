@@ -66,7 +66,7 @@ it('a company has a limited number of settings checks', async () => {
     });
   const all = await Promise.all(Array.from({ length: 25 }, check));
   const times = (wanted: number) => all.filter(({ status }) => status === wanted).length;
-  // On a busy machine an accepted check may fail.
+  // On a busy machine, an accepted check may fail with another status, so the test does not expect an exact number of 200s.
   assert(times(200) > 0 && times(429) >= 5, JSON.stringify(all.map(({ status }) => status)));
 });
 

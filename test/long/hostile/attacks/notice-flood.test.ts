@@ -6,7 +6,7 @@ import { eventually, send, startStack, Unmet } from '../../../end-to-end/stack.j
 import { extent } from '../../../extent.js';
 
 const requests = extent(60, 120);
-/** Allows fifteen single notices, and a digest every four seconds. */
+/** In twenty seconds, this budget allows fifteen single notices, and a digest every four seconds. */
 const budget = { notices: 20, seconds: 20 };
 const stack = await startStack({ noticeBudget: budget, noticeDigestSeconds: 0 });
 
