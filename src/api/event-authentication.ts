@@ -73,7 +73,7 @@ export async function authenticateEvent(
 
 /** @returns true if the relay knows the sender, or if it cannot look up the sender now */
 export async function mayBeAuthenticEvent(options: Options, sender: EventSender): Promise<boolean> {
-  // If no more answers can be delayed, ignore a token that somebody could guess. Otherwise guesses would get fast answers.
+  // If no more answers can be delayed, do not check a token that somebody could guess. A fast answer would show a right guess.
   const isGuess = options.guesses.isFull && isTakenOver(sender.token ?? '');
   try {
     await authenticateEvent(options, isGuess ? { ...sender, token: undefined } : sender);

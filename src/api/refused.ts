@@ -32,7 +32,7 @@ export interface Asked {
 type Options = Pick<ApiOptions, 'store' | 'log'> & { guesses: Guesses; rejections: Rejections };
 
 const maxMistakes = 100; // the maximum number of stored mistakes for a request
-/** In characters. Guessing the actions of a broken body (a proposal) is fast up to this length, so the relay always does it. */
+/** In characters. For a broken body up to this length, a proposal is fast, so the relay does not limit such proposals. */
 const smallLength = 4 * 1024;
 /** Limits how often the relay makes a proposal for a longer body of a company. Such a proposal takes up to half a second. */
 const proposals = new Shares(20, 2000);

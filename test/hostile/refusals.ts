@@ -33,7 +33,7 @@ const small = JSON.stringify([action]);
 const fill = (each: string) => `[${Array.from({ length: Math.floor(255_000 / (each.length + 1)) }, () => each)}]`;
 const fields = Array.from({ length: 18_000 }, (_, n) => `"f${n}":"v"`);
 const deep = '['.repeat(250_000);
-/** The number of parallel requests. All wrong tokens within a tenth of a second together cause one more database query. */
+/** The number of parallel requests. All wrong tokens that arrive within a tenth of a second share one additional database query. */
 const atOnce = 100;
 const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
 
