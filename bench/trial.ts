@@ -1,5 +1,5 @@
 /**
- * Measures one row on one side. Posts chains as senders do. Gets the arrivals of effects from the platform, and the open
+ * Makes one measurement (a row of the results) on one side. Posts chains as senders do. Gets the arrivals of effects from the platform, and the open
  * workflows from Temporal.
  */
 

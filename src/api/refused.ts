@@ -95,7 +95,7 @@ async function keepBroken({ store, log, guesses, rejections }: Options, problem:
   if (!isUnauthorized && found.length === 0 && candidates.some(isTakenOver)) await guesses.slowDownAny(companyId);
   const signature = verdictOn(tokens.webhookSecret, headers, received.bytes);
   const live = found.filter(isLive);
-  // Do not store a body without tokens of the company. Do not store a stranger's request without a valid token.
+  // Store no body without a token of the company. If the answer is a plain 401, store no body without a valid token.
   if (found.length === 0 || (live.length === 0 && !(problem instanceof Rejection) && isUnauthorized)) return;
 
   const flaw = reading.ok ? reading.looseness() : reading.flaw;

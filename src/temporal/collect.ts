@@ -26,7 +26,7 @@ export interface CollectOptions {
 }
 
 const everyMs = 1000;
-const busyEveryMs = 5000; // the pause after a pass with many runs, because the next pass lists the runs of the overlap again
+const busyEveryMs = 5000; // the pause after a pass with many runs. Fewer passes save work, because each lists old runs again.
 const manyRuns = 50;
 const leaseMs = 60_000;
 const passMs = 15_000; // A pass ends after this time, which is before the lease ends.

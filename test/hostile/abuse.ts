@@ -124,7 +124,7 @@ export async function twoCompanies(stack: Stack, most: number, pauseMs = 0) {
     {
       name: 'a platform that hangs',
       way: 'hang',
-      // All actions of this order call at the same time.
+      // The actions have different delays, so none waits for another. Their calls hang at the same time.
       order: (own) => ({
         requests: [posting(own, ...['0', '1', '2', '3'].map((delayInSeconds) => udf('T', { delayInSeconds })))],
         most: 60,

@@ -152,7 +152,7 @@ describe('a failed action of a cancelled chain', () => {
       );
       return isInFlight ? true : new Unmet(pendingActivities);
     });
-    // The chain waits for the retried action and counts its outcome.
+    // A cancellation does not stop the call that is in flight: the chain waits for its outcome.
     assert.equal((await company.steer(chainId, 'cancel')).status, 202);
     assert.equal((await company.ended(chainId)).status, 'failed');
     await stack.heal();

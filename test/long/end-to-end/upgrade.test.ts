@@ -309,7 +309,7 @@ async function reset({ client, workflow }: Subject): Promise<void> {
   });
 }
 
-/** Whether a workflow task failed, as an operator sees it in the chain. */
+/** Whether the event says that a worker could not replay the chain. */
 function isUnreplayable({ workflowTaskFailedEventAttributes: failed }: proto.temporal.api.history.v1.IHistoryEvent): boolean {
   return failed?.cause === proto.temporal.api.enums.v1.WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR;
 }
