@@ -1,6 +1,6 @@
 /**
- * Makes one measurement (a row of the results) on one side. Posts chains as senders do. Gets the arrivals of effects from the platform, and the open
- * workflows from Temporal.
+ * Makes one measurement (a row of the results) on one side. Posts chains as senders do. Gets the arrivals of effects from the
+ * platform, and the open workflows from Temporal.
  */
 
 import { randomUUID } from 'node:crypto';
