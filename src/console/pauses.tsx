@@ -18,8 +18,7 @@ const fields = {
 };
 
 const about =
-  'The relay still accepts events. Actions that need the paused system wait. After the pause, these actions run in order. ' +
-  'Waiting does not count as an attempt.';
+  'The relay still accepts events. Actions that need the paused system wait. After the pause, these actions run in order.';
 
 const title = 'Pause for planned downtime';
 const pausing = { title, verb: 'Pause', words: 'Paused', look: 'quiet', fields, about } as const;

@@ -9,7 +9,7 @@ import { changesOf } from './fields.js';
 import type { Accepted, RejectedRequest } from './types.js';
 import { Button, Confirm, DeedButton, ProblemNote, useDeed } from './ui/index.js';
 import { FieldInputs } from './verbs.js';
-import { counted } from './words.js';
+import { counted, elementTitle, fieldWords } from './words.js';
 
 /** `leftOut`: the indexes of the proposed actions that the user does not send. */
 type DecideProps = { request: RejectedRequest; leftOut: readonly number[]; onDecided(): void };
@@ -83,9 +83,9 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
         >
           {sent.map(({ index, fields }) => (
             <fieldset key={index}>
-              <legend>{isEvent ? 'Event' : `${index} ${fields.action ?? ''}`}</legend>
+              <legend>{elementTitle(fields, index)}</legend>
               <FieldInputs
-                {...{ fields, at: `/${index}`, issues: deed.refused?.problem.errors ?? problem.errors ?? [] }}
+                {...{ fields, at: `/${index}`, labels: fieldWords, issues: deed.refused?.problem.errors ?? problem.errors ?? [] }}
                 texts={texts[index] as Signal<Record<string, string>>}
               />
             </fieldset>

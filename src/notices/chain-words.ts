@@ -75,7 +75,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
       Recipients: deliveries.map(({ recipient, sent, error }) => `${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`),
       Details: isRecovered ? [] : details,
     },
-    ids: `Chain ${chainId}, action ${index}, received ${shown(receivedAt)}`,
+    ids: `Chain ${chainId}, step ${index + 1}, received ${shown(receivedAt)}`,
     operator: [
       ...(isRecovered ? [] : commands(kind, action, notice, context, facts)),
       { label: 'The chain in the API (needs a token)', url: chainUrl(context.links.api, notice) },
@@ -213,7 +213,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
     about: context.companyName,
     title: `${counted(count, 'chain')}${actions > count ? ` (${actions} actions)` : ''} ${many}`,
     place: [shown(at)],
-    wrong: [wrong, ...(count > 1 ? ['In other chains, the ids and numbers in this error differ.'] : [])],
+    wrong: [wrong, ...(count > 1 ? ['Other chains have the same error with other numbers.'] : [])],
     toDo: [remedy ? sentence(remedy) : 'Fix the problem, then retry.'],
     links: [
       isHeld
@@ -248,7 +248,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
 const inSubject = (type: string) => failureWords(type).replace(/^[A-Z](?=[a-z ])/, (first) => first.toLowerCase());
 
 const titleOf = ({ assignmentId, index }: Pick<Member, 'assignmentId' | 'index'>) =>
-  `${assignmentId ? `Assignment ${oneLine(cutShort(assignmentId, 60))}` : 'Chain'}, action ${index}`;
+  `${assignmentId ? `Assignment ${oneLine(cutShort(assignmentId, 60))}` : 'Chain'}, step ${index + 1}`;
 
 export function throughWords(
   { cause, through, ended, open, since, at }: ThroughNotice,

@@ -9,7 +9,7 @@ import { Health } from '../rule/health.js';
 import { TestEvent } from '../rule/sending.js';
 import { Enabling, type Rule, RuleSettings } from '../rule/settings.js';
 import { Week } from '../rule/week.js';
-import type { DraftResponse, eventsResponse, tokensResponse, versionsResponse, WholeVersion, z } from '../types.js';
+import type { DraftResponse, eventsResponse, Token, tokensResponse, versionsResponse, WholeVersion, z } from '../types.js';
 import { ButtonTo, Known, LinkRow, Opener, Section, Time } from '../ui/index.js';
 import { EventTable } from './rule-events.js';
 
@@ -19,6 +19,8 @@ export function RulePage({ relayId }: { relayId: string }) {
   const last = useResource<z.infer<typeof eventsResponse>>(`${at}/events?limit=5`).data.value?.events ?? [];
   const rule = useResource<Rule>(may('manage') ? at : undefined, seldom);
   const tokens = useResource<z.infer<typeof tokensResponse>>(may('author') ? `${at}/tokens` : undefined, seldom);
+  const isAddress = ({ purpose, state }: Token) => purpose === 'event' && state === 'active';
+  const hasOlder = tokens.data.value?.tokens.some(isAddress) ?? true;
   const onSaved = (stored: Rule) => {
     rule.data.value = stored;
     refresh();
@@ -38,7 +40,7 @@ export function RulePage({ relayId }: { relayId: string }) {
       )}
       <Week relayId={relayId} />
       <Health relayId={relayId} />
-      {may('author') && <Door at={at} relayId={relayId} onToken={tokens.refresh} />}
+      {may('author') && <Door {...{ at, relayId, hasOlder, onToken: tokens.refresh }} />}
       {may('manage') && (
         <Known of={rule}>
           {(known) => (
