@@ -22,8 +22,7 @@ const dropping = {
 const doubtful = {
   ...{ title: 'Send these actions?', verb: 'Send these actions' },
   about:
-    'The token of this request is not valid any more, or the signature is wrong. Somebody else may have written these actions. ' +
-    'Read each action before you send it.',
+    'The token is not valid any more, or the signature is wrong. Somebody else may have written the actions. Read each action.',
 };
 
 /** If the token is expired or revoked, or the signature is wrong, the user must first read and confirm the actions. */

@@ -31,13 +31,8 @@ function Audit() {
               rows={entries.map(({ auditId, at, actor, action, details }) => {
                 const known = Object.entries(details).filter(([, value]) => value !== null);
                 const more = known.map(([name, value]) => <Detail key={name} name={name} value={value} />);
-                const what = (
-                  <details>
-                    <summary>{auditSentence(action, details, ruleName)}</summary>
-                    <code>{action}</code> {more}
-                  </details>
-                );
-                return [auditId, [<Time at={at} />, callerWords(actor), what]];
+                const what = [<summary>{auditSentence(action, details, ruleName)}</summary>, <code>{action}</code>, ' ', more];
+                return [auditId, [<Time at={at} />, callerWords(actor), <details>{what}</details>]];
               })}
             />
             <Pager cursors={cursors} next={nextCursor} />

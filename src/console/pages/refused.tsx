@@ -13,8 +13,7 @@ import type { KeptBody, ListedRejectedRequest, ProposedAction, RejectedRequest, 
 import { Badge, Cards, Check, FieldList, Mistakes, Said, Section, Time } from '../ui/index.js';
 import { counted, elementTitle, refusalWords, type Tone } from '../words.js';
 
-const about =
-  'The relay did not run these requests. Open a request to see why, then send it again, correct it, or drop it within 30 days.';
+const about = 'The relay did not run these requests. Open a request to see why. Then send, correct or drop it within 30 days.';
 
 export function RefusedPage() {
   const { companyId } = useCompany();
@@ -116,7 +115,6 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
 
 const fieldsOf = ({ action, ...others }: Fields) => Object.entries(others);
 const mistakeWords = ({ pointer, detail }: Remark) => mistakeText({ pointer: `/actions${pointer}`, detail });
-
 type ElementProps = { index: number; element: Fields; tone: Tone; badge?: string; children: ComponentChildren };
 
 function Element({ index, element, tone, badge, children }: ElementProps) {

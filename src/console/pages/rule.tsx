@@ -9,7 +9,7 @@ import { Health } from '../rule/health.js';
 import { TestEvent } from '../rule/sending.js';
 import { Enabling, type Rule, RuleSettings } from '../rule/settings.js';
 import { Week } from '../rule/week.js';
-import type { DraftResponse, eventsResponse, Token, tokensResponse, versionsResponse, WholeVersion, z } from '../types.js';
+import type { DraftResponse, eventsResponse, tokensResponse, versionsResponse, WholeVersion, z } from '../types.js';
 import { ButtonTo, Known, LinkRow, Opener, Section, Time } from '../ui/index.js';
 import { EventTable } from './rule-events.js';
 
@@ -19,8 +19,7 @@ export function RulePage({ relayId }: { relayId: string }) {
   const last = useResource<z.infer<typeof eventsResponse>>(`${at}/events?limit=5`).data.value?.events ?? [];
   const rule = useResource<Rule>(may('manage') ? at : undefined, seldom);
   const tokens = useResource<z.infer<typeof tokensResponse>>(may('author') ? `${at}/tokens` : undefined, seldom);
-  const isAddress = ({ purpose, state }: Token) => purpose === 'event' && state === 'active';
-  const hasOlder = tokens.data.value?.tokens.some(isAddress) ?? true;
+  const hasOlder = tokens.data.value?.tokens.some((one) => one.purpose === 'event' && one.state === 'active') ?? true;
   const onSaved = (stored: Rule) => {
     rule.data.value = stored;
     refresh();

@@ -6,10 +6,8 @@ import type { doorRequest, EventDoor, rotatedTokenResponse, Token, z } from '../
 import { type FieldTable, FormFields, fieldsOf, Select } from '../ui/fields.js';
 import { Badge, Cards, DeedButton, Known, Lifetime, SecretButton, Section, Submit, useDeed } from '../ui/index.js';
 
-type DoorProps = { at: string; relayId: string; hasOlder: boolean; onToken(): void };
-
 /** @param at - the path of the rule in the API. @param hasOlder - whether the rule has an address already. */
-export function Door({ at, relayId, hasOlder, onToken }: DoorProps) {
+export function Door({ at, relayId, hasOlder, onToken }: { at: string; relayId: string; hasOlder: boolean; onToken(): void }) {
   const { companyId } = useCompany();
   const door = useResource<EventDoor>(`${at}/door`, seldom);
   const change = async (given: Record<string, string>) =>

@@ -3,7 +3,6 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useContext } from 'preact/hooks';
-import { isObject } from '../../chain/fields.js';
 import type { ActionState, ChainStatus } from '../../chain/outcome.js';
 import { fieldWords } from '../../chain/words.js';
 import { CompanyContext, type Resource, useCompany } from '../base.js';
@@ -114,9 +113,7 @@ export function FieldList({ fields }: { fields: readonly [name: string, value: u
   return (
     <dl class="facts small">
       {fields.map(([name, value]) => (
-        <Fact name={fieldWords[name] ?? name}>
-          {Array.isArray(value) && !value.some(isObject) ? value.join(', ') : editText(value)}
-        </Fact>
+        <Fact name={fieldWords[name] ?? name}>{editText(value)}</Fact>
       ))}
     </dl>
   );
