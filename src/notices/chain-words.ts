@@ -180,7 +180,9 @@ function commands(kind: FailureKind, action: ActionStatus, notice: ChainNotice, 
   return [...ordered, ...steer('skip'), ...(isHeld && context.links.webUi ? [inWebUi] : [])];
 }
 
-export const oneWithoutKey = 'Fix, retry or skip an action, without a sign-in';
+/** *Fix* needs no sign-in only if the company allows edits by the links of notices. */
+export const oneWithoutKey = ({ edits }: NoticeContext) =>
+  `${edits ? 'Fix, retry' : 'Retry'} or skip an action, without a sign-in`;
 
 /** If a notice is about at most this many actions, it shows one command for each action. */
 const fewActions = 3;
@@ -204,7 +206,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   ];
   const decideAt = ({ chainId, index, at, heldUntil }: Member) =>
     isHeld ? context.holdLink?.({ companyId, chainId, index, at, heldUntil }) : undefined;
-  const list = first.some((member) => decideAt(member) !== undefined) ? oneWithoutKey : 'The actions';
+  const list = first.some((member) => decideAt(member) !== undefined) ? oneWithoutKey(context) : 'The actions';
   const query = `status=${status}&reason=${encodeURIComponent(type)}&since=${encodeURIComponent(since)}`;
   const message = first[0]?.message ?? reason.message;
   const { wrong, details } = explained({ error: { ...reason, message, retryable: true }, assignmentId: first[0]?.assignmentId });

@@ -44,13 +44,14 @@ function heldOf(notice: Notice): Joined['held'] {
 
 function digestWords({ companyId, joined, at }: DigestNotice, context: NoticeContext): Words {
   const count = joined.reduce((sum, { count }) => sum + count, 0);
-  const sections: Record<string, Line[]> = { [oneWithoutKey]: [], 'Needs attention': [], Others: [] };
+  const withoutKey = oneWithoutKey(context);
+  const sections: Record<string, Line[]> = { [withoutKey]: [], 'Needs attention': [], Others: [] };
   for (const { title, wrong, count, url, held, kind } of joined) {
     const times = count > 1 ? `, the first of ${count}` : '';
     const decide = held && context.holdLink?.(held);
     const label = `${title}${times}${wrong === undefined ? '' : `: ${wrong}`}`;
     const section = kind.startsWith('needs-attention') ? 'Needs attention' : 'Others';
-    sections[decide === undefined ? section : oneWithoutKey]?.push({ label, url: decide ?? url });
+    sections[decide === undefined ? section : withoutKey]?.push({ label, url: decide ?? url });
   }
   return {
     headline: `${counted(count, 'notice')} about ${counted(joined.length, 'cause')}`,

@@ -130,7 +130,7 @@ Cause c1, company acme
       `https://relay.example/hold/${[companyId, chainId, index, Date.parse(at)].join('-')}`;
     const { text } = rendered(many('needs-attention', 214, 300, [member(2)]), { holdLink });
     const link = `https://relay.example/hold/acme-c-2-1-${Date.parse(since)}`;
-    const title = 'Fix, retry or skip an action, without a sign-in (the first 1)';
+    const title = 'Retry or skip an action, without a sign-in (the first 1)';
     assert.ok(text.includes(`\n${title}:\n  Assignment 2, step 2: ${link}\n`), text);
     assert.equal(text.match(/Assignment 2, step 2/g)?.length, 1);
     assert.doesNotMatch(rendered(many('gave-up', 214, 300, [member(2)]), { holdLink }).text, /\/hold\//);
