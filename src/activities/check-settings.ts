@@ -3,6 +3,7 @@
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Connector } from '../chain/pause.js';
+import { counted } from '../chain/text.js';
 import { ConnectorError } from '../connectors/call.js';
 import type { Activities } from '../contract/activities.js';
 import type { Checked, CheckedPart } from '../contract/company.js';
@@ -30,7 +31,7 @@ export function checkSettings({ store, connectors, inFlight, operatorEmail }: De
     const said = (part: CheckedPart, works: boolean, detail: string): Checked => ({ part, works, detail });
     const contacts = contactsOf(company.notify ?? {});
     const unconfirmed = (await store.contacts.unconfirmed(companyId)).filter(({ contact }) => contacts.includes(contact)).length;
-    const open = unconfirmed > 0 ? `, not yet confirmed with the link in the first notice: ${unconfirmed}` : '';
+    const open = unconfirmed > 0 ? `; ${unconfirmed} of them must still confirm with the link in the first notice` : '';
     const enabled = [...(rules?.values() ?? [])].filter(({ enabled }) => enabled);
     const published = enabled.flatMap(({ relayId }) => contents?.get(relayId)?.published ?? []);
     const named = published.map((version) => namedIn(version.contents));
@@ -43,7 +44,7 @@ export function checkSettings({ store, connectors, inFlight, operatorEmail }: De
         seen('mail', async () => connectors.mailerOf(company).check(call)),
       ])),
       contacts.length > 0
-        ? said('contacts', true, `number of contacts for notices: ${contacts.length}${open}; ${testShows}`)
+        ? said('contacts', true, `notices go to ${counted(contacts.length, 'contact')}${open}; ${testShows}`)
         : said('contacts', operatorEmail !== undefined, 'nobody in the company gets notices about failures: set notify'),
       enabled.length > 0
         ? said('rules', true, `number of rules that can be used: ${enabled.length}`)

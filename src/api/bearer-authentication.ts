@@ -7,7 +7,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import { deleteCookie, getCookie, getSignedCookie, setCookie, setSignedCookie } from 'hono/cookie';
 import type { Links } from '../chain/chain.js';
-import { actorName, type Caller } from '../contract/audit.js';
+import { actorSubject, type Caller } from '../contract/audit.js';
 import { hashOf, isMistyped, type Role, roles } from '../contract/credential.js';
 import { deriveKey } from '../contract/encryption.js';
 import { Problem, type Refusal } from '../contract/problem.js';
@@ -57,7 +57,7 @@ function assertAllowed(actor: Exclude<Caller, { kind: 'admin' }>, access: Access
   const needed = roleFor(access, method);
   if (needed && roles.indexOf(role) >= roles.indexOf(needed)) return;
   const wanted = !needed ? 'an admin token' : `the role ${needed}, or an admin token`;
-  throw new Problem('forbidden', `The ${actorName(actor)} has the role ${role}: this needs ${wanted}.`);
+  throw new Problem('forbidden', `${actorSubject(actor)} has the role ${role}: this needs ${wanted}.`);
 }
 
 /** The lowest role that gives a key or person access; undefined if only operators have access. */

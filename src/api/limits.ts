@@ -6,7 +6,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
-import { actorName, type Caller, callerId } from '../contract/audit.js';
+import { actorSubject, type Caller, callerId } from '../contract/audit.js';
 import { loggableId } from '../contract/credential.js';
 import { Problem, problemResponse, Rejection } from '../contract/problem.js';
 import { addressGroup, clientAddress } from '../service/client-address.js';
@@ -234,7 +234,7 @@ export async function countUse(c: Context, limits: Limits, use: Use, actor: Call
   const { exceeded, together, headers } = await limits.ofUse(use, callerId(actor), actor.companyId);
   for (const [name, value] of Object.entries(headers)) c.header(name, value);
   if (!exceeded) return;
-  const who = together ? `The keys and people of company ${actor.companyId} have` : `The ${actorName(actor)} has`;
+  const who = together ? `The keys and people of company ${actor.companyId} have` : `${actorSubject(actor)} has`;
   const most = `${together ? 'their' : 'its'} ${headers['RateLimit-Limit']} ${use}`;
   const detail = `${who} asked for more than ${most} a minute. Nothing was done.`;
   throw new Problem('rate-limited', detail, { headers, bound: use });

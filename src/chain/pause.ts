@@ -38,7 +38,7 @@ export function pausesOf(pauses: readonly Pause[], needs: readonly Connector[]):
 }
 
 export const pausableWords: Record<Pausable, string> = {
-  all: 'everything of the company',
+  all: 'everything',
   platform: 'the platform',
   ticketing: 'the ticket system',
   mail: 'mail',

@@ -2,6 +2,7 @@
 
 import type { ActionStatus } from './action-status.js';
 import { failureDetails, failureRemedy, failureTitle, helpFor } from './failure-words.js';
+import { type Fields, fieldText } from './fields.js';
 import { capital, cutShort, oneLine } from './text.js';
 
 export const actionWords: Record<string, string> = {
@@ -13,7 +14,7 @@ export const actionWords: Record<string, string> = {
 export const fieldWords: Record<string, string> = {
   ...{ platformAssignmentId: 'Assignment number', delayInSeconds: 'Wait', actionCondition: 'Only if' },
   ...{ incomingValue: 'Incoming value', comment: 'Note', groupId: 'Group', sendToGroups: 'Groups to send to' },
-  ...{ sendRadius: 'Within (miles)', emails: 'To', subject: 'Subject', body: 'Text', bodyHtml: 'HTML of the e-mail' },
+  ...{ sendRadius: 'Within (miles)', emails: 'To', subject: 'Subject', body: 'Text', bodyHtml: 'Text as HTML' },
   ...{ externalSystemTicketId: 'Ticket', cfName: 'Ticket field', cfValue: 'New value' },
   cfTargetDateFormat: 'Timestamp format',
 };
@@ -23,6 +24,10 @@ const effects: Record<string, [what: string, done: string]> = {
   sendEmails: ['An e-mail', 'sent'],
   ticket_updateUDF: ['A ticket field', 'updated'],
 };
+
+/** For example `Step 1: Send an e-mail`. An event has no action. */
+export const elementTitle = ({ action }: Fields, index: number) =>
+  action ? `Step ${index + 1}: ${capital(actionWords[fieldText(action)] ?? fieldText(action))}` : 'Event';
 
 type Titled = Pick<ActionStatus, 'action' | 'comment'>;
 

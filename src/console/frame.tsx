@@ -91,7 +91,7 @@ export function Framed({ company, places = [], children }: FramedProps) {
         {isOperator() && <a href={pageOf.companies()}>All companies</a>}
         <a href={`/docs${query({ companyId })}`}>API</a>
         <InTemporal at={company?.webUi} words="Open Temporal" />
-        {company && <span class="keys">Press ? for keys</span>}
+        {company && <span class="keys">Press ? for keyboard shortcuts</span>}
       </footer>
       <p {...{ role: 'status', class: said.value ? 'note said' : 'unseen' }}>{said}</p>
     </>

@@ -6,11 +6,13 @@ import { FormFields } from './ui/index.js';
 const linksWords =
   'Put links for decisions (retry, skip) into messages to the webhook. Everybody who reads the messages can use the links.';
 const maskWords = '*** stands for the secret part of the address. Leave *** to keep this part.';
+const ofRule = ' The contacts of the company get these notices too, even if this field is empty.';
 
 export function NotifyFields({ notify = {}, of }: { notify?: Notify | undefined; of: string }) {
   const { emails = [], webhookUrl, linksInWebhooks = false } = notify;
+  const hint = `Write one address per line.${of === 'rule' ? ofRule : ''}`;
   const fields = {
-    emails: { label: 'E-mail addresses', hint: 'Write one address per line.', rows: 2, first: emails.join('\n') },
+    emails: { label: 'E-mail addresses', hint, rows: 2, first: emails.join('\n') },
     webhookUrl: { label: 'Webhook', hint: maskWords, first: webhookUrl, autocomplete: 'off' },
     linksInWebhooks: { label: linksWords, checked: linksInWebhooks },
   } as const;

@@ -9,7 +9,7 @@ import { changesOf } from './fields.js';
 import type { Accepted, RejectedRequest } from './types.js';
 import { Button, Confirm, DeedButton, ProblemNote, useDeed } from './ui/index.js';
 import { FieldInputs } from './verbs.js';
-import { counted } from './words.js';
+import { counted, elementTitle, fieldWords } from './words.js';
 
 /** `leftOut`: the indexes of the proposed actions that the user does not send. */
 type DecideProps = { request: RejectedRequest; leftOut: readonly number[]; onDecided(): void };
@@ -22,8 +22,7 @@ const dropping = {
 const doubtful = {
   ...{ title: 'Send these actions?', verb: 'Send these actions' },
   about:
-    'The token of this request is not valid any more, or the signature is wrong. Somebody else may have written these actions. ' +
-    'Read each action before you send it.',
+    'The token is not valid any more, or the signature is wrong. Somebody else may have written the actions. Read each action.',
 };
 
 /** If the token is expired or revoked, or the signature is wrong, the user must first read and confirm the actions. */
@@ -83,9 +82,9 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
         >
           {sent.map(({ index, fields }) => (
             <fieldset key={index}>
-              <legend>{isEvent ? 'Event' : `${index} ${fields.action ?? ''}`}</legend>
+              <legend>{elementTitle(fields, index)}</legend>
               <FieldInputs
-                {...{ fields, at: `/${index}`, issues: deed.refused?.problem.errors ?? problem.errors ?? [] }}
+                {...{ fields, at: `/${index}`, labels: fieldWords, issues: deed.refused?.problem.errors ?? problem.errors ?? [] }}
                 texts={texts[index] as Signal<Record<string, string>>}
               />
             </fieldset>

@@ -119,11 +119,11 @@ function Keys({ pages, onClose }: { pages: readonly PageLink[]; onClose(): void 
   const keys: [key: string, words: string][] = [
     ['/', 'Search (also Ctrl+K or ⌘K)'],
     ...pages.flatMap(({ key, words }) => (key ? [[`g ${key}`, words] as [string, string]] : [])),
-    ['?', 'These keys'],
+    ['?', 'These shortcuts'],
     ['Esc', 'Close a dialog'],
   ];
   return (
-    <Dialog title="Keys" back="Close" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" back="Close" onClose={onClose}>
       <FieldList fields={keys} />
     </Dialog>
   );

@@ -53,7 +53,7 @@ export function Timeline({ steps, about, onDone }: TimelineProps) {
     <>
       <p class="row spread axis soft small" aria-hidden="true">
         <Time at={iso(Math.min(...spans.map(({ from }) => from)))} />
-        {gaps && <span>shaded: {gaps} without a chain</span>}
+        {gaps && <span>grey: nothing happened for {gaps}</span>}
         <Time at={iso(Math.max(...spans.map(({ to }) => to)))} />
       </p>
       <ol class="rail">

@@ -114,7 +114,7 @@ export const fieldHints: Record<string, string> = {
   emails: 'The e-mail addresses of the recipients.',
   subject: '',
   body: '',
-  bodyHtml: 'Most mail programs show this in place of the text.',
+  bodyHtml: 'Most mail programs show this version of the text.',
   externalSystemTicketId: 'The number of the ticket in the ticket system.',
   cfName: 'The name of the field, as the ticket system shows it.',
   cfValue: '',

@@ -1,12 +1,13 @@
 /** What each kind of audit entry says to people. In the audit log, the name of the person or key stands before these words. */
 
 import { type Pausable, pausableWords } from '../chain/pause.js';
+import { counted } from '../chain/text.js';
 import type { Role } from './credential.js';
 import { roleName } from './role-words.js';
 
 type Details = Readonly<Record<string, unknown>>;
 
-/** `{name}` stands for a detail of the entry. */
+/** `{name}` stands for a detail of the entry. A chain or a refused request is written with its short id. */
 export const auditWords = {
   'company.create': 'created the company',
   'company.update': 'changed the settings of the company',
@@ -37,24 +38,25 @@ export const auditWords = {
   'cause.take': 'began to work on a problem',
   'cause.release': 'stopped working on a problem',
   'cause.silence': 'muted or unmuted the notices about a problem',
-  'rejected.resend': 'sent a refused request again',
-  'rejected.drop': 'dropped a refused request',
+  'rejected.resend': 'sent {rejectedId} again',
+  'rejected.drop': 'dropped {rejectedId}',
   'event.test': 'sent a test event to rule {relayId}',
   'event.resend': 'ran an event of rule {relayId} again',
-  'chain.retry': 'retried action {index} of a chain',
-  'chain.mend': 'edited and retried action {index} of a chain',
-  'chain.skip': 'skipped action {index} of a chain',
-  'chain.runNow': 'ran action {index} of a chain now',
-  'chain.reschedule': 'moved action {index} of a chain to another time',
-  'chain.cancel': 'cancelled action {index} of a chain',
-  'chain.bulk': 'decided about {count} chains at once: {verb}',
+  'chain.retry': 'retried step {index} of {chainId}',
+  'chain.mend': 'edited and retried step {index} of {chainId}',
+  'chain.skip': 'skipped step {index} of {chainId}',
+  'chain.runNow': 'ran step {index} of {chainId} now',
+  'chain.reschedule': 'moved step {index} of {chainId} to another time',
+  'chain.cancel': 'cancelled step {index} of {chainId}',
+  'chain.bulk': '{verb} {count} at once',
 } as const;
 
 export type AuditAction = keyof typeof auditWords;
 
 /** Returns other words if the details change the meaning of an entry, or undefined if the words in `auditWords` are right. */
-function otherWords(action: string, { index, as, version }: Details): string | undefined {
-  if (action === 'chain.cancel' && index === undefined) return 'cancelled a chain';
+function otherWords(action: string, { index, as, version, purpose }: Details): string | undefined {
+  if (action === 'chain.cancel' && index === undefined) return 'cancelled {chainId}';
+  if (action === 'token.rotate' && purpose === 'event') return 'made a new event address for rule {relayId}';
   if (action === 'rule.publish' && as === 'shadow') return 'stored version {version} of rule {relayId}, to try it without effect';
   if (action === 'rule.shadow')
     return version === null
@@ -63,7 +65,14 @@ function otherWords(action: string, { index, as, version }: Details): string | u
   return undefined;
 }
 
-const verbs: Readonly<Record<string, string>> = { mend: 'edit and retry', runNow: 'run now' };
+/** What an order did to many chains. The number of chains follows. */
+const verbs: Readonly<Record<string, string>> = {
+  ...{ retry: 'retried', mend: 'edited and retried', skip: 'skipped steps of', cancel: 'cancelled steps of' },
+  runNow: 'started steps of',
+};
+
+/** The first 8 characters of an id. The API's details below the sentence have the whole id. */
+const shortId = (what: string, id: unknown) => (id === undefined ? `a ${what}` : `${what} ${String(id).slice(0, 8)}`);
 
 /** For example `published version 3 of rule Night shift (4711)`. An unknown action has no words, only its name. */
 export function auditSentence(action: string, details: Details, ruleName = (relayId: string) => relayId): string {
@@ -71,12 +80,17 @@ export function auditSentence(action: string, details: Details, ruleName = (rela
   return words.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = details[name];
     if (name === 'relayId') return ruleName(String(value));
+    if (name === 'index') return String(Number(value) + 1); // people count steps from 1
+    if (name === 'chainId') return shortId('chain', value);
+    if (name === 'rejectedId') return shortId('refused request', value);
+    if (name === 'count') return counted(Number(value), 'chain');
+    if (name === 'verb') return verbs[String(value)] ?? String(value);
     if (name === 'role') return roleName(value as Role);
     if (name === 'what')
       return [value]
         .flat()
         .map((what) => pausableWords[what as Pausable])
         .join(', ');
-    return verbs[String(value)] ?? String(value ?? '…');
+    return String(value ?? '…');
   });
 }

@@ -7,7 +7,7 @@ export const roleWords: Record<Role, string> = {
   read: 'viewer: sees chains and rules, changes nothing',
   steer: 'dispatcher: retries, edits, skips and cancels',
   author: 'rule author: writes and publishes rules',
-  manage: 'manager: changes settings, people and keys',
+  manage: 'manager: changes settings, people and API keys',
 };
 
 /** For example `dispatcher` for `steer`. */

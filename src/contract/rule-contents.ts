@@ -93,7 +93,7 @@ export const goBackRequest = namedStrict('GoBack', { note: note.optional() });
 export const versionSchema = named('Version', {
   version: z.int().min(1),
   publishedAt: z.iso.datetime(),
-  publishedBy: z.string().describe('`admin`, `admin <name>` or `key <name>`.'),
+  publishedBy: z.string().describe('`admin`, `admin <name>`, `key <name>`, or the name of a person.'),
   note: encrypted(z.string()).optional(),
   fromVersion: z.int().optional().describe('The old version that was published again.'),
 });

@@ -18,7 +18,8 @@ export type FlawKind =
 export type Flaw = { kind: FlawKind; offset?: number | undefined; field?: string | undefined; error?: string | undefined };
 
 const inTemplate =
-  'In the template of the webhook, use a value without free text there (an id, an address, a time), or let the platform escape the value (JSON).';
+  'Tell the person who set up the webhook: the template must escape the values in this text for JSON. If the platform cannot do ' +
+  'this, the template must use values without free text there, such as an id or a time.';
 
 const words: Record<FlawKind, { says(field: string, at: string): string; advice: string }> = {
   'quotation-mark': {

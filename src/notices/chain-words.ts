@@ -75,7 +75,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
       Recipients: deliveries.map(({ recipient, sent, error }) => `${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`),
       Details: isRecovered ? [] : details,
     },
-    ids: `Chain ${chainId}, action ${index}, received ${shown(receivedAt)}`,
+    ids: `Chain ${chainId}, step ${index + 1}, received ${shown(receivedAt)}`,
     operator: [
       ...(isRecovered ? [] : commands(kind, action, notice, context, facts)),
       { label: 'The chain in the API (needs a token)', url: chainUrl(context.links.api, notice) },
@@ -180,7 +180,9 @@ function commands(kind: FailureKind, action: ActionStatus, notice: ChainNotice, 
   return [...ordered, ...steer('skip'), ...(isHeld && context.links.webUi ? [inWebUi] : [])];
 }
 
-export const oneWithoutKey = 'Fix, retry or skip an action, without a sign-in';
+/** *Fix* needs no sign-in only if the company allows edits by the links of notices. */
+export const oneWithoutKey = ({ edits }: NoticeContext) =>
+  `${edits ? 'Fix, retry' : 'Retry'} or skip an action, without a sign-in`;
 
 /** If a notice is about at most this many actions, it shows one command for each action. */
 const fewActions = 3;
@@ -204,7 +206,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   ];
   const decideAt = ({ chainId, index, at, heldUntil }: Member) =>
     isHeld ? context.holdLink?.({ companyId, chainId, index, at, heldUntil }) : undefined;
-  const list = first.some((member) => decideAt(member) !== undefined) ? oneWithoutKey : 'The actions';
+  const list = first.some((member) => decideAt(member) !== undefined) ? oneWithoutKey(context) : 'The actions';
   const query = `status=${status}&reason=${encodeURIComponent(type)}&since=${encodeURIComponent(since)}`;
   const message = first[0]?.message ?? reason.message;
   const { wrong, details } = explained({ error: { ...reason, message, retryable: true }, assignmentId: first[0]?.assignmentId });
@@ -213,7 +215,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
     about: context.companyName,
     title: `${counted(count, 'chain')}${actions > count ? ` (${actions} actions)` : ''} ${many}`,
     place: [shown(at)],
-    wrong: [wrong, ...(count > 1 ? ['In other chains, the ids and numbers in this error differ.'] : [])],
+    wrong: [wrong, ...(count > 1 ? ['Other chains have the same error with other numbers.'] : [])],
     toDo: [remedy ? sentence(remedy) : 'Fix the problem, then retry.'],
     links: [
       isHeld
@@ -248,7 +250,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
 const inSubject = (type: string) => failureWords(type).replace(/^[A-Z](?=[a-z ])/, (first) => first.toLowerCase());
 
 const titleOf = ({ assignmentId, index }: Pick<Member, 'assignmentId' | 'index'>) =>
-  `${assignmentId ? `Assignment ${oneLine(cutShort(assignmentId, 60))}` : 'Chain'}, action ${index}`;
+  `${assignmentId ? `Assignment ${oneLine(cutShort(assignmentId, 60))}` : 'Chain'}, step ${index + 1}`;
 
 export function throughWords(
   { cause, through, ended, open, since, at }: ThroughNotice,

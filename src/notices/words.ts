@@ -44,13 +44,14 @@ function heldOf(notice: Notice): Joined['held'] {
 
 function digestWords({ companyId, joined, at }: DigestNotice, context: NoticeContext): Words {
   const count = joined.reduce((sum, { count }) => sum + count, 0);
-  const sections: Record<string, Line[]> = { [oneWithoutKey]: [], 'Needs attention': [], Others: [] };
+  const withoutKey = oneWithoutKey(context);
+  const sections: Record<string, Line[]> = { [withoutKey]: [], 'Needs attention': [], Others: [] };
   for (const { title, wrong, count, url, held, kind } of joined) {
     const times = count > 1 ? `, the first of ${count}` : '';
     const decide = held && context.holdLink?.(held);
     const label = `${title}${times}${wrong === undefined ? '' : `: ${wrong}`}`;
     const section = kind.startsWith('needs-attention') ? 'Needs attention' : 'Others';
-    sections[decide === undefined ? section : oneWithoutKey]?.push({ label, url: decide ?? url });
+    sections[decide === undefined ? section : withoutKey]?.push({ label, url: decide ?? url });
   }
   return {
     headline: `${counted(count, 'notice')} about ${counted(joined.length, 'cause')}`,
@@ -191,10 +192,10 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
   };
 }
 
-/** For example `Action 0, sendRadius is blank` for the pointer `/0/sendRadius`. */
+/** For example `Step 1, sendRadius is blank` for the pointer `/0/sendRadius`. */
 function placed(pointer: string, detail: string): string {
   const [, index = '', ...path] = pointer.split('/');
-  const action = /^\d+$/.test(index) ? `Action ${index}` : index;
+  const action = /^\d+$/.test(index) ? `Step ${Number(index) + 1}` : index;
   return `${[action, ...path].filter(Boolean).join(', ') || 'The request'} ${detail}`;
 }
 
@@ -205,7 +206,7 @@ function missingWords(notice: MissingPropertyNotice, { links, timeZone }: Notice
     title: `Assignments have no property ${path}`,
     place: [`Assignment ${assignmentId}`, timesIn(timeZone)(at)],
     wrong: [
-      `The condition of action ${index} uses ${path}, but assignment ${oneLine(assignmentId)} has no such property.`,
+      `The condition of step ${index + 1} uses ${path}, but assignment ${oneLine(assignmentId)} has no such property.`,
       'For a missing property, == is never true, and != is always true.',
     ],
     toDo: [
@@ -215,7 +216,7 @@ function missingWords(notice: MissingPropertyNotice, { links, timeZone }: Notice
     links: [{ label: 'Open the chain', url: chainPage(links.api, notice) }],
     hint: signInHint,
     sections: { 'How often you get this notice': ['Once a day for this rule and property.'] },
-    ids: `Chain ${chainId}, action ${index}`,
+    ids: `Chain ${chainId}, step ${index + 1}`,
     operator: [{ label: 'The chain in the API (needs a token)', url: chainUrl(links.api, notice) }],
   };
 }

@@ -21,9 +21,7 @@ import { useRehearsal } from './use-rehearsal.js';
 
 type ComposerProps = { relayId: string; editing: Editing; actions: Actions; onPublished(): void };
 
-const wayWords: Record<Way, string> = {
-  ...{ event: 'The event as it is (recommended)', list: 'A text that you paste into its webhook' },
-};
+const wayWords = { event: 'The whole event, as JSON (recommended)', list: 'A text that you paste into its webhook' };
 
 export function Composer({ relayId, editing, actions, onPublished }: ComposerProps) {
   const { companyId } = useCompany();

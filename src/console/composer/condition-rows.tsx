@@ -63,7 +63,7 @@ export function ConditionRows({ condition: stored, textOf, subjects, problem, on
         ) : (
           <>
             <Button onClick={add}>{rows.length === 0 ? 'Add a condition' : 'Add another condition'}</Button>
-            <Button {...{ class: 'quiet', onClick: asText }}>Write an expression</Button>
+            <Button {...{ class: 'quiet', onClick: asText }}>Write the condition in CEL</Button>
           </>
         )}
       </p>

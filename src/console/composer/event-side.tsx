@@ -76,7 +76,7 @@ function Example({ of }: { of: Signal<Fields | undefined> }) {
 
 function variablesWords({ variables }: Draft): string {
   const said = Object.entries(variables).map(([name, { path }]) => `${variableWords(name)} from ${path || '…'}`);
-  return said.length === 0 ? 'Takes no values from the event' : `Takes from the event: ${said.join(', ')}`;
+  return said.length === 0 ? 'No value from the event has a name' : `Named values from the event: ${said.join(', ')}`;
 }
 
 const withMissing = ({ path }: Variable, missing: Variable['missing']): Variable =>

@@ -30,8 +30,8 @@ function AsList({ refused }: { refused: Refused | undefined }) {
   if (draft.when || draft.cards.some(({ fields }) => fields.if !== undefined))
     return (
       <p class="note bad">
-        Some conditions of this rule are not possible in a list. Let your platform send the event as it is, or give each step at
-        most one condition: a property of the assignment equals, or does not equal, one value.
+        Some conditions of this rule are not possible in a list. Let your platform send the whole event, as JSON. Or give each
+        step at most one condition: a property of the assignment equals, or does not equal, one value.
       </p>
     );
   if (refused) return <p class="note bad">The steps are not checked: {refused.problem.detail}</p>;

@@ -27,6 +27,7 @@ const seldomFields = ['platformAssignmentId', 'comment', 'cfTargetDateFormat'];
 /** Fields that have their own place on the card. */
 const shownApart = ['delayInSeconds', 'actionCondition', 'incomingValue', 'groupId', 'bodyHtml'];
 
+const oldHtml = 'The HTML still has the old text. Most mail programs show the HTML.';
 const usualDelays = [300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400].map(wholeDuration);
 
 export function StepFields({ fields, at, problems, hints, onChange }: StepFieldsProps) {
@@ -38,7 +39,11 @@ export function StepFields({ fields, at, problems, hints, onChange }: StepFields
   const [seldom, usual] = [true, false].map((isSeldom) => shown.filter(({ name }) => seldomFields.includes(name) === isSeldom));
   const condition = conditionOf(fields);
   const asksIncoming = fields.incomingValue !== undefined || condition.rows.some(({ of }) => of === 'incomingValue');
-  const change = (name: string, value: unknown) => onChange({ ...fields, [name]: value }, name);
+  const isOld = useSignal(false); // somebody has changed the text of an e-mail after its HTML
+  const change = (name: string, value: unknown) => {
+    if (/^body/.test(name)) isOld.value = name === 'body';
+    onChange({ ...fields, [name]: value }, name);
+  };
   const input = (name: string, hint = fieldHints[name]) => ({
     ...{ name, label: fieldWords[name] ?? name },
     hint: [hint, filledWords(fieldText(fields[name])), notesOf(name)].filter(Boolean).join(' '),
@@ -62,6 +67,7 @@ export function StepFields({ fields, at, problems, hints, onChange }: StepFields
         <Fragment key={name}>
           <Area {...field} problem={isWritten ? field.problem : problemOf('body', 'bodyHtml')} rows={3} />
           {isWritten && <Area {...input('bodyHtml')} rows={3} spellcheck={false} />}
+          {isWritten && isOld.value && bodyHtml !== mailHtml(field.value) && <p class="note wait small">{oldHtml}</p>}
           <p>
             <Button class="quiet" onClick={() => onChange(html, '')}>
               {isWritten ? 'Make the HTML from the text again' : "Write the e-mail's HTML yourself"}

@@ -199,4 +199,4 @@ export function FirstRun() {
 }
 
 const platformHelp = 'The relay sends assignments there, and asks for their status.';
-const testHelp = 'The page of the rule has the address for events. Or use a button of the pretend platform of npm start.';
+const testHelp = 'The page of the rule has the address for events. Or press a button of the pretend platform on this machine.';

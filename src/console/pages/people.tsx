@@ -29,14 +29,10 @@ function Audit() {
               empty="There are no entries yet."
               columns={[`When (${timeZone})`, 'Who', 'What']}
               rows={entries.map(({ auditId, at, actor, action, details }) => {
-                const more = Object.entries(details).map(([name, value]) => <Detail key={name} name={name} value={value} />);
-                const what = (
-                  <details>
-                    <summary>{auditSentence(action, details, ruleName)}</summary>
-                    <code>{action}</code> {more}
-                  </details>
-                );
-                return [auditId, [<Time at={at} />, callerWords(actor), what]];
+                const known = Object.entries(details).filter(([, value]) => value !== null);
+                const more = known.map(([name, value]) => <Detail key={name} name={name} value={value} />);
+                const what = [<summary>{auditSentence(action, details, ruleName)}</summary>, <code>{action}</code>, ' ', more];
+                return [auditId, [<Time at={at} />, callerWords(actor), <details>{what}</details>]];
               })}
             />
             <Pager cursors={cursors} next={nextCursor} />
@@ -51,7 +47,7 @@ function Audit() {
 function Detail({ name, value }: { name: string; value: unknown }) {
   const { companyId } = useCompany();
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  const pageFor = { chainId: pageOf.chain, relayId: pageOf.rule }[name];
+  const pageFor = { chainId: pageOf.chain, relayId: pageOf.rule, rejectedId: pageOf.refusal }[name];
   return (
     <span class="soft small">
       {name}: {pageFor ? <a href={pageFor(companyId, text)}>{text}</a> : <Said text={text} />}{' '}

@@ -5,15 +5,15 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Fields } from '../../chain/fields.js';
 import { may, pageOf, path, useCompany, usePages, useResource } from '../base.js';
+import { mistakeText, type Remark } from '../composer/knowledge.js';
 import { partsAt } from '../fields.js';
 import { PageOf } from '../frame.js';
 import { Decide } from '../refusal.js';
 import type { KeptBody, ListedRejectedRequest, ProposedAction, RejectedRequest, rejectedListSchema, z } from '../types.js';
-import { Badge, Cards, Check, Mistakes, Said, Section, Time } from '../ui/index.js';
-import { counted, refusalWords, type Tone } from '../words.js';
+import { Badge, Cards, Check, FieldList, Mistakes, Said, Section, Time } from '../ui/index.js';
+import { counted, elementTitle, refusalWords, type Tone } from '../words.js';
 
-const about =
-  'The relay did not run these requests. Open a request to see why, then send it again, correct it, or drop it within 30 days.';
+const about = 'The relay did not run these requests. Open a request to see why. Then send, correct or drop it within 30 days.';
 
 export function RefusedPage() {
   const { companyId } = useCompany();
@@ -78,7 +78,7 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
         </p>
         <Mistakes of={ofWhole} look="plain error" words={({ detail }) => detail} />
         <Origin request={request}>
-          {signature && `; signature: ${signature}`}. <a href={problem.type}>Help</a>
+          {signature && signature !== 'not required' && `; signature: ${signature}`}. <a href={problem.type}>Help</a>
         </Origin>
         {chainId && (
           <p>
@@ -90,7 +90,7 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
             <Time before="Dropped " at={droppedAt} /> {droppedBy && `by ${droppedBy}`}. Nobody can send the request again.
           </p>
         )}
-        {!may('steer') && <p>Only people with the role steer, author or manage can send or drop a refused request.</p>}
+        {!may('steer') && <p>Only dispatchers, rule authors and managers can send or drop a refused request.</p>}
         {canDecide && <Decide request={request} leftOut={leftOut.value} onDecided={onDecided} />}
       </div>
       {body ? (
@@ -103,7 +103,7 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
           <ol class="rail">
             {elements.map((element, index) => (
               <Element key={index} index={index} element={element} tone={ofElement(index).length > 0 ? 'bad' : 'quiet'}>
-                <Mistakes of={ofElement(index)} look="plain error" />
+                <Mistakes of={ofElement(index)} look="plain error" words={mistakeWords} />
               </Element>
             ))}
           </ol>
@@ -113,17 +113,19 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
   );
 }
 
+const fieldsOf = ({ action, ...others }: Fields) => Object.entries(others);
+const mistakeWords = ({ pointer, detail }: Remark) => mistakeText({ pointer: `/actions${pointer}`, detail });
 type ElementProps = { index: number; element: Fields; tone: Tone; badge?: string; children: ComponentChildren };
 
 function Element({ index, element, tone, badge, children }: ElementProps) {
   return (
     <li class={tone}>
       <h3>
-        {element.action ? `${index} ${element.action} ` : 'Event '}
+        {`${elementTitle(element, index)} `}
         {badge && <Badge tone={tone}>{badge}</Badge>}
       </h3>
       {children}
-      <pre>{JSON.stringify(element, undefined, 2)}</pre>
+      {element.action ? <FieldList fields={fieldsOf(element)} /> : <pre>{JSON.stringify(element, undefined, 2)}</pre>}
     </li>
   );
 }
@@ -174,7 +176,7 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
             {!authenticated && <p class="error">{tokenless}</p>}
             {authenticated && leftOut && actions.length > 1 && (
               <Check checked={!leftOut.value.includes(index)} onCheck={(isSent) => choose(index, isSent)}>
-                Send action {index}
+                Send step {index + 1}
               </Check>
             )}
           </Element>

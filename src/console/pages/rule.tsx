@@ -19,6 +19,7 @@ export function RulePage({ relayId }: { relayId: string }) {
   const last = useResource<z.infer<typeof eventsResponse>>(`${at}/events?limit=5`).data.value?.events ?? [];
   const rule = useResource<Rule>(may('manage') ? at : undefined, seldom);
   const tokens = useResource<z.infer<typeof tokensResponse>>(may('author') ? `${at}/tokens` : undefined, seldom);
+  const hasOlder = tokens.data.value?.tokens.some((one) => one.purpose === 'event' && one.state === 'active') ?? true;
   const onSaved = (stored: Rule) => {
     rule.data.value = stored;
     refresh();
@@ -38,7 +39,7 @@ export function RulePage({ relayId }: { relayId: string }) {
       )}
       <Week relayId={relayId} />
       <Health relayId={relayId} />
-      {may('author') && <Door at={at} relayId={relayId} onToken={tokens.refresh} />}
+      {may('author') && <Door {...{ at, relayId, hasOlder, onToken: tokens.refresh }} />}
       {may('manage') && (
         <Known of={rule}>
           {(known) => (

@@ -31,8 +31,7 @@ function Name({ of: { relayId, name, enabled } }: { of: Row }) {
   );
 }
 
-const about =
-  'A rule says what happens when an event arrives, and who gets a notice if a step fails. The table is about the last 7 days.';
+const about = 'A rule says what happens when an event arrives, and who gets a notice if a step fails. The table shows 7 days.';
 
 export function RulesPage() {
   const { companyId } = useCompany();

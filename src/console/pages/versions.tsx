@@ -31,9 +31,9 @@ export function VersionsPage({ relayId }: { relayId: string }) {
   );
 }
 
-/** The buttons that begin and end the trial of a version beside the published one. */
+/** The buttons that begin and end the trial of a version on new events, without effect. */
 const start = {
-  ...{ opens: 'Try beside the published version', title: 'Try this version on new events?', verb: 'Try it' },
+  ...{ opens: 'Try on each new event, without effect', title: 'Try this version on new events?', verb: 'Try it' },
   words: 'The relay tries this version on each new event.',
   about: 'The relay tries this version on each new event, without effect. The list of events counts the results.',
 };

@@ -6,8 +6,8 @@ import type { doorRequest, EventDoor, rotatedTokenResponse, Token, z } from '../
 import { type FieldTable, FormFields, fieldsOf, Select } from '../ui/fields.js';
 import { Badge, Cards, DeedButton, Known, Lifetime, SecretButton, Section, Submit, useDeed } from '../ui/index.js';
 
-/** @param at - the path of the rule in the API. */
-export function Door({ at, relayId, onToken }: { at: string; relayId: string; onToken(): void }) {
+/** @param at - the path of the rule in the API. @param hasOlder - whether the rule has an address already. */
+export function Door({ at, relayId, hasOlder, onToken }: { at: string; relayId: string; hasOlder: boolean; onToken(): void }) {
   const { companyId } = useCompany();
   const door = useResource<EventDoor>(`${at}/door`, seldom);
   const change = async (given: Record<string, string>) =>
@@ -16,7 +16,7 @@ export function Door({ at, relayId, onToken }: { at: string; relayId: string; on
     <>
       <Section id="address" title="Address for your platform">
         <p>Your platform can send its events unchanged to this address. The address works only for the events of this rule:</p>
-        <SecretButton {...{ ...addresses, change, onDone: onToken }} />
+        <SecretButton {...{ ...addresses, fields: hasOlder ? olderAddresses : {}, change, onDone: onToken }} />
         <p class="soft small">
           A sender that can set a header uses <code>{location.origin + path`/co/${companyId}/events/${relayId}`}</code> with{' '}
           <code>Authorization: Bearer</code> and a token of this rule.
@@ -55,13 +55,14 @@ const keyField = {
   ...{ label: 'Key of the sender', hint: 'Your platform shows the key beside the webhook.' },
   ...({ type: 'password', autocomplete: 'new-password', required: true } as const),
 };
+const itsNumber = 'Where the event has its own number (a path)';
 const inNumber = 'For example event.id. If a second event has the same number, the relay does not run it.';
 const listWays = Object.entries({ no: 'run the steps', yes: 'refuse the list' });
 const inDays = '0: the relay keeps no events. Without events, you cannot try changes.';
 const days = { type: 'number', min: '0', max: '400', required: true } as const;
 
 const fieldsOfDoor = ({ dedupeBy, refuseLists, eventDays }: EventDoor): FieldTable => ({
-  dedupeBy: { label: "Place of the event's own number", hint: inNumber, first: dedupeBy, autocomplete: 'off', spellcheck: false },
+  dedupeBy: { label: itsNumber, hint: inNumber, first: dedupeBy, autocomplete: 'off', spellcheck: false },
   refuseLists: { label: 'Lists of steps from webhooks', options: listWays, first: refuseLists ? 'yes' : 'no' },
   eventDays: { label: 'Days to keep events', hint: inDays, first: String(eventDays), ...days },
 });
@@ -119,8 +120,8 @@ const seconds = ({ grace = 'null' }: Record<string, string>) => ({ graceSeconds:
 const addresses = {
   ...{ opens: 'Make the address', verb: 'Make', words: 'Address made.', shown: 'The address for your platform' },
   help: 'In the webhook settings of your platform, choose the method POST and this address:',
-  fields: graceField('addresses', 'Your platform'),
 };
+const olderAddresses = graceField('addresses', 'Your platform');
 const newTokens = {
   ...{ opens: 'Create a token', verb: 'Create', words: 'Token created.', shown: 'New token' },
   help: 'Copy this token into the webhooks of this rule, as the value of relayAccessToken:',

@@ -4,6 +4,7 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { ActionState, ChainStatus } from '../../chain/outcome.js';
+import { fieldWords } from '../../chain/words.js';
 import { CompanyContext, type Resource, useCompany } from '../base.js';
 import { editText } from '../fields.js';
 import type { ActionResource, Token } from '../types.js';
@@ -112,7 +113,7 @@ export function FieldList({ fields }: { fields: readonly [name: string, value: u
   return (
     <dl class="facts small">
       {fields.map(([name, value]) => (
-        <Fact name={name}>{Array.isArray(value) ? value.join(', ') : editText(value)}</Fact>
+        <Fact name={fieldWords[name] ?? name}>{editText(value)}</Fact>
       ))}
     </dl>
   );

@@ -123,9 +123,9 @@ async function onThePage(): Promise<void> {
 
   it('sends the authenticated actions, and omits all other actions', async () => {
     const page = await pageOf(await refuse(added));
-    await page.getByRole('checkbox', { name: 'Send action 2' }).uncheck();
+    await page.getByRole('checkbox', { name: 'Send step 3' }).uncheck();
     await page.getByRole('button', { name: 'Send as proposed (1 of 3 actions)' }).waitFor();
-    await page.getByRole('checkbox', { name: 'Send action 2' }).check();
+    await page.getByRole('checkbox', { name: 'Send step 3' }).check();
     const count = started.length;
     await page.getByRole('button', { name: 'Send as proposed (2 of 3 actions)' }).click();
     await page.waitForURL(/\/chains\//);
@@ -149,16 +149,16 @@ async function onThePage(): Promise<void> {
     const page = await pageOf(await refuse('The "red" one'));
     await page.getByRole('button', { name: 'Edit and send' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('bodyHtml').fill('The red valve leaks');
-    await dialog.getByLabel('cfName').fill('');
+    await dialog.getByLabel('Text as HTML').fill('The red valve leaks');
+    await dialog.getByLabel('Ticket field').fill('');
     await dialog.getByRole('button', { name: 'Send (2 actions)' }).click();
     await dialog.locator('[aria-invalid=true]').waitFor();
     assert.equal(
       await dialog.locator('[aria-invalid=true]').getAttribute('id'),
-      await dialog.getByLabel('cfName').getAttribute('id'),
+      await dialog.getByLabel('Ticket field').getAttribute('id'),
     );
     assert.deepEqual(await obstacles(page), []);
-    await dialog.getByLabel('cfName').fill('Dispatched');
+    await dialog.getByLabel('Ticket field').fill('Dispatched');
     await dialog.getByRole('button', { name: 'Send (2 actions)' }).click();
     await page.waitForURL(/\/chains\//);
     assert.equal(started.at(-1)?.[0]?.bodyHtml, 'The red valve leaks');

@@ -75,7 +75,7 @@ describe('a body with a value that may have closed its string', () => {
     assert(!answer.detail.includes(company.relayAccessToken));
     const kept = await only(company);
     assert.deepEqual([kept.reason, kept.relayIds, kept.elements], ['malformed-body', [company.relayId], []]);
-    assert.match(kept.problem.detail, /`blue`.*value without free text/);
+    assert.match(kept.problem.detail, /`blue`.*values without free text/);
     const { place, text = '' } = kept.body ?? {};
     assert.match(text.slice(place?.offset), /^"blue/);
     assert.match(text, /"relayAccessToken":"\*+"/);
@@ -87,7 +87,7 @@ describe('a body with a value that may have closed its string', () => {
     const { Text } = await stack.text(mail ?? assert.fail());
     for (const part of [
       '`blue`',
-      'let the platform escape the value',
+      'the template must escape the values in this text for JSON',
       `/companies/${company.companyId}/refused/${kept.rejectedId}`,
       'Open the request: ',
     ])

@@ -72,7 +72,7 @@ describe('an invalid chain', () => {
       assert.match(mail?.Subject ?? '', /Refused: the chain is invalid \(Test rule\)/);
       const { Text, HTML } = await stack.text(mail ?? assert.fail());
       for (const part of [
-        'Action 1, delayInSeconds must be a whole number of seconds',
+        'Step 2, delayInSeconds must be a whole number of seconds',
         'Rule Test rule, Test company',
         `rule ${company.relayId}, company ${company.companyId}`,
         shownTime(item.receivedAt),
@@ -117,9 +117,9 @@ describe('an invalid chain', () => {
     const [one] = await stack.mails('one@rules.example', 1);
     const [two] = await stack.mails('two@rules.example', 1);
     const text = async (mail = one) => (await stack.text(mail ?? assert.fail())).Text;
-    assert.match(await text(one), /Action 0, delayInSeconds/);
+    assert.match(await text(one), /Step 1, delayInSeconds/);
     assert.doesNotMatch(await text(one), /cfName/);
-    assert.match(await text(two), /Action 1, cfName/);
+    assert.match(await text(two), /Step 2, cfName/);
   });
 
   it('in a dry run is not kept: the caller reads the answer', async () => {

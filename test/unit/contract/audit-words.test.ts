@@ -22,9 +22,13 @@ describe('the sentence of an audit entry', () => {
     ['person.add', facts, 'added Ada as dispatcher'],
     ['company.pause', { what: 'platform' }, 'paused the platform'],
     ['company.resume', { what: ['platform', 'mail'] }, 'ended the pause of the platform, mail'],
-    ['chain.cancel', { chainId: 'c' }, 'cancelled a chain'],
-    ['chain.cancel', { chainId: 'c', index: 0 }, 'cancelled action 0 of a chain'],
-    ['chain.bulk', { count: 3, verb: 'mend' }, 'decided about 3 chains at once: edit and retry'],
+    ['chain.cancel', { chainId: '6f1c0a9e-11' }, 'cancelled chain 6f1c0a9e'],
+    ['chain.cancel', {}, 'cancelled a chain'],
+    ['rejected.drop', { rejectedId: '6f1c0a9e-11' }, 'dropped refused request 6f1c0a9e'],
+    ['chain.cancel', { chainId: 'c', index: 0 }, 'cancelled step 1 of chain c'],
+    ['chain.bulk', { count: 3, verb: 'mend' }, 'edited and retried 3 chains at once'],
+    ['chain.bulk', { count: 1, verb: 'skip' }, 'skipped steps of 1 chain at once'],
+    ['token.rotate', { ...facts, purpose: 'event' }, 'made a new event address for rule Night shift (4711)'],
     ['an.unknown-action', {}, 'an.unknown-action'],
   ] as const)
     it(`of ${action} with ${JSON.stringify(details)}`, () =>

@@ -80,7 +80,7 @@ function sectionsOf(
 const linesOf = (...asked: Parameters<typeof sectionsOf>) => sectionsOf(...asked).get('') ?? [];
 
 const chainPage = 'https://relay.example/companies/acme/chains/c-1';
-const ids = `Chain c-1, action 1, received ${shownTime(received)}, rule 7, company acme`;
+const ids = `Chain c-1, step 2, received ${shownTime(received)}, rule 7, company acme`;
 const place = ['first wave', '2024-03-05 16:17:30 UTC, after 15 attempts', 'Rule Route new jobs, Acme Field Works'];
 const signIn = 'The link opens the console, where you sign in.';
 const steer = (verb: string) => [

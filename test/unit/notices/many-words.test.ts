@@ -59,7 +59,7 @@ describe('a notice about many chains', () => {
 Acme
 
 Assignment 2 does not exist.
-In other chains, the ids and numbers in this error differ.
+Other chains have the same error with other numbers.
 Fix the problem, then retry.
 
 Open 300 actions: http://127.0.0.1:8080/companies/acme/causes/c1
@@ -71,8 +71,8 @@ What happens next:
   You get one notice when none of these actions needs attention any more.
 
 The actions (the first 2):
-  Assignment 2, action 1: http://127.0.0.1:8080/companies/acme/chains/c-2
-  Assignment 1, action 1: http://127.0.0.1:8080/companies/acme/chains/c-1
+  Assignment 2, step 2: http://127.0.0.1:8080/companies/acme/chains/c-2
+  Assignment 1, step 2: http://127.0.0.1:8080/companies/acme/chains/c-1
 
 Details:
   POST /assignments/2/send answered 404: no assignment 2 (PlatformError)
@@ -100,7 +100,7 @@ Cause c1, company acme
     const { text } = rendered({ ...notice, cause: { ...cause, reason: { ...cause.reason, ...words } } });
     assert.match(
       text,
-      /\n\nAssignment 1 does not exist at WorkMarket\.\nIn other chains, the ids and numbers in this error differ\.\nChange the number, then retry\.\n/,
+      /\n\nAssignment 1 does not exist at WorkMarket\.\nOther chains have the same error with other numbers\.\nChange the number, then retry\.\n/,
     );
   });
 
@@ -122,7 +122,7 @@ Cause c1, company acme
 
   it('links to the console if there is no link to the Web UI', () => {
     const { text } = rendered(many('failed', 1, 1, [member(1)]), { links: { api: 'http://127.0.0.1:8080' } });
-    assert.match(text, /^ {2}Assignment 1, action 1: http:\/\/127\.0\.0\.1:8080\/companies\/acme\/chains\/c-1$/m);
+    assert.match(text, /^ {2}Assignment 1, step 2: http:\/\/127\.0\.0\.1:8080\/companies\/acme\/chains\/c-1$/m);
   });
 
   it('has a link to decide without a key for each of the first held actions', () => {
@@ -130,9 +130,9 @@ Cause c1, company acme
       `https://relay.example/hold/${[companyId, chainId, index, Date.parse(at)].join('-')}`;
     const { text } = rendered(many('needs-attention', 214, 300, [member(2)]), { holdLink });
     const link = `https://relay.example/hold/acme-c-2-1-${Date.parse(since)}`;
-    const title = 'Fix, retry or skip an action, without a sign-in (the first 1)';
-    assert.ok(text.includes(`\n${title}:\n  Assignment 2, action 1: ${link}\n`), text);
-    assert.equal(text.match(/Assignment 2, action 1/g)?.length, 1);
+    const title = 'Retry or skip an action, without a sign-in (the first 1)';
+    assert.ok(text.includes(`\n${title}:\n  Assignment 2, step 2: ${link}\n`), text);
+    assert.equal(text.match(/Assignment 2, step 2/g)?.length, 1);
     assert.doesNotMatch(rendered(many('gave-up', 214, 300, [member(2)]), { holdLink }).text, /\/hold\//);
   });
 

@@ -38,7 +38,7 @@ describe('a notice about a refused request', () => {
       assert.match(subject, /^\[relay\] Refused: .+ \(Widen & alert\)$/);
       for (const part of [
         'None of the actions ran',
-        'Action 0, relayAccessToken of rule 4711 was rotated, and its grace is over.',
+        'Step 1, relayAccessToken of rule 4711 was rotated, and its grace is over.',
         'Rule Widen & alert, Acme <b>',
         'Refused request R1, rule 4711, company acme',
         '\n2026-03-02 03:12:44 CST\n',
@@ -83,7 +83,7 @@ describe('a notice about a refused request', () => {
   it('names twenty mistakes, and gives the number of further mistakes', () => {
     const mistakes = Array.from({ length: 25 }, (_, n) => ({ pointer: `/${n}/x`, detail: 'is wrong' }));
     const { text } = renderNotice({ ...rejected, mistakes }, context);
-    assert(text.includes('Action 19, x is wrong.') && !text.includes('Action 20') && text.includes('There are 5 more mistakes.'));
+    assert(text.includes('Step 20, x is wrong.') && !text.includes('Step 21') && text.includes('There are 5 more mistakes.'));
   });
 
   it("escapes other people's texts in HTML, and has a link to the request only", () => {
@@ -110,7 +110,7 @@ describe('a notice about a missing property', () => {
     const { subject, text } = renderNotice(missing, context);
     assert.equal(subject, '[relay] No such property: location.zipp (Widen & alert)');
     for (const part of [
-      'The condition of action 2 uses location.zipp, but assignment 1001 has no such property',
+      'The condition of step 3 uses location.zipp, but assignment 1001 has no such property',
       '/companies/acme/chains/C1',
       'Once a day',
     ])
