@@ -39,6 +39,31 @@ export function failureTitle(failure: Failure): string {
   return failures[type] ? `${failures[type]}: ${message}` : capital(message);
 }
 
+type Shared = { assignments?: number | undefined; assignmentId?: string | undefined };
+
+/** Words such as `assignment 2001 does`. An id has a digit. */
+const numbered = /\b(assignment|ticket|issue) (?=\S*\d)[^\s,;:"”)]+( does| was| is| has)?/gi;
+const plurals: Record<string, string> = { '': '', ' does': ' do', ' was': ' were', ' is': ' are', ' has': ' have' };
+
+/** Replaces the ids in a text about one failure. For example `3 assignments`, or `the assignment` if the number is unknown. */
+export const sharedWords = (text: string, { assignments = 0, assignmentId }: Shared): string =>
+  text
+    .replace(numbered, (found: string, thing: string, verb = '') => {
+      const isAssignment = thing.toLowerCase() === 'assignment';
+      const one = isAssignment && assignmentId ? `assignment ${assignmentId}` : `the ${thing.toLowerCase()}`;
+      const words = isAssignment && assignments > 1 ? `${assignments} assignments${plurals[verb]}` : one + verb;
+      return /^[A-Z]/.test(found) ? capital(words) : words;
+    })
+    .replace(/(\/assignments\/)[^/\s]+/g, `$1${assignmentId ?? '…'}`);
+
+/** Describes all failures with one cause. For example with the title `3 assignments do not exist at the assignment platform`. */
+export function causeFailure(cause: Omit<Failure, 'type'> & Shared & { reason: string }) {
+  const failure = { ...cause, type: cause.reason };
+  const [title, remedy] = [failureTitle({ ...failure, assignmentId: '0' }), failureRemedy(failure) ?? ''];
+  const words = { title: sharedWords(title, cause), message: sharedWords(cause.message, cause) };
+  return { ...failure, ...words, remedy: sharedWords(remedy, cause) || undefined };
+}
+
 /** The request, its status and the answer. Undefined if the title already has the message. */
 export const failureDetails = (failure: Failure): string | undefined =>
   failureTitle(failure).toLowerCase().endsWith(failure.message.toLowerCase()) ? undefined : failure.message;

@@ -19,11 +19,18 @@ const own = {
     path: '/assignments/{assignmentId}/send',
     body: { groupIds: '{groupIds}', radiusMiles: '{radiusMiles}' },
   },
+  groups: { method: 'GET', path: '/groups' },
   ticket: { method: 'GET', path: '/tickets/{ticketId}' },
   update: { method: 'PATCH', path: '/tickets/{ticketId}', body: { userDefinedFields: [{ name: '{field}', value: '{value}' }] } },
 } as const satisfies Record<string, RequestTemplate>;
 
 const assignmentSchema = z.record(z.string(), z.unknown());
+
+/** The ids of the groups. Empty if the answer has another form. */
+const groupsSchema = z
+  .object({ groups: z.array(z.object({ id: z.string() })) })
+  .transform(({ groups }) => groups.map(({ id }) => id))
+  .catch([]);
 
 const count = z
   .union([z.int().nonnegative(), z.array(z.unknown()).transform((reached) => reached.length)])
@@ -79,6 +86,14 @@ export function createHttpPlatform(settings: HttpSettings<PlatformSettings>, htt
       await assertThere(this.getAssignment(assignment === own.assignment ? unknownId : otherId, call));
       return 'answers and accepts the credentials; give the id of an assignment to check the path too';
     },
+
+    /** The path of the groups is optional. Without it, the system answers 404, and the list is unknown. */
+    ...(!settings.templates && {
+      async ids(call: Call) {
+        const request = requestOf(own.groups, unknownId, { assignmentId: undefined }); // the path has no assignment
+        return groupsSchema.parse(await http.request({ ...request, call }));
+      },
+    }),
 
     async sendAssignment(assignmentId: string, order: Order, call: Call): Promise<{ recipients?: number }> {
       const groupIds = send && order.groupIds.length === 0 ? undefined : order.groupIds;

@@ -43,6 +43,7 @@ const removal = 'The relay will delete the settings and the credentials. Actions
 const addressHelp = "The relay uses this address in place of the vendor's address, for example for a test system.";
 const otherAddress: Setting = { label: 'Other address', help: addressHelp, optional: true };
 
+type Stored = { kind?: string; auth?: { type: string }; baseUrl?: string; templates?: unknown };
 export type SettingsProps = { company: StoredCompany; at: string; onSaved(company: StoredCompany): void };
 
 /** The field of a setting. A stored secret is not shown, and stays if its field stays empty. */
@@ -63,8 +64,11 @@ export function Connection({ section, company, at, onSaved }: SettingsProps & { 
   const [chosen, found] = [useSignal<string | undefined>(undefined), useSignal<Checked | undefined>(undefined)];
   const [deed, checking, form] = [useDeed(), useDeed(), useForm()];
   const simulators = useCompany().simulators?.[section] ?? [];
-  const { kind: known, auth = { type: 'none' }, ...stored }: { kind?: string; auth?: { type: string } } = company[section] ?? {};
-  const first = known === 'http' ? `http ${auth.type}` : (known ?? '');
+  const { kind: known, auth = { type: 'none' }, ...stored }: Stored = company[section] ?? {};
+  /** A connection without auth, at the address of a simulator, is the simulator. */
+  const place = simulators.findIndex(({ settings: { kind, baseUrl } }) => kind === known && baseUrl === stored.baseUrl);
+  const isSimulated = place >= 0 && auth.type === 'none' && stored.templates === undefined;
+  const first = isSimulated ? `simulator ${place}` : known === 'http' ? `http ${auth.type}` : (known ?? '');
   const kinds: Readonly<Record<string, Kind>> = {
     '': { name: 'Not connected', credentials: first && removal, settings: {} },
     ...(known === 'http' && { [first]: http(`with ${auth.type}, which can only be changed as JSON`) }),

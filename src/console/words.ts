@@ -1,7 +1,6 @@
 /** The words and colours with which the console shows states, failures, verbs and fields. */
 
 import type { BulkVerb, SteeringVerb } from '../chain/allowed-verbs.js';
-import { type Failure, failureTitle } from '../chain/failure-words.js';
 import type { Forecast } from '../chain/forecast.js';
 import { type ActionState, type ChainStatus, foundNobody, outcomesText } from '../chain/outcome.js';
 import { counted } from '../chain/text.js';
@@ -49,13 +48,6 @@ export function actionOfCause<Action extends { error?: { message: string } | und
 ): Action | undefined {
   const withoutIds = (text = '') => text.replace(/\d+/g, '');
   return actions.find(({ error }) => withoutIds(error?.message) === withoutIds(message)) ?? actions[0];
-}
-
-/** For example `3 assignments do not exist at the assignment platform`, or the title of the only failure. */
-export function causeTitle(cause: Omit<Failure, 'type'> & { reason: string; assignments: number }): string {
-  const title = failureTitle({ ...cause, type: cause.reason });
-  const { assignments } = cause;
-  return assignments > 1 ? title.replace(/^(The a|A)ssignment( \S+)? does not/, `${assignments} assignments do not`) : title;
 }
 
 export const verbWords: Record<SteeringVerb, string> = {

@@ -30,6 +30,7 @@ export const causeSchema = named('Cause', {
   chains: z.int().describe('The number of chains with an action that needs attention for this cause now.'),
   actions: z.int().describe('The number of actions that need attention for this cause now.'),
   assignments: z.int().describe('The number of assignments of these actions.'),
+  assignmentId: z.string().optional().describe('The assignment of these actions, if they all have the same one.'),
   relayIds: z.array(z.string()).describe('The rules of these actions, at most 20 rules.'),
   chainId: z.string().optional().describe('The chain of the action that has needed attention longest for this cause.'),
   lastAt: z.iso.datetime().describe('When the newest hold for this cause began.'),

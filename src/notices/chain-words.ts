@@ -3,7 +3,7 @@
 import type { ActionStatus } from '../chain/action-status.js';
 import { type ChainFacts, historyFull, refusalOf, verbsFor } from '../chain/allowed-verbs.js';
 import { causePage, chainLinks, chainPage, chainUrl, chainWorkflowId } from '../chain/chain.js';
-import { failureWords } from '../chain/failure-words.js';
+import { causeFailure, failureWords, sharedWords } from '../chain/failure-words.js';
 import { chainStatus, hasEnded } from '../chain/outcome.js';
 import { counted, cutShort, oneLine } from '../chain/text.js';
 import { timesIn } from '../chain/timestamp/local.js';
@@ -209,14 +209,19 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   const list = first.some((member) => decideAt(member) !== undefined) ? oneWithoutKey(context) : 'The actions';
   const query = `status=${status}&reason=${encodeURIComponent(type)}&since=${encodeURIComponent(since)}`;
   const message = first[0]?.message ?? reason.message;
-  const { wrong, details } = explained({ error: { ...reason, message, retryable: true }, assignmentId: first[0]?.assignmentId });
+  const assignmentIds = [...new Set(first.flatMap(({ assignmentId }) => assignmentId ?? []))];
+  const [assignmentId] = assignmentIds.length === 1 ? assignmentIds : [];
+  const shared = first.length === actions ? { assignments: assignmentIds.length, assignmentId } : {};
+  const { title } = causeFailure({ ...reason, message, reason: type, ...shared });
+  const differ = count > 1 ? ['Other chains have the same error with other numbers.'] : [];
+  const { wrong, details } = explained({ error: { ...reason, title, message, retryable: true } });
   return {
     headline: `${headline}: ${counted(count, 'chain')}, ${inSubject(type)}`,
     about: context.companyName,
     title: `${counted(count, 'chain')}${actions > count ? ` (${actions} actions)` : ''} ${many}`,
     place: [shown(at)],
-    wrong: [wrong, ...(count > 1 ? ['Other chains have the same error with other numbers.'] : [])],
-    toDo: [remedy ? sentence(remedy) : 'Fix the problem, then retry.'],
+    wrong: [wrong, ...(details.length > 0 ? [] : differ)],
+    toDo: [remedy ? sentence(sharedWords(remedy, shared)) : 'Fix the problem, then retry.'],
     links: [
       isHeld
         ? { label: `Open ${counted(actions, 'action')}`, url: causePage(api, companyId, cause.id) }
@@ -234,7 +239,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
           url: decideAt(member) ?? chainPage(api, { companyId, chainId: member.chainId }),
         }),
       ),
-      Details: details,
+      Details: details.length > 0 ? [...details, ...differ] : [],
     },
     ids: `Cause ${cause.id}`,
     operator: [
@@ -261,7 +266,7 @@ export function throughWords(
   const areDone = Object.keys(ended).every((state) => state === 'done');
   const end = areDone ? `${through === 1 ? 'has' : 'have'} recovered` : `no longer ${through === 1 ? 'needs' : 'need'} attention`;
   const tally = Object.entries(ended).map(([state, count]) => `${state.replaceAll('-', ' ')}: ${count}`);
-  const { wrong, details } = explained({ error: { ...reason, retryable: true } });
+  const { wrong, details } = explained({ error: { ...causeFailure({ ...reason, reason: reason.type }), retryable: true } });
   return {
     headline: `${areDone ? headline : 'No more attention needed'}: ${counted(through, 'chain')}, ${inSubject(reason.type)}`,
     about: companyName,

@@ -19,6 +19,8 @@ const tallied = new Table(
     FROM causes, LATERAL (
       SELECT count(DISTINCT chain_id) FILTER (WHERE ${held})::int AS chains, count(*) FILTER (WHERE ${held})::int AS actions,
         count(DISTINCT assignment_id) FILTER (WHERE ${held})::int AS assignments,
+        CASE WHEN count(DISTINCT assignment_id) FILTER (WHERE ${held}) = 1 THEN min(assignment_id) FILTER (WHERE ${held})
+          WHEN bool_and(ended_at IS NOT NULL) AND count(DISTINCT assignment_id) = 1 THEN min(assignment_id) END AS assignment_id,
         COALESCE((array_agg(DISTINCT relay_id) FILTER (WHERE ${held}))[1:${shownRules}], '{}') AS relay_ids,
         (array_agg(chain_id ORDER BY since) FILTER (WHERE ${held}))[1] AS chain_id, max(since) AS last_at,
         CASE WHEN bool_and(ended_at IS NOT NULL) THEN max(ended_at) END AS ended_at

@@ -1,6 +1,6 @@
 /** `relay causes`: why chains need attention, and who works on each cause. */
 
-import { failureTitle } from '../../chain/failure-words.js';
+import { causeFailure } from '../../chain/failure-words.js';
 import { type CauseResource, causeSchema, causesResponse, type RefusedCause, wholeCauseResponse } from '../../contract/causes.js';
 import { path } from '../api.js';
 import { type Commands, command, withParts } from '../options.js';
@@ -26,7 +26,7 @@ export const causes: Commands = (relay, session) => {
         ENDED: 'endedAt',
         'TAKEN BY': 'takenBy',
         'SILENT UNTIL': silence,
-        WHAT: (cause) => failureTitle({ ...cause, type: cause.reason }),
+        WHAT: (cause) => causeFailure(cause).title,
       },
       none: `No chain of company ${companyId} needs attention.`,
       below: ({ refused }) => refusedLines(companyId, refused),

@@ -9,7 +9,7 @@ import { deedOf } from '../story.js';
 import type { ActionResource, CauseResource, ChainResource, wholeCauseResponse, z } from '../types.js';
 import { Badge, Button, Failure, Known, ProblemNote, Section, State, Table, Time, useDeed } from '../ui/index.js';
 import { Verbs } from '../verbs.js';
-import { actionOfCause, causeTitle, counted, verbWords } from '../words.js';
+import { actionOfCause, causeFailure, counted, verbWords } from '../words.js';
 
 export function CausePage({ causeId }: { causeId: string }) {
   const { companyId } = useCompany();
@@ -52,7 +52,7 @@ interface SampleProps {
 export function CauseCard({ onAsk, ...sample }: SampleProps & { onAsk(asked: AskedOfChains): void }) {
   const { companyId, ruleName } = useCompany();
   const { causeId, chains, assignments, relayIds, since, lastAt, endedAt } = sample.cause;
-  const [title, isMany] = [causeTitle(sample.cause), chains > 1];
+  const [title, isMany] = [causeFailure(sample.cause).title, chains > 1];
   const count = assignments > 0 ? counted(assignments, 'assignment') : counted(chains, 'chain');
   return (
     <Section look={endedAt ? 'card' : 'card wait'} title={title}>
@@ -84,8 +84,8 @@ export function CauseCard({ onAsk, ...sample }: SampleProps & { onAsk(asked: Ask
 function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
   const { companyId } = useCompany();
   const { chains, chainId } = cause;
-  const title = causeTitle(cause);
-  const failure = { ...cause, type: cause.reason };
+  const failure = causeFailure(cause);
+  const { title } = failure;
   const isLookedInto = useSignal(isOpen);
   const begun = useSignal<{ chainId: string; index: number; isTried: boolean } | undefined>(undefined);
   const shown = begun.value?.chainId ?? chainId;

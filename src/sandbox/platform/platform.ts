@@ -15,7 +15,7 @@ import { vendorSimulators } from '../vendors/simulators.js';
 import { controlOf } from './control.js';
 import { type Answer, fieldSchema, PlatformState } from './state.js';
 import { Webhooks } from './webhooks.js';
-import { workersReached } from './world.js';
+import { groups, workersReached } from './world.js';
 
 /**
  * @param options.port 0 means any free port
@@ -78,6 +78,7 @@ function connectorApi(state: PlatformState, closing: AbortSignal): Hono<{ Bindin
     return Response.json(answer.body, { status: answer.status, headers });
   };
   return new Hono<{ Bindings: HttpBindings }>()
+    .get('/groups', (c) => c.json({ groups: groups.map(({ id, name }) => ({ id, name })) }))
     .get('/assignments/:id', endpoint('assignments', readAssignment))
     .get('/tickets/:id', endpoint('tickets', readTicket))
     .post('/assignments/:id/send', endpoint('send', send))

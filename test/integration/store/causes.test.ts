@@ -65,6 +65,19 @@ for (const { name, open, skip } of testDatabases) {
       ]);
     });
 
+    it('name the assignment that all held actions have, or that all actions had', async () => {
+      const companyId = await company();
+      const named = async () => (({ assignments, assignmentId }) => [assignments, assignmentId])(await get(companyId));
+      await store.causes.hold(why(companyId), action('a', { assignmentId: '3002' }));
+      assert.deepEqual(await named(), [1, '3002']);
+      await store.causes.hold(why(companyId), action('b', { assignmentId: '3003' }));
+      assert.deepEqual(await named(), [2, undefined]);
+      await end(companyId, 'a');
+      assert.deepEqual(await named(), [1, '3003']);
+      await end(companyId, 'b');
+      assert.deepEqual(await named(), [0, undefined]);
+    });
+
     it('do not count repeats, and ignore outdated reports', async () => {
       const companyId = await company();
       const held = action('a');

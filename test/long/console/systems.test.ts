@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core';
 import { platformKinds, type Setting, ticketingKinds } from '../../../src/chain/kinds.js';
 import { fieldWords } from '../../../src/chain/words.js';
 import { acceptedSchema } from '../../../src/contract/chain-resource.js';
-import { vendorSettings } from '../../../src/sandbox/vendors/simulators.js';
+import { simulatorsAt, vendorSettings } from '../../../src/sandbox/vendors/simulators.js';
 import { missingBrowser, signIn, startBrowser } from '../../end-to-end/browser.js';
 import { adminToken, eventually, startStack, Unmet } from '../../end-to-end/stack.js';
 
@@ -88,6 +88,30 @@ async function systems(): Promise<void> {
   const browser = await startBrowser();
   const vendors = vendorSettings(stack.platform.url);
   const kinds = { ...ticketingKinds, ...platformKinds };
+
+  it('a simulator keeps its name after it was saved, also on a new page', async () => {
+    const { companyId } = await stack.company();
+    const page = await browser.newPage();
+    page.setDefaultTimeout(60_000);
+    await page.route(`**/co/${companyId}`, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), simulators: simulatorsAt(stack.platform.url) } });
+    });
+    await signIn(page, stack.links.api, adminToken, `/companies/${companyId}/settings`);
+    const form = page.getByRole('region', { name: 'Ticket system' });
+    const chosen = form.getByLabel('System').locator('option:checked');
+    await form.getByLabel('System').selectOption('Autotask PSA (simulator)');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.getByRole('button', { name: 'Check' }).click();
+    await form.getByText('works', { exact: true }).waitFor();
+    for (const _ of ['saved', 'reloaded']) {
+      assert.equal(await chosen.textContent(), 'Autotask PSA (simulator)');
+      assert.equal(await form.locator('input').count(), 0);
+      await page.reload();
+      await form.getByRole('button', { name: 'Check' }).waitFor();
+    }
+    await page.close();
+  });
 
   for (const [kind, { name, settings }] of Object.entries(kinds) as [keyof typeof kinds, (typeof kinds)[keyof typeof kinds]][]) {
     const { action, changed, shows, failure, title, remedy } = cases[kind];

@@ -49,6 +49,18 @@ describe('the generic platform', () => {
     assert.deepEqual([server.last().method, server.last().path], ['GET', '/tickets/relay-check']);
   });
 
+  it('lists the ids of the groups, if the system has no templates and offers the list', async () => {
+    server.answer = answering(200, { groups: [{ id: '501', name: 'Metro' }, { id: '502' }] });
+    assert.deepEqual(await platform.ids?.(call), ['501', '502']);
+    assert.deepEqual([server.last().method, server.last().path], ['GET', '/api/groups']);
+    server.answer = answering(200, { groups: 'many' });
+    assert.deepEqual(await platform.ids?.(call), []);
+    server.answer = answering(404, {});
+    assert.equal((await failing((async () => platform.ids?.(call))())).facts.status, 404);
+    const templates = { send: { method: 'POST', path: '/offers/{assignmentId}' } } as const;
+    assert.equal(createHttpPlatform({ kind: 'http', baseUrl: server.url, templates }, http).ids, undefined);
+  });
+
   for (const answer of ['[]', 'null', '"draft"', '7', 'OK']) {
     it(`rejects ${answer} as an assignment`, async () => {
       server.answer = answering(200, answer);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pauseWords } from '../../../src/console/when.js';
-import { actionOfCause, causeTitle, progressWords, stateWords, toneOf } from '../../../src/console/words.js';
+import { actionOfCause, causeFailure, progressWords, stateWords, toneOf } from '../../../src/console/words.js';
 
 describe('the badge of an action', () => {
   for (const [state, result, words, tone] of [
@@ -49,11 +49,31 @@ describe('the title of a cause', () => {
   const missing = { reason: 'PlatformError', message: 'answered 404', title: 'Assignment 1 does not exist at WorkMarket' };
   for (const [cause, title] of [
     [{ ...missing, assignments: 3 }, '3 assignments do not exist at WorkMarket'],
-    [{ ...missing, assignments: 1 }, 'Assignment 1 does not exist at WorkMarket'],
+    [{ ...missing, assignments: 1, assignmentId: '2' }, 'Assignment 2 does not exist at WorkMarket'],
+    [{ ...missing, assignments: 0 }, 'The assignment does not exist at WorkMarket'],
+    [{ ...missing, title: 'WorkMarket refused assignment 1', assignments: 4 }, 'WorkMarket refused 4 assignments'],
+    [{ ...missing, title: 'Jira refused the change of ticket AB-7', assignments: 4 }, 'Jira refused the change of the ticket'],
+    [{ ...missing, title: 'Issue AB-7 does not exist at Jira', assignments: 0 }, 'The issue does not exist at Jira'],
     [{ ...missing, title: undefined, assignments: 2 }, '2 assignments do not exist'],
     [{ ...missing, title: 'WorkMarket is too slow', assignments: 2 }, 'WorkMarket is too slow'],
   ] as const)
-    it(title, () => assert.equal(causeTitle(cause), title));
+    it(title, () => assert.equal(causeFailure(cause).title, title));
+});
+
+describe('the other words of a cause', () => {
+  const message = 'POST http://x/assignments/1/send answered 409: assignment 1 is closed';
+  const cause = { reason: 'PlatformError', message, title: 'The platform refused assignment 1' };
+  const remedy = 'Fix the cause that the message names, then retry';
+  for (const [more, text, at] of [
+    [{ assignments: 3 }, '3 assignments are closed', '…'],
+    [{ assignments: 1, assignmentId: '2' }, 'assignment 2 is closed', '2'],
+    [{}, 'the assignment is closed', '…'],
+  ] as const)
+    it(`say that ${text}`, () => {
+      const failure = causeFailure({ ...cause, remedy, ...more });
+      assert.equal(failure.message, `POST http://x/assignments/${at}/send answered 409: ${text}`);
+      assert.equal(failure.remedy, `Fix the cause (“${text}”), then retry`);
+    });
 });
 
 describe('the example of a cause', () => {

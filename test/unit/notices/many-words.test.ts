@@ -58,8 +58,7 @@ describe('a notice about many chains', () => {
 2026-07-01 07:01:00 CDT
 Acme
 
-Assignment 2 does not exist.
-Other chains have the same error with other numbers.
+The assignment does not exist.
 Fix the problem, then retry.
 
 Open 300 actions: http://127.0.0.1:8080/companies/acme/causes/c1
@@ -76,6 +75,7 @@ The actions (the first 2):
 
 Details:
   POST /assignments/2/send answered 404: no assignment 2 (PlatformError)
+  Other chains have the same error with other numbers.
 
 Cause c1, company acme
 `,
@@ -94,15 +94,18 @@ Cause c1, company acme
     );
   });
 
-  it('begins with the words of the first failure', () => {
-    const words = { title: 'Assignment 1 does not exist at WorkMarket', remedy: 'Change the number, then retry' };
-    const notice = many('needs-attention', 214, 300, [member(2), member(1)]);
-    const { text } = rendered({ ...notice, cause: { ...cause, reason: { ...cause.reason, ...words } } });
-    assert.match(
-      text,
-      /\n\nAssignment 1 does not exist at WorkMarket\.\nOther chains have the same error with other numbers\.\nChange the number, then retry\.\n/,
-    );
-  });
+  for (const [count, chosen, wrong] of [
+    [214, [2, 1], 'The assignment does not exist at WorkMarket'],
+    [3, [2, 3, 4], '3 assignments do not exist at WorkMarket'],
+    [1, [3], 'Assignment 3 does not exist at WorkMarket'],
+  ] as const)
+    it(`begins with the words of the first failure, for its own assignments: ${wrong}`, () => {
+      const words = { title: 'Assignment 1 does not exist at WorkMarket', remedy: 'Change the number, then retry' };
+      const members = chosen.map((n) => member(n));
+      const notice = many('needs-attention', count, count, members);
+      const { text } = rendered({ ...notice, cause: { ...cause, reason: { ...cause.reason, ...words } } });
+      assert.ok(text.includes(`\n\n${wrong}.\nChange the number, then retry.\n`), text);
+    });
 
   it("names a few chains in its commands, with the API's address, and counts only these chains", () => {
     const links = { ...context.links, api: 'https://relay.example' };
@@ -152,6 +155,7 @@ Cause c1, company acme
     const { subject, text } = rendered({ ...through, ended: { done: 3 } });
     assert.equal(subject, '[relay] Recovered: 2 chains, the assignment platform refused the request or did not answer (Acme)');
     assert.match(text, /^2 chains that failed for the same reason have recovered$/m);
+    assert.match(text, /^The reason was: The assignment does not exist\.$/m);
   });
 
   it('otherwise says that the actions are not held any more, with their states', () => {

@@ -38,7 +38,7 @@ describe('relay causes', () => {
     const { out } = await run(['causes', 'list', 'acme'], { items: [{ ...cause, takenBy: 'key dana' }] });
     assert.match(
       out,
-      /^CAUSE +CHAINS +ASSIGNMENTS +REASON [^\n]*\n4f0f5dc373404496 +214 +210 +PlatformError .* key dana +The assignment does not exist\n$/,
+      /^CAUSE +CHAINS +ASSIGNMENTS +REASON [^\n]*\n4f0f5dc373404496 +214 +210 +PlatformError .* key dana +210 assignments do not exist\n$/,
     );
     assert.match((await run(['causes', 'acme'], { items: [] })).err, /No chain of company acme needs attention/);
   });

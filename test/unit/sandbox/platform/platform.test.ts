@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { createConnectors } from '../../../../src/connectors/connectors.js';
 import { startPlatform } from '../../../../src/sandbox/platform/platform.js';
 import { freePort } from '../../../../src/service/server.js';
 import { call as callAt } from '../../../sandbox/http.js';
@@ -35,6 +36,18 @@ describe('the pretend platform', () => {
     assert.equal(answer.at('customFields.preferred_groups'), '501,502');
     assert.equal((await call('GET', '/assignments/9999')).status, 404);
     assert.equal((await send('9999', { groupIds: [] })).status, 404);
+  });
+
+  it('lists its groups, as the relay reads them', async () => {
+    const connectors = createConnectors({ allowPrivateNetworks: true, mailFrom: 'relay@relay.example' });
+    const of = connectors.platformOf({
+      companyId: 'acme',
+      name: 'Acme',
+      timeZone: 'UTC',
+      platform: { kind: 'http', baseUrl: url },
+    });
+    assert.deepEqual(await of.ids?.({ timeoutMs: 5000 }), ['501', '502', '503', '504']);
+    await connectors.close();
   });
 
   it('widens: nobody within 5 miles, somebody within 25', async () => {
