@@ -61,12 +61,16 @@ export class ShortFields {
   async addToListed(chain: ListedChain, pauses: readonly Pause[], read: () => Promise<ChainResource | undefined>) {
     if (chain.closedAt !== undefined) return chain;
     const { receivedAt } = chain;
-    const accepted = await this.#of(chain);
+    const accepted = (await this.#of(chain)).filter(({ at }) => at(receivedAt) > Date.parse(receivedAt));
     const isIn = (pause: Pause, time: number) => Date.parse(pause.since) <= time && isOn(pause, time);
     const canMove = accepted.some(({ at, needs }) => pausesOf(pauses, needs).some((pause) => isIn(pause, at(receivedAt))));
     const whole = canMove ? await read() : undefined;
-    const current = pauses.filter((pause) => isOn(pause, Date.now()));
-    const { actions = [] } = whole ? await this.addTo(whole, current) : {};
+    const { actions = [] } = whole
+      ? await this.addTo(
+          whole,
+          pauses.filter((pause) => isOn(pause, Date.now())),
+        )
+      : {};
     const due = accepted.flatMap(({ at, needs: _, ...action }) => {
       const original = new Date(at(receivedAt)).toISOString();
       const { state, runAt = original } = actions.find(({ index }) => index === action.index) ?? {};
