@@ -21,6 +21,7 @@ const about =
   'The relay still accepts events. Actions that need the paused system wait. After the pause, these actions run in order. ' +
   'Waiting does not count as an attempt.';
 
+const aboutOverdue = 'Overdue actions of these chains run immediately, without the delays between them';
 const title = 'Pause for planned downtime';
 const pausing = { title, verb: 'Pause', words: 'Paused', look: 'quiet', fields, about } as const;
 
@@ -60,11 +61,7 @@ export function PauseBanner() {
             </Button>
           )}
           {may('manage') && items.length > 0 && (
-            <Button
-              class="quiet"
-              title="Overdue actions of these chains run immediately, without the delays between them"
-              onClick={() => void end(what, 'now')}
-            >
+            <Button class="quiet" title={aboutOverdue} onClick={() => void end(what, 'now')}>
               End, and run overdue actions of {chains} now
             </Button>
           )}

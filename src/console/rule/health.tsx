@@ -30,6 +30,7 @@ export function Health({ relayId }: { relayId: string }) {
             const most = chains >= 20 ? `, 95 of 100 chains within ${withinText(p95)}` : '';
             return { at, size: p95, bad: 0, words: timed(at, `half of the chains ended within ${withinText(p50)}${most}`) };
           });
+          const causesText = causes.map(({ type, chains }) => `${failureWords(type)} (${counted(chains, 'chain')})`).join(', ');
           return (
             <>
               {quietSince && (
@@ -40,11 +41,7 @@ export function Health({ relayId }: { relayId: string }) {
               <FieldList fields={Object.entries(facts)} />
               <Bars name="Events, with failed chains in red" bars={counts} />
               <Bars name="Time from event to end: 95 of 100 chains ended within this time." bars={times} />
-              {causes.length > 0 && (
-                <p>
-                  Causes: {causes.map(({ type, chains }) => `${failureWords(type)} (${counted(chains, 'chain')})`).join(', ')}
-                </p>
-              )}
+              {causes.length > 0 && <p>Causes: {causesText}</p>}
             </>
           );
         }}
