@@ -300,7 +300,6 @@ ${!isOver && details.length > 0 && html`<details><summary>Details</summary><p>${
   return sendPage(c, { title, main: html`<h1>${title}</h1>${status}${what}${decision}${about}`, forms: true });
 }
 
-/** Says how the whole chain stands. */
 function resultOf({ status, actions }: ChainResource): string {
   const known: Partial<Record<ChainStatus, string>> = {
     running: 'The chain is still running. This page reloads automatically.',
@@ -315,7 +314,6 @@ function facts({ companyId, name, timeZone }: Whose, chain: ChainResource, actio
   const { chainId, receivedAt, status } = chain;
   const shown = timesIn(timeZone);
   const { assignmentId, state, heldUntil, nextAttemptAt } = action;
-  const pageIn = `/companies/${companyId}/assignments/`;
   const rows = Object.entries({
     Company: name,
     Assignment: assignmentId,
@@ -324,7 +322,9 @@ function facts({ companyId, name, timeZone }: Whose, chain: ChainResource, actio
     'Fails if nobody decides': heldUntil && shown(heldUntil),
     'The action is': words(state),
     'The chain is': words(status),
-    'In the console': assignmentId && html`<a href="${pageIn}${encodeURIComponent(assignmentId)}">Assignment ${assignmentId}</a>`,
+    'In the console':
+      assignmentId &&
+      html`<a href="/companies/${companyId}/assignments/${encodeURIComponent(assignmentId)}">Assignment ${assignmentId}</a>`,
   });
   return html`<section><table>${rows.map(([name, value]) => value && html`<tr><th>${name}</th><td>${value}</td></tr>`)}</table></section>`;
 }
