@@ -21,13 +21,11 @@ export function quietWords(notice: QuietNotice, context: NoticeContext): Words {
   }
   const headline = `No event for ${spanText(silentSeconds)}`;
   const usual = usualEvery === undefined ? '' : `; usually one every ${spanText(usualEvery)} at this time`;
+  const last = lastEvent ? `Last event: ${time(lastEvent)}` : 'No event has come since the rule was published.';
   const within = expectWithin ? ' within its hours' : '';
   return {
     ...{ headline, title: headline, links, hint },
-    place: [
-      lastEvent ? `Last event: ${time(lastEvent)}` : 'No event has come since the rule was published.',
-      ...(since === lastEvent ? [] : [`Last change of the rule: ${time(since)}`]),
-    ],
+    place: since === lastEvent ? [last] : [last, `Last change of the rule: ${time(since)}`],
     wrong: [
       `${headline}${usual}. Perhaps the sender has stopped, or sends to another address.`,
       `The rule expects an event every ${spanText(expectEvery)}${within}. Pauses and outages of the relay do not count.`,

@@ -72,8 +72,7 @@ export class ShortFields {
         )
       : {};
     const due = accepted.flatMap(({ at, needs: _, ...action }) => {
-      const original = new Date(at(receivedAt)).toISOString();
-      const { state, runAt = original } = actions.find(({ index }) => index === action.index) ?? {};
+      const { state, runAt = new Date(at(receivedAt)).toISOString() } = actions.find(({ index }) => index === action.index) ?? {};
       return Date.parse(runAt) <= Date.now() || (state && hasEnded(state)) ? [] : { ...action, at: runAt };
     });
     return { ...chain, next: due.sort((one, other) => (one.at < other.at ? -1 : 1))[0] };
