@@ -130,11 +130,11 @@ describe('a paused connector', { concurrency: true }, () => {
   it('moves the next step in the list also after the pause', async () => {
     const company = await stack.company();
     await pause(company.companyId, 'PUT', { body: { what: 'ticketing' } });
-    const { chainId } = await company.start([udf('T', { delayInSeconds: '1' }), udf('T', { delayInSeconds: '7' })]);
+    const { chainId } = await company.start([udf('T', { delayInSeconds: '1' }), udf('T', { delayInSeconds: '12' })]);
     await company.until(chainId, ({ actions }) => actions.every(({ pausedSince }) => pausedSince), 'both to wait');
     await pause(company.companyId, 'DELETE');
-    const { actions } = await company.action(chainId, 0, 'done');
-    assert.deepEqual([await nextDue(company.companyId), actions[1]?.state], [[actions[1]?.runAt], 'scheduled']);
+    const { actions } = await company.action(chainId, 1, 'scheduled');
+    assert.deepEqual(await nextDue(company.companyId), [actions[1]?.runAt]);
     await company.ended(chainId);
   });
 
