@@ -174,8 +174,15 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     const { items, nextCursor } = await store.chains.list(companyId, asked, { limit, cursor });
     const listed = items.map((row) => listedOf(row, shown));
     if (!steps) return { items: listed, nextCursor };
-    const withSteps = await Promise.all(listed.slice(0, 50).map((chain) => fields.addToListed(chain)));
-    return { items: [...withSteps, ...listed.slice(50)], nextCursor };
+    const first = listed.slice(0, 50);
+    const [oldest = ''] = first.map(({ receivedAt }) => receivedAt).sort();
+    const companies = [...new Set(first.map((chain) => chain.companyId))];
+    const pauses = new Map(await Promise.all(companies.map(async (id) => [id, await store.pauses.since(id, oldest)] as const)));
+    const addStep = (chain: ListedChain) => {
+      const { companyId, chainId } = chain;
+      return fields.addToListed(chain, pauses.get(companyId) ?? [], () => readChain(client, shown, companyId, chainId));
+    };
+    return { items: [...(await Promise.all(first.map(addStep))), ...listed.slice(50)], nextCursor };
   };
   return [
     // Keep the bulk routes first. Otherwise the other routes would read `bulk` as a chain id.

@@ -15,7 +15,7 @@ import { refusalOf, verbsFor } from '../chain/allowed-verbs.js';
 import { chainOfWorkflow, chainPage } from '../chain/chain.js';
 import { helpFor } from '../chain/failure-words.js';
 import type { Fields } from '../chain/fields.js';
-import { type ActionState, hasEnded, retryHelps } from '../chain/outcome.js';
+import { type ActionState, type ChainStatus, hasEnded, isToRedo, retryHelps } from '../chain/outcome.js';
 import { timesIn } from '../chain/timestamp/local.js';
 import { effectTitle, explained, fieldWords, sentence, stepTitle, toDoFirst } from '../chain/words.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
@@ -43,7 +43,7 @@ const askedQuery = z.object({
   after: z.string().max(40).optional().describe('The time of the previous decision.'),
 });
 type Asked = z.infer<typeof askedQuery>;
-type Whose = Pick<Company, 'name' | 'timeZone' | 'noticeEdits'>;
+type Whose = Pick<Company, 'companyId' | 'name' | 'timeZone' | 'noticeEdits'>;
 
 /** The content of the page: the held action, or the reason why no decision is possible. */
 type Standing =
@@ -281,7 +281,8 @@ function sendStanding(
   const isWaiting = isPassedOn(standing, asked);
   c.status(problem ? 400 : over === undefined ? 200 : standing.status);
   c.header('Cache-Control', 'no-store');
-  if (isWaiting || (asked.asked !== undefined && isTried(action?.state))) c.header('Refresh', String(refreshSeconds));
+  const isOpen = over !== undefined && (chain?.status === 'running' || isTried(action?.state));
+  if (isWaiting || isOpen) c.header('Refresh', String(refreshSeconds));
   const title = isWaiting ? 'Your decision is on its way' : titleOf(standing, last);
   const { wrong, details } = explained(action ?? {});
   const remedy = over === undefined && toDoFirst(action ?? {});
@@ -295,11 +296,22 @@ ${!isOver && details.length > 0 && html`<details><summary>Details</summary><p>${
   const before = company && last && decided(last, company.timeZone);
   const said = isWaiting ? waiting : (problem ?? over ?? before);
   const decision = over === undefined && !isWaiting && decisionForm(standing.chain, standing.action, fix);
-  const status = said && html`<p role="status">${said}</p>`;
+  const status = said && html`<p role="status">${said} ${over !== undefined && chain && resultOf(chain)}</p>`;
   return sendPage(c, { title, main: html`<h1>${title}</h1>${status}${what}${decision}${about}`, forms: true });
 }
 
-function facts({ name, timeZone }: Whose, { chainId, receivedAt, status }: ChainResource, action: ActionResource): Html {
+function resultOf({ status, actions }: ChainResource): string {
+  const known: Partial<Record<ChainStatus, string>> = {
+    running: 'The chain is still running. This page reloads automatically.',
+    completed: `Completed: all steps ${actions.every(({ state }) => state === 'done') ? 'are done' : 'have ended'}.`,
+    'needs-attention': 'Another step needs attention.',
+  };
+  const wrong = actions.filter(({ state }) => state === 'needs-attention' || isToRedo(state)).map(stepTitle);
+  return `${known[status] ?? `The chain is ${words(status)}.`}${wrong.length > 0 ? ` Not done: ${wrong.join('; ')}.` : ''}`;
+}
+
+function facts({ companyId, name, timeZone }: Whose, chain: ChainResource, action: ActionResource): Html {
+  const { chainId, receivedAt, status } = chain;
   const shown = timesIn(timeZone);
   const { assignmentId, state, heldUntil, nextAttemptAt } = action;
   const rows = Object.entries({
@@ -310,6 +322,9 @@ function facts({ name, timeZone }: Whose, { chainId, receivedAt, status }: Chain
     'Fails if nobody decides': heldUntil && shown(heldUntil),
     'The action is': words(state),
     'The chain is': words(status),
+    'In the console':
+      assignmentId &&
+      html`<a href="/companies/${companyId}/assignments/${encodeURIComponent(assignmentId)}">Assignment ${assignmentId}</a>`,
   });
   return html`<section><table>${rows.map(([name, value]) => value && html`<tr><th>${name}</th><td>${value}</td></tr>`)}</table></section>`;
 }

@@ -37,6 +37,7 @@ export function PauseBanner() {
   const deed = useDeed();
   const { items = [], nextCursor } = waiting.data.value ?? {};
   const chains = nextCursor ? `more than ${mostCounted} chains` : counted(items.length, 'chain');
+  const waits = items.length === 0 ? 'No step waits yet' : `${chains} ${items.length === 1 ? 'waits' : 'wait'}`;
   const end = async (what: Pausable, overdue?: 'now') => {
     const ended = () => ask('DELETE', path`/admin/companies/${companyId}/pause` + query({ what, overdue }));
     if (await deed.run(ended, 'The pause has ended.')) refresh();
@@ -49,8 +50,7 @@ export function PauseBanner() {
           <span class="grows">
             <strong>Paused: {pausableWords[what]}</strong>, since <Time at={since} />
             <Time before=", until " at={until} distance />
-            {reason && `: ${reason}`}. <a href={pageOf.chains(companyId, { paused: 'true' })}>{chains}</a>{' '}
-            {items.length === 1 ? 'waits' : 'wait'}.
+            {reason && `: ${reason}`}. <a href={pageOf.chains(companyId, { paused: 'true' })}>{waits}</a>.
           </span>
           {may('manage') && (
             <Button onClick={() => void end(what)}>

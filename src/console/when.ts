@@ -56,6 +56,7 @@ export function fromNow(iso: string, now: number): string {
 
 /** For example `1 hour 5 minutes` or `20 seconds`. Shows at most the two largest units. */
 export const durationText = (seconds: number): string => spanText(seconds, countedUnit) || '0 seconds';
+export const withinText = (seconds: number): string => durationText(Math.max(1, Math.ceil(seconds))); // never 0 seconds
 
 const presets: Record<string, number> = { '1h': 1, '24h': 24, '7d': 168 };
 

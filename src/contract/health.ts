@@ -29,8 +29,9 @@ const standing = {
   held: z.int().describe('Chains with an action that needs attention now.'),
   expectEvery,
   quietSince: optionalTime.describe(
-    'When the last event came, or the rule last changed. Present only if the rule is quiet: it expects events, but none came.',
+    'When the last event came, or else when the rule last changed. Present only if an expected event did not come.',
   ),
+  lastEvent: optionalTime.describe('When the last event came. Present only if the rule is quiet and has got an event.'),
 };
 
 export const bucketSchema = countsAndTimes.extend({ at: z.iso.datetime().describe('The start of the hour or day.') });

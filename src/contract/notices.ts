@@ -121,6 +121,7 @@ export interface PausedNotice extends AboutRule, Omit<Pause, 'since' | 'text'> {
 export interface QuietNotice extends AboutRule, Expectation {
   kind: 'quiet';
   since: string; // the last event, or the last change of the rule
+  lastEvent?: string | undefined;
   eventAt?: string;
   silentSeconds: number; // counts only the hours of the rule; does not count pauses and outages
   usualEvery?: number | undefined; // seconds, see chain/expectation.ts

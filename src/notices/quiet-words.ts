@@ -7,7 +7,7 @@ import type { QuietNotice, WeeklyNotice } from '../contract/notices.js';
 import { type NoticeContext, relay, type Words } from './frame.js';
 
 export function quietWords(notice: QuietNotice, context: NoticeContext): Words {
-  const { companyId, relayId, since, eventAt, silentSeconds, expectEvery, expectWithin, usualEvery } = notice;
+  const { companyId, relayId, since, lastEvent, eventAt, silentSeconds, expectEvery, expectWithin, usualEvery } = notice;
   const time = timesIn(context.timeZone);
   const links = [{ label: 'Open the rule', url: rulePage(context.links.api, companyId, relayId) }];
   const hint = 'The link opens the console, where you sign in.';
@@ -21,10 +21,11 @@ export function quietWords(notice: QuietNotice, context: NoticeContext): Words {
   }
   const headline = `No event for ${spanText(silentSeconds)}`;
   const usual = usualEvery === undefined ? '' : `; usually one every ${spanText(usualEvery)} at this time`;
+  const last = lastEvent ? `Last event: ${time(lastEvent)}` : 'No event has come since the rule was published.';
   const within = expectWithin ? ' within its hours' : '';
   return {
     ...{ headline, title: headline, links, hint },
-    place: [`Last event or change of the rule: ${time(since)}`],
+    place: since === lastEvent ? [last] : [last, `Last change of the rule: ${time(since)}`],
     wrong: [
       `${headline}${usual}. Perhaps the sender has stopped, or sends to another address.`,
       `The rule expects an event every ${spanText(expectEvery)}${within}. Pauses and outages of the relay do not count.`,

@@ -37,7 +37,7 @@ type Times = Awaited<ReturnType<Store['quiet']['outages']>>;
 
 async function watchRule({ store, client, taskQueue }: WatchDeps, rule: WatchedRule, outages: Times, now: number): Promise<void> {
   const { companyId, relayId, enabled, expectEvery, expectWithin, timeZone, lastEvent, quietSince, updatedAt } = rule;
-  const tell = (notice: Pick<QuietNotice, 'since' | 'silentSeconds' | 'eventAt' | 'usualEvery'>, expectEvery: number) => {
+  const tell = (notice: Pick<QuietNotice, 'since' | 'silentSeconds'> & Partial<QuietNotice>, expectEvery: number) => {
     const about = { kind: 'quiet', companyId, relayId, at: new Date(now).toISOString(), expectEvery, expectWithin } as const;
     const id = `relay-notice:${companyId}:${relayId}:quiet:${notice.since}${notice.eventAt ? ':over' : ''}`;
     return startOnce(client, { ...about, ...notice }, taskQueue, id);
@@ -61,8 +61,8 @@ async function watchRule({ store, client, taskQueue }: WatchDeps, rule: WatchedR
   if (silent(excused) < expectEvery || excused.some((one) => Date.parse(one.since) <= now && isOn({ what: 'all', ...one }, now)))
     return;
   const usual = usualEvery(await store.health.eventMinutes(companyId, relayId), now);
-  await tell({ since, silentSeconds: silent(excused), usualEvery: usual }, expectEvery);
-  await store.quiet.setQuiet(companyId, relayId, since);
+  await tell({ since, lastEvent, silentSeconds: silent(excused), usualEvery: usual }, expectEvery);
+  await store.quiet.setQuiet(companyId, relayId, lastEvent ?? since);
 }
 
 const [hourMs, dayMs] = [3_600_000, 86_400_000];

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { bucketStarts } from '../chain/expectation.js';
 import { bucketSchema, causeCountSchema, countsSchema, ofRuleSchema, standingSchema } from '../contract/health.js';
 import { type Database, type Parameter, read } from './database.js';
+import { lastEvent } from './quiet.js';
 
 /** The queries find chains, and events without a chain. They read only indexes. $1: company, $2: start, $3: end, $4: rule. */
 const within = 'company_id = $1 AND received_at >= $2::text::timestamptz AND received_at < $3::text::timestamptz';
@@ -26,6 +27,7 @@ const causesOfRule = `SELECT type, count(*)::int AS chains FROM chains, unnest(f
     SELECT chain_id FROM chains WHERE ${within} AND failure_types IS NOT NULL INTERSECT SELECT chain_id ${ids('= $4')})
   GROUP BY type ORDER BY chains DESC, type LIMIT 10`;
 const standings = `SELECT relay_id AS "relayId", name, enabled, expect_every AS "expectEvery", quiet_since AS "quietSince",
+    CASE WHEN quiet_since IS NOT NULL THEN ${lastEvent} END AS "lastEvent",
     (SELECT count(DISTINCT chain_id)::int FROM held_actions
       WHERE (company_id, relay_id) = (rules.company_id, rules.relay_id) AND ended_at IS NULL) AS held
   FROM rules WHERE company_id = $1 AND ($2::text IS NULL OR relay_id = $2) ORDER BY seq`;

@@ -22,13 +22,14 @@ const watchedRow = z.object({
 export type WatchedRule = z.infer<typeof watchedRow>;
 
 /** A refused request counts as an event here, because its sender is not silent, and another notice reports the request. */
-const watched = `SELECT company_id AS "companyId", relay_id AS "relayId", rules.name, enabled, expect_every AS "expectEvery",
-    expect_within AS "expectWithin", time_zone AS "timeZone", rules.updated_at AS "updatedAt", quiet_since AS "quietSince",
-    GREATEST(
+export const lastEvent = `GREATEST(
       (SELECT received_at FROM events WHERE (company_id, relay_id) = (rules.company_id, rules.relay_id) ORDER BY seq DESC LIMIT 1),
       (SELECT max(received_at) FROM chain_ids WHERE (company_id, kind, id) = (rules.company_id, 'rule', rules.relay_id)),
       (SELECT max(received_at) FROM rejected_requests
-        WHERE company_id = rules.company_id AND relay_ids[1] = rules.relay_id)) AS "lastEvent"
+        WHERE company_id = rules.company_id AND relay_ids[1] = rules.relay_id))`;
+const watched = `SELECT company_id AS "companyId", relay_id AS "relayId", rules.name, enabled, expect_every AS "expectEvery",
+    expect_within AS "expectWithin", time_zone AS "timeZone", rules.updated_at AS "updatedAt", quiet_since AS "quietSince",
+    ${lastEvent} AS "lastEvent"
   FROM rules JOIN companies USING (company_id) WHERE expect_every IS NOT NULL OR quiet_since IS NOT NULL`;
 
 /** The times in which no API process could accept events. All time before the first record counts as an outage. */

@@ -3,7 +3,8 @@
 import type { Client } from '@temporalio/client';
 import { type ChainAction, connectorsOf, dueAt, whilePaused } from '../chain/chain.js';
 import { type Fields, fixedFields } from '../chain/fields.js';
-import type { Pause } from '../chain/pause.js';
+import { hasEnded } from '../chain/outcome.js';
+import { isOn, type Pause, pausesOf } from '../chain/pause.js';
 import { fieldsOf } from '../chain/sent.js';
 import { cutShort } from '../chain/text.js';
 import type { ChainResource, ListedChain } from '../contract/chain-resource.js';
@@ -56,14 +57,25 @@ export class ShortFields {
     return { ...chain, actions };
   }
 
-  /** Adds the next step of an open chain. */
-  async addToListed(chain: ListedChain): Promise<ListedChain> {
+  /** Adds the next step of an open chain. Reads the chain only if a pause can move a step. @param pauses - also ended pauses */
+  async addToListed(chain: ListedChain, pauses: readonly Pause[], read: () => Promise<ChainResource | undefined>) {
     if (chain.closedAt !== undefined) return chain;
     const { receivedAt } = chain;
-    const iso = (time: number) => new Date(time).toISOString();
-    const due = (await this.#of(chain)).map(({ at, needs: _, ...action }) => ({ ...action, at: iso(at(receivedAt)) }));
-    const next = due.filter(({ at }) => Date.parse(at) > Date.now()).sort((one, other) => (one.at < other.at ? -1 : 1))[0];
-    return { ...chain, next };
+    const accepted = (await this.#of(chain)).filter(({ at }) => at(receivedAt) > Date.parse(receivedAt));
+    const isIn = (pause: Pause, time: number) => Date.parse(pause.since) <= time && isOn(pause, time);
+    const canMove = accepted.some(({ at, needs }) => pausesOf(pauses, needs).some((pause) => isIn(pause, at(receivedAt))));
+    const whole = canMove ? await read() : undefined;
+    const { actions = [] } = whole
+      ? await this.addTo(
+          whole,
+          pauses.filter((pause) => isOn(pause, Date.now())),
+        )
+      : {};
+    const due = accepted.flatMap(({ at, needs: _, ...action }) => {
+      const { state, runAt = new Date(at(receivedAt)).toISOString() } = actions.find(({ index }) => index === action.index) ?? {};
+      return Date.parse(runAt) <= Date.now() || (state && hasEnded(state)) ? [] : { ...action, at: runAt };
+    });
+    return { ...chain, next: due.sort((one, other) => (one.at < other.at ? -1 : 1))[0] };
   }
 
   async #of({ workflowId }: Pick<ChainResource, 'workflowId'>): Promise<readonly Accepted[]> {

@@ -7,7 +7,7 @@ import { Page } from '../frame.js';
 import { Bars } from '../rule/health.js';
 import { deedOf } from '../story.js';
 import type { ChainCounts, ChainList, CompanyHealth, causesResponse, RefusedCause, StoredCompany, z } from '../types.js';
-import { Known, LinkRow, Pager, Said, Section, Time, UpToDate } from '../ui/index.js';
+import { Known, LinkRow, Pager, Said, Section, Silence, Time, UpToDate } from '../ui/index.js';
 import { counted, refusalWords, startOfDay, timeText } from '../words.js';
 import { CauseCard } from './cause.js';
 
@@ -51,11 +51,11 @@ export function NowPage() {
                   {refused.map((kind) => (
                     <RefusedCard key={[kind.relayId, kind.reason, kind.mistake].join()} kind={kind} />
                   ))}
-                  {quiet.map(({ relayId, name, quietSince }) => (
+                  {quiet.map(({ relayId, name, lastEvent }) => (
                     <Section key={relayId} look="card wait" title={`Rule ${name} is quiet`}>
                       <p>
-                        No event has arrived since <Time at={quietSince} distance />. Check whether the platform still sends its
-                        events. <a href={pageOf.rule(companyId, relayId)}>Show the rule</a>
+                        There was <Silence last={lastEvent} />. Check whether the platform still sends events.{' '}
+                        <a href={pageOf.rule(companyId, relayId)}>Show the rule</a>
                       </p>
                     </Section>
                   ))}

@@ -7,8 +7,8 @@ import { ask, may, pageOf, path, seldom, useCompany, useResource } from '../base
 import { Page } from '../frame.js';
 import { share } from '../rule/health.js';
 import type { CompanyHealth, createdRuleResponse, z } from '../types.js';
-import { Badge, ButtonTo, Entry, Known, Submit, Table, Time, useDeed } from '../ui/index.js';
-import { durationText } from '../words.js';
+import { Badge, ButtonTo, Entry, Known, Silence, Submit, Table, useDeed } from '../ui/index.js';
+import { withinText } from '../words.js';
 
 type Row = CompanyHealth['rules'][number];
 
@@ -18,8 +18,8 @@ const columns: Record<string, (rule: Row) => ComponentChildren> = {
   'Failed the week before': ({ before }) => share(before.failed, before.chains),
   'Needs attention': ({ held }) => held,
   'Nobody found': ({ nobody }) => nobody,
-  Duration: ({ p95 }) => p95 && `95 of 100 chains ended within ${durationText(p95)}`,
-  Quiet: ({ quietSince }) => quietSince && <Time at={quietSince} before="no event since " look="error" />,
+  Duration: ({ p95, chains }) => p95 !== undefined && chains >= 20 && `95 of 100 chains ended within ${withinText(p95)}`,
+  Quiet: ({ quietSince, lastEvent }) => quietSince && <Silence last={lastEvent} look="error" />,
 };
 
 function Name({ of: { relayId, name, enabled } }: { of: Row }) {

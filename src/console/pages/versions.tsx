@@ -46,7 +46,6 @@ type OneVersionProps = { at: string; relayId: string; version: Version; known: V
 
 function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersionProps) {
   const { version, publishedAt, publishedBy, note, fromVersion } = shown;
-  const others = known.versions.map(({ version }) => version).filter((other) => other !== version);
   const [isPublished, isShadow] = [version === known.published, version === known.shadow];
   const own = `${at}/versions/${version}`;
   const badges = [isPublished && <Badge tone="good">published</Badge>, ' ', isShadow && <Badge tone="busy">shadow</Badge>];
@@ -61,7 +60,7 @@ function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersio
       <Asked summary="What it does" path={own}>
         {({ contents }: WholeVersion) => <Sentences of={draftOf(contents)} />}
       </Asked>
-      <Compared rule={at} version={version} others={others} />
+      <Compared {...{ version, known, rule: at }} />
       {may('author') && (
         <p class="row">
           {!isPublished && (
@@ -89,14 +88,16 @@ function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersio
 }
 
 /** Shows what has changed from the older to the newer contents. The draft is the newest. */
-function Compared({ rule, version, others }: { rule: string; version: number; others: readonly number[] }) {
+function Compared({ version, known, rule }: { version: number; known: Versions; rule: string }) {
+  const others = known.versions.map(({ version }) => version).filter((other) => other !== version);
   const other = useSignal(String(others.find((one) => one < version) ?? 'draft'));
   const isNewer = other.value !== 'draft' && Number(other.value) < version;
   const options = [['draft', 'the draft'] as const, ...others.map((one) => [String(one), `version ${one}`] as const)];
   const choice = <Choice label={`Version ${version} compared with`} of={other} options={options} />;
   const [before, after] = isNewer ? [other.value, String(version)] : [String(version), other.value];
+  const path = `${rule}/versions/${before}/diff${query({ with: after })}#${known.published}`; // a publication reloads it
   return (
-    <Asked summary="Differences" path={`${rule}/versions/${before}/diff${query({ with: after })}`} above={choice}>
+    <Asked summary="Differences" path={path} above={choice}>
       {(diff: ContentsDiff) => (
         <>
           <p class="soft small">{`From version ${before} to ${after === 'draft' ? 'the draft' : `version ${after}`}:`}</p>

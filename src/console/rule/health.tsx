@@ -3,8 +3,8 @@
 import { useSignal } from '@preact/signals';
 import { path, query, seldom, useCompany, useResource } from '../base.js';
 import type { RuleHealth } from '../types.js';
-import { Choice, FieldList, Known, Section, Time } from '../ui/index.js';
-import { counted, durationText, failureWords, timeText } from '../words.js';
+import { Choice, FieldList, Known, Section, Silence } from '../ui/index.js';
+import { counted, durationText, failureWords, timeText, withinText } from '../words.js';
 
 const periods = { 'day-90': '90 days, by day', 'day-28': '28 days, by day', 'hour-7': '7 days, by hour', 'hour-1': '24 hours' };
 
@@ -17,7 +17,7 @@ export function Health({ relayId }: { relayId: string }) {
     <Section title="Events over time">
       <Choice label="Period" of={period} options={Object.entries(periods)} />
       <Known of={health}>
-        {({ buckets, causes, held, quietSince, expectEvery = 0 }) => {
+        {({ buckets, causes, held, quietSince, lastEvent, expectEvery = 0 }) => {
           const sum = (field: 'events' | 'chains' | 'failed' | 'nobody') =>
             buckets.reduce((sum, bucket) => sum + bucket[field], 0);
           const results = { Failed: share(sum('failed'), sum('chains')), 'Nobody found': sum('nobody') };
@@ -26,26 +26,22 @@ export function Health({ relayId }: { relayId: string }) {
           const counts = buckets.map(({ at, events: size, failed: bad }) => {
             return { at, size, bad, words: timed(at, `${counted(size, 'event')}, ${bad} failed`) };
           });
-          const times = buckets.map(({ at, p50 = 0, p95 = 0 }) => {
-            const words = `half of the chains ended within ${durationText(p50)}, 95 of 100 chains within ${durationText(p95)}`;
-            return { at, size: p95, bad: 0, words: timed(at, words) };
+          const times = buckets.map(({ at, chains, p50 = 0, p95 = 0 }) => {
+            const most = chains >= 20 ? `, 95 of 100 chains within ${withinText(p95)}` : '';
+            return { at, size: p95, bad: 0, words: timed(at, `half of the chains ended within ${withinText(p50)}${most}`) };
           });
+          const causesText = causes.map(({ type, chains }) => `${failureWords(type)} (${counted(chains, 'chain')})`).join(', ');
           return (
             <>
               {quietSince && (
                 <p class="note bad">
-                  The rule is quiet: no event since <Time at={quietSince} distance />, although one is expected every{' '}
-                  {durationText(expectEvery)}.
+                  The rule is quiet: <Silence last={lastEvent} />. An event is expected every {durationText(expectEvery)}.
                 </p>
               )}
               <FieldList fields={Object.entries(facts)} />
               <Bars name="Events, with failed chains in red" bars={counts} />
               <Bars name="Time from event to end: 95 of 100 chains ended within this time." bars={times} />
-              {causes.length > 0 && (
-                <p>
-                  Causes: {causes.map(({ type, chains }) => `${failureWords(type)} (${counted(chains, 'chain')})`).join(', ')}
-                </p>
-              )}
+              {causes.length > 0 && <p>Causes: {causesText}</p>}
             </>
           );
         }}

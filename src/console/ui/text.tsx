@@ -8,7 +8,7 @@ import { fieldWords } from '../../chain/words.js';
 import { CompanyContext, type Resource, useCompany } from '../base.js';
 import { editText } from '../fields.js';
 import type { ActionResource, Token } from '../types.js';
-import { wholeTimeText } from '../when.js';
+import { durationText, wholeTimeText } from '../when.js';
 import type { Failure as FailureOf, Tone } from '../words.js';
 import { failureDetails, failureRemedy, failureTitle, fromNow, localTimes, stateWords, timeText, toneOf } from '../words.js';
 
@@ -40,6 +40,11 @@ export function Time({ at, distance, before, look }: TimeProps) {
       </time>
     </>
   );
+}
+
+export function Silence({ last, look }: { last: string | undefined; look?: string }) {
+  const words = last && `for ${durationText((now.value - Date.parse(last)) / 1000)}; last event `;
+  return <span class={look}>no event {last ? <Time before={words} at={last} /> : 'since the rule was published'}</span>;
 }
 
 /** Shows a text from the API, with its times in the company's zone. @param look - makes a paragraph with this CSS class. */

@@ -117,6 +117,8 @@ describe('the link of a notice', { concurrency: true }, () => {
       />Assignment \d+ was sent<.*It is done.*The chain is<\/th><td>completed/s,
     );
     assert.match(page, new RegExp(`Retried by ${name}, `));
+    assert.match(page, /Completed: all steps are done\./);
+    assert.ok(page.includes(`href="/companies/${company.companyId}/assignments/${assignmentId}"`));
     assert.doesNotMatch(page, /<button/);
     assert.deepEqual(
       (await company.read(chainId)).actions[0]?.steered?.map(({ by, verb }) => [by, verb]),
@@ -129,6 +131,23 @@ describe('the link of a notice', { concurrency: true }, () => {
     );
     for (const verb of ['retry', 'skip']) assert.match(await (await decide(url, cookie, verb)).text(), /Retried by/);
     assert.match((await open(link)).text, /Retried by .*It is done/);
+  });
+
+  it('reloads the page until the chain has ended, and says what failed', async () => {
+    const company = await stack.company();
+    const action = send(String(Math.floor(Math.random() * 1e12)), { groupId: '501' });
+    const later = { ...action, comment: 'later', delayInSeconds: '600' };
+    const { chainId } = await company.start([action, later]);
+    await company.action(chainId, 0, 'needs-attention');
+    const { url, cookie } = await open(await linkIn(company));
+    const result = api + (await decide(url, cookie, 'skip')).headers.get('Location');
+    await says(result, cookie, /Skipped by .*The chain is still running\. This page reloads automatically\./s);
+    assert.equal((await get(result, cookie)).headers.get('Refresh'), '5');
+    await company.steer(chainId, 'runNow', 1);
+    await says(result, cookie, /Another step needs attention\. Not done: Send the assignment: later\./);
+    assert.equal((await get(result, cookie)).headers.get('Refresh'), null);
+    await company.steer(chainId, 'skip', 1);
+    await says(result, cookie, /Completed: all steps have ended\./);
   });
 
   it('skips the held action', async () => {

@@ -21,6 +21,13 @@ async function pause(
   });
 }
 
+/** The due time of the next step of each chain in the list. */
+async function nextDue(companyId: string) {
+  const headers = { authorization: `Bearer ${adminToken}` };
+  const response = await fetch(`${stack.links.api}/co/${companyId}/chains?steps=true`, { headers });
+  return chainListSchema.parse(await response.json()).items.map(({ next }) => next?.at);
+}
+
 /** Waits until this number of chains is listed as paused. */
 async function waiting(companyId: string, count: number): Promise<void> {
   await eventually(`${count} chains to wait`, async () => {
@@ -76,6 +83,7 @@ describe('a paused connector', { concurrency: true }, () => {
     const { actions } = await company.until(chainId, isMoved, 'the moved time');
     assert.equal(Date.parse(actions[1]?.runAt ?? '') - Date.parse(until), 600_000);
     assert.match(actions[1]?.reason ?? '', /^paused: the ticket system/);
+    assert.deepEqual(await nextDue(company.companyId), [until]);
     await pause(company.companyId, 'DELETE');
     await company.until(chainId, ({ actions }) => !actions[0]?.reason && !isMoved({ actions }), 'the original time');
   });
@@ -117,6 +125,17 @@ describe('a paused connector', { concurrency: true }, () => {
         `due ${due - before} ms, started ${started - before} ms after the pause`,
       );
     }
+  });
+
+  it('moves the next step in the list also after the pause', async () => {
+    const company = await stack.company();
+    await pause(company.companyId, 'PUT', { body: { what: 'ticketing' } });
+    const { chainId } = await company.start([udf('T', { delayInSeconds: '1' }), udf('T', { delayInSeconds: '12' })]);
+    await company.until(chainId, ({ actions }) => actions.every(({ pausedSince }) => pausedSince), 'both to wait');
+    await pause(company.companyId, 'DELETE');
+    const { actions } = await company.action(chainId, 1, 'scheduled');
+    assert.deepEqual(await nextDue(company.companyId), [actions[1]?.runAt]);
+    await company.ended(chainId);
   });
 
   it('does not affect other connectors, and conditions are evaluated after the pause', async () => {

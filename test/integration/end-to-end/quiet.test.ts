@@ -57,7 +57,8 @@ it('the relay notifies once that a rule is quiet, and once that its events have 
     (await stack.text(mail)).Text,
     /The rule expects an event every 2 h\. Pauses and outages of the relay do not count\./,
   );
-  assert.notEqual((await rule.health()).quietSince, undefined);
+  const first = await rule.health();
+  assert.deepEqual([first.quietSince !== undefined, first.lastEvent], [true, undefined]);
   const { rules } = await rule.ofCompany();
   assert.deepEqual(
     rules.map(({ relayId, quietSince }) => [relayId, quietSince !== undefined]),
@@ -73,6 +74,19 @@ it('the relay notifies once that a rule is quiet, and once that its events have 
   );
   const known = await rule.health();
   assert.deepEqual([known.quietSince, known.buckets.map(({ events, chains }) => [events, chains])], [undefined, [[1, 0]]]);
+});
+
+it('the relay names the last event, although the rule has changed later', async () => {
+  const rule = await quietRule({});
+  await rule.send();
+  const before = new Date().toISOString();
+  await rule.change({ expectEvery: 3600 });
+  await watchAt(2);
+  const { quietSince, lastEvent = '' } = await rule.health();
+  assert(lastEvent && lastEvent <= before, lastEvent);
+  assert.deepEqual([quietSince, (await rule.ofCompany()).rules[0]?.lastEvent], [lastEvent, lastEvent]);
+  const [mail] = await stack.mails(rule.admin, 1);
+  assert.match((await stack.text(mail ?? assert.fail())).Text, /\nLast event: .*\nLast change of the rule: /);
 });
 
 it('the relay sends no notice during a pause, outside the hours, and for a rule that does not expect events any more', async () => {

@@ -310,10 +310,14 @@ async function composing(): Promise<void> {
     await page.getByText('From version 1 to version 2').waitFor();
     await page.getByText('For each event, if workorder.status is created').waitFor();
     assert.deepEqual(await obstacles(page), []);
+    await page.getByLabel('Version 2 compared with').selectOption('draft');
+    await page.getByText('There is no difference.').waitFor();
     await page.getByRole('button', { name: 'Go back to version 1…' }).click();
     await page.getByText(/^The relay tried the rule on the last 2 events/).waitFor();
     await page.getByRole('button', { name: 'Go back', exact: true }).click();
     await page.getByText('the same as version 1').waitFor();
+    await page.getByText('From version 2 to the draft').waitFor();
+    await page.getByText('There is no difference.').waitFor({ state: 'detached', timeout: 15_000 });
     await page.getByRole('link', { name: 'The rule' }).click();
     await page.getByText('For every event').waitFor();
     await page.getByRole('button', { name: 'Send a test event' }).click();

@@ -9,7 +9,7 @@ import {
   storedDelay,
   wholeDuration,
 } from '../../../src/chain/durations.js';
-import { durationText } from '../../../src/console/when.js';
+import { durationText, withinText } from '../../../src/console/when.js';
 
 it('a duration is read as people write it', () => {
   for (const [text, seconds] of [
@@ -61,4 +61,5 @@ it('a timeline shows hours and minutes', () => {
 it('a duration is shown in its two largest units', () => {
   const texts = [0, 1, 59, 60, 3900, 90_061].map(durationText);
   assert.deepEqual(texts, ['0 seconds', '1 second', '59 seconds', '1 minute', '1 hour 5 minutes', '1 day 1 hour']);
+  assert.deepEqual([0, 0.3, 59.2].map(withinText), ['1 second', '1 second', '1 minute']);
 });

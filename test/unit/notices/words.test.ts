@@ -129,7 +129,10 @@ describe('a notice about a quiet rule', () => {
     assert.equal(subject, '[relay] No event for 3 h (Widen & alert)');
     assert.match(text, /\nNo event for 3 h; usually one every 20 min at this time\. /);
     assert.match(text, /expects an event every 1 h within its hours\./);
-    assert.match(text, /Last event or change of the rule: 2026-03-02 03:12:44 CST/);
+    assert.match(text, /No event has come since the rule was published\.\nLast change of the rule: 2026-03-02 03:12:44 CST/);
+    const earlier = renderNotice({ ...quiet, lastEvent: '2026-03-02T09:06:43.000Z' }, context).text;
+    assert.match(earlier, /Last event: 2026-03-02 03:06:43 CST\nLast change of the rule: 2026-03-02 03:12:44 CST/);
+    assert.doesNotMatch(renderNotice({ ...quiet, lastEvent: since }, context).text, /change of the rule/);
     assert.match(JSON.stringify(json), /^\{"type":"relay\.quiet",/);
   });
   it('says that events have returned', () => {
