@@ -37,7 +37,7 @@ export function storyOf(current: AssignmentNow | undefined, steps: readonly Step
     last && sentWords(last, sends.length),
     troubleWords(steps, current?.problem?.missing),
     next
-      ? `Next: ${nextWords(next, last)}${next.runAt ? ` ${atTime(next.runAt, zone, now)}` : ''}${only(next, current)}${next.reason ? ', waits until the pause ends' : ''}`
+      ? `Next: ${nextWords(next, last)}${next.runAt ? ` ${atTime(next.runAt, zone, now)}` : ''}${only(next, current)}${next.reason ? '. This step waits until the pause ends' : ''}`
       : isOver && 'Nothing more is planned',
   ];
   return told.flatMap((words) => (words ? [`${words}.`] : [])).join(' ');

@@ -16,7 +16,7 @@ type RuleSettingsProps = { rule: Rule; at: string; onSaved(rule: Rule): void };
 const hint = 'For example: 30 minutes, 3 h or 1 day. If the field is empty: never.';
 const every = { label: 'An event is expected every', hint };
 const unknown =
-  'For example, the connection broke. A request that comes again with the same repeat key (idempotency key) does not run twice.';
+  'For example, the connection broke. The relay repeats a request with the same repeat key (idempotency key), so it runs once.';
 const [failureWays, unknownWays] = [Object.entries(onFailureWords), Object.entries(onUnknownWords)];
 const fieldsOfRule = ({ name, onFailure, onUnknown }: Rule) => ({
   name: { label: 'Name', required: true, maxLength: 200, first: name },

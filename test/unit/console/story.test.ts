@@ -56,7 +56,7 @@ describe('the story of an assignment', () => {
     [
       read({ status: 'draft' }),
       [{ ...wider, reason: 'paused: the platform' }],
-      'Draft. Next: send to group 501 within 25 miles at 7:51, waits until the pause ends.',
+      'Draft. Next: send to group 501 within 25 miles at 7:51. This step waits until the pause ends.',
     ],
     [read({ status: 'draft' }), [], 'Draft.'],
   ] as const)
