@@ -41,8 +41,8 @@ export function jira({ site, email, token, baseUrl }: TicketingConnections['jira
     fieldMinutes: 0,
 
     /**
-     * The site refuses a token with scopes, which works only at the address with the cloud id. So the relay tries the site first.
-     * It asks for `/myself`, because other paths may answer even if the token is wrong.
+     * A token without scopes works at the site, and a token with scopes only at the address with the cloud id. So the relay tries the
+     * site first. It asks for `/myself`, because other paths may answer even if the token is wrong.
      */
     async access(read) {
       const access = { baseUrl: `${origin}${api}`, auth: { type: 'basic' as const, username: email, password: token } };

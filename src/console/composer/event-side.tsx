@@ -67,7 +67,7 @@ function Example({ of }: { of: Signal<Fields | undefined> }) {
   return (
     <JsonArea
       label="Example of an event (JSON)"
-      hint="No event has arrived yet. Paste an event of your platform, to choose places from it and to rehearse with it."
+      hint="No event has arrived yet. Paste an example event of your platform, to choose values from it and to rehearse with it."
       problem={isWrong ? 'This is not a JSON object, such as {"workorder": {"id": 1001}}' : ''}
       {...{ rows: 3, value: typed.value, onText: (text) => ([typed.value, of.value] = [text, readObject(text)]) }}
     />

@@ -76,7 +76,7 @@ function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
   const left = counted(actions.filter(({ state }) => !hasEnded(state)).length, 'action');
   useAnnounced(chain);
   const notes: (ComponentChildren | false)[] = [
-    forgotten && (partial ? lost : 'Temporal has deleted this chain. You can read it, but nobody can open it again.'),
+    forgotten && (partial ? lost : 'Temporal has deleted this chain. You can still read it, but nobody can retry its actions.'),
     partial && !forgotten && 'The relay could not read the newest states in time, so this page may be out of date.',
     historyFull && full,
     ...ignored.map((signal) => <Said key={signal} text={`A decision had no effect: ${signal}`} />),

@@ -84,7 +84,8 @@ export function People() {
             empty="Nobody has been added yet."
             rows={known.people.map((person) => {
               const { name, email, role, lastUsedAt, issuer, fromGroup } = person;
-              const uses = [lastUsedAt ? <Time at={lastUsedAt} distance /> : 'never', issuer && `, account at ${new URL(issuer).host}`];
+              const account = issuer && `, account at ${new URL(issuer).host}`;
+              const uses = [lastUsedAt ? <Time at={lastUsedAt} distance /> : 'never', account];
               const change = email && !fromGroup && <DeedButton {...{ ...form, ...changing(person) }} />;
               const remove = <DeedButton {...{ ...form, ...removing(person, at) }} />;
               const names = [<strong>{name}</strong>, ' ', email];

@@ -40,7 +40,7 @@ describe('parseCondition', () => {
     // An empty right side is the empty text.
     ['incomingValue==', ['incomingValue'], '==', ''],
     ['status!= ', ['status'], '!=', ''],
-    // Only a second comparison is an error. Other operators in the value are text.
+    // These operators are a part of the value.
     ['size==<5', ['size'], '==', '<5'],
     ['sum==a=b', ['sum'], '==', 'a=b'],
     ['key==c2VjcmV0==', ['key'], '==', 'c2VjcmV0=='],
