@@ -45,7 +45,7 @@ export function EventsPage({ relayId }: { relayId: string }) {
 
 function Shadow({ counts }: { counts: Record<string, number> }) {
   const said = Object.entries(counts).map(([outcome, count]) => `${count} ${triedWords(outcome)}`);
-  return said.length === 0 ? null : <p class="note">The version that is tried without effect: {said.join(', ')}.</p>;
+  return said.length === 0 ? null : <p class="note">The trial without effect, so far: {said.join(', ')}.</p>;
 }
 
 export function EventTable({ relayId, events }: { relayId: string; events: readonly RuleEvent[] }) {
@@ -73,9 +73,7 @@ function Became({ of: { outcome, chainId, rejectedId, reason, shadow } }: { of: 
     <>
       <Badge tone={tone}>{words}</Badge> {to && <a href={to}>{chainId ? 'Open the chain' : 'Show why'}</a>}{' '}
       {reason && <Said look="soft small" text={inSteps(reason)} />}
-      {shadow && (
-        <span class="soft small">{`Version ${shadow.version}, tried without effect: ${triedWords(shadow.outcome)}`}</span>
-      )}
+      {shadow && <span class="soft small">{`Trial of version ${shadow.version}: ${triedWords(shadow.outcome)}`}</span>}
     </>
   );
 }
