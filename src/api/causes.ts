@@ -46,7 +46,8 @@ export function causeRoutes(options: ApiOptions, rejections: Rejections): Route[
     }),
     route.company('POST /co/:companyId/causes/:causeId/take', 'takeCause', 'Take a cause', {
       ...decision,
-      description: 'Shows that you work on the cause until somebody releases the cause, or until one hour after the cause ends.',
+      description:
+        'Shows that you work on the cause. This ends when somebody releases the cause, or one hour after the end of the cause.',
       problems: ['already-taken'],
       async handle(c, { companyId, causeId, actor }) {
         const taken = await store.causes.take(companyId, causeId, actor);

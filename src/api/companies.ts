@@ -46,7 +46,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
     const { notify } = settings;
     const leaking = (['platform', 'ticketing'] as const).filter((name) => {
       const system = settings[name];
-      // A stored system that sends `auth` over plain http stays valid as long as nobody changes the system.
+      // A stored system may send `auth` over plain http. It stays valid until somebody changes the system.
       return system && leaksAuth(system) && !isDeepStrictEqual(system, stored?.[name]);
     });
     const leaks = 'must be https, since auth is sent there (or set allowPlainText to true)';

@@ -21,7 +21,7 @@ export function peopleRoutes({ store, connectors: { operatorMail }, links, log }
     const message = {
       ...{ from: operatorMail.from, to: person.email, messageId: `invitation-${makeId()}@relay` },
       subject: `You can now sign in to the relay of ${name}`,
-      text: `You can now sign in to the relay of ${name}. You were added by: ${actor.name ?? actorName(actor)}.\n
+      text: `You can now sign in to the relay of ${name}. You were added by: ${actorName(actor)}.\n
 Your role is ${roleWords[person.role]}.\n
 Sign in: ${links.api}/sign-in
 There, enter your address ${person.email}. You then get a mail with a link.\n

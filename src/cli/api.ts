@@ -14,7 +14,7 @@ export interface Address {
   credential?: { bearer: string; from: string; kind: 'admin' | 'key' };
 }
 
-/** The address in `--url`, else in RELAY_URL, else that of the relay on this machine. @throws UsageError without the address */
+/** The address from `--url`, from RELAY_URL, or of the relay on this machine, in this order. @throws UsageError if none is known */
 export function readAddress(given: string | undefined, env: Terminal['env']): Address {
   const name = given === undefined ? 'RELAY_URL' : '--url';
   const running = runningRelay(env);

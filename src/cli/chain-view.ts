@@ -29,7 +29,7 @@ export function stateCell(state: string): Painted {
   return { text: state, tone: (['good', 'warning', 'bad'] as const).find((tone) => tones[tone].includes(state)) };
 }
 
-/** Shows a send that found nobody as a warning, although its state is `done`. */
+/** A send that found nobody is a warning, although its state is `done`. */
 function actionCell(action: Pick<ActionResource, 'state' | 'result'>): Painted {
   return foundNobody(action) ? { text: 'nobody found', tone: 'warning' } : stateCell(action.state);
 }

@@ -159,7 +159,7 @@ export function createTicketing(system: TicketSystem, http: HttpClient, memory: 
 
     const stateOf = (value: Value) => hash('sha256', `${field.id} ${plain(value)}`);
     const shown = (value: Value) => (plain(value) === '' ? 'no value' : JSON.stringify(plain(value).slice(0, 100)));
-    /** The error if somebody else changed the field, perhaps after the relay. A retry by a person starts from the first step. */
+    /** The error if somebody else has changed the field. If a person retries the action, it starts from the first step. */
     const undecided = async (why: string, now: Value) => {
       await keep().catch(() => {}); // If `keep` fails, the error below still has the data.
       const found = `${why}; "${update.name}" at ${system.name} now has ${shown(now)}; nothing was overwritten`;

@@ -78,7 +78,7 @@ export const versionsIn = (database: Database) => ({
       return add(queries, rule, given, actor);
     }),
 
-  /** Publishes an old version again, and puts it into a draft that nobody has edited. @returns undefined if it is unknown */
+  /** Publishes an old version again. A draft without edits gets its contents. @returns undefined if the version is unknown */
   goBack: (companyId: string, relayId: string, version: number, note: string | undefined, actor: Actor) =>
     database.transaction(async (queries): Promise<Publication | 'too large' | undefined> => {
       const rule = await rules.find(queries, `${named} FOR UPDATE`, [companyId, relayId]);

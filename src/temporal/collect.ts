@@ -9,7 +9,7 @@ import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { chainOfWorkflow, chainWorkflowId, type Links, ticketIdsOf } from '../chain/chain.js';
 import type { Log, Metrics } from '../service/telemetry.js';
 import { reasonOf } from '../service/temporal.js';
-import type { KnownRow, NewChainRow } from '../store/chains.js';
+import { type KnownRow, keyOf, type NewChainRow } from '../store/chains.js';
 import type { Store } from '../store/store.js';
 import { endOf } from './ended.js';
 import { isoTime, listed, type Run, read, readMemo, runsOf, searchAttributesSchema } from './list.js';
@@ -230,7 +230,7 @@ export class Collector {
       const chainIds = lost.slice(0, 100).map(({ chainId }) => chainId);
       log.error({ chains: lost.length, chainIds }, 'Temporal does not know chains that were open: they do not run');
     }
-    metrics.forgotten.set(await store.chains.forgottenSince(new Date(Date.now() - dayMs).toISOString()));
+    metrics.forgotten.set(await store.chains.forgottenSince(textOf(Date.now() - dayMs)));
     this.#compareAt = performance.now() + Math.max(deepEveryMs, 50 * (performance.now() - began));
   }
 
@@ -252,7 +252,7 @@ export class Collector {
     const known = await store.chains.known(chains.map(({ chain }) => chain));
     const rows = new Map<string, NewChainRow>();
     await inParallel(chains, async ({ run, chain }) => {
-      const key = `${chain.companyId}:${chain.chainId}`;
+      const key = keyOf(chain);
       const before = known.get(key);
       const isOld = (before?.startedAt ?? '') > (isoTime(run.startTime) ?? ''); // after this run, the chain was reset
       if (isOld || !(await isWanted(before, run))) return;

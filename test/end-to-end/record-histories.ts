@@ -1,6 +1,6 @@
 /**
  * Records the histories of this version that are missing. Writes them to the version's folder, and adds their sums to SHA256SUMS.
- * Existing histories stay as they are.
+ * Does not change existing histories.
  * For a release or a new kind of chain (docs/changing-workflows.md), run `node dist/test/end-to-end/record-histories.js`
  */
 

@@ -39,7 +39,7 @@ export function StepFields({ fields, at, problems, hints, onChange }: StepFields
   const [seldom, usual] = [true, false].map((isSeldom) => shown.filter(({ name }) => seldomFields.includes(name) === isSeldom));
   const condition = conditionOf(fields);
   const asksIncoming = fields.incomingValue !== undefined || condition.rows.some(({ of }) => of === 'incomingValue');
-  const isOld = useSignal(false); // somebody has changed the text of an e-mail after its HTML
+  const isOld = useSignal(false); // whether the HTML of the e-mail is older than its text
   const change = (name: string, value: unknown) => {
     if (/^body/.test(name)) isOld.value = name === 'body';
     onChange({ ...fields, [name]: value }, name);

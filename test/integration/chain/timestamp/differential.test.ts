@@ -153,7 +153,7 @@ function simplePattern(random: Random): string {
 }
 
 /**
- * Letters of DateTimeFormatter, at least one of which SimpleDateFormat does not have. A space follows each padded letter,
+ * Letters of DateTimeFormatter. SimpleDateFormat lacks at least one of them. A space follows each padded letter,
  * because Java throws a ClassCastException if a number comes directly after a padded number.
  */
 function formatterPattern(random: Random): string {

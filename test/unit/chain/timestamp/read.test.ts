@@ -59,7 +59,7 @@ describe('reading a timestamp', () => {
     ['3/5/2024 4:07 PM PST', NEW_YORK, '2024-03-06T00:07:00.000Z'],
     ['3/5/2024 4:07 PM America/Los_Angeles', NEW_YORK, '2024-03-06T00:07:00.000Z'],
     ['3/5/2024 +02:00', NEW_YORK, '2024-03-04T22:00:00.000Z'],
-    // A time that the clocks skip moves forward. Of a time that comes twice, the first counts, unless the text names the zone.
+    // A skipped time moves forward. A time that comes twice means the first of the two, unless the text names the zone.
     ['2024-03-10T02:30:00', NEW_YORK, '2024-03-10T07:30:00.000Z'],
     ['2024-11-03T01:30:00', NEW_YORK, '2024-11-03T05:30:00.000Z'],
     ['Sun Nov 03 01:30:00 EST 2024', NEW_YORK, '2024-11-03T06:30:00.000Z'],
