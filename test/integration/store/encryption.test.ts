@@ -302,7 +302,10 @@ describe('the embedded store', () => {
     await after.encryption.rotate(100, admin);
     const { rotated, left, unreadable } = await after.encryption.rotate(100, admin);
     assert.deepEqual([rotated, left, unreadable.length], [0, 1, 1]);
-    assert.match(unreadable[0] ?? '', /^a row of companies of company acme: data that the key first encrypted was changed/);
+    assert.match(
+      unreadable[0] ?? '',
+      /^a row of companies of company acme: data with the encryption key first was changed or moved/,
+    );
     await assert.rejects(after.settings.of('acme'), /was changed or moved/);
     before.settings.close();
     await after.close();
