@@ -151,7 +151,7 @@ async function finish(): Promise<void> {
 }
 
 /** If more than this number of files have failures, a busy machine is not the reason. */
-const mostAgain = 5;
+const mostAgain = 20;
 
 /** @returns whether all tests of the files pass. */
 function runAgain(files: readonly string[]): boolean {

@@ -29,8 +29,8 @@ export function CheckedLine({ of: { part, works, title, remedy, detail } }: { of
 
 /** A kind for the relay's HTTP interface with one type of `auth`. A person can set other types of `auth` only as JSON. */
 const http = (how: string, settings: Kind['settings'] = {}): Kind => ({
-  name: `Own system with the relay's HTTP interface, ${how}`,
-  credentials: 'For an own system that answers the HTTP calls of the relay.',
+  name: `Your own system with the HTTP interface of the relay, ${how}`,
+  credentials: 'Your own system must answer the HTTP calls of the relay.',
   settings: { baseUrl: { label: 'Address', help: 'For example https://example.com/relay.' }, ...settings },
 });
 const httpKinds: Readonly<Record<string, Kind>> = {
@@ -38,7 +38,7 @@ const httpKinds: Readonly<Record<string, Kind>> = {
   'http basic': http('with a password', { username: { label: 'User name' }, password: { label: 'Password', secret: true } }),
   'http none': http('without credentials'),
 };
-const simulated = { settings: {}, credentials: 'A program of npm start answers in place of the system. Nothing in it is real.' };
+const simulated = { settings: {}, credentials: 'A simulator on this machine answers in place of the real system.' };
 const removal = 'The relay will delete the settings and the credentials. Actions that need this system then fail.';
 const addressHelp = "The relay uses this address in place of the vendor's address, for example for a test system.";
 const otherAddress: Setting = { label: 'Other address', help: addressHelp, optional: true };

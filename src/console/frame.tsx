@@ -83,7 +83,7 @@ export function Framed({ company, places = [], children }: FramedProps) {
           )}
         </div>
         <Links label="Pages" of={places.filter(({ isPlace }) => isPlace)} hasIcons />
-        {tabs.length > 1 && <Links label="Pages of this place" of={tabs} />}
+        {tabs.length > 1 && <Links label="Pages of this section" of={tabs} />}
       </header>
       {company && <PauseBanner />}
       {children}

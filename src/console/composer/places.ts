@@ -120,7 +120,7 @@ function withValue(into: unknown, [step, ...rest]: (string | number)[], value: u
 export function unknownGroups(cards: Draft['cards'], { groups, groupIds }: SystemNames): Issue[] {
   const known = [...groups, ...groupIds].map((name) => name.trim().toLowerCase());
   const isUnknown = (group: string) => known.length > 0 && !group.includes('${') && !known.includes(group.toLowerCase());
-  const detail = 'has a group that is not at the platform: ';
+  const detail = 'has a group that the platform does not know: ';
   const unknown = cards.map(({ fields }) => groupsOf(fields).filter(isUnknown));
   return unknown.flatMap((all, place) => all.map((one) => ({ pointer: `/actions/${place}/sendToGroups`, detail: detail + one })));
 }

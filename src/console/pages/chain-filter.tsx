@@ -120,7 +120,7 @@ export function Views({ filter }: { filter: Filter }) {
       ))}
       {isSaved && (
         <Button class="quiet" onClick={() => keep(saved.filter(([, view]) => view !== here))}>
-          Forget this view
+          Delete this view
         </Button>
       )}
       {here !== '' && !isSaved && <DeedButton {...saving} change={async ({ name = '' }) => keep([...saved, [name, here]])} />}

@@ -45,7 +45,7 @@ export function EventsPage({ relayId }: { relayId: string }) {
 
 function Shadow({ counts }: { counts: Record<string, number> }) {
   const said = Object.entries(counts).map(([outcome, count]) => `${count} ${triedWords(outcome)}`);
-  return said.length === 0 ? null : <p class="note">The trial without effect, so far: {said.join(', ')}.</p>;
+  return said.length === 0 ? null : <p class="note">Results of the trial so far: {said.join(', ')}.</p>;
 }
 
 export function EventTable({ relayId, events }: { relayId: string; events: readonly RuleEvent[] }) {

@@ -52,10 +52,10 @@ const senders = {
 type Sender = keyof typeof senders;
 
 const keyField = {
-  ...{ label: 'Key of the sender', hint: 'Your platform shows the key beside the webhook.' },
+  ...{ label: "The sender's key", hint: 'Your platform shows the key beside the webhook.' },
   ...({ type: 'password', autocomplete: 'new-password', required: true } as const),
 };
-const itsNumber = 'Where the event has its own number (a path)';
+const itsNumber = 'Event number: its place in the event';
 const inNumber = 'For example event.id. If a second event has the same number, the relay does not run it.';
 const listWays = Object.entries({ no: 'run the steps', yes: 'refuse the list' });
 const inDays = '0: the relay keeps no events. Without events, you cannot try changes.';

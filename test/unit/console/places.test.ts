@@ -86,8 +86,8 @@ it('groups that the platform does not list are warnings at their field', () => {
   const { cards } = draftOf({ actions: groups.map((fields) => ({ action, ...fields })) });
   const names = { groups: ['Till technicians'], groupIds: ['501'], fields: [] };
   assert.deepEqual(unknownGroups(cards, names), [
-    { pointer: '/actions/1/sendToGroups', detail: 'has a group that is not at the platform: Cabling' },
-    { pointer: '/actions/2/sendToGroups', detail: 'has a group that is not at the platform: 777' },
+    { pointer: '/actions/1/sendToGroups', detail: 'has a group that the platform does not know: Cabling' },
+    { pointer: '/actions/2/sendToGroups', detail: 'has a group that the platform does not know: 777' },
   ]);
   assert.deepEqual(unknownGroups(cards, { groups: [], groupIds: [], fields: [] }), []);
 });
