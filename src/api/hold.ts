@@ -17,7 +17,7 @@ import { helpFor } from '../chain/failure-words.js';
 import type { Fields } from '../chain/fields.js';
 import { type ActionState, type ChainStatus, hasEnded, isToRedo, retryHelps } from '../chain/outcome.js';
 import { timesIn } from '../chain/timestamp/local.js';
-import { effectTitle, explained, fieldWords, sentence, stepTitle, toDoFirst } from '../chain/words.js';
+import { effectTitle, explained, fieldWords, labelled, sentence, stepTitle, toDoFirst } from '../chain/words.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
 import type { Company } from '../contract/company.js';
 import { contactMark, fieldsByLink, HoldLinks, type HoldRef } from '../contract/hold-link.js';
@@ -289,7 +289,7 @@ function sendStanding(
   const isOver = action?.state === 'done' || action?.state === 'skipped';
   const what =
     action &&
-    html`<p><strong>${stepTitle(action)}</strong></p>${!isOver && html`<p>${wrong} ${remedy}</p>`}
+    html`<p><strong>${stepTitle(action)}</strong></p>${!isOver && html`<p>${labelled(wrong)} ${remedy && labelled(remedy)}</p>`}
 ${!isOver && details.length > 0 && html`<details><summary>Details</summary><p>${details}</p></details>`}`;
   const about = company && chain && action && facts(company, chain, action);
   const waiting = html`The chain has not answered within ${patienceMs / 1000} seconds. This page reloads automatically. <a href="${c.req.path}">Decide again</a>`;

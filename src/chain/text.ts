@@ -98,6 +98,9 @@ export const titleOf = ({ index, action, comment }: { index: number; action: str
 /** For example `action 1` or `actions 1, 2`. */
 export const actionsText = (indexes: readonly number[]) => `action${indexes.length === 1 ? '' : 's'} ${indexes.join(', ')}`;
 
+/** For example `steps 2, 3` for the actions 1 and 2. In the console, steps count from 1. */
+export const stepsText = (indexes: readonly number[]) => actionsText(indexes.map((index) => index + 1)).replace('action', 'step');
+
 /** The length of each unit in seconds. */
 export const spans = Object.entries({ d: 86_400, h: 3_600, min: 60, s: 1 });
 

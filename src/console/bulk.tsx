@@ -100,7 +100,7 @@ function MendLine({ field, mend: { chainId, index, before, after, problem } }: {
   return (
     <li>
       <span class="soft small">
-        {chainId.slice(0, 8)}, action {index}: <code>{field}</code>
+        {chainId.slice(0, 8)}, step {index + 1}: <code>{field}</code>
       </span>{' '}
       {before !== undefined && <del>{text(before)}</del>} {after !== undefined && '→ '}
       {after !== undefined && <ins>{text(after)}</ins>}

@@ -6,14 +6,14 @@ import { type SteeringVerb, steeringVerbs, verbsFor } from '../chain/allowed-ver
 import { type Fields, fixedFields } from '../chain/fields.js';
 import { isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
-import { actionsText } from '../chain/text.js';
+import { stepsText } from '../chain/text.js';
 import { ask, may, pageOf, path, useCompany } from './base.js';
 import { changesOf, editText, fieldAt, isLong } from './fields.js';
 import { deedOf } from './story.js';
 import type { ActionResource, ChainResource } from './types.js';
 import { Button, ButtonTo, Confirm, type ConfirmProps, NotReady, useDeed } from './ui/dialog.js';
 import { Area, Check, Entry, Failure, ProblemNote } from './ui/index.js';
-import { fieldWords, helpFor, stateWords, verbWords } from './words.js';
+import { fieldWords, helpFor, labelled, stateWords, verbWords } from './words.js';
 
 interface VerbsProps {
   chain: ChainResource;
@@ -83,7 +83,7 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
         .sort((one, other) => Number(isBest(other)) - Number(isBest(one)))
         .map((verb) => (
           <Button key={verb} class={isBest(verb) ? 'main' : 'quiet'} aria-disabled={deed.busy} onClick={() => choose(verb)}>
-            {verb === 'mend' && isBest(verb) && help?.words ? `${help.words}${which && ' of'}` : verbWords[verb]}
+            {verb === 'mend' && isBest(verb) && help?.words ? `${labelled(help.words)}${which && ' of'}` : verbWords[verb]}
             {which}
             {(verb === 'mend' || verb === 'reschedule') && '…'}
             <span class="unseen"> action {title}</span>
@@ -146,7 +146,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
   const count = Object.keys(changes).length;
   const [others, named] = 'platformAssignmentId' in changes ? [sameAssignment, naming] : [[], []];
   const kept = named.filter(({ index, field }) => index !== action.index || !(field in changes));
-  const oldTexts = kept.map(({ index, field }) => `${fieldWords[field] ?? field} of action ${index}`).join(', ');
+  const oldTexts = kept.map(({ index, field }) => `${fieldWords[field] ?? field} of step ${index + 1}`).join(', ');
   const mend = async ({ isMeant, areAll }: Record<string, string>) => {
     isUnchanged.value = count === 0;
     if (count === 0) return;
@@ -166,12 +166,12 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
       <FieldInputs fields={fields} texts={texts} issues={deed.refused?.problem.errors ?? []} at="/fields" labels={fieldWords} />
       {others.length > 0 && count === 1 && (
         <Check name="areAll" defaultChecked>
-          Also change the assignment of {actionsText(others)}.
+          Also change the assignment of {stepsText(others)}.
         </Check>
       )}
       {others.length > 0 && count > 1 && (
         <p class="note wait">
-          The assignment of {actionsText(others)} stays the same. To change it too, edit only the assignment number.
+          The assignment of {stepsText(others)} stays the same. To change it too, edit only the assignment number.
         </p>
       )}
       {oldTexts && <p class="note wait">{`These texts still contain ${action.assignmentId}: ${oldTexts}.`}</p>}

@@ -12,8 +12,8 @@ import { reasonOf } from '../service/temporal.js';
 import { type KnownRow, keyOf, type NewChainRow } from '../store/chains.js';
 import type { Store } from '../store/store.js';
 import { endOf } from './ended.js';
-import { isoTime, listed, type Run, read, readMemo, runsOf, searchAttributesSchema } from './list.js';
-import { describeChain, readClosed, readInput, statusOf } from './read.js';
+import { listed, type Run, read, readMemo, runsOf, searchAttributesSchema } from './list.js';
+import { describeChain, isoTime, readClosed, readInput, statusOf } from './read.js';
 
 export interface CollectOptions {
   client: Client;

@@ -7,7 +7,7 @@ import { chainStatuses } from '../chain/outcome.js';
 import { type ListedChain, listedChainSchema } from '../contract/chain-resource.js';
 import { DecryptionError } from '../contract/encryption.js';
 import { readPayload } from '../service/payloads.js';
-import { statusOf } from './read.js';
+import { isoTime, statusOf } from './read.js';
 
 /** A text that all visibility stores can search. SQLite reads text after a quotation mark as a query, and splits texts at `♡`. */
 const searchable = z
@@ -191,8 +191,4 @@ export async function read(client: Client, fields: NonNullable<Run['memo']>['fie
   const values = entries.map(async ([name, payload]) => [name, await readPayload(client, payload, workflowId ?? '')] as const);
   // The description of a workflow has null for a removed search attribute.
   return Object.fromEntries((await Promise.all(values)).filter(([, value]) => value !== null));
-}
-
-export function isoTime(time: { seconds?: unknown; nanos?: number | null } | null | undefined): string | undefined {
-  return time ? new Date(Number(time.seconds) * 1000 + Math.floor((time.nanos ?? 0) / 1e6)).toISOString() : undefined;
 }

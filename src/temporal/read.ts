@@ -152,7 +152,11 @@ export function statusOf(code: number): View['status'] {
   return statuses[code] ?? 'failed';
 }
 
-/** Adds the attempts and last errors of running activities, which only the server knows. */
+export function isoTime(time: { seconds?: unknown; nanos?: number | null } | null | undefined): string | undefined {
+  return time ? new Date(Number(time.seconds) * 1000 + Math.floor((time.nanos ?? 0) / 1e6)).toISOString() : undefined;
+}
+
+/** Adds the attempts, the last errors and the next attempts of running activities, which only the server knows. */
 function withAttempts(
   client: Client,
   actions: ActionResource[],
@@ -175,6 +179,7 @@ function withAttempts(
         message: await readMessage(client, failure, workflowId),
         retryable: true,
       },
+      nextAttemptAt: isoTime(pending.find(({ nextAttemptScheduleTime }) => nextAttemptScheduleTime)?.nextAttemptScheduleTime),
     };
   });
   return Promise.all(read);

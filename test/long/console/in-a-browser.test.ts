@@ -203,7 +203,7 @@ async function lookAround(): Promise<void> {
       .filter({ hasText: 'does not exist at the assignment platform' })
       .getByText('Fields', { exact: true })
       .click();
-    await reads(page, 'platformAssignmentId');
+    await reads(page, 'Assignment number');
     await page.getByText('Notice', { exact: true }).click();
     await reads(page, /does not retry the action automatically/);
     assert.deepEqual(await obstacles(page), []);
@@ -280,7 +280,7 @@ async function lookAround(): Promise<void> {
     await click(page, /^(Change|Edit)/);
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Assignment number').fill(assignment);
-    await dialog.getByText(`These texts still contain ${missing}: Note of action 0, Subject of action 1.`).waitFor();
+    await dialog.getByText(`These texts still contain ${missing}: Note of step 1, Subject of step 2.`).waitFor();
     assert.deepEqual(await obstacles(page), []);
     await dialog.getByRole('button', { name: 'Back' }).click();
     await company.steer(chainId, 'cancel');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { failureDetails, failureRemedy, failureTitle, helpFor } from '../../../src/chain/failure-words.js';
+import { labelled } from '../../../src/chain/words.js';
 
 const call = 'POST http://platform.example/assignments/2001/send';
 const missing = `${call} answered 404: no assignment 2001`;
@@ -128,4 +129,13 @@ describe('a failure', () => {
   }
 
   it('without a failure, a retry helps', () => assert.deepEqual(helpFor(undefined), { by: 'retry' }));
+});
+
+it('names the fields for people as the forms do', () => {
+  for (const [text, shown] of [
+    ['Change groupId or sendToGroups, then retry', 'Change “Group” or “Groups to send to”, then retry'],
+    ['cfValue is no time', '“New value” is no time'],
+    ['the subject and the comment are too long', 'the subject and the comment are too long'],
+  ] as const)
+    assert.equal(labelled(text), shown);
 });

@@ -139,7 +139,7 @@ describe('the text of a notice', () => {
     ['a wrong id, editable', missing, true, 'not', `${missing.title}.`, change, 'Fix #fix, Retry #retry, Skip #skip'],
     ['another remedy', other, false, 'not', `${missing.title}.`, `${other.remedy}.`, 'Retry #retry, Fix console, Skip #skip'],
     [
-      ...(['a data mistake', mistake, false, 'not', "The event's data has a mistake: sendRadius is blank."] as const),
+      ...(['a data mistake', mistake, false, 'not', "The event's data has a mistake: “Within (miles)” is blank."] as const),
       ...(['Correct the fields, then retry.', 'Fix console, Retry #retry, Skip #skip'] as const),
     ],
     [

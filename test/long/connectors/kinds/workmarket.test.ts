@@ -81,7 +81,7 @@ function suite(doubts: Doubts): void {
       [{ groupIds: ['11', 'Nobody'] }, /There is no group "Nobody"/, /groupId or sendToGroups/],
       [{ groupIds: ['14'] }, /Till technicians \(14\) is deleted/, /groupId or sendToGroups/],
       [{ groupIds: ['winter pool'] }, /Winter pool \(13\) is not active/, /Make it active/],
-      [{ groupIds: ['Cabling crew'] }, /"Cabling crew" is the name of several groups/, /the number of one: 12, 16/],
+      [{ groupIds: ['Cabling crew'] }, /"Cabling crew" is the name of several groups/, /the number of one group: 12, 16/],
       ...[0, 101, 2.5, -1].map((radiusMiles): [Partial<Order>, RegExp, RegExp] => [
         { radiusMiles },
         /whole miles from 1 to 100/,
