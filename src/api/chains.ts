@@ -145,7 +145,8 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     throw notFound((await store.companies.get(companyId)) ? `chain ${chainId}` : `company ${companyId}`);
   };
   const pausesOf = async (companyId: string) => {
-    const { company, pauses = [] } = (await store.settings.of(companyId)) ?? {};
+    // If the settings cannot be read, a chain is shown without its pauses.
+    const { company, pauses = [] } = (await store.settings.of(companyId).catch(() => undefined)) ?? {};
     return pauses.map((pause) => ({ ...pause, text: pauseText(pause, timesIn(company?.timeZone ?? 'UTC')) }));
   };
   const actionOf = async (companyId: string, chainId: string, index: string) => {

@@ -6,7 +6,7 @@ import { conditionWords, deedWords, groupsOf } from '../chain/sentences.js';
 import { capital, counted } from '../chain/text.js';
 import type { ActionResource, AssignmentNow } from './types.js';
 import { timeText, type Zone } from './when.js';
-import { actionWords, failureTitle } from './words.js';
+import { actionWords, failureTitle, labelled } from './words.js';
 
 type Step = Pick<
   ActionResource,
@@ -63,7 +63,7 @@ function troubleWords(steps: readonly Step[], isSaid = false): string | undefine
   const of = (wanted: Step['state']) => steps.filter(({ state }) => state === wanted).at(-1);
   const [held, retrying, failed] = [of('needs-attention'), of('retrying'), of('failed')];
   const why = ({ error, reason, assignmentId }: Step) =>
-    error ? failureTitle({ ...error, assignmentId }) : (reason ?? 'no reason given');
+    error ? labelled(failureTitle({ ...error, assignmentId })) : (reason ?? 'no reason given');
   if (held) return `Needs attention${isSaid && / does not exist/.test(why(held)) ? '' : `: ${why(held)}`}`;
   if (retrying) return `Being retried: ${why(retrying)}`;
   return failed && `Failed: ${why(failed)}`;

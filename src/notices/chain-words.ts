@@ -7,7 +7,7 @@ import { causeFailure, failureWords, sharedWords } from '../chain/failure-words.
 import { chainStatus, hasEnded } from '../chain/outcome.js';
 import { counted, cutShort, oneLine } from '../chain/text.js';
 import { timesIn } from '../chain/timestamp/local.js';
-import { actionWords, effectTitle, explained, isFixFirst, sentence, stepTitle, toDoFirst } from '../chain/words.js';
+import { actionWords, effectTitle, explained, isFixFirst, labelled, sentence, stepTitle, toDoFirst } from '../chain/words.js';
 import { actionOf } from '../contract/causes.js';
 import type { NoticeText } from '../contract/chain-resource.js';
 import { fieldsByLink } from '../contract/hold-link.js';
@@ -62,8 +62,10 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
     about: `${context.ruleName}${assignmentId ? `, assignment ${assignmentId}` : ''}`,
     title: titleFor(kind, action),
     place: [...(comment?.trim() ? [comment] : []), ...(assignmentId && !isSend ? [`Assignment ${assignmentId}`] : []), happened],
-    wrong: isRecovered ? recoveredWords(action) : [wrong],
-    toDo: isRecovered ? [] : [...(first === undefined ? [] : [first]), ...(next === undefined || refused ? [] : [next])],
+    wrong: isRecovered ? recoveredWords(action) : [labelled(wrong)],
+    toDo: isRecovered
+      ? []
+      : [...(first === undefined ? [] : [labelled(first)]), ...(next === undefined || refused ? [] : [next])],
     ...linksFor(kind, action, notice, context, facts, decide),
     sections: {
       'What happens next': kind === 'needs-attention' ? whatHappens(action, shown) : [],
@@ -220,8 +222,8 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
     about: context.companyName,
     title: `${counted(count, 'chain')}${actions > count ? ` (${actions} actions)` : ''} ${many}`,
     place: [shown(at)],
-    wrong: [wrong, ...(details.length > 0 ? [] : differ)],
-    toDo: [remedy ? sentence(sharedWords(remedy, shared)) : 'Fix the problem, then retry.'],
+    wrong: [labelled(wrong), ...(details.length > 0 ? [] : differ)],
+    toDo: [remedy ? labelled(sentence(sharedWords(remedy, shared))) : 'Fix the problem, then retry.'],
     links: [
       isHeld
         ? { label: `Open ${counted(actions, 'action')}`, url: causePage(api, companyId, cause.id) }

@@ -3,7 +3,6 @@
 import { html, raw } from 'hono/html';
 import type { Links } from '../chain/chain.js';
 import { cutShort, oneLine } from '../chain/text.js';
-import { labelled } from '../chain/words.js';
 import type { HoldRef } from '../contract/hold-link.js';
 import type { DigestNotice, Notice } from '../contract/notices.js';
 
@@ -67,8 +66,8 @@ export function framed(words: Words, notice: Notice | DigestNotice, context: Not
   const shown = {
     title: oneLine(words.title),
     place: [...words.place, rule ? `Rule ${ruleName}, ${companyName}` : companyName].map(oneLine),
-    wrong: words.wrong.map(labelled).map(oneLine),
-    toDo: toDo.map(labelled).map(oneLine),
+    wrong: words.wrong.map(oneLine),
+    toDo: toDo.map(oneLine),
     links,
     hint: words.hint,
     ids: oneLine([words.ids, rule && `rule ${rule.relayId}`, `company ${companyId}`].filter(Boolean).join(', ')),

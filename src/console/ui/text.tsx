@@ -50,7 +50,7 @@ export function Silence({ last, look }: { last: string | undefined; look?: strin
 /** Shows a text from the API, with its times in the company's zone. @param look - makes a paragraph with this CSS class. */
 export function Said({ text, look }: { text: string; look?: string }) {
   const { timeZone } = useContext(CompanyContext) ?? {};
-  const said = labelled(timeZone ? localTimes(text, timeZone, now.value) : text);
+  const said = timeZone ? localTimes(text, timeZone, now.value) : text;
   return look === undefined ? said : <p class={look}>{said}</p>;
 }
 
@@ -60,7 +60,7 @@ export function Said({ text, look }: { text: string; look?: string }) {
  */
 export function Failure({ of, under }: { of: Omit<FailureOf, 'type'> & { type?: string }; under?: string }) {
   const failure = { type: '', ...of };
-  const [title, remedy, details] = [failureTitle(failure), failureRemedy(failure), failureDetails(failure)];
+  const [title, remedy, details] = [labelled(failureTitle(failure)), failureRemedy(failure), failureDetails(failure)];
   return (
     <>
       <p>
@@ -69,7 +69,7 @@ export function Failure({ of, under }: { of: Omit<FailureOf, 'type'> & { type?: 
             <Said text={title} />.
           </strong>
         )}{' '}
-        {remedy && <Said text={`${remedy}.`} />}
+        {remedy && <Said text={`${labelled(remedy)}.`} />}
       </p>
       {details && (
         <details class="small">

@@ -22,13 +22,14 @@ it('a manager connects the simulator of Autotask with one choice', { skip: missi
   await page.getByRole('button', { name: 'Sign in' }).click();
   const tickets = page.getByRole('region', { name: 'Ticket system' });
   await tickets.getByLabel('System').selectOption('Autotask PSA (simulator)');
-  await tickets.getByText('Nothing in it is real.').waitFor();
+  await tickets.getByText('in place of the real system').waitFor();
   assert.deepEqual(await obstacles(page), []);
   const saved = page.waitForResponse((response) => response.request().method() === 'PATCH');
   await tickets.getByRole('button', { name: 'Save' }).click();
   assert.equal((await saved).status(), 200);
   await tickets.getByText('The check uses the saved settings.').waitFor();
-  assert.equal(await tickets.getByLabel('Other address').inputValue(), platform.url);
+  const chosen = tickets.getByLabel('System').locator('option:checked');
+  assert.equal(await chosen.textContent(), 'Autotask PSA (simulator)');
   const settings = simulators.ticketing.find(({ name }) => name === 'Autotask PSA')?.settings;
   assert.deepEqual((await store.companies.get(companyId))?.ticketing, settings);
 });

@@ -61,7 +61,7 @@ const cases: Record<keyof typeof ticketingKinds | keyof typeof platformKinds, Ca
     changed: [...notes, 'Ring thrice'],
     failure: { name: 'dropped-field' },
     title: 'Zendesk did not keep the value of "Site note"',
-    remedy: 'Check the field and its rules at Zendesk, change cfValue',
+    remedy: 'Check the field and its rules at Zendesk, change “New value”',
   },
   jira: {
     ...noteAt('RELAY-1'),
