@@ -60,9 +60,9 @@ async function measure(): Promise<void> {
   const { platformUrl, smtpUrl } = z.object({ platformUrl: z.string(), smtpUrl: z.string() }).parse(message);
   const connection = await Connection.connect({ address: engine.address });
   closing.push(() => connection.close());
-  const at = { directory, temporalAddress: engine.address, platformUrl, smtpUrl, bareBundle: '', separate: true };
+  const at = { directory, temporalAddress: engine.address, connection, platformUrl, smtpUrl, bareBundle: '', separate: true };
   const side = await startSide('relay', { ...at, databaseUrl: postgresql.url });
-  const trial = new Trial(side, new Client({ connection }), platformUrl, [enginePid], clients, false);
+  const trial = new Trial(side, new Client({ connection, namespace: side.taskQueue }), platformUrl, [enginePid], clients, false);
   closing.push(() => trial.end());
   const database = await openPostgres(postgresql.url);
   closing.push(() => database.close());

@@ -51,7 +51,7 @@ async function measure(): Promise<void> {
   const engine = options.temporal ? { address: options.temporal, pids: options['engine-pids'] } : await startEngine();
   const connection = await Connection.connect({ address: engine.address });
   running.push(() => connection.close());
-  const client = new Client({ connection, dataConverter: dataConverterOf(new Keyring(encryptionKeys)) });
+  const dataConverter = dataConverterOf(new Keyring(encryptionKeys));
   const { serverVersion } = await connection.workflowService.getSystemInfo({});
   const about = {
     at: new Date().toISOString(),
@@ -68,6 +68,7 @@ async function measure(): Promise<void> {
     ...platform,
     directory,
     temporalAddress: engine.address,
+    connection,
     bareBundle: await bundleBare(),
     databaseUrl: options['database-url'],
     before: options.before,
@@ -114,7 +115,7 @@ async function measure(): Promise<void> {
     running.push(() => side.stop());
     const trial = new Trial(
       side,
-      client,
+      new Client({ connection, namespace: side.taskQueue, dataConverter }),
       platform.platformUrl,
       engine.pids,
       options.clients,

@@ -34,7 +34,7 @@ const schema = z.object({
   json: z.string().optional(),
   /** The picture of the row `open`, an SVG file. */
   picture: z.string().optional(),
-  /** The address of a running Temporal server; the bench uses its namespace `default`. */
+  /** The address of a running Temporal server; each measured side gets its own namespace there. */
   temporal: z.string().optional(),
   /**
    * The ids of that server's processes on this machine. The bench measures their CPU and memory, with all their children.

@@ -10,6 +10,8 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import { freePort } from '../src/service/server.js';
 
 /** `clear`: the relay without encryption at rest. `before`: another checkout of the relay. `lists`: the relay without events. */
@@ -19,6 +21,7 @@ export interface Surroundings {
   /** The folder for logs and data. */
   directory: string;
   temporalAddress: string;
+  connection: Connection;
   platformUrl: string;
   smtpUrl: string;
   /** The file with the bundled workflows of the bare side. */
@@ -35,7 +38,7 @@ export interface Side {
   name: SideName;
   /** The base URL: chains are POSTed to `/co/{companyId}/relay` below it. */
   url: string;
-  /** No other side uses this task queue, so everything on it belongs to this side. */
+  /** The name of the task queue and of its namespace. Each start has its own, so the relay finds no chains of other starts. */
   taskQueue: string;
   pids: number[];
   stop(): Promise<void>;
@@ -66,10 +69,12 @@ export async function startSide(name: SideName, at: Surroundings): Promise<Side>
   const port = await freePort('127.0.0.1');
   const url = `http://127.0.0.1:${port}`;
   const taskQueue = `bench-${name}-${randomBytes(6).toString('hex')}`;
+  const workflowExecutionRetentionPeriod = msToTs('1 day');
+  await at.connection.workflowService.registerNamespace({ namespace: taskQueue, workflowExecutionRetentionPeriod });
   const variables: Record<string, string> = {
     PORT: `${port}`,
     TEMPORAL_ADDRESS: at.temporalAddress,
-    TEMPORAL_NAMESPACE: 'default',
+    TEMPORAL_NAMESPACE: taskQueue,
     SMTP_URL: at.smtpUrl,
     // For the bare side only.
     PLATFORM_URL: at.platformUrl,

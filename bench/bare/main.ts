@@ -13,9 +13,10 @@ import * as activities from './activities.js';
 import type { chain } from './workflows.js';
 
 const { PORT, TEMPORAL_ADDRESS: address, TASK_QUEUE: taskQueue = 'bare', WORKFLOW_BUNDLE = '' } = process.env;
+const namespace = process.env.TEMPORAL_NAMESPACE ?? 'default';
 
 if (process.argv.includes('api')) {
-  const client = new Client({ connection: await Connection.connect({ address }) });
+  const client = new Client({ connection: await Connection.connect({ address }), namespace });
   const app = new Hono()
     .get('/readyz', (c) => c.text('ready'))
     .post('/co/:companyId/relay', async (c) => {
@@ -29,6 +30,7 @@ if (process.argv.includes('api')) {
 if (process.argv.includes('worker')) {
   const worker = await Worker.create({
     connection: await NativeConnection.connect({ address }),
+    namespace,
     taskQueue,
     // `npm run build` has made this bundle of the workflows. A bundler in this process would add to the measured memory.
     workflowBundle: { code: readFileSync(WORKFLOW_BUNDLE, 'utf8') },
