@@ -64,7 +64,7 @@ async function measure(): Promise<void> {
   const side = await startSide('relay', { ...at, databaseUrl: postgresql.url });
   const trial = new Trial(side, new Client({ connection, namespace: side.taskQueue }), platformUrl, [enginePid], clients, false);
   closing.push(() => trial.end());
-  const database = await openPostgres(postgresql.url);
+  const database = await openPostgres(side.databaseUrl);
   closing.push(() => database.close());
 
   /** Takes the collector's lease, so that no worker collects while this process has the lease. */

@@ -11,7 +11,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { bundleWorkflowCode } from '@temporalio/worker';
-import pg from 'pg';
 import { z } from 'zod';
 import { Keyring } from '../src/contract/encryption.js';
 import { startTemporal } from '../src/sandbox/temporal.js';
@@ -48,7 +47,8 @@ process.exit(failures === 0 ? 0 : 1);
 
 async function measure(): Promise<void> {
   const platform = await startPlatform();
-  const engine = options.temporal ? { address: options.temporal, pids: options['engine-pids'] } : await startEngine();
+  const engine = options.temporal ? { address: options.temporal, pids: [] } : await startEngine();
+  engine.pids.push(...options['engine-pids']);
   const connection = await Connection.connect({ address: engine.address });
   running.push(() => connection.close());
   const dataConverter = dataConverterOf(new Keyring(encryptionKeys));
@@ -75,9 +75,6 @@ async function measure(): Promise<void> {
     separate: options.processes === 'separate',
   };
 
-  // Each start creates the database, the company and the rule, so no measurement below includes this time.
-  await (await startSide('relay', surroundings)).stop();
-  if (options.before) await (await startSide('before', surroundings)).stop();
   for (let round = 1; round <= options.rounds; round++)
     for (const row of options.only.filter(({ once }) => round === 1 || !once)) {
       const peer = row.besideClear ? 'clear' : row.besideLists ? 'lists' : options.before ? 'before' : 'bare';
@@ -93,25 +90,9 @@ async function measure(): Promise<void> {
       if (options.json) writeFileSync(options.json, `${JSON.stringify({ about, results: results.summary() }, undefined, 2)}\n`);
     }
 
-  /** For a row with `besideClear`: only one of its two relays encrypts, so each relay needs its own database. */
-  async function besideClear(name: SideName): Promise<Surroundings> {
-    if (!surroundings.databaseUrl) throw new Error('this row needs --database-url');
-    const url = new URL(surroundings.databaseUrl);
-    if (name === 'clear') {
-      const database = new pg.Client({ connectionString: surroundings.databaseUrl });
-      await database.connect();
-      url.pathname = `${url.pathname}_clear`;
-      const made = database.query(`CREATE DATABASE ${pg.escapeIdentifier(url.pathname.slice(1))}`);
-      await made.catch((error: unknown) => {
-        if ((error as pg.DatabaseError).code !== '42P04') throw error; // An earlier round created the database.
-      });
-      await database.end();
-    }
-    return { ...surroundings, separate: true, databaseUrl: url.href };
-  }
-
   async function measureOne(row: Row, name: SideName): Promise<void> {
-    const side = await startSide(name, row.besideClear ? await besideClear(name) : surroundings);
+    if (row.besideClear && !surroundings.databaseUrl) throw new Error('this row needs --database-url');
+    const side = await startSide(name, row.besideClear ? { ...surroundings, separate: true } : surroundings);
     running.push(() => side.stop());
     const trial = new Trial(
       side,

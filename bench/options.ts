@@ -37,7 +37,8 @@ const schema = z.object({
   /** The address of a running Temporal server; each measured side gets its own namespace there. */
   temporal: z.string().optional(),
   /**
-   * The ids of that server's processes on this machine. The bench measures their CPU and memory, with all their children.
+   * The ids of the processes of that server and of PostgreSQL on this machine. The bench adds their CPU and memory, with all
+   * their children, to the engine.
    */
   'engine-pids': z
     .string()

@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
+import pg from 'pg';
 import { freePort } from '../src/service/server.js';
 
 /** `clear`: the relay without encryption at rest. `before`: another checkout of the relay. `lists`: the relay without events. */
@@ -38,8 +39,9 @@ export interface Side {
   name: SideName;
   /** The base URL: chains are POSTed to `/co/{companyId}/relay` below it. */
   url: string;
-  /** The name of the task queue and of its namespace. Each start has its own, so the relay finds no chains of other starts. */
+  /** The name of the task queue, of its namespace and of the database. Each start has its own, so it finds no earlier chains. */
   taskQueue: string;
+  databaseUrl: string; // empty for PGlite
   pids: number[];
   stop(): Promise<void>;
 }
@@ -71,6 +73,7 @@ export async function startSide(name: SideName, at: Surroundings): Promise<Side>
   const taskQueue = `bench-${name}-${randomBytes(6).toString('hex')}`;
   const workflowExecutionRetentionPeriod = msToTs('1 day');
   await at.connection.workflowService.registerNamespace({ namespace: taskQueue, workflowExecutionRetentionPeriod });
+  const databaseUrl = at.databaseUrl === undefined ? '' : await databaseFor(taskQueue, at.databaseUrl);
   const variables: Record<string, string> = {
     PORT: `${port}`,
     TEMPORAL_ADDRESS: at.temporalAddress,
@@ -82,7 +85,7 @@ export async function startSide(name: SideName, at: Surroundings): Promise<Side>
     WORKFLOW_BUNDLE: at.bareBundle,
     // For the relay only: the limits are so high that a bench never reaches them.
     RELAY_TASK_QUEUE: taskQueue,
-    RELAY_DATA_DIR: join(at.directory, name === 'before' ? 'before' : 'relay'),
+    RELAY_DATA_DIR: join(at.directory, taskQueue),
     RELAY_SANDBOX_PORT: `${await freePort('127.0.0.1')}`,
     RELAY_ADMIN_TOKEN: adminToken,
     RELAY_RATE_LIMIT_PER_MINUTE: '1000000',
@@ -90,7 +93,7 @@ export async function startSide(name: SideName, at: Surroundings): Promise<Side>
     RELAY_RECIPIENTS_PER_DAY: '1000000000',
     RELAY_OPEN_CHAINS: '1000000000',
     RELAY_ALLOW_PRIVATE_NETWORKS: 'true',
-    DATABASE_URL: at.databaseUrl ?? '',
+    DATABASE_URL: databaseUrl,
     RELAY_ALLOW_PLAIN_STORAGE: 'true',
     ...(name !== 'bare' && name !== 'clear' && secrets),
   };
@@ -115,7 +118,16 @@ export async function startSide(name: SideName, at: Surroundings): Promise<Side>
     await stop();
     throw error;
   }
-  return { name, url, taskQueue, pids: processes.flatMap(({ child }) => child.pid ?? []), stop };
+  return { name, url, taskQueue, databaseUrl, pids: processes.flatMap(({ child }) => child.pid ?? []), stop };
+}
+
+/** Creates a database in the server of this URL. @returns its URL */
+async function databaseFor(name: string, serverUrl: string): Promise<string> {
+  const server = new pg.Client({ connectionString: serverUrl });
+  await server.connect();
+  await server.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}`);
+  await server.end();
+  return new URL(`/${name}`, serverUrl).href;
 }
 
 /** Scripts below `dist/` with their arguments. */

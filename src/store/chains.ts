@@ -1,6 +1,6 @@
 /**
- * Stores one row for each chain. The row stays after Temporal has deleted the chain. The API adds the row at most a second after
- * the API has accepted the chain. The worker that ends the chain completes the row (temporal/ended.ts). A collector compares the
+ * Stores one row for each chain. The row stays after Temporal has deleted the chain. The API writes the row within four seconds
+ * after it has accepted the chain. The worker that ends the chain completes the row (temporal/ended.ts). A collector compares the
  * rows with Temporal (temporal/collect.ts).
  */
 
@@ -62,6 +62,7 @@ function placeOf({ chainId, receivedAt, closedAt }: Pick<ChainRow, 'chainId' | '
 export const chainPlace = /^[12][\dTZ:.-]{24}[\w-]{1,128}$/;
 
 const flushEveryMs = 1000;
+const openRestMs = 3000; // a chain that ends within this time in the same process is written only once
 const purgeEveryMs = 600_000;
 const mostUnsettled = 20_000;
 const longestId = 200; // the maximum length of an id in chain_ids
@@ -73,9 +74,12 @@ const collectedFields =
 const replace = `(company_id, chain_id) DO UPDATE SET updated_at = now(),
   ${collectedFields.map((column) => `${column} = EXCLUDED.${column}`).join(', ')},
   ticket_ids = CASE WHEN EXCLUDED.ticket_ids = '{}' THEN chains.ticket_ids ELSE EXCLUDED.ticket_ids END`;
-/** A reopened chain has several runs. Its row keeps the latest run. A row that says that this run is closed stays closed. */
-const replaceOlder = `${replace} WHERE chains.started_at IS NULL OR chains.started_at < EXCLUDED.started_at
-    OR chains.started_at = EXCLUDED.started_at AND (chains.closed_at IS NULL OR EXCLUDED.closed_at IS NOT NULL)`;
+/**
+ * A reopened chain has several runs. Its row keeps the latest run. A row that says that this run is closed stays closed. A row of
+ * the API, which does not know the run, replaces no row.
+ */
+const replaceOlder = `${replace} WHERE EXCLUDED.started_at IS NOT NULL AND (chains.started_at IS NULL OR chains.started_at < EXCLUDED.started_at
+    OR chains.started_at = EXCLUDED.started_at AND (chains.closed_at IS NULL OR EXCLUDED.closed_at IS NOT NULL))`;
 /** `writeIds` comes after a statement that writes chains, and fills `chain_ids`. There, a row for a rule also has the outcome. */
 const ofIds = (kind: string, column: string) =>
   `SELECT DISTINCT company_id, '${kind}', left(unnest(${column}), ${longestId}), chain_id, received_at FROM written`;
@@ -144,7 +148,7 @@ export type NewChainRow = Omit<ChainRow, 'failedActions' | 'nobodyFound' | 'plac
 export type LostRow = (row: Ref, error: unknown) => void;
 
 export class Chains {
-  readonly #unsettled = new Map<string, NewChainRow>();
+  readonly #unsettled = new Map<string, { row: NewChainRow; since: number }>();
   #flushing: Promise<void> = Promise.resolve();
   #purgeAt = Date.now() + purgeEveryMs;
   readonly #timer: NodeJS.Timeout;
@@ -154,31 +158,36 @@ export class Chains {
     private readonly database: Database,
     private readonly onLost: LostRow = () => {},
   ) {
-    this.#timer = setInterval(() => this.#unsettled.size > 0 && this.flush().catch(() => {}), flushEveryMs).unref();
+    this.#timer = setInterval(
+      () => this.#unsettled.size > 0 && this.flush(performance.now() - openRestMs).catch(() => {}),
+      flushEveryMs,
+    ).unref();
   }
 
   /** Never waits and never fails. If too many rows wait for the database, ignores the row. The collector adds the row later. */
   add(row: NewChainRow): void {
     const key = keyOf(row);
-    if (this.#unsettled.size < mostUnsettled && !this.#unsettled.has(key)) this.#unsettled.set(key, row);
+    if (!this.#unsettled.has(key)) this.#put(key, row);
   }
 
   /** Like `add`, for a chain that ends. The row replaces the row of the open chain. */
   end(row: NewChainRow): void {
-    if (this.#unsettled.size < mostUnsettled) this.#unsettled.set(keyOf(row), row);
+    this.#put(keyOf(row), row);
   }
 
-  /** Writes the rows that were added until now. @throws if the database does not answer. */
-  flush(): Promise<void> {
+  #put(key: string, row: NewChainRow): void {
+    if (this.#unsettled.size < mostUnsettled) this.#unsettled.set(key, { row, since: performance.now() });
+  }
+
+  /** Writes the rows of open chains that were added until this time, and all closed ones. @throws if the database does not answer. */
+  flush(until = Number.POSITIVE_INFINITY): Promise<void> {
+    const isDue = ({ row, since }: { row: NewChainRow; since: number }) => row.closedAt !== undefined || since <= until;
     const flushed = this.#flushing.then(async () => {
-      while (this.#unsettled.size > 0) {
-        const rows = [...this.#unsettled.values()].slice(0, batch);
-        await this.#write(
-          rows.filter(({ closedAt }) => closedAt === undefined),
-          'DO NOTHING',
-        );
-        await this.collect(rows.filter(({ closedAt }) => closedAt !== undefined));
-        for (const row of rows) if (this.#unsettled.get(keyOf(row)) === row) this.#unsettled.delete(keyOf(row));
+      for (;;) {
+        const due = [...this.#unsettled.values()].filter(isDue).slice(0, batch);
+        if (due.length === 0) return;
+        await this.collect(due.map(({ row }) => row));
+        for (const one of due) if (this.#unsettled.get(keyOf(one.row)) === one) this.#unsettled.delete(keyOf(one.row));
       }
     });
     this.#flushing = flushed.catch(() => {});

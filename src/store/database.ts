@@ -48,7 +48,12 @@ type Order = `${Lowercase<string>} ${'ASC' | 'DESC'}`;
 
 const times = ['createdAt', 'updatedAt']; // the database sets these fields
 
-const columnOf = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const columnNames = new Map<string, string>();
+function columnOf(field: string): string {
+  const name = columnNames.get(field) ?? field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  columnNames.set(field, name);
+  return name;
+}
 const selected = (field: string) => `${columnOf(field)} AS "${field}"`;
 const recordOf = (values: object) =>
   JSON.stringify(Object.fromEntries(Object.entries(values).map(([field, value]) => [columnOf(field), value])));

@@ -163,6 +163,12 @@ export class Settings {
   async #read(): Promise<void> {
     const begun = performance.now();
     this.#begunAt = begun;
+    const [now] = await read(this.database, z.object({ revision: z.int() }), 'SELECT revision FROM settings_revision');
+    if (now?.revision !== this.#revision) await this.#readChanges();
+    this.#readAt = begun;
+  }
+
+  async #readChanges(): Promise<void> {
     const changes = await read(this.database, changeRow, select, [this.#revision]);
     const isRestored = changes.some(({ revision }) => revision <= this.#revision);
     const contents = await this.#contentsOf(
@@ -176,7 +182,6 @@ export class Settings {
       else this.#companies.delete(change.companyId);
       this.#revision = change.revision;
     }
-    this.#readAt = begun;
   }
 
   /** Returns the contents of all versions in use. If this process does not know a version yet, reads its row from the database. */
