@@ -6,7 +6,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, cpSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -74,6 +74,11 @@ export async function startSide(name: SideName, at: Surroundings): Promise<Side>
   const workflowExecutionRetentionPeriod = msToTs('1 day');
   await at.connection.workflowService.registerNamespace({ namespace: taskQueue, workflowExecutionRetentionPeriod });
   const databaseUrl = at.databaseUrl === undefined ? '' : await databaseFor(taskQueue, at.databaseUrl);
+  const [dataDir, made] = [taskQueue, name === 'before' ? name : 'relay'].map((folder) => join(at.directory, folder)) as [
+    string,
+    string,
+  ];
+  if (existsSync(made)) cpSync(made, dataDir, { recursive: true });
   const variables: Record<string, string> = {
     PORT: `${port}`,
     TEMPORAL_ADDRESS: at.temporalAddress,
@@ -85,7 +90,7 @@ export async function startSide(name: SideName, at: Surroundings): Promise<Side>
     WORKFLOW_BUNDLE: at.bareBundle,
     // For the relay only: the limits are so high that a bench never reaches them.
     RELAY_TASK_QUEUE: taskQueue,
-    RELAY_DATA_DIR: join(at.directory, taskQueue),
+    RELAY_DATA_DIR: dataDir,
     RELAY_SANDBOX_PORT: `${await freePort('127.0.0.1')}`,
     RELAY_ADMIN_TOKEN: adminToken,
     RELAY_RATE_LIMIT_PER_MINUTE: '1000000',
