@@ -19,13 +19,8 @@ export const fieldWords: Record<string, string> = {
   cfTargetDateFormat: 'Timestamp format',
 };
 
-/** Names with a capital. The others, such as `comment`, are also words. */
-const fieldNames = new RegExp(
-  `\\b(${Object.keys(fieldWords)
-    .filter((name) => /[A-Z]/.test(name))
-    .join('|')})\\b`,
-  'g',
-);
+const apiNames = Object.keys(fieldWords).filter((name) => /[A-Z]/.test(name)); // the others, such as `comment`, are also words
+const fieldNames = new RegExp(`\\b(${apiNames.join('|')})\\b`, 'g');
 
 /** Replaces the names of the API by the labels of the forms. For example `change “Group”` for `change groupId`. */
 export const labelled = (text: string): string => text.replace(fieldNames, (name) => `“${fieldWords[name]}”`);
