@@ -56,11 +56,11 @@ function ofOne({ index, fields, condition }: Written): Issue[] {
   if (asksIncomingValue(condition) && isFixed) {
     const { holds, reason } = evaluateCondition(condition, { incomingValue });
     const why = reason.replace(' was ', ' is always ').replace('no such property', 'there is none');
-    unknown.push(at('actionCondition', `${holds ? 'always holds' : 'can never hold: the action never runs'} (${why})`));
+    unknown.push(at('actionCondition', `${holds ? 'is always true' : 'is never true, so the action never runs'} (${why})`));
   }
   const meant = statuses.find((status) => status !== condition.value && status === condition.value.toLowerCase());
   if (pathText(condition.path) === 'status' && meant)
-    unknown.push(at('actionCondition', `upper and lower case differ: ${text} is not ${condition.operator}${meant}`));
+    unknown.push(at('actionCondition', `must use lower case: write status${condition.operator}${meant}, not ${text}`));
   return unknown;
 }
 

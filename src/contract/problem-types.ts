@@ -125,7 +125,7 @@ export const problemTypes = {
     'Send the request without `confirm`, check the chains in the answer, then confirm the new count.',
     'The number of chains is now 212, not 214. Check the chains, then confirm with 212.',
   ]),
-  'bulk-running': type(409, 'Many chains are being steered', [
+  'bulk-running': type(409, 'Another bulk order is running', [
     'Another bulk order of the company is still running. Nothing was changed.',
     'Wait until that order has ended (see `GET /co/{companyId}/chains/bulk/{bulkId}`), then confirm again.',
     'Company acme has a bulk order that is still running. Wait until it has ended.',

@@ -15,19 +15,19 @@ describe('hints', () => {
     ['no hints for a chain for every event', forEveryEvent, []],
     ['nothing has', [], []],
     [
-      'a condition that never holds',
+      'a condition that is never true',
       [{ ...mail, actionCondition: 'incomingValue==a', incomingValue: 'b' }],
-      [['/0/actionCondition', /can never hold.*incomingValue is always "b"/]],
+      [['/0/actionCondition', /is never true.*incomingValue is always "b"/]],
     ],
     [
       'a value that does not exist',
       [{ ...mail, actionCondition: 'incomingValue==a' }],
-      [['/0/actionCondition', /can never hold.*there is none/]],
+      [['/0/actionCondition', /is never true.*there is none/]],
     ],
     [
-      'a condition that always holds',
+      'a condition that is always true',
       [{ ...mail, actionCondition: 'incomingValue!=a', incomingValue: 'b' }],
-      [['/0/actionCondition', /always holds/]],
+      [['/0/actionCondition', /is always true/]],
     ],
     [
       'a value that the webhook fills in',
