@@ -67,7 +67,7 @@ function ofOne({ index, fields, condition }: Written): Issue[] {
 function ofVariable(name: string): string[] {
   const written = `\${${cutShort(name, 80)}}`;
   const free =
-    `${written} is free text: a quotation mark in it breaks the body, and the text after the mark may become a field of the action. ` +
+    `${written} is free text: a quotation mark in it breaks the body. The text after the mark may then become a field of the action. ` +
     'Use an id, an e-mail address or a time here, or let the platform escape the text as JSON';
   return [
     ...(sampleOf(name) === undefined ? [`${written} is not a known value from the event`] : []),
@@ -82,15 +82,15 @@ function ofOrder(one: Written, all: readonly Written[]): Issue[] {
   const { index, delay } = one;
   if (delay === undefined) return [];
   const before = all.slice(0, index);
-  const later = before.filter((other) => (other.delay ?? 0) > delay).map((other) => other.index);
+  const later = before.filter((other) => (other.delay ?? 0) > delay).map((other) => `action ${other.index}`);
   const send = before.findLast((other) => isSend(other) && other.delay === delay);
   const hints: Issue[] = [];
   if (later.length > 0)
-    hints.push({ pointer: `/${index}`, detail: `is due before ${later.join(', ')}, although it comes later in the chain` });
+    hints.push({ pointer: `/${index}`, detail: `is due before ${later.join(', ')}, but comes later in the chain` });
   if (send && asksStatus(one))
     hints.push({
       pointer: `/${index}/actionCondition`,
-      detail: `sees the status right after action ${send.index} has sent the assignment. With a longer delay, people have time to accept it`,
+      detail: `sees the status right after action ${send.index} has sent the assignment. With a longer delay, people have time to accept the assignment`,
     });
   return hints;
 }

@@ -12,9 +12,9 @@ import { fieldName, inSteps, mistakeText } from './knowledge.js';
 
 const outcomes: Record<TriedOutcome, [words: string, tone: Tone]> = {
   ...({ same: ['the same', 'quiet'], different: ['different', 'wait'] } as const),
-  ...({ 'no-longer-applies': ['no longer run', 'wait'], 'applies-now': ['run now', 'wait'] } as const),
-  ...({ 'not-applicable': ['not run', 'quiet'], 'would-be-refused': ['refused', 'bad'] } as const),
-  'needs-attention': ['needs attention', 'bad'],
+  ...({ 'no-longer-applies': ['would no longer run', 'wait'], 'applies-now': ['would run now', 'wait'] } as const),
+  ...({ 'not-applicable': ['would not run', 'quiet'], 'would-be-refused': ['would be refused', 'bad'] } as const),
+  'needs-attention': ['would need attention', 'bad'],
 };
 
 /** @param outcome - the outcome from the API. A newer relay may send an outcome that this page does not know. */

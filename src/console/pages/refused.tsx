@@ -130,7 +130,6 @@ function Element({ index, element, tone, badge, children }: ElementProps) {
   );
 }
 
-/** The received body, with the first mistake marked. */
 function Body({ body: { text, bytes, cut, place } }: { body: KeptBody }) {
   const [box, mark] = [useRef<HTMLPreElement>(null), useRef<HTMLElement>(null)];
   useEffect(() => {

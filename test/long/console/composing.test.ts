@@ -296,7 +296,7 @@ async function composing(): Promise<void> {
     await page.getByRole('button', { name: 'Try the draft on the last events…' }).click();
     await page.getByText('The relay tried the rule on the last 2 events: 1 would').waitFor();
     await page.getByText('2 events with a difference').click();
-    await page.getByText('no longer run', { exact: true }).waitFor();
+    await page.getByText('would no longer run', { exact: true }).waitFor();
     await page.getByText(/^Step 3, To/).waitFor();
     assert.deepEqual(await obstacles(page), []);
     await page.getByRole('dialog').getByRole('button', { name: 'Back' }).click();

@@ -52,7 +52,7 @@ describe('hints', () => {
         { ...net, actionCondition: undefined },
       ],
       [
-        ['/1', /is due before 0/],
+        ['/1', /is due before action 0/],
         ['/0', /no safety net/],
       ],
     ],
@@ -82,7 +82,7 @@ describe('hints', () => {
       [send, { ...mail, actionCondition: 'status==draft' }, net],
       [['/1/actionCondition', /right after action 0 has sent the assignment/]],
     ],
-    ['actions out of time order', [send, net, mail], [['/2', /is due before 1/]]],
+    ['actions out of time order', [send, net, mail], [['/2', /is due before action 1/]]],
     ['meaningless fields', [{ action: 7, delayInSeconds: {}, actionCondition: [] }], []],
   ];
   for (const [what, elements, expected] of rows)
