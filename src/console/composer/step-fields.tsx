@@ -55,7 +55,7 @@ export function StepFields({ fields, at, problems, hints, onChange }: StepFields
   });
   const delay = input('delayInSeconds', 'For example 30 minutes, 1 h or 2 days. If the field is empty: immediately.');
   const { error: noDelay } = /^\d*$|\$\{/.test(delay.value) ? {} : readDuration(delay.value);
-  if (noDelay) delay.problem = `This ${noDelay}`;
+  if (noDelay) delay.problem = `This field ${noDelay}`;
   const groups = [...new Set([...names.groups, ...draft.cards.flatMap((card) => groupsOf(card.fields))])];
   const offers: Record<string, readonly string[]> = { sendToGroups: groups, cfName: names.fields, sendRadius: ['5', '25', '50'] };
   const editor = ({ name, description, isList }: (typeof shown)[number]) => {

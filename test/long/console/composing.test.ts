@@ -123,7 +123,7 @@ async function composing(): Promise<void> {
     await press(page, 'Send the assignment');
     await isAt(page, 'Step 1: ');
     await write(page, { delayInSeconds: 'soon', sendToGroups: '501, 502', sendRadius: '5' });
-    await step(page, 1).getByText('This must be a time, such as 30 minutes or 1 h.').waitFor();
+    await step(page, 1).getByText('This field must be a time, such as 30 minutes or 1 h.').waitFor();
     const delay = step(page, 1).getByLabel('Wait');
     const about = (await delay.getAttribute('aria-describedby'))?.split(' ') ?? [];
     assert.match((await page.locator(`[id="${about[0]}"]`).textContent()) ?? '', /must be a time/);
@@ -176,7 +176,7 @@ async function composing(): Promise<void> {
     await page.getByText('After 30 minutes, if still draft, send to groups 501 and 502 within 25 miles').waitFor();
     await page.getByRole('button', { name: 'Create the address…' }).focus();
     await page.keyboard.press('Enter');
-    await press(page, 'Make');
+    await press(page, 'Create');
     const address = (await page.locator('.secret').textContent()) ?? '';
     await press(page, 'Done');
     const assignment = await stack.assignment();
@@ -322,7 +322,7 @@ async function composing(): Promise<void> {
     await page.getByText('For every event').waitFor();
     await page.getByRole('button', { name: 'Send a test event' }).click();
     const test = page.getByRole('dialog');
-    await test.getByText(/^This runs 3 actions for assignment \d+, for real\.$/).waitFor();
+    await test.getByText(/^This is not a rehearsal\. It runs 3 actions for assignment \d+\.$/).waitFor();
     assert.match(await test.getByLabel('Event').inputValue(), /"cancelled"/);
     await test.getByLabel('Event').fill('{');
     await test.getByText('The event must be a JSON object.').waitFor();
