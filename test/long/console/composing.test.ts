@@ -147,7 +147,7 @@ async function composing(): Promise<void> {
     await page.keyboard.press('Alt+ArrowDown');
     await status(page, 'Step 2 is now step 3');
 
-    await page.locator('summary', { hasText: 'Named values from the event' }).focus();
+    await page.locator('summary', { hasText: 'Values from the event' }).focus();
     await page.keyboard.press('Enter');
     await page.getByLabel('Path in the event').fill('workorder.id');
     const stops = page.getByRole('list', { name: 'Timeline of the steps' }).getByRole('listitem');
@@ -161,7 +161,7 @@ async function composing(): Promise<void> {
       .first()
       .waitFor();
     assert.deepEqual(await obstacles(page), []);
-    await page.locator('summary', { hasText: 'Named values from the event' }).click();
+    await page.locator('summary', { hasText: 'Values from the event' }).click();
     await unfold(step(page, 3));
     await takePicture(page, 'compose');
     const relayId = /rules\/(\d+)\/draft$/.exec(page.url())?.[1] ?? '';
