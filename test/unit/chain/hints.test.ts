@@ -37,7 +37,7 @@ describe('hints', () => {
     [
       'a status in capitals',
       [{ ...mail, actionCondition: 'status==Draft' }],
-      [['/0/actionCondition', /status==Draft is not ==draft/]],
+      [['/0/actionCondition', /write status==draft, not status==Draft/]],
     ],
     [
       'an unknown variable',
