@@ -57,7 +57,7 @@ function assertAllowed(actor: Exclude<Caller, { kind: 'admin' }>, access: Access
   const needed = roleFor(access, method);
   if (needed && roles.indexOf(role) >= roles.indexOf(needed)) return;
   const wanted = !needed ? 'an admin token' : `the role ${needed}, or an admin token`;
-  throw new Problem('forbidden', `${actorSubject(actor)} has the role ${role}: this needs ${wanted}.`);
+  throw new Problem('forbidden', `${actorSubject(actor)} has the role ${role}: this request needs ${wanted}.`);
 }
 
 /** The lowest role that gives a key or person access; undefined if only operators have access. */

@@ -10,7 +10,7 @@ import { Shares } from '../service/shares.js';
 import type { Log } from '../service/telemetry.js';
 import type { Credentials } from '../store/credentials.js';
 
-const atOnce = 120; // this many wrong tokens of a rule get no delay; then one wrong token in each `everyMs` gets no delay
+const atOnce = 120; // the number of wrong tokens of a rule without a delay; then one more in each `everyMs`
 const everyMs = 1000;
 const longestMs = 5000;
 const mostWaiting = 500; // the maximum number of delayed answers at a time; further answers are not delayed

@@ -50,7 +50,7 @@ type Standing =
   | { company: Whose; contact: string; chain: ChainResource; action: ActionResource; last?: Steered; over?: undefined }
   | { company?: Whose; over: string; status: 200 | 401 | 410 | 503; chain?: ChainResource; action?: ActionResource };
 
-const foreign = 'This is not a link of a notice, or the link is incomplete. Open the whole link of the notice.';
+const foreign = 'This is not a link from a notice, or the link is incomplete. Open the whole link from the notice.';
 const without = 'You can use this page for one hour after you open the link of a notice. Open the link again.';
 const expired = { over: 'This link has expired.', status: 410 } as const;
 
@@ -72,7 +72,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
     const company = await store.companies.get(companyId);
     if (!company) return expired;
     if (company.noticeLinks === false)
-      return { company, over: `${company.name} does not allow decisions by the links of notices.`, status: 410 };
+      return { company, over: `${company.name} does not allow decisions by links in notices.`, status: 410 };
     if (Date.now() > until * 1000) return { company, ...expired };
     const chain = await readChain(client, links, companyId, chainId);
     const action = chain?.actions.find((action) => action.index === index);
@@ -80,8 +80,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
     const rule = await store.rules.get(companyId, action.relayId);
     const notify = [rule?.notify, company.notify, operatorEmail === undefined ? undefined : { emails: [operatorEmail] }];
     const contact = notify.flatMap((to) => (to ? decidersOf(to) : [])).find((contact) => contactMark(contact) === held.contact);
-    if (contact === undefined)
-      return { company, over: 'The contact that received this link is not a contact any more.', status: 410 };
+    if (contact === undefined) return { company, over: 'This link was sent to a contact that was removed.', status: 410 };
     const facts = { company, chain, action };
     if (chain.partial)
       return { ...facts, over: 'The state of the action is not known at the moment. Look again in a minute.', status: 503 };
@@ -214,7 +213,9 @@ export const sayOnPage: MiddlewareHandler = async (c, next) => {
 function howItEnded(action: ActionResource, last: Steered | undefined, { timeZone }: Whose): string | undefined {
   const { state, result, reason = result?.note } = action;
   if (state === 'needs-attention') return undefined;
-  const now = hasEnded(state) ? sentence(`It is ${words(state)}${reason ? `: ${reason}` : ''}`) : 'The relay is still trying.';
+  const now = hasEnded(state)
+    ? sentence(`The action is ${words(state)}${reason ? `: ${reason}` : ''}`)
+    : 'The relay is still trying.';
   return `${last ? decided(last, timeZone) : 'The action needs no attention any more.'} ${now}`;
 }
 
@@ -224,8 +225,8 @@ const verbs = {
   retry: 'Retried',
   skip: 'Skipped',
   cancel: 'Cancelled',
-  runNow: 'Run',
-  reschedule: 'Moved',
+  runNow: 'Started',
+  reschedule: 'Rescheduled',
   mend: 'Corrected',
 } as const;
 
@@ -263,7 +264,7 @@ function isUnderWay(standing: Standing, asked: Asked): boolean {
 }
 
 function titleOf({ over, action, chain }: Standing, last: Steered | undefined): string {
-  if (over === undefined && action) return last ? 'It failed again' : effectTitle(action, (done) => `not ${done}`);
+  if (over === undefined && action) return last ? 'The action failed again' : effectTitle(action, (done) => `not ${done}`);
   if (action?.state === 'done') return effectTitle(action, (done) => done);
   if (action?.state === 'skipped') return 'Skipped';
   return chain && isTried(action?.state) ? 'Still trying' : 'Nothing to decide';
@@ -283,7 +284,7 @@ function sendStanding(
   c.header('Cache-Control', 'no-store');
   const isOpen = over !== undefined && (chain?.status === 'running' || isTried(action?.state));
   if (isWaiting || isOpen) c.header('Refresh', String(refreshSeconds));
-  const title = isWaiting ? 'Your decision is on its way' : titleOf(standing, last);
+  const title = isWaiting ? 'The relay is processing your decision' : titleOf(standing, last);
   const { wrong, details } = explained(action ?? {});
   const remedy = over === undefined && toDoFirst(action ?? {});
   const isOver = action?.state === 'done' || action?.state === 'skipped';

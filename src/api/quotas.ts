@@ -116,7 +116,7 @@ export class Quotas {
     throw new Rejection('invalid-chain', 'invalid-chain', detail, { errors });
   }
 
-  /** Counts open chains in the background. Counts again after this process has started a tenth of the chains still allowed. */
+  /** Counts open chains in the background. Counts again when this process has used a tenth of the room for chains. */
   #openOf(companyId: string, most: number): OpenChains {
     const open = this.#open.get(companyId) ?? { since: 0, askedAt: Number.NEGATIVE_INFINITY };
     this.#open.set(companyId, open);

@@ -38,7 +38,7 @@ export class Rejections {
   readonly #said = new Shares(1, saidEveryMs);
   /** Each company has two queues: one queue for requests stored before the answer, one queue for requests stored later. */
   readonly #queues = new Map<string, { waiting: number; last: Promise<unknown> }>();
-  /** Each company, rule and reason without room in the store. `notKept`: the number of requests dropped since. */
+  /** By company, rule and reason, if the store has no room. `notKept`: the number of requests dropped since then. */
   readonly #full = new Map<string, { until: number; notKept: number }>();
 
   constructor(private readonly options: RejectionsOptions) {}

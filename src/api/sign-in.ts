@@ -29,7 +29,7 @@ const mailForm = z.object({
 });
 /** The number of sign-ins that a client address may begin without a wait; then one more in each `begunEveryMs`. */
 const [mostBegun, begunEveryMs] = [30, 2_000];
-/** How many mails to one address, known or unknown, people may request without a wait; then one more in each `mailEveryMs`. */
+/** The number of mails to an address (also an unknown one) without a wait; then one more in each `mailEveryMs`. */
 export const mailsToAddress = 3;
 const mailEveryMs = 200_000;
 const gone = 'This link was used before, is older than ten minutes, or was requested in another browser.';

@@ -21,8 +21,8 @@ export const comparisons = {
   more: { words: 'is more than', cel: 'P > V' },
   less: { words: 'is less than', cel: 'P < V' },
   contains: { words: 'contains', cel: 'P.contains(V)' },
-  exists: { words: 'is there', cel: 'has(P)' },
-  missing: { words: 'is not there', cel: '!(has(P))' },
+  exists: { words: 'exists', cel: 'has(P)' },
+  missing: { words: 'does not exist', cel: '!(has(P))' },
 } as const;
 export type Comparison = keyof typeof comparisons;
 const allComparisons = Object.keys(comparisons) as Comparison[];

@@ -75,7 +75,7 @@ export function failureRemedy(failure: Failure): string | undefined {
   if (thing && remedy) return remedy.replace(/^Change the number/, `Change the ${thing.toLowerCase()} number`);
   const [, says] = /\banswered "?\d{3}"?: (.+)$/s.exec(message) ?? [];
   if (remedy) return says ? remedy.replace('cause that the message names', `cause (“${says}”)`) : remedy;
-  if (unknown) return 'Check whether the action was done: if it was, skip it, otherwise retry';
+  if (unknown) return 'Check whether the action was done. If it was, skip the action; if not, retry';
   if (retryable !== false) return undefined;
   if (isMissingAssignment(failure)) return `Change the assignment number${assignmentId ? '' : ' of the action'}, then retry`;
   if (type === 'DataMistake') return 'Correct the fields, then retry';

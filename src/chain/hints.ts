@@ -56,18 +56,18 @@ function ofOne({ index, fields, condition }: Written): Issue[] {
   if (asksIncomingValue(condition) && isFixed) {
     const { holds, reason } = evaluateCondition(condition, { incomingValue });
     const why = reason.replace(' was ', ' is always ').replace('no such property', 'there is none');
-    unknown.push(at('actionCondition', `${holds ? 'always holds' : 'can never hold: the action never runs'} (${why})`));
+    unknown.push(at('actionCondition', `${holds ? 'is always true' : 'is never true, so the action never runs'} (${why})`));
   }
   const meant = statuses.find((status) => status !== condition.value && status === condition.value.toLowerCase());
   if (pathText(condition.path) === 'status' && meant)
-    unknown.push(at('actionCondition', `upper and lower case differ: ${text} is not ${condition.operator}${meant}`));
+    unknown.push(at('actionCondition', `must use lower case: write status${condition.operator}${meant}, not ${text}`));
   return unknown;
 }
 
 function ofVariable(name: string): string[] {
   const written = `\${${cutShort(name, 80)}}`;
   const free =
-    `${written} is free text: a quotation mark in it breaks the body, and the text after the mark may become a field of the action. ` +
+    `${written} is free text: a quotation mark in it breaks the body. The text after the mark may then become a field of the action. ` +
     'Use an id, an e-mail address or a time here, or let the platform escape the text as JSON';
   return [
     ...(sampleOf(name) === undefined ? [`${written} is not a known value from the event`] : []),
@@ -82,15 +82,15 @@ function ofOrder(one: Written, all: readonly Written[]): Issue[] {
   const { index, delay } = one;
   if (delay === undefined) return [];
   const before = all.slice(0, index);
-  const later = before.filter((other) => (other.delay ?? 0) > delay).map((other) => other.index);
+  const later = before.filter((other) => (other.delay ?? 0) > delay).map((other) => `action ${other.index}`);
   const send = before.findLast((other) => isSend(other) && other.delay === delay);
   const hints: Issue[] = [];
   if (later.length > 0)
-    hints.push({ pointer: `/${index}`, detail: `is due before ${later.join(', ')}, although it comes later in the chain` });
+    hints.push({ pointer: `/${index}`, detail: `is due before ${later.join(', ')}, but comes later in the chain` });
   if (send && asksStatus(one))
     hints.push({
       pointer: `/${index}/actionCondition`,
-      detail: `sees the status right after action ${send.index} has sent the assignment. With a longer delay, people have time to accept it`,
+      detail: `sees the status right after action ${send.index} has sent the assignment. With a longer delay, people have time to accept the assignment`,
     });
   return hints;
 }

@@ -68,7 +68,7 @@ export function chainLines(session: Session, companyId: string, chain: ChainReso
     `Received ${momentFromNow(chain.receivedAt)}${chain.closedAt ? `, closed ${momentText(chain.closedAt)}` : ''}`,
     ...(chain.tokenIds ? [`Started by token ${chain.tokenIds.join(', ')}`] : []),
     ...(chain.links.webUi ? [`Temporal Web UI: ${chain.links.webUi}`] : []),
-    ...(chain.forgotten ? ['Temporal does not know this chain any more: its actions cannot be steered.'] : []),
+    ...(chain.forgotten ? ['Temporal does not know this chain any more, so nobody can change its actions.'] : []),
     ...(chain.partial && !chain.forgotten
       ? ['No worker answered in time. This state comes from the Temporal server, and may be out of date.']
       : []),

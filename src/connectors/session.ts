@@ -118,7 +118,7 @@ export class Session {
     const { path = [], message = '' } = read.error.issues[0] ?? {};
     const where = path.join('.') || 'the answer';
     const found = `${label} answered ${status} in a form that the relay does not know: ${where}: ${message}`;
-    const title = `${this.api.name} answered in an unknown form`;
+    const title = `${this.api.name} answered in an unknown format`;
     const remedy = 'Tell the operator of the relay: the connector may need an update';
     throw new ConnectorError('permanent', found, { status, title, remedy });
   }

@@ -73,7 +73,7 @@ export function createHttpPlatform(settings: HttpSettings<PlatformSettings>, htt
       if (answer.success) return { ...answer.data, ...(at !== undefined && { status: propertyOf(answer.data, at) }) };
       throw refused(
         `the platform's answer for assignment ${assignmentId} was not a JSON object; check baseUrl in ${platformSettings}`,
-        'The assignment platform answered in an unknown form',
+        'The assignment platform answered in an unknown format',
         `Check the address in ${platformSettings}, then retry`,
       );
     },

@@ -22,7 +22,7 @@ const words = {
   ],
   silent: (name) => [`${name} did not answer`, 'Wait until it answers again, then retry'],
   uncalled: (name, _, what) => [`${name} was not called`, `Check the address and the credentials in ${what}, then retry`],
-  form: (name, _, what) => [`${name} answered in an unknown form`, `Check the address in ${what}, then retry`],
+  form: (name, _, what) => [`${name} answered in an unknown format`, `Check the address in ${what}, then retry`],
 } satisfies Record<string, Words>;
 export type Meaning = keyof typeof words;
 

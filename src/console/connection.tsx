@@ -29,7 +29,7 @@ export function CheckedLine({ of: { part, works, title, remedy, detail } }: { of
 
 /** A kind for the relay's HTTP interface with one type of `auth`. A person can set other types of `auth` only as JSON. */
 const http = (how: string, settings: Kind['settings'] = {}): Kind => ({
-  name: `Your own system with the HTTP interface of the relay, ${how}`,
+  name: `Your own HTTP system, ${how}`,
   credentials: 'Your own system must answer the HTTP calls of the relay.',
   settings: { baseUrl: { label: 'Address', help: 'For example https://example.com/relay.' }, ...settings },
 });

@@ -63,7 +63,7 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
       <p class="row">
         {!isInvalid && (
           <Button class="main" aria-disabled={deed.busy} onClick={() => void send(false)}>
-            {!body ? 'Send again' : isEvent ? 'Send the corrected event' : `Send as proposed (${ofAll})`}
+            {!body ? 'Send again' : isEvent ? 'Send the corrected event' : `Send the proposal (${ofAll})`}
           </Button>
         )}
         <Button {...{ class: isInvalid ? 'main' : '', onClick: () => (isEditing.value = true) }}>Edit and send…</Button>

@@ -99,7 +99,7 @@ function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): 
         </ul>
       </form>
       {asked && refused && <p class="error">{refused.problem.detail}</p>}
-      {found.length === 0 && <p class="soft">Nothing begins with “{wanted}”.</p>}
+      {found.length === 0 && <p class="soft">Nothing was found for “{wanted}”.</p>}
     </Dialog>
   );
 }

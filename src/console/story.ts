@@ -73,7 +73,7 @@ function troubleWords(steps: readonly Step[], isSaid = false): string | undefine
 function nextWords(next: Step, last: Step | undefined): string {
   const [fields, before] = [next.fields ?? {}, last?.fields ?? {}];
   const isWider = next.action === last?.action && groupsOf(fields).join() === groupsOf(before).join() && fields.sendRadius;
-  if (isWider && fields.sendRadius !== before.sendRadius) return counted(Number(fields.sendRadius), 'mile');
+  if (isWider && fields.sendRadius !== before.sendRadius) return `send within ${counted(Number(fields.sendRadius), 'mile')}`;
   const deed = deedOf(next);
   return deed.charAt(0).toLowerCase() + deed.slice(1);
 }

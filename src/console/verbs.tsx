@@ -20,7 +20,7 @@ interface VerbsProps {
   action: ActionResource;
   /** The verbs that can have a button here. By default, all verbs. */
   only?: readonly SteeringVerb[];
-  /** The end of each button's text, such as ` this one`. Needed beside buttons that decide about several chains. */
+  /** The end of each button's text, such as ` this action`. Needed beside buttons that decide about several chains. */
   which?: string;
   onBegin?(): void;
   onDone(): void;
@@ -86,7 +86,7 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
             {verb === 'mend' && isBest(verb) && help?.words ? `${labelled(help.words)}${which && ' of'}` : verbWords[verb]}
             {which}
             {(verb === 'mend' || verb === 'reschedule') && '…'}
-            <span class="unseen"> action {title}</span>
+            <span class="unseen">{which ? `: ${title}` : ` action ${title}`}</span>
           </Button>
         ))}
       {!asked.value && <ProblemNote refused={deed.refused} />}

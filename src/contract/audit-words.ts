@@ -22,7 +22,7 @@ export const auditWords = {
   'rule.publish': 'published version {version} of rule {relayId}',
   'rule.go-back': 'published version {fromVersion} of rule {relayId} again, as version {version}',
   'rule.shadow': 'changed which version of rule {relayId} is tried on new events',
-  'token.rotate': 'made a new token for rule {relayId}',
+  'token.rotate': 'created a new token for rule {relayId}',
   'token.revoke': 'revoked a token of rule {relayId}',
   'person.add': 'added {name} as {role}',
   'person.update': 'changed the name or role of {name}, who is now {role}',
@@ -56,7 +56,7 @@ export type AuditAction = keyof typeof auditWords;
 /** Returns other words if the details change the meaning of an entry, or undefined if the words in `auditWords` are right. */
 function otherWords(action: string, { index, as, version, purpose }: Details): string | undefined {
   if (action === 'chain.cancel' && index === undefined) return 'cancelled {chainId}';
-  if (action === 'token.rotate' && purpose === 'event') return 'made a new event address for rule {relayId}';
+  if (action === 'token.rotate' && purpose === 'event') return 'created a new event address for rule {relayId}';
   if (action === 'rule.publish' && as === 'shadow') return 'stored version {version} of rule {relayId}, to try it without effect';
   if (action === 'rule.shadow')
     return version === null

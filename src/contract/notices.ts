@@ -177,5 +177,5 @@ export const dayOfAttempts = {
   maximumAttempts: 104,
 } as const;
 
-/** The time limit of an attempt: enough for messages to all contacts, then to the operator. After it, a lost task is repeated. */
+/** The time limit of an attempt: enough for all contacts, then the operator. After this time, Temporal repeats a lost task. */
 export const noticeTimeout = '45 seconds';

@@ -19,8 +19,8 @@ export const problemTypes = {
     'The URL must not contain a NUL character.',
   ]),
   'malformed-json': type(400, 'Malformed body', [
-    'The body is not JSON, or two programs could read it differently, because a field occurs twice, or because the body ' +
-      'contains a NUL or half a character. A mistake with a clear meaning, such as an extra comma, causes only a warning. ' +
+    'The body is not JSON, or two programs could read it differently. For example, a field occurs twice, or the body contains ' +
+      'a NUL or half a character. A mistake with a clear meaning, such as an extra comma, causes only a warning. ' +
       'If a token in the body is right, the relay stores the request, and the company can send it again.',
     'Correct the place that `detail` names. In the template of the webhook, use a variable that contains no free text, or ' +
       'let the platform escape the variable as JSON.',
@@ -44,8 +44,8 @@ export const problemTypes = {
     'The body must be a JSON object.',
   ]),
   'event-refused': type(400, 'Event refused', [
-    'The contents of the rule refuse the event: a required value is missing, an expression fails on this event, or an action ' +
-      'that the relay made from it is invalid. Nothing has run. The relay stores the event.',
+    'The relay cannot make valid actions from the event. For example, a required value is missing, or an expression fails. ' +
+      'Nothing has run. The relay stores the event.',
     'Read `errors`. Correct the event or the contents of the rule, then send the stored event again. ' +
       '`npx relay rejected list <companyId>` lists it.',
     'Nothing has run. /variables/assignment_id has no value in the event: workorder.id',
@@ -73,11 +73,11 @@ export const problemTypes = {
     'A company id is 1 to 64 letters, digits, _ or -.',
   ]),
   unauthorized: type(401, 'Not authorized', [
-    'The credentials are missing or wrong. For a chain, the answer does not tell whether the company, the rule, the token or ' +
-      'the signature is wrong, so that a stranger learns nothing. Nothing was done.',
+    'The credentials are missing or wrong. For a chain, the company, the rule, the token or the signature can be wrong. The ' +
+      'answer does not say which, so that a stranger learns nothing. Nothing was done.',
     'For a chain: compare the company in the URL, and `relayId` and `relayAccessToken` of every action, with the rule. Check ' +
-      'whether the token was rotated or revoked, or the rule disabled. For other requests: send the admin token, or a key of ' +
-      'this company if the endpoint accepts it, as `Authorization: Bearer …`.',
+      'whether the token was rotated or revoked, or the rule was disabled. For other requests: send the admin token as ' +
+      '`Authorization: Bearer …`. Many endpoints also accept a key of the company.',
     'Company, relayId and relayAccessToken of every action must belong together, the rule must be enabled, and the ' +
       'webhook must be signed if the company requires a signature.',
   ]),
@@ -85,7 +85,7 @@ export const problemTypes = {
     'The key is right, but its role does not allow this request. Nothing was done.',
     'Use a key with the role that `detail` names, or ask the operator. Managers of the company create keys: `npx relay keys' +
       ' create <companyId> --name <name> --role <role>`.',
-    'The key dashboard has the role read: this needs the role steer, or an admin token.',
+    'The key dashboard has the role read: this request needs the role steer, or an admin token.',
   ]),
   'foreign-page': type(403, 'Not a page of the relay', [
     'The request has a session cookie and would change something, but it did not come from a page of the relay. Another site ' +
@@ -125,7 +125,7 @@ export const problemTypes = {
     'Send the request without `confirm`, check the chains in the answer, then confirm the new count.',
     'The number of chains is now 212, not 214. Check the chains, then confirm with 212.',
   ]),
-  'bulk-running': type(409, 'Many chains are being steered', [
+  'bulk-running': type(409, 'Another bulk order is running', [
     'Another bulk order of the company is still running. Nothing was changed.',
     'Wait until that order has ended (see `GET /co/{companyId}/chains/bulk/{bulkId}`), then confirm again.',
     'Company acme has a bulk order that is still running. Wait until it has ended.',
@@ -170,18 +170,18 @@ export const problemTypes = {
     'Company acme has 100 keys, which is its limit: delete one that is not used any more.',
   ]),
   'not-confirmed': type(409, 'Not confirmed', [
-    'The refused request came with a revoked or rotated token, or without the right signature, so somebody else may have ' +
-      'written it: a person must read its actions first. Or an event would run its actions again. Or the outcome of the last ' +
-      'attempt of an action is unknown: editing it could cause a second effect. Nothing has run.',
+    'A person must confirm this request, for one of three reasons. The token or signature of a refused request is not valid, ' +
+      'so somebody else may have written its actions. An event would run its actions again. Or the outcome of the last ' +
+      'attempt is unknown, so a retry could do the action twice. Nothing has run.',
     'For a refused request or an event, read the actions in `errors`. To run all these actions, add `"confirm": true` to the ' +
-      'body. For an action, check what the last try did, then send `"confirmUnknown": true` together with `fields`.',
+      'body. For an action, check whether the last attempt worked, then send `"confirmUnknown": true` together with `fields`.',
     'Nothing has run. This request came with a token that was revoked (signature: wrong): somebody else may have written its ' +
       'actions. Read the actions in errors. To send all actions, repeat the request with {"confirm": true}.',
     [{ pointer: '/0', detail: '{"action":"sendEmails","relayId":"4711","emails":["ada@example.com"],"subject":"Hello"}' }],
   ]),
   'already-taken': type(409, 'Already taken', [
     'Another person has taken this cause. Nothing was changed.',
-    'Ask the person that `detail` names. Every key with the role `steer` or `manage` can release the cause and then take it.',
+    'Ask the person whom `detail` names. Every key with the role `steer` or `manage` can release the cause and then take it.',
     'key dashboard has already taken this cause. Wait until it is released.',
   ]),
   'already-resent': type(409, 'Already sent again', [
@@ -202,7 +202,7 @@ export const problemTypes = {
     'The body of this request could not be read as actions. Read its proposal; to send it, use {"proposed": true}.',
   ]),
   'not-authenticated': type(409, 'Not authenticated', [
-    'An action of the proposal did not contain the right token of its rule: somebody may have written the action into a ' +
+    'An action of the proposal does not contain the right token of its rule. Somebody may have written this action into a ' +
       'text of the event. Nothing has run.',
     'Omit the actions that `errors` names: `{"proposed": true, "leaveOut": [1]}`. You can send omitted actions as a new chain.',
     'Nothing has run. Action 1 of the proposal did not contain the right token of its rule: leave such actions out.',
@@ -235,8 +235,8 @@ export const problemTypes = {
     'Send JSON, with Content-Type: application/json.',
   ]),
   misdirected: type(421, 'Unknown host name', [
-    'The relay listens on this machine only, and the `Host` header names neither this machine nor the host of ' +
-      'RELAY_PUBLIC_URL: a web page may have sent the request. Nothing was done.',
+    'The `Host` header must name this machine or the host of RELAY_PUBLIC_URL, because the relay listens on this machine only. ' +
+      'Perhaps a web page has sent the request. Nothing was done.',
     'Use the address that `npm start` prints. Behind a proxy, the operator sets RELAY_PUBLIC_URL to the public URL of the relay.',
     'This relay does not know the host name "relay.example.com". The operator can set it in RELAY_PUBLIC_URL.',
   ]),
@@ -246,7 +246,7 @@ export const problemTypes = {
     'This idempotency key was used before with another body. Use a new key for a new request.',
   ]),
   'rate-limited': type(429, 'Too many requests', [
-    'The company or the key has sent more requests in a minute than the operator allows, or your IP address has sent too many ' +
+    'The company or the key has sent more requests in a minute than the operator allows. Or your IP address has sent too many ' +
       'requests with wrong credentials. Nothing was done.',
     'Wait for the seconds in `Retry-After`, then send the request again. The `RateLimit-…` headers show how many ' +
       'requests are left. A request with several actions counts once. If the tokens are right, the relay stores the ' +

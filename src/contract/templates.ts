@@ -20,7 +20,7 @@ export type RequestTemplate = z.infer<typeof template>;
 const placeholdersIn = (text: string) => Array.from(text.matchAll(/\{([^{}"]+?)(?::number)?\}/g), ([, name = '']) => name);
 const listed = (names: string[]) => names.map((name) => `{${name}}`).join(', ');
 
-/** @param required - placeholders that path or body must have. @param optional - ones only for the body; they may lack values */
+/** @param required - placeholders that path or body must have. @param optional - the body may have them, and they may lack values */
 function request(methods: string[], required: string[], optional: string[] = []) {
   return template.optional().check(({ value, issues }) => {
     if (!value) return;

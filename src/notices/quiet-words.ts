@@ -51,8 +51,8 @@ export function weeklyWords(notice: WeeklyNotice, { companyName, links, timeZone
     title: headline,
     place: [`From ${day(since)} to ${day(until)}`],
     wrong: [
-      `${failed} failed.`,
-      `${nobody} reached no worker.`,
+      `${counted(failed, 'chain')} failed.`,
+      `${counted(nobody, 'chain')} reached no worker.`,
       `${counted(refused, 'request')} of known senders ${refused === 1 ? 'was' : 'were'} refused.`,
       quiet.length === 0 ? 'No rule is quiet.' : `Quiet, although events are expected: ${quiet.join(', ')}.`,
     ],

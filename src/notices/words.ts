@@ -136,8 +136,8 @@ const refusals: Record<RejectionReason, [why: string, remedy: string]> = {
   'unsupported-body': ['the encoding of the body is unknown', 'Make the webhook send JSON in UTF-8.'],
   'wrong-token': [
     'an action has a relayId and a token that do not belong together, but another action has a right token',
-    'Compare relayId and relayAccessToken of each action with its rule. If both are right in the template of the webhook, a value ' +
-      'that the platform inserted has added an action.',
+    'Compare relayId and relayAccessToken of each action with its rule. If both are right in the template of the webhook, ' +
+      'a value from the platform has added an action.',
   ],
   'event-unreadable': [
     'the event cannot be read',

@@ -74,10 +74,7 @@ const collectedFields =
 const replace = `(company_id, chain_id) DO UPDATE SET updated_at = now(),
   ${collectedFields.map((column) => `${column} = EXCLUDED.${column}`).join(', ')},
   ticket_ids = CASE WHEN EXCLUDED.ticket_ids = '{}' THEN chains.ticket_ids ELSE EXCLUDED.ticket_ids END`;
-/**
- * A reopened chain has several runs. Its row keeps the latest run. A row that says that this run is closed stays closed. A row of
- * the API, which does not know the run, replaces no row.
- */
+/** A row keeps the latest run of its chain. A closed run stays closed. The API's rows name no run, and replace no row. */
 const replaceOlder = `${replace} WHERE EXCLUDED.started_at IS NOT NULL AND (chains.started_at IS NULL OR chains.started_at < EXCLUDED.started_at
     OR chains.started_at = EXCLUDED.started_at AND (chains.closed_at IS NULL OR EXCLUDED.closed_at IS NOT NULL))`;
 /** `writeIds` comes after a statement that writes chains, and fills `chain_ids`. There, a row for a rule also has the outcome. */

@@ -71,7 +71,7 @@ export const healthIn = (database: Database) => {
       return { ...known, buckets: counted, causes };
     },
 
-    /** Counts by rule for the last `days` days and the same time before. Counts by hour for the last day (and usual counts). */
+    /** Counts by rule for the last `days` days, and for as many days before. Also counts by hour, and usual counts, for one day. */
     companyNow: async (companyId: string, days: number, now = Date.now()) => {
       const [middle, first] = [now - days * dayMs, now - 2 * days * dayMs];
       const lastHour = Math.floor(now / 3_600_000) * 3_600_000;
@@ -115,7 +115,7 @@ export const healthIn = (database: Database) => {
       };
     },
 
-    /** In which minutes of the last 4 weeks events came, the oldest minute first. A minute is a number of minutes since 1970. */
+    /** Returns the minutes of the last 4 weeks in which events came, the oldest first. Each minute is a number, counted from 1970. */
     eventMinutes: async (companyId: string, relayId: string, now = Date.now()): Promise<number[]> => {
       const select = `SELECT DISTINCT floor(EXTRACT(epoch FROM received_at) / 60)::int AS minute FROM ${ofRule} ORDER BY 1`;
       const parameters = [companyId, iso(now - 4 * weekMs), iso(now), relayId];

@@ -124,7 +124,7 @@ export const peopleIn = (database: Database, pepper: Pepper) => {
         return found;
       }),
 
-    /** Begins a sign-in as one of these people; if there are none, at the OpenID service. The browser can use `token` once. */
+    /** Begins a sign-in by link. Without `people`, begins it at the OpenID service. The browser can use `token` once. */
     begin: async (token: string, browser: string, people: readonly KnownPerson[], toPage?: string): Promise<void> => {
       await database.query('DELETE FROM sign_ins WHERE expires_at < now()');
       const row = { tokenHash: digest(token), browserHash: digest(browser), toPage };

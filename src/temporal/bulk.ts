@@ -62,7 +62,7 @@ function meantBy({ assignmentId, relayId, reason, causeId, status, chainIds }: B
   return { assignmentId, relayId, reason, causeId, failed: status === 'failed', ...(chosen && { chosen }) };
 }
 
-/** The result gives, for a chain id, the indexes of the actions held for the cause. Without a cause, it gives undefined. */
+/** Returns a function: for a chain id, it returns the indexes of the actions held for the cause; undefined without a cause. */
 export async function heldForCause(
   { causes }: { causes: Pick<Store['causes'], 'heldFor'> },
   companyId = '',

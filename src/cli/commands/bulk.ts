@@ -20,7 +20,7 @@ const verbs: Record<BulkVerb, [meaning: string, example: string]> = {
     '--reason PlatformError --since 2h',
   ],
   mend: [
-    'edit one field of all actions that need attention, then retry them (with --status failed: all failed actions)',
+    'edit one field of all actions that need attention (with --status failed: of all failed actions), then retry the actions',
     '--reason MailError --field emails --replace exampel.com=example.com',
   ],
   skip: ['skip all actions that need attention', '--rule 4711'],
@@ -32,7 +32,7 @@ export const bulk: Commands = (relay, session) => {
   const bulk = relay.command('bulk').summary('make one decision about many chains');
 
   const statuses =
-    'chains with this status: needs-attention or running; retry and mend also allow failed: this opens closed chains again';
+    'chains with this status: needs-attention or running; retry and mend also allow failed, which opens closed chains again';
   for (const [verb, [meaning, chosen]] of Object.entries(verbs)) {
     const name = verb === 'runNow' ? 'run-now' : verb;
     const added = command(bulk, `${name} [companyId]`, `acme ${chosen}`, meaning);
@@ -46,7 +46,7 @@ export const bulk: Commands = (relay, session) => {
       .option('--cause <causeId>', 'actions with this cause; `relay causes list` shows the causes', (causeId) => ({ causeId }))
       .option('--chain-ids <id,…>', 'only these chains of the company; repeatable', chainIdsOf)
       .option('--all-companies', 'chains of all companies, instead of one company')
-      .option('--confirm <count>', 'skip the question if exactly this number of chains matches', readCount('--confirm'))
+      .option('--confirm <count>', 'do not ask for confirmation if exactly this number of chains matches', readCount('--confirm'))
       .addOption(yesOption)
       .action(async (companyId, options) => {
         if ((companyId === undefined) !== (options.allCompanies === true))
@@ -104,7 +104,7 @@ function chainIdsOf(text: string, before: { chainIds: string[] } = { chainIds: [
 }
 
 function withCorrection<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
-  const byDefault = 'the new value if the field is blank or missing, or has a variable, after --replace and --trim';
+  const byDefault = 'after --replace and --trim: the new value if the field is missing or blank, or contains a variable';
   const corrects = (correction: object) => ({ correction });
   return command
     .option('--field <field>', 'the field to edit, by its name in the request', (field) => corrects({ field }))

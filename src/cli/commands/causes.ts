@@ -61,7 +61,7 @@ export const causes: Commands = (relay, session) => {
   );
   command(causes, 'silence <companyId> <causeId> <time>', `${example} 4h`, 'stop notices about a cause for a while')
     .description(
-      'The time is a duration from now, such as 30m or 4h; the maximum is 24h. 0 ends the silence. If nobody decides about an action ' +
+      'The time is a duration from now, such as 30m or 4h; the maximum is 24h. With 0, notices start again. If nobody decides about an action ' +
         'in time, the action fails, and the relay still sends the notice about this failure.',
     )
     .action((companyId, causeId, time) => {

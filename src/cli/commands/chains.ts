@@ -76,7 +76,7 @@ export const chains: Commands = (relay, session) => {
   withChanges(command(chains, 'mend <companyId> <chainId> <index>', example, mend))
     .description('A failed or completed chain opens again. `relay chains fields` shows the fields.')
     .option('--confirm-unknown', 'retry even if the outcome of the last attempt is unknown')
-    .option('--all-actions', 'put a new platformAssignmentId also into all other open actions of this assignment')
+    .option('--all-actions', 'also change platformAssignmentId in all other open actions of this assignment')
     .action(async (companyId, chainId, index, { confirmUnknown, allActions, ...changes }) => {
       const edited = changesOf(changes);
       const names = Object.keys(edited);

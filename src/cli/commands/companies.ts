@@ -83,7 +83,7 @@ export const companies: Commands = (relay, session) => {
     .option('--time-zone <zone>', 'the time zone of the company, such as Europe/Berlin or +02:00', (timeZone) => ({ timeZone }))
     .option('--notice-links <on|off>', 'whether notices have links to retry or skip without a key', switched)
     .option('--weekly-digest <on|off>', 'whether the e-mail contacts get a digest of each week', digest)
-    .option('--history-days <days>', 'the number of days for which lists keep a closed chain; default: 400', history)
+    .option('--history-days <days>', 'the number of days that a closed chain stays in lists; default: 400', history)
     .option('--notice-edits <on|off>', 'whether links in notices also let readers correct ids, values and the radius', corrected)
     .option('--platform-url <url>', 'the address of the assignment platform', (baseUrl) => platform({ kind: 'http', baseUrl }))
     .option('--platform-token <token>', 'the bearer token for the platform', (token) => platform({ auth: bearer(token) }))

@@ -86,7 +86,7 @@ export const credentials: Commands = (relay, session) => {
       session.delete(path`/admin/companies/${companyId}/keys/${keyId}`, yes, `key ${keyId} of company ${companyId}`),
     );
 
-  const people = relay.command('people').summary('the people who can sign in to a company, and need no key');
+  const people = relay.command('people').summary('the people who can sign in to a company without a key');
   const peopleOf = (companyId: string) => path`/admin/companies/${companyId}/people`;
   const personColumns = { PERSON: 'personId', NAME: 'name', 'E-MAIL': 'email', ROLE: 'role', 'LAST USED': 'lastUsedAt' } as const;
 

@@ -20,10 +20,10 @@ export const operations: Commands = (relay, session) => {
   command(relay, 'pause <companyId>', example, 'pause the actions of a company, for planned downtime')
     .description(
       'Without --what, the command pauses everything. After the pause, the actions continue in order, and nothing is lost. The ' +
-        'pause does not shorten the time for a decision.',
+        'time for a decision does not include the pause.',
     )
     .addOption(whatOption)
-    .option('--reason <words>', 'the reason of the pause; every waiting action shows the reason')
+    .option('--reason <words>', 'the reason for the pause; every waiting action shows the reason')
     .option('--until <time>', 'when the pause ends automatically: 2026-07-01T12:00:00Z, or 2h (in two hours)', (text) =>
       readMoment(text, 'ahead'),
     )

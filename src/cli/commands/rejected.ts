@@ -28,7 +28,7 @@ import { UsageError } from '../terminal.js';
 import { fields } from '../text.js';
 
 export const rejected: Commands = (relay, session) => {
-  const rejected = relay.command('rejected').summary('refused requests that are kept');
+  const rejected = relay.command('rejected').summary('refused requests that the relay keeps');
 
   withParts(command(rejected, 'list <companyId>', 'acme', 'list the refused requests of a company, the newest first')).action(
     (companyId, options) =>

@@ -19,7 +19,7 @@ export const send: Commands = (relay, session) => {
   const example = 'acme chain.json --rule 4711 --token rlt_… --wait';
   command(relay, 'send <companyId> <file>', example, 'send a chain from a JSON file; - is standard input')
     .description('With --rule and --token, only actions of this rule get the token. Actions that already have a token keep it.')
-    .option('--idempotency-key <key>', 'a second request with the same key and chain runs nothing')
+    .option('--idempotency-key <key>', 'the key of the chain; a second request with the same key and chain runs nothing')
     .option('--dry-run', 'show what each action would do, and do nothing')
     .option('--rule <relayId>', 'the relayId for actions whose relayId is missing, empty or a <placeholder>')
     .option('--token <token>', tokens)

@@ -157,7 +157,7 @@ function sorted({ status, json }: Answer, { path }: Exchange): Sorted | undefine
   if (code === 'Security')
     return {
       as: 'refused',
-      title: 'ConnectWise takes no calls at this address',
+      title: 'ConnectWise accepts no calls at this address',
       remedy: `Set the address that begins with api- in ${ticketingSettings}, then retry`,
       ...(says && { says }),
     };

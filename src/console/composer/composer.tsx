@@ -21,7 +21,7 @@ import { useRehearsal } from './use-rehearsal.js';
 
 type ComposerProps = { relayId: string; editing: Editing; actions: Actions; onPublished(): void };
 
-const wayWords = { event: 'The whole event, as JSON (recommended)', list: 'A text that you paste into its webhook' };
+const wayWords = { event: 'The whole event, as JSON (recommended)', list: 'A text that you paste into the webhook' };
 
 export function Composer({ relayId, editing, actions, onPublished }: ComposerProps) {
   const { companyId } = useCompany();
@@ -82,7 +82,7 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
           <Button {...{ 'aria-disabled': !editing.canRedo, onClick: editing.redo }}>Redo</Button>
           <Button {...{ 'aria-pressed': isJson.value, onClick: () => (isJson.value = !isJson.value) }}>JSON</Button>
           <SaveState editing={editing} onCompare={() => (dialog.value = 'conflict')} />
-          {!isList && <Button onClick={() => void openSaved('try')}>Try on the last events…</Button>}
+          {!isList && <Button onClick={() => void openSaved('try')}>Try the draft on the last events…</Button>}
           {!isList && <Button {...{ class: 'main', 'aria-disabled': problems.length > 0, onClick: publish }}>Publish…</Button>}
         </p>
         <ProblemNote refused={editing.refused} />
@@ -114,7 +114,7 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
 function TryDialog({ relayId, onClose }: { relayId: string; onClose(): void }) {
   const [, shown] = useTrial(relayId, 'draft');
   return (
-    <Dialog title="Try on the last events" back="Back" onClose={onClose}>
+    <Dialog title="Try the draft on the last events" back="Back" onClose={onClose}>
       <p>Compares the draft with the published version. Nothing is sent.</p>
       {shown}
     </Dialog>
@@ -174,8 +174,8 @@ export function ConflictDialog({ editing, onClose }: { editing: Editing; onClose
         ))}
       </div>
       <p class="row">
-        <Button {...{ class: 'main', onClick: () => choose('mine') }}>Keep mine</Button>
-        <Button onClick={() => choose('theirs')}>Use the other</Button>
+        <Button {...{ class: 'main', onClick: () => choose('mine') }}>Keep your draft</Button>
+        <Button onClick={() => choose('theirs')}>Use the other draft</Button>
       </p>
       <p class="soft small">You can undo this choice.</p>
     </Dialog>

@@ -85,7 +85,7 @@ function RowFields({ row, subjects, onChange }: RowFieldsProps) {
     <div class="row condition">
       {subjects.length > 1 && (
         <Select
-          {...{ label: 'Of', value: of, options: subjects.map((one) => [one, subjectWords[one]] as const) }}
+          {...{ label: 'Source', value: of, options: subjects.map((one) => [one, subjectWords[one]] as const) }}
           onPick={(picked) => onChange({ ...row, of: picked as Subject, path: usualPath(picked as Subject) })}
         />
       )}

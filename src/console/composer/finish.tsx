@@ -13,7 +13,7 @@ import { useKnowledge } from './knowledge.js';
 export function Finish({ refused }: { refused: Refused | undefined }) {
   const { companyId } = useCompany();
   const { relayId, way } = useKnowledge();
-  const make = <a href={`${pageOf.rule(companyId, relayId)}#address`}>make the address for your platform</a>;
+  const make = <a href={`${pageOf.rule(companyId, relayId)}#address`}>create the address for your platform</a>;
   const connect = <p>Publish the rule. If your platform does not have the address of the rule yet, {make} on the rule's page.</p>;
   return (
     <Section title={way === 'list' ? 'Copy to the webhook' : 'Connect your platform'} look="">

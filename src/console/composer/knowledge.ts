@@ -42,7 +42,7 @@ export const usualAssignments: readonly Fields[] = ['draft', 'sent', 'accepted']
 /** The remarks at a place and below it, as one text. */
 export function saidAt(remarks: readonly Remark[], place: string): string {
   const said = remarks.filter(({ pointer }) => pointer === place || pointer.startsWith(`${place}/`));
-  return [...new Set(said.map(({ detail }) => detail))].join('; ');
+  return [...new Set(said.map(({ detail }) => inSteps(detail)))].join('; ');
 }
 
 export const fieldName = (field: string) => fieldWords[field] ?? (field === 'if' ? 'Only if' : field);

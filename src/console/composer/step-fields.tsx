@@ -22,7 +22,6 @@ interface StepFieldsProps {
   onChange(fields: Fields, name: string): void;
 }
 
-/** Fields that people seldom change. */
 const seldomFields = ['platformAssignmentId', 'comment', 'cfTargetDateFormat'];
 /** Fields that have their own place on the card. */
 const shownApart = ['delayInSeconds', 'actionCondition', 'incomingValue', 'groupId', 'bodyHtml'];
@@ -33,7 +32,9 @@ const usualDelays = [300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400].ma
 export function StepFields({ fields, at, problems, hints, onChange }: StepFieldsProps) {
   const { composer, draft, names, way } = useKnowledge();
   const problemOf = (...names: string[]) => names.flatMap((name) => saidAt(problems, `${at}/${name}`) || []).join('; ');
-  const notesOf = (name: string) => saidAt(hints, `${at}/${name}`).replace(/(.+)/, 'Note: $1.');
+  const hintOf = (name: string, subject: string) =>
+    saidAt(hints, `${at}/${name}`).replaceAll(/(^|; )(?=(?:is|has|must|sees) )/g, `$1${subject} `);
+  const notesOf = (name: string) => hintOf(name, 'this field').replace(/(.+)/, 'Note: $1.');
   const definition = composer.actions.find(({ name }) => name === fieldText(fields.action));
   const shown = (definition?.fields ?? []).filter(({ name }) => !shownApart.includes(name));
   const [seldom, usual] = [true, false].map((isSeldom) => shown.filter(({ name }) => seldomFields.includes(name) === isSeldom));
@@ -54,7 +55,7 @@ export function StepFields({ fields, at, problems, hints, onChange }: StepFields
   });
   const delay = input('delayInSeconds', 'For example 30 minutes, 1 h or 2 days. If the field is empty: immediately.');
   const { error: noDelay } = /^\d*$|\$\{/.test(delay.value) ? {} : readDuration(delay.value);
-  if (noDelay) delay.problem = `This ${noDelay}`;
+  if (noDelay) delay.problem = `This field ${noDelay}`;
   const groups = [...new Set([...names.groups, ...draft.cards.flatMap((card) => groupsOf(card.fields))])];
   const offers: Record<string, readonly string[]> = { sendToGroups: groups, cfName: names.fields, sendRadius: ['5', '25', '50'] };
   const editor = ({ name, description, isList }: (typeof shown)[number]) => {
@@ -103,7 +104,7 @@ export function StepFields({ fields, at, problems, hints, onChange }: StepFields
             condition={condition}
             textOf={(condition) => JSON.stringify(fieldsOfCondition(condition))}
             subjects={way === 'event' ? ['assignment', 'event'] : ['assignment', 'incomingValue']}
-            problem={[problemOf('actionCondition', 'if'), saidAt(hints, `${at}/actionCondition`)].filter(Boolean).join('. ')}
+            problem={[problemOf('actionCondition', 'if'), hintOf('actionCondition', 'The condition')].filter(Boolean).join('. ')}
             onChange={(next) => {
               const { actionCondition: _condition, if: _if, ...others } = fields;
               onChange({ ...others, ...fieldsOfCondition(next) }, 'condition');

@@ -123,7 +123,7 @@ export function JsonView({ onList }: { onList(): void }) {
       <JsonArea
         label="Rule as JSON"
         hint="You can also paste the list of steps from a webhook here. Your changes also appear on the cards."
-        problem={error && `This ${error}. The last valid text stays saved`}
+        problem={error && `The text ${error}. The last valid text stays saved`}
         {...{ rows: 24, value: isStale ? stored : typed.value, onText: take }}
       />
       {hadTokens.value && <p class="note">The page removed the tokens. A rule needs none.</p>}

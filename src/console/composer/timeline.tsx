@@ -34,7 +34,7 @@ export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; childr
       </p>
       <Choice label="What happens?" of={play as Signal<string>} options={Object.entries(scenarioWords)} />
       <details>
-        <summary>With {assignmentId.value ? `assignment ${assignmentId.value}` : 'an invented assignment'}</summary>
+        <summary>Uses {assignmentId.value ? `assignment ${assignmentId.value}` : 'an invented assignment'}</summary>
         <Entry
           hint="The rehearsal reads this assignment from the platform, as it is now. Default: an invented assignment."
           {...{ label: 'Assignment number', of: typed, onChange: use, autocomplete: 'off' }}

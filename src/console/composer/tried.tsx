@@ -12,9 +12,9 @@ import { fieldName, inSteps, mistakeText } from './knowledge.js';
 
 const outcomes: Record<TriedOutcome, [words: string, tone: Tone]> = {
   ...({ same: ['the same', 'quiet'], different: ['different', 'wait'] } as const),
-  ...({ 'no-longer-applies': ['no longer run', 'wait'], 'applies-now': ['run now', 'wait'] } as const),
-  ...({ 'not-applicable': ['not run', 'quiet'], 'would-be-refused': ['refused', 'bad'] } as const),
-  'needs-attention': ['needs attention', 'bad'],
+  ...({ 'no-longer-applies': ['would no longer run', 'wait'], 'applies-now': ['would run now', 'wait'] } as const),
+  ...({ 'not-applicable': ['would not run', 'quiet'], 'would-be-refused': ['would be refused', 'bad'] } as const),
+  'needs-attention': ['would need attention', 'bad'],
 };
 
 /** @param outcome - the outcome from the API. A newer relay may send an outcome that this page does not know. */
@@ -32,7 +32,7 @@ export function useTrial(relayId: string, version: Version) {
   const tried = isOutdated ? undefined : body;
   const shown = (
     <>
-      <Choice label="Tried on" of={last} options={['50', '200', '1000'].map((count) => [count, `the last ${count} events`])} />
+      <Choice label="Events" of={last} options={['50', '200', '1000'].map((count) => [count, `the last ${count} events`])} />
       <ProblemNote refused={refused} />
       {!tried && !refused && <p class="soft">Trying…</p>}
       {tried && <TriedResult tried={tried} relayId={relayId} />}

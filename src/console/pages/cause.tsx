@@ -112,7 +112,7 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
         return (
           <div class="sample">
             <p>
-              {isTried ? 'Tried: ' : chains > 1 && 'Waiting longest: '}
+              {isTried ? 'Your last decision: ' : chains > 1 && 'The action that waits longest: '}
               <a href={pageOf.chain(companyId, shown)}>{action ? deedOf(action) : `chain ${shown.slice(0, 8)}`}</a>
               {assignmentId && [', for assignment ', <a href={pageOf.assignment(companyId, assignmentId)}>{assignmentId}</a>]}
             </p>
@@ -126,7 +126,7 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
             {!action && <p class="soft">In this chain, no action needs attention for this reason now.</p>}
             {action && (
               <Verbs
-                {...{ chain, action, only: causeVerbs, which: chains > 1 ? ' this one' : '' }}
+                {...{ chain, action, only: causeVerbs, which: chains > 1 ? ' this action' : '' }}
                 onBegin={() => {
                   begun.value = { chainId: shown, index, isTried };
                   onBegin?.();

@@ -151,7 +151,7 @@ function useAnnounced({ status, actions }: ChainResource): void {
   }, [JSON.stringify([...states])]);
 }
 
-const making = 'Make this a rule of ours';
+const making = 'Copy the steps into the rule';
 
 type Made = z.infer<typeof fromListsResponse> & { draft: DraftResponse };
 
@@ -177,7 +177,7 @@ function MakeRule({ relayId, chainId, onClose }: { relayId: string; chainId: str
       route(pageOf.draft(companyId, relayId));
     });
   return (
-    <Confirm {...deed} title={making} verb="Use as the draft" onClose={onClose} onConfirm={() => void save()}>
+    <Confirm {...deed} title={making} verb="Save as the draft" onClose={onClose} onConfirm={() => void save()}>
       <Sentences of={draftOf(contents)} />
       {varying.length > 0 && <p>The last requests had different values here, so the rule takes these values from the event:</p>}
       <FieldList fields={varying} />

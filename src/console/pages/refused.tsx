@@ -130,7 +130,6 @@ function Element({ index, element, tone, badge, children }: ElementProps) {
   );
 }
 
-/** The received body, with the first mistake marked. */
 function Body({ body: { text, bytes, cut, place } }: { body: KeptBody }) {
   const [box, mark] = [useRef<HTMLPreElement>(null), useRef<HTMLElement>(null)];
   useEffect(() => {
@@ -140,7 +139,7 @@ function Body({ body: { text, bytes, cut, place } }: { body: KeptBody }) {
   const { before, marked, after } = partsAt(text, place?.offset);
   return (
     <Section title="Received body" look="">
-      {place && <p>{`The mark is at line ${place.line}, column ${place.column}.`}</p>}
+      {place && <p>{`The first mistake is at line ${place.line}, column ${place.column}.`}</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll this box */}
       <pre ref={box} class="body" tabIndex={0}>
         {before}

@@ -33,12 +33,12 @@ export function VersionsPage({ relayId }: { relayId: string }) {
 
 /** The buttons that begin and end the trial of a version on new events, without effect. */
 const start = {
-  ...{ opens: 'Try on each new event, without effect', title: 'Try this version on new events?', verb: 'Try it' },
+  ...{ opens: 'Try this version on new events', title: 'Try this version on new events?', verb: 'Try' },
   words: 'The relay tries this version on each new event.',
-  about: 'The relay tries this version on each new event, without effect. The list of events counts the results.',
+  about: 'The relay tries this version on each new event, without effect. The list of events shows the results.',
 };
 const stop = {
-  ...{ opens: 'Stop trying it', title: 'Stop trying this version?', verb: 'Stop', words: 'Stopped' },
+  ...{ opens: 'Stop trying this version', title: 'Stop trying this version?', verb: 'Stop', words: 'Stopped' },
   about: 'The published version runs as before.',
 };
 
@@ -48,7 +48,7 @@ function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersio
   const { version, publishedAt, publishedBy, note, fromVersion } = shown;
   const [isPublished, isShadow] = [version === known.published, version === known.shadow];
   const own = `${at}/versions/${version}`;
-  const badges = [isPublished && <Badge tone="good">published</Badge>, ' ', isShadow && <Badge tone="busy">shadow</Badge>];
+  const badges = [isPublished && <Badge tone="good">published</Badge>, ' ', isShadow && <Badge tone="busy">on trial</Badge>];
   const title = [`Version ${version} `, ...badges];
   return (
     <Section title={title}>

@@ -25,7 +25,7 @@ export function Door({ at, relayId, hasOlder, onToken }: { at: string; relayId: 
       <Known of={door}>
         {(known) => (
           <details class="card">
-            <summary>How events come in</summary>
+            <summary>How the rule accepts events</summary>
             <DoorSettings door={known} at={at} onSaved={(saved) => (door.data.value = saved)} />
           </details>
         )}
@@ -55,10 +55,10 @@ const keyField = {
   ...{ label: "The sender's key", hint: 'Your platform shows the key beside the webhook.' },
   ...({ type: 'password', autocomplete: 'new-password', required: true } as const),
 };
-const itsNumber = 'Event number: its place in the event';
+const itsNumber = 'Path of the event number';
 const inNumber = 'For example event.id. If a second event has the same number, the relay does not run it.';
 const listWays = Object.entries({ no: 'run the steps', yes: 'refuse the list' });
-const inDays = '0: the relay keeps no events. Without events, you cannot try changes.';
+const inDays = 'With 0, the relay keeps no events, so you cannot try changes.';
 const days = { type: 'number', min: '0', max: '400', required: true } as const;
 
 const fieldsOfDoor = ({ dedupeBy, refuseLists, eventDays }: EventDoor): FieldTable => ({
@@ -91,18 +91,18 @@ function DoorSettings({ door, at, onSaved }: { door: EventDoor; at: string; onSa
     <form onSubmit={save}>
       <Select
         label="Signature of the sender"
-        hint="With a signature, an event needs no token. The API can set the signatures of other senders."
+        hint="With a signature, an event needs no token. For other senders, use the API."
         value={signed}
         onPick={(picked) => (signer.value = picked as Sender)}
         options={[
           ['none', 'none'],
-          ...(stored ? [['stored', `as stored, ${storedWords}`] as const] : []),
+          ...(stored ? [['stored', `the stored signature: ${storedWords}`] as const] : []),
           ...Object.keys(senders).map((name) => [name, name] as const),
         ]}
       />
       {signed in senders && <FormFields of={{ key: keyField }} />}
       <FormFields of={fieldsOfDoor(door)} />
-      <Submit {...deed} words={['Save', <span class="unseen"> how events come in</span>]} />
+      <Submit {...deed} words={['Save', <span class="unseen"> how the rule accepts events</span>]} />
     </form>
   );
 }
@@ -118,7 +118,7 @@ const graceField = (secrets: string, users: string) => {
 const seconds = ({ grace = 'null' }: Record<string, string>) => ({ graceSeconds: JSON.parse(grace) });
 
 const addresses = {
-  ...{ opens: 'Make the address', verb: 'Make', words: 'Address made.', shown: 'The address for your platform' },
+  ...{ opens: 'Create the address', verb: 'Create', words: 'Address created.', shown: 'The address for your platform' },
   help: 'In the webhook settings of your platform, choose the method POST and this address:',
 };
 const olderAddresses = graceField('addresses', 'Your platform');

@@ -76,7 +76,7 @@ describe('the hold page', () => {
       ['/hold/acme/c1/0', '', 401, /for one hour after you open the link of a notice/],
       ['/hold/acme/c1/1', `relay-hold=${link}`, 401, /for one hour after you open the link of a notice/],
       ['/hold/acme/c1/0', `relay-hold=${link}x`, 401, /for one hour after you open the link of a notice/],
-      ['/hold/nonsense', '', 401, /not a link of a notice/],
+      ['/hold/nonsense', '', 401, /not a link from a notice/],
     ] as const) {
       const page = await ask(path, cookie);
       assert.equal(page.status, status, path);

@@ -111,7 +111,7 @@ describe('a person who signs in by mail', () => {
     assert.equal((await ada.get('/admin/companies')).status, 401);
     const forbidden = await ada.get('/admin/companies/acme/people');
     assert.equal(forbidden.status, 403);
-    assert.match(await forbidden.text(), /has the role steer: this needs the role manage/);
+    assert.match(await forbidden.text(), /has the role steer: this request needs the role manage/);
     assert.match((await listed(api)).find(({ personId }) => personId === person.personId)?.lastUsedAt ?? '', /^20/);
   });
 

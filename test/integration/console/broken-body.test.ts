@@ -75,12 +75,12 @@ async function onThePage(): Promise<void> {
       const page = await pageOf(await refuse(`${added} (${look})`), options);
       await page.getByRole('heading', { name: 'Received body' }).waitFor();
       assert.equal(await page.locator('mark').textContent(), '"');
-      await page.getByText(/^The mark is at line 11, column \d+/).waitFor();
+      await page.getByText(/^The first mistake is at line 11, column \d+/).waitFor();
       const text = (await page.locator('pre.body').textContent()) ?? '';
       assert(text.includes('Valve "blue" leaks') && /"relayAccessToken": "\*+"/.test(text), text);
       assert(!(await page.content()).includes(served.relayAccessToken));
       await page.getByText('no valid token', { exact: true }).waitFor();
-      await page.getByRole('button', { name: 'Send as proposed (2 of 3 actions)' }).waitFor();
+      await page.getByRole('button', { name: 'Send the proposal (2 of 3 actions)' }).waitFor();
       assert.deepEqual(await obstacles(page), []);
       const { wider } = await page.evaluate<{ wider: boolean }>('({ wider: document.documentElement.scrollWidth > innerWidth })');
       assert.equal(wider, false, 'it is wider than the screen');
@@ -124,10 +124,10 @@ async function onThePage(): Promise<void> {
   it('sends the authenticated actions, and omits all other actions', async () => {
     const page = await pageOf(await refuse(added));
     await page.getByRole('checkbox', { name: 'Send step 3' }).uncheck();
-    await page.getByRole('button', { name: 'Send as proposed (1 of 3 actions)' }).waitFor();
+    await page.getByRole('button', { name: 'Send the proposal (1 of 3 actions)' }).waitFor();
     await page.getByRole('checkbox', { name: 'Send step 3' }).check();
     const count = started.length;
-    await page.getByRole('button', { name: 'Send as proposed (2 of 3 actions)' }).click();
+    await page.getByRole('button', { name: 'Send the proposal (2 of 3 actions)' }).click();
     await page.waitForURL(/\/chains\//);
     assert.equal(started.length, count + 1);
     const actions = started.at(-1) ?? [];

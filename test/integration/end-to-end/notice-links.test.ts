@@ -114,7 +114,7 @@ describe('the link of a notice', { concurrency: true }, () => {
     const page = await says(
       `${url}?asked=retry&after=`,
       cookie,
-      />Assignment \d+ was sent<.*It is done.*The chain is<\/th><td>completed/s,
+      />Assignment \d+ was sent<.*The action is done.*The chain is<\/th><td>completed/s,
     );
     assert.match(page, new RegExp(`Retried by ${name}, `));
     assert.match(page, /Completed: all steps are done\./);
@@ -130,7 +130,7 @@ describe('the link of a notice', { concurrency: true }, () => {
       ['chain.retry', { kind: 'link', companyId: company.companyId, contact: company.admin }],
     );
     for (const verb of ['retry', 'skip']) assert.match(await (await decide(url, cookie, verb)).text(), /Retried by/);
-    assert.match((await open(link)).text, /Retried by .*It is done/);
+    assert.match((await open(link)).text, /Retried by .*The action is done/);
   });
 
   it('reloads the page until the chain has ended, and says what failed', async () => {
@@ -168,10 +168,10 @@ describe('the link of a notice', { concurrency: true }, () => {
     const page = await (await get(`${api}${retried}`, cookie)).text();
     assert.match(
       page,
-      /<h1>It failed again<.*Retried by .*404.*value="retry".*value="skip".*The action is<\/th><td>needs attention/s,
+      /<h1>The action failed again<.*Retried by .*404.*value="retry".*value="skip".*The action is<\/th><td>needs attention/s,
     );
     const again = (await decide(url, cookie, 'retry')).headers.get('Location');
-    assert.match(await (await get(`${api}${again}`, cookie)).text(), /<h1>It failed again</);
+    assert.match(await (await get(`${api}${again}`, cookie)).text(), /<h1>The action failed again</);
     assert.equal((await company.read(chainId)).actions[0]?.steered?.length, 2);
     await decide(url, cookie, 'skip');
     await company.action(chainId, 0, 'skipped');
@@ -270,7 +270,7 @@ describe('the link of a notice', { concurrency: true }, () => {
     const link = await linkIn(company);
     const forged = await get(`${link.slice(0, -3)}AAA`);
     assert.deepEqual([forged.status, forged.headers.getSetCookie()], [401, []]);
-    assert.match(await forged.text(), /not a link of a notice/);
+    assert.match(await forged.text(), /not a link from a notice/);
     const about = { companyId: company.companyId, chainId, index: 0, at: new Date().toISOString() };
     const made = (contact: string, until: number) =>
       `${api}/hold/${new HoldLinks(secret).sign({ ...about, contact: contactMark(contact), until: Math.floor(until / 1000) })}`;
@@ -278,7 +278,7 @@ describe('the link of a notice', { concurrency: true }, () => {
     assert.equal(expired.status, 410);
     assert.match(await expired.text(), /has expired/);
     const gone = await open(made('former@contact.example', Date.now() + 60_000));
-    assert.deepEqual([gone.status, /not a contact any more/.test(gone.text)], [410, true]);
+    assert.deepEqual([gone.status, /contact that was removed/.test(gone.text)], [410, true]);
   });
 
   it('stops working, and is in no further notice, after the company has switched it off', async () => {

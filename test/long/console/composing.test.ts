@@ -123,7 +123,7 @@ async function composing(): Promise<void> {
     await press(page, 'Send the assignment');
     await isAt(page, 'Step 1: ');
     await write(page, { delayInSeconds: 'soon', sendToGroups: '501, 502', sendRadius: '5' });
-    await step(page, 1).getByText('This must be a time, such as 30 minutes or 1 h.').waitFor();
+    await step(page, 1).getByText('This field must be a time, such as 30 minutes or 1 h.').waitFor();
     const delay = step(page, 1).getByLabel('Wait');
     const about = (await delay.getAttribute('aria-describedby'))?.split(' ') ?? [];
     assert.match((await page.locator(`[id="${about[0]}"]`).textContent()) ?? '', /must be a time/);
@@ -147,9 +147,9 @@ async function composing(): Promise<void> {
     await page.keyboard.press('Alt+ArrowDown');
     await status(page, 'Step 2 is now step 3');
 
-    await page.locator('summary', { hasText: 'Named values from the event' }).focus();
+    await page.locator('summary', { hasText: 'Values from the event' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByLabel('Place in the event').fill('workorder.id');
+    await page.getByLabel('Path in the event').fill('workorder.id');
     const stops = page.getByRole('list', { name: 'Timeline of the steps' }).getByRole('listitem');
     await stops.nth(2).getByText('1:00').waitFor();
     assert.match((await stops.first().textContent()) ?? '', /^0:00 Send to groups 501 and 502 within 5 miles reaches nobody/);
@@ -161,7 +161,7 @@ async function composing(): Promise<void> {
       .first()
       .waitFor();
     assert.deepEqual(await obstacles(page), []);
-    await page.locator('summary', { hasText: 'Named values from the event' }).click();
+    await page.locator('summary', { hasText: 'Values from the event' }).click();
     await unfold(step(page, 3));
     await takePicture(page, 'compose');
     const relayId = /rules\/(\d+)\/draft$/.exec(page.url())?.[1] ?? '';
@@ -174,9 +174,9 @@ async function composing(): Promise<void> {
     assert.deepEqual(await obstacles(page), []);
     await press(page, 'Publish');
     await page.getByText('After 30 minutes, if still draft, send to groups 501 and 502 within 25 miles').waitFor();
-    await page.getByRole('button', { name: 'Make the address…' }).focus();
+    await page.getByRole('button', { name: 'Create the address…' }).focus();
     await page.keyboard.press('Enter');
-    await press(page, 'Make');
+    await press(page, 'Create');
     const address = (await page.locator('.secret').textContent()) ?? '';
     await press(page, 'Done');
     const assignment = await stack.assignment();
@@ -237,8 +237,8 @@ async function composing(): Promise<void> {
 
   it('lets a person choose if two tabs have changed the draft', async () => {
     for (const [choice, miles] of [
-      ['Keep mine', '9'],
-      ['Use the other', '8'],
+      ['Keep your draft', '9'],
+      ['Use the other draft', '8'],
     ] as const) {
       const relayId = await ruleWith(contents);
       const page = await pageOf(`${home}/rules/${relayId}/draft`);
@@ -257,7 +257,7 @@ async function composing(): Promise<void> {
       await storedIs(relayId, { ...other, actions: [{ ...wanted[0], sendRadius: miles }, ...wanted.slice(1)] });
       await page.getByRole('button', { name: 'Undo' }).click();
       await step(page, 1)
-        .getByText(`within ${choice === 'Keep mine' ? 8 : 9} miles`)
+        .getByText(`within ${choice === 'Keep your draft' ? 8 : 9} miles`)
         .waitFor();
       await page.context().close();
     }
@@ -293,10 +293,10 @@ async function composing(): Promise<void> {
     await step(page, 3).getByLabel('Insert a value').fill(inserted);
     await step(page, 3).getByText('[workorder manager email]').waitFor();
     await page.getByText('Draft saved').waitFor();
-    await page.getByRole('button', { name: 'Try on the last events…' }).click();
+    await page.getByRole('button', { name: 'Try the draft on the last events…' }).click();
     await page.getByText('The relay tried the rule on the last 2 events: 1 would').waitFor();
     await page.getByText('2 events with a difference').click();
-    await page.getByText('no longer run', { exact: true }).waitFor();
+    await page.getByText('would no longer run', { exact: true }).waitFor();
     await page.getByText(/^Step 3, To/).waitFor();
     assert.deepEqual(await obstacles(page), []);
     await page.getByRole('dialog').getByRole('button', { name: 'Back' }).click();
@@ -322,13 +322,13 @@ async function composing(): Promise<void> {
     await page.getByText('For every event').waitFor();
     await page.getByRole('button', { name: 'Send a test event' }).click();
     const test = page.getByRole('dialog');
-    await test.getByText(/^This runs 3 actions for assignment \d+, for real\.$/).waitFor();
+    await test.getByText(/^This is not a rehearsal\. It runs 3 actions for assignment \d+\.$/).waitFor();
     assert.match(await test.getByLabel('Event').inputValue(), /"cancelled"/);
     await test.getByLabel('Event').fill('{');
     await test.getByText('The event must be a JSON object.').waitFor();
     const tested = await stack.assignment();
     await test.getByLabel('Event').fill(JSON.stringify({ workorder: { id: tested, manager: { email: 'boss@demo.example' } } }));
-    await test.getByText(`This runs 3 actions for assignment ${tested}, for real.`).waitFor();
+    await test.getByText(`This is not a rehearsal. It runs 3 actions for assignment ${tested}.`).waitFor();
     assert.deepEqual(await obstacles(page), []);
     await test.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: `Assignment ${tested}` }).waitFor();
@@ -399,10 +399,10 @@ async function composing(): Promise<void> {
       const subjects = ['Visit 4711 is late', 'Visit 4712 is late'];
       const [first] = await Promise.all(subjects.map((subject) => rule.start([{ ...mail, subject }])));
       const page = await pageOf(`${home}/chains/${first?.chainId}`);
-      await page.getByRole('button', { name: 'Make this a rule of ours…' }).click();
+      await page.getByRole('button', { name: 'Copy the steps into the rule…' }).click();
       await page.getByText('The last requests had different values here').waitFor();
       assert.deepEqual(await obstacles(page), []);
-      await page.getByRole('button', { name: 'Use as the draft' }).click();
+      await page.getByRole('button', { name: 'Save as the draft' }).click();
       await step(page, 1)
         .getByText(/^E-mail manager@demo.example: “Visit \[.+\] is late”$/)
         .waitFor();
@@ -430,7 +430,7 @@ async function composing(): Promise<void> {
       await json(page).fill(JSON.stringify({ ...contents, actions }));
       await page.getByText('did you mean cfName').first().waitFor();
       await json(page).fill('{"actions": [{"action": "sendEmails",}, ]');
-      await page.getByText(/^This is not JSON.*The last valid text stays saved/).waitFor();
+      await page.getByText(/^The text is not JSON.*The last valid text stays saved/).waitFor();
       assert.deepEqual(await obstacles(page), []);
       await show(page, 'Steps');
       await unfold(step(page, 2));
@@ -480,7 +480,7 @@ async function composing(): Promise<void> {
     const stops = page.getByRole('list', { name: 'Timeline of the steps' }).getByRole('listitem');
     await stops.nth(2).waitFor();
     await page.getByLabel('What happens?').selectOption('now');
-    await page.getByText('With an invented assignment').click();
+    await page.getByText('Uses an invented assignment').click();
     for (const [id, words] of [
       [await stack.assignment({ status: 'sent' }), 'Status was "sent"'],
       ['2001', 'does not exist'],

@@ -622,21 +622,21 @@ async function lookAround(): Promise<void> {
     // This test uses `manage`, because other tests sign in with `steer`, and a key may sign in only ten times a minute.
     const page = await pageOf(keys.manage);
     const card = page.getByRole('region').filter({ hasText: '404412' });
-    await card.getByRole('button', { name: /^Change the assignment number of this one/ }).click();
+    await card.getByRole('button', { name: /^Change the assignment number of this action/ }).click();
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     assert.equal(await card.getByText(/^Tried|is now/).count(), 0, 'nothing was decided');
-    await card.getByRole('button', { name: /^Retry this one/ }).click();
+    await card.getByRole('button', { name: /^Retry this action/ }).click();
     await card.getByText(/is now needs attention after 2 attempts/).waitFor();
     const tried = card.locator('.sample a').first();
     const address = await tried.getAttribute('href');
     await stack.assignment({ id: '404412' });
-    await card.getByRole('button', { name: /^Retry this one/ }).click();
+    await card.getByRole('button', { name: /^Retry this action/ }).click();
     await card.getByText(/is now done/).waitFor();
     assert.equal(await tried.getAttribute('href'), address);
     await card.getByRole('button', { name: 'Show the chain that waits longest' }).click();
-    await card.getByRole('button', { name: /^Retry (this one )?action/ }).click();
+    await card.getByRole('button', { name: /^Retry (this )?action/ }).click();
     for (const chainId of chainIds) assert.equal((await company.ended(chainId)).status, 'completed');
     await page.context().close();
   });

@@ -15,19 +15,19 @@ describe('hints', () => {
     ['no hints for a chain for every event', forEveryEvent, []],
     ['nothing has', [], []],
     [
-      'a condition that never holds',
+      'a condition that is never true',
       [{ ...mail, actionCondition: 'incomingValue==a', incomingValue: 'b' }],
-      [['/0/actionCondition', /can never hold.*incomingValue is always "b"/]],
+      [['/0/actionCondition', /is never true.*incomingValue is always "b"/]],
     ],
     [
       'a value that does not exist',
       [{ ...mail, actionCondition: 'incomingValue==a' }],
-      [['/0/actionCondition', /can never hold.*there is none/]],
+      [['/0/actionCondition', /is never true.*there is none/]],
     ],
     [
-      'a condition that always holds',
+      'a condition that is always true',
       [{ ...mail, actionCondition: 'incomingValue!=a', incomingValue: 'b' }],
-      [['/0/actionCondition', /always holds/]],
+      [['/0/actionCondition', /is always true/]],
     ],
     [
       'a value that the webhook fills in',
@@ -37,7 +37,7 @@ describe('hints', () => {
     [
       'a status in capitals',
       [{ ...mail, actionCondition: 'status==Draft' }],
-      [['/0/actionCondition', /status==Draft is not ==draft/]],
+      [['/0/actionCondition', /write status==draft, not status==Draft/]],
     ],
     [
       'an unknown variable',
@@ -52,7 +52,7 @@ describe('hints', () => {
         { ...net, actionCondition: undefined },
       ],
       [
-        ['/1', /is due before 0/],
+        ['/1', /is due before action 0/],
         ['/0', /no safety net/],
       ],
     ],
@@ -82,7 +82,7 @@ describe('hints', () => {
       [send, { ...mail, actionCondition: 'status==draft' }, net],
       [['/1/actionCondition', /right after action 0 has sent the assignment/]],
     ],
-    ['actions out of time order', [send, net, mail], [['/2', /is due before 1/]]],
+    ['actions out of time order', [send, net, mail], [['/2', /is due before action 1/]]],
     ['meaningless fields', [{ action: 7, delayInSeconds: {}, actionCondition: [] }], []],
   ];
   for (const [what, elements, expected] of rows)

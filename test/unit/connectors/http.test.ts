@@ -275,7 +275,7 @@ describe('an answer', () => {
     assert.deepEqual([kind, facts.unanswered], ['retryable', true]);
     assert.deepEqual(
       [facts.title, facts.remedy],
-      ['The ticket system answered in an unknown form', `Check the address in ${what}, then retry`],
+      ['The ticket system answered in an unknown format', `Check the address in ${what}, then retry`],
     );
   });
 

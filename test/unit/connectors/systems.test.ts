@@ -104,13 +104,13 @@ describe('the generic platform', () => {
     });
   }
 
-  it('explains to people that it was not reached, not called, or answered in an unknown form', async () => {
+  it('explains to people that it was not reached, not called, or answered in an unknown format', async () => {
     const at = (baseUrl: string) => createHttpPlatform({ kind: 'http', baseUrl, auth: { type: 'bearer', token: 't' } }, http);
     server.answer = answering(200, 'OK');
     for (const [ask, title] of [
       [() => at('http://127.0.0.1:1').getAssignment('A1', call), 'The assignment platform did not answer'],
       [() => at('http://platform.example').getAssignment('A1', call), 'The assignment platform was not called'],
-      [() => platform.getAssignment('A1', call), 'The assignment platform answered in an unknown form'],
+      [() => platform.getAssignment('A1', call), 'The assignment platform answered in an unknown format'],
       [() => platform.getAssignment('..', call), '".." cannot be an id'],
     ] as const) {
       const { facts } = await failing(ask());

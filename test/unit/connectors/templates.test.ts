@@ -232,7 +232,7 @@ describe('a ticket system with templates', () => {
     for (const [answer, kind, title] of [
       [answering(404, {}), 'permanent', 'Ticket 7 does not exist at the ticket system'],
       [answering(401, {}), 'permanent', 'The ticket system does not accept the credentials'],
-      [answering(200, 'Hello'), 'permanent', 'The ticket system answered in an unknown form'],
+      [answering(200, 'Hello'), 'permanent', 'The ticket system answered in an unknown format'],
       [answering(503, {}, { 'retry-after': '7' }), 'retryable', 'The ticket system does not work at the moment'],
       [() => {}, 'retryable', 'The ticket system did not answer'],
     ] as const) {

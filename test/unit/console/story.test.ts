@@ -31,13 +31,13 @@ describe('the story of an assignment', () => {
     [
       read({ status: 'draft' }),
       [nobody, wider, mail],
-      'Still draft. Sent to group 501 within 5 miles: nobody found. Next: 25 miles at 7:51.',
+      'Still draft. Sent to group 501 within 5 miles: nobody found. Next: send within 25 miles at 7:51.',
     ],
     [read({ status: 'draft' }), [wider], 'Draft. Next: send to group 501 within 25 miles at 7:51.'],
     [
       read({ status: 'accepted' }),
       [nobody, wider],
-      'Accepted. Sent to group 501 within 5 miles: nobody found. Next: 25 miles at 7:51, if still draft.',
+      'Accepted. Sent to group 501 within 5 miles: nobody found. Next: send within 25 miles at 7:51, if still draft.',
     ],
     [
       read({ status: 'sent' }),

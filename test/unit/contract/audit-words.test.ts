@@ -28,7 +28,7 @@ describe('the sentence of an audit entry', () => {
     ['chain.cancel', { chainId: 'c', index: 0 }, 'cancelled step 1 of chain c'],
     ['chain.bulk', { count: 3, verb: 'mend' }, 'edited and retried 3 chains at once'],
     ['chain.bulk', { count: 1, verb: 'skip' }, 'skipped steps of 1 chain at once'],
-    ['token.rotate', { ...facts, purpose: 'event' }, 'made a new event address for rule Night shift (4711)'],
+    ['token.rotate', { ...facts, purpose: 'event' }, 'created a new event address for rule Night shift (4711)'],
     ['an.unknown-action', {}, 'an.unknown-action'],
   ] as const)
     it(`of ${action} with ${JSON.stringify(details)}`, () =>

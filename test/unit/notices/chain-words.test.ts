@@ -145,7 +145,7 @@ describe('the text of a notice', () => {
     [
       ...(['an unknown outcome', unknown, true, 'perhaps not', 'The outcome is unknown.'] as const),
       ...([
-        'Check whether the action was done: if it was, skip it, otherwise retry.',
+        'Check whether the action was done. If it was, skip the action; if not, retry.',
         'Retry #retry, Fix console, Skip #skip',
       ] as const),
     ],

@@ -249,7 +249,7 @@ describe('connectwise', () => {
     for (const codebase of ['@evil.example/', '../evil/', 'v1/evil.example/', '/evil.example/']) {
       simulator.vendor.state.codebase = codebase;
       const error = await failing(ticketing().setField(update('x'), call));
-      assert.deepEqual([error.kind, error.facts.title], ['permanent', 'ConnectWise answered in an unknown form']);
+      assert.deepEqual([error.kind, error.facts.title], ['permanent', 'ConnectWise answered in an unknown format']);
     }
     assert.equal(asked('/apis/'), 0);
   });

@@ -297,7 +297,7 @@ describe('jira', () => {
   it('says that an answer has an unknown form', async () => {
     const odd = { ...system(simulator.url), access: async () => ({ baseUrl: `${simulator.url}/_edge/tenant_info?` }) };
     const error = await failing(ticketing(odd).setField(update('x'), call));
-    assert.deepEqual([error.kind, error.facts.title], ['permanent', 'Jira answered in an unknown form']);
+    assert.deepEqual([error.kind, error.facts.title], ['permanent', 'Jira answered in an unknown format']);
   });
 });
 

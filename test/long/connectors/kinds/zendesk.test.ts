@@ -229,7 +229,7 @@ describe('zendesk', () => {
     const odd = { ...system(simulator.url), access: async () => ({ baseUrl: `${simulator.url}/api/v2/users/me.json?` }) };
     vendor.state.calls.length = 0;
     const error = await failing(createTicketing(odd, http, new Memory()).check(call));
-    assert.deepEqual([error.kind, error.facts.title], ['permanent', 'Zendesk answered in an unknown form']);
+    assert.deepEqual([error.kind, error.facts.title], ['permanent', 'Zendesk answered in an unknown format']);
   });
 });
 
