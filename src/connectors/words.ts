@@ -20,7 +20,7 @@ const words = {
     `Nobody knows whether ${name} sent ${about}`,
     'Ask the recipient: skip the action if the e-mail arrived, otherwise retry',
   ],
-  silent: (name) => [`${name} did not answer`, 'Wait until it answers again, then retry'],
+  silent: (name) => [`${name} did not answer`, 'Check its address, or wait until it answers, then retry'],
   uncalled: (name, _, what) => [`${name} was not called`, `Check the address and the credentials in ${what}, then retry`],
   form: (name, _, what) => [`${name} answered in an unknown format`, `Check the address in ${what}, then retry`],
 } satisfies Record<string, Words>;

@@ -65,7 +65,7 @@ describe('the failure of an effect', () => {
   }
 
   it("has the connector's text, unless the outcome is unknown", async () => {
-    const words = { title: 'Autotask did not answer', remedy: 'Wait until it answers again, then retry' };
+    const words = { title: 'Autotask did not answer', remedy: 'Check its address, or wait until it answers, then retry' };
     const wordsOf = async (error: ConnectorError, once: boolean) => {
       const [{ title, remedy }] = (await failure(error, { once })).details as [{ title?: string; remedy?: string }];
       return { title, remedy };

@@ -181,7 +181,7 @@ describe('a mailbox with OAuth2', () => {
     const at = "the company's mail settings";
     const credentials = ['does not accept the credentials', `Enter new credentials in ${at}, then retry`];
     const form = ['answered in an unknown format', `Check the address in ${at}, then retry`];
-    const silent = ['did not answer', 'Wait until it answers again, then retry'];
+    const silent = ['did not answer', 'Check its address, or wait until it answers, then retry'];
     const temporary = ['does not work at the moment', 'Wait until it works again, then retry'];
     const hanging = () => {};
     const cases: [answer: typeof tokens.answer, kind: string, words: RegExp, forPeople: string[]][] = [

@@ -190,7 +190,7 @@ describe('a failure', () => {
   }
 
   const said: [script: Script, title: string, remedy: string][] = [
-    [{ greeting: 'close' }, 'did not answer', 'Wait until it answers again, then retry'],
+    [{ greeting: 'close' }, 'did not answer', 'Check its address, or wait until it answers, then retry'],
     [{ greeting: '421 busy' }, 'does not work at the moment', 'Wait until it works again, then retry'],
     [{ RCPT: '450 grey' }, 'does not work at the moment', 'Wait until it works again, then retry'],
     [{ RCPT: '550 no such user' }, 'refused the recipient', 'Fix the cause that the message names, then retry'],
