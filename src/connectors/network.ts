@@ -85,9 +85,11 @@ export function guardOf(allowed: PrivateNetworks) {
     const family = type[isIP(address) as 4 | 6];
     if (family) networks.addSubnet(address, Number(prefix ?? (family === 'ipv4' ? 32 : 128)), family);
   }
-  const isAllowed = (host: string, address: string) =>
-    isPublicAddress(address) ||
-    (!holds(METADATA, address) && (allowed === true || entries.includes(host) || holds(networks, address)));
+  const isAllowed = remembered(
+    (host: string, address: string) =>
+      isPublicAddress(address) ||
+      (!holds(METADATA, address) && (allowed === true || entries.includes(host) || holds(networks, address))),
+  );
   const nameOf = (host: string) => host.toLowerCase().replace(/^\[(.*)\]$|\.$/g, '$1');
 
   /** Checks a host without a DNS lookup. An IP address needs this check: Node does not call `guardedLookup` for IP addresses. */
@@ -113,6 +115,18 @@ export function guardOf(allowed: PrivateNetworks) {
   };
 
   return { allows, assertAllowed, lookup: guardedLookup };
+}
+
+/** Remembers the last answers, because a block list is slow, and most calls go to few addresses. */
+function remembered(isAllowed: (host: string, address: string) => boolean): typeof isAllowed {
+  const answers = new Map<string, boolean>();
+  return (host, address) => {
+    const key = `${host} ${address}`;
+    const answer = answers.get(key) ?? isAllowed(host, address);
+    if (answers.size >= 1000) answers.clear();
+    answers.set(key, answer);
+    return answer;
+  };
 }
 
 const WORDS: Record<string, string> = {

@@ -10,8 +10,11 @@ import { refused } from './session.js';
 export type Values = Record<string, string | number | string[] | undefined>; // undefined if the action has no such value
 
 /** @throws ConnectorError if a value does not fit, or if the template ignores it */
-export function filled(baseUrl: string, { method, path, headers = {}, body, success }: RequestTemplate, values: Values) {
-  const used = Array.from((path + JSON.stringify(body ?? null)).matchAll(placeholder), ([, name]) => name);
+export function filled(baseUrl: string, template: RequestTemplate, values: Values) {
+  const { method, path, headers = {}, body, success } = template;
+  const used =
+    namesIn.get(template) ?? Array.from((path + JSON.stringify(body ?? null)).matchAll(placeholder), ([, name]) => name);
+  namesIn.set(template, used);
   const ignored = Object.keys(values).find((name) => values[name] !== undefined && !used.includes(name));
   // If a send left out the groups or the radius of the action, it would reach other workers.
   if (ignored) throw unfit(`the template has no {${ignored}}, but the action has this value`, `The system takes no ${ignored}`);
@@ -26,6 +29,8 @@ export function filled(baseUrl: string, { method, path, headers = {}, body, succ
   } satisfies Partial<HttpRequest>;
 }
 
+/** The names of the placeholders in each template. */
+const namesIn = new WeakMap<RequestTemplate, readonly (string | undefined)[]>();
 const placeholder = /\{(\w+)(?::number)?\}/g;
 
 const unfit = (why: string, title: string): ConnectorError =>
