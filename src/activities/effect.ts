@@ -22,7 +22,10 @@ import { assertFirstAttempt } from './local-try.js';
 import { stopwatch } from './stopwatch.js';
 
 export interface Deps extends DeliveryDeps {
-  store: Pick<Store, 'settings' | 'companies' | 'rules' | 'pauses' | 'causes' | 'notices' | 'contacts' | 'usage' | 'leases'>;
+  store: Pick<
+    Store,
+    'settings' | 'companies' | 'rules' | 'pauses' | 'causes' | 'notices' | 'contacts' | 'usage' | 'leases' | 'chains'
+  >;
   connectors: Connectors;
   inFlight: InFlight;
   tracing?: Tracing; // absent if tracing is off

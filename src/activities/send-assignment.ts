@@ -5,11 +5,13 @@ import { mistake } from './failure.js';
 import { filled } from './late.js';
 
 export function sendAssignment(deps: Deps): Activities['sendAssignment'] {
-  return effectActivity(deps, 'platform', deps.connectors.platformOf, (platform, input, company, call) => {
+  return effectActivity(deps, 'platform', deps.connectors.platformOf, async (platform, input, company, call) => {
     const action = filled(input.action, input.values);
     const { assignmentId = '', groupIds = [], radiusMiles } = action;
     const unable = unableToSend(company.platform, action);
     if (unable !== undefined) throw mistake('DataMistake', unable);
-    return platform.sendAssignment(assignmentId, { groupIds, radiusMiles }, call);
+    const sent = await platform.sendAssignment(assignmentId, { groupIds, radiusMiles }, call);
+    if (sent?.recipients !== undefined) deps.store.chains.sent(input, assignmentId, sent.recipients === 0);
+    return sent;
   });
 }

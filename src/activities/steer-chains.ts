@@ -26,6 +26,7 @@ import type { Deps } from './effect.js';
 interface SteeringDeps extends Pick<Deps, 'client' | 'log'> {
   store: {
     causes: Pick<Store['causes'], 'heldFor'>;
+    chains: Pick<Store['chains'], 'steered'>;
     settings: Pick<Store['settings'], 'of'>;
     usage: Pick<Store['usage'], 'of' | 'add' | 'settle'>;
   };
@@ -138,6 +139,7 @@ async function steer(
       }
       outcome.actions += 1;
     }
+    if (outcome.actions > 0) await store.chains.steered({ companyId, chainId });
     return outcome.actions > 0 ? addStates(outcome, isSteered) : outcome;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError || error instanceof Problem) return steeredOnly(0);

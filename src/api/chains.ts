@@ -38,7 +38,7 @@ import { type ApiOptions, type Route, route, routeFor, steeringProblems } from '
 const listQuery = chainFilterSchema.extend({
   ticketId: z.string().min(1).max(500).optional().describe('Only chains that set a field of this ticket.'),
   paused: z.literal('true').optional().describe('Only chains with an action that a pause delays.'),
-  nobodyFound: z.literal('true').optional().describe('Only closed chains whose last send of an assignment found no worker.'),
+  nobodyFound: z.literal('true').optional().describe('Only chains whose last send of an assignment found no worker.'),
   steps: z.literal('true').optional().describe('Adds the next step of the first 50 chains.'),
   ...pageQuery(chainPlace).shape,
 });
@@ -122,7 +122,7 @@ const keptSchema = chainSchema
   .extend({ actions: chainSchema.shape.actions.default([]) });
 
 export function listedOf(
-  { doneAt: _, heldSince: _since, ticketIds: _ids, failedActions: _failed, nobodyFound, ...row }: ListedRow,
+  { doneAt: _, heldSince: _since, ticketIds: _ids, failedActions: _failed, steered: _steered, nobodyFound, ...row }: ListedRow,
   links: Links,
 ) {
   return {
@@ -179,9 +179,10 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     const [oldest = ''] = first.map(({ receivedAt }) => receivedAt).sort();
     const companies = [...new Set(first.map((chain) => chain.companyId))];
     const pauses = new Map(await Promise.all(companies.map(async (id) => [id, await store.pauses.since(id, oldest)] as const)));
-    const addStep = (chain: ListedChain) => {
+    const addStep = (chain: ListedChain, place: number) => {
       const { companyId, chainId } = chain;
-      return fields.addToListed(chain, pauses.get(companyId) ?? [], () => readChain(client, shown, companyId, chainId));
+      const read = () => readChain(client, shown, companyId, chainId);
+      return fields.addToListed(chain, items[place]?.steered === true, pauses.get(companyId) ?? [], read);
     };
     return { items: [...(await Promise.all(first.map(addStep))), ...listed.slice(50)], nextCursor };
   };
@@ -193,7 +194,7 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
       use: 'lists',
       description:
         'Open chains come first, the newest first. Then come closed chains, the most recently closed first. A change appears in ' +
-        'the list after about a second, while a worker runs. Chains that Temporal has deleted stay for `historyDays`.',
+        'the list some seconds later, while a worker runs. Chains that Temporal has deleted stay for `historyDays`.',
       query: listQuery,
       answers: { 200: ['The chains. Each chain appears once.', chainListSchema] },
       problems: ['temporal-unavailable'],

@@ -36,8 +36,11 @@ import { type ApiOptions, type Route, route } from './route.js';
 
 type Asked = z.infer<typeof composeRequest>;
 
-/** Makes an action of an example fit for a real webhook: with a variable for the assignment, and without very short delays. */
-function forEveryEvent(element: Fields & { platformAssignmentId?: string; delayInSeconds?: string }): Fields {
+/**
+ * Makes an action of an example fit for a real webhook: with a variable for the assignment, and without very short delays. The
+ * composer makes the HTML of a mail from its text.
+ */
+function forEveryEvent({ bodyHtml: _, ...element }: Fields & { platformAssignmentId?: string; delayInSeconds?: string }): Fields {
   const { platformAssignmentId: id, delayInSeconds: delay } = element;
   const general: Fields = id === undefined ? element : JSON.parse(JSON.stringify(element).replaceAll(id, '${assignment_id}'));
   return delay !== undefined && Number(delay) < 300 ? { ...general, delayInSeconds: String(Number(delay) * 90) } : general;

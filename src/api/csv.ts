@@ -10,7 +10,8 @@ const formula = /^[=+\-@\t\r＝＋－＠]/;
 function cell(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const isList = Array.isArray(value) && value.every((entry) => typeof entry === 'string');
+  const text = typeof value === 'string' ? value : isList ? value.join('; ') : JSON.stringify(value);
   const harmless = formula.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

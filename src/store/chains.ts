@@ -1,5 +1,5 @@
 /**
- * Stores one row for each chain. The row stays after Temporal has deleted the chain. The API writes the row within four seconds
+ * Stores one row for each chain. The row stays after Temporal has deleted the chain. The API writes the row some seconds
  * after it has accepted the chain. The worker that ends the chain completes the row (temporal/ended.ts). A collector compares the
  * rows with Temporal (temporal/collect.ts).
  */
@@ -29,6 +29,7 @@ const listed = z.object({
   failureTypes: ids.optional(),
   failedActions: z.int().default(0),
   nobodyFound: z.boolean().default(false), // whether the last send of an assignment reached no recipient
+  steered: z.literal(true).optional(), // whether a person has changed the steps
   summary: encrypted(z.string()).optional(),
 });
 const whole = listed.extend({
@@ -61,8 +62,11 @@ function placeOf({ chainId, receivedAt, closedAt }: Pick<ChainRow, 'chainId' | '
 }
 export const chainPlace = /^[12][\dTZ:.-]{24}[\w-]{1,128}$/;
 
-const flushEveryMs = 1000;
+const flushEveryMs = 2000; // each statement has a cost of its own, however few its rows
 const openRestMs = 3000; // a chain that ends within this time in the same process is written only once
+const busyRestMs = 10_000; // replaces openRestMs while many rows wait, because chains then take longer
+const manyWaiting = 100;
+const endedMs = 15_000; // the collector reads most ends again within this time
 const purgeEveryMs = 600_000;
 const mostUnsettled = 20_000;
 const longestId = 200; // the maximum length of an id in chain_ids
@@ -78,15 +82,16 @@ const replace = `(company_id, chain_id) DO UPDATE SET updated_at = now(),
 const replaceOlder = `${replace} WHERE EXCLUDED.started_at IS NOT NULL AND (chains.started_at IS NULL OR chains.started_at < EXCLUDED.started_at
     OR chains.started_at = EXCLUDED.started_at AND (chains.closed_at IS NULL OR EXCLUDED.closed_at IS NOT NULL))`;
 /** `writeIds` comes after a statement that writes chains, and fills `chain_ids`. There, a row for a rule also has the outcome. */
-const ofIds = (kind: string, column: string) =>
-  `SELECT DISTINCT company_id, '${kind}', left(unnest(${column}), ${longestId}), chain_id, received_at FROM written`;
-const writeIds = `, ids AS (INSERT INTO chain_ids (company_id, kind, id, chain_id, received_at)
-    ${ofIds('assignment', 'assignment_ids')} UNION ALL ${ofIds('ticket', 'ticket_ids')} ON CONFLICT DO NOTHING)
-  INSERT INTO chain_ids (company_id, kind, id, chain_id, received_at, status, nobody_found, took)
-    SELECT ids.*, status, nobody_found, EXTRACT(epoch FROM COALESCE(done_at, closed_at) - written.received_at)
-    FROM (${ofIds('rule', 'relay_ids')}) AS ids JOIN written USING (company_id, chain_id)
+const ofIds = (kind: string, column: string) => `SELECT '${kind}' AS kind, left(unnest(${column}), ${longestId}) AS id`;
+const ofRule = (value: string) => `CASE kind WHEN 'rule' THEN ${value} END`;
+const took = 'EXTRACT(epoch FROM COALESCE(done_at, closed_at) - received_at)';
+const writeIds = `INSERT INTO chain_ids (company_id, kind, id, chain_id, received_at, status, nobody_found, took)
+    SELECT company_id, kind, id, chain_id, received_at, ${['status', 'nobody_found', took].map(ofRule).join(', ')}
+    FROM written, LATERAL (
+      ${ofIds('assignment', 'assignment_ids')} UNION ${ofIds('ticket', 'ticket_ids')} UNION ${ofIds('rule', 'relay_ids')}) AS ids
   ON CONFLICT (company_id, chain_id, kind, id) DO UPDATE SET
-    (received_at, status, nobody_found, took) = (EXCLUDED.received_at, EXCLUDED.status, EXCLUDED.nobody_found, EXCLUDED.took)`;
+    (received_at, status, nobody_found, took) = (EXCLUDED.received_at, EXCLUDED.status, EXCLUDED.nobody_found, EXCLUDED.took)
+    WHERE EXCLUDED.kind = 'rule'`;
 const purge = `WITH old AS (DELETE FROM chains WHERE (company_id, chain_id) IN (
   SELECT company_id, chain_id FROM companies JOIN LATERAL (
     SELECT chain_id FROM chains WHERE chains.company_id = companies.company_id
@@ -102,6 +107,14 @@ const setHeld = `UPDATE chains SET updated_at = now(), held_since = held.held_si
 const setRunning = `UPDATE chains SET status = 'running', held_since = NULL, paused = NULL, failure_types = NULL, updated_at = now()
   WHERE closed_at IS NULL AND (status = 'needs-attention' OR paused)
     AND (company_id, chain_id) NOT IN (SELECT company_id, chain_id FROM ${heldRows})`;
+const sentRows = 'json_to_recordset($1::text::json) AS sent (company_id text, chain_id text, nobody boolean)';
+/** In a chain with several assignments, nobody knows which of them found nobody, so the mark stays until the chain ends. */
+const setSent = `WITH written AS (UPDATE chains SET nobody_found = sent.nobody, updated_at = now() FROM ${sentRows}
+  WHERE chains.company_id = sent.company_id AND chains.chain_id = sent.chain_id AND closed_at IS NULL AND nobody_found <> sent.nobody
+    AND (sent.nobody OR cardinality(assignment_ids) = 1) RETURNING chains.*) ${writeIds}`;
+const setSteered = `WITH written AS (UPDATE chains SET steered = true, updated_at = now(), assignment_ids = CASE WHEN $4 = ''
+    THEN assignment_ids ELSE array_prepend($4, array_remove(array_remove(assignment_ids, $3), $4)) END
+  WHERE company_id = $1 AND chain_id = $2 AND closed_at IS NULL RETURNING chains.*) ${writeIds}`;
 const knownRow = z.object({
   companyId: z.string(),
   chainId: z.string(),
@@ -142,10 +155,24 @@ const named = (rows: readonly Ref[]) =>
 export type NewChainRow = Omit<ChainRow, 'failedActions' | 'nobodyFound' | 'place'> &
   Partial<Pick<ChainRow, 'failedActions' | 'nobodyFound'>>;
 
+/** The sends of an open chain: for each assignment, whether the last send found nobody. */
+interface Sent extends Ref {
+  nobody: Map<string, boolean>;
+  since: number;
+}
+
+interface Unsettled {
+  row: NewChainRow;
+  since: number;
+}
+
 export type LostRow = (row: Ref, error: unknown) => void;
 
 export class Chains {
-  readonly #unsettled = new Map<string, { row: NewChainRow; since: number }>();
+  readonly #unsettled = new Map<string, Unsettled>();
+  /** The ends that this process has written, with their times. Saves the collector a query. */
+  readonly #ended = new Map<string, { known: KnownRow; at: number }>();
+  readonly #sent = new Map<string, Sent>();
   #flushing: Promise<void> = Promise.resolve();
   #purgeAt = Date.now() + purgeEveryMs;
   readonly #timer: NodeJS.Timeout;
@@ -155,10 +182,11 @@ export class Chains {
     private readonly database: Database,
     private readonly onLost: LostRow = () => {},
   ) {
-    this.#timer = setInterval(
-      () => this.#unsettled.size > 0 && this.flush(performance.now() - openRestMs).catch(() => {}),
-      flushEveryMs,
-    ).unref();
+    this.#timer = setInterval(() => {
+      const restMs = this.#unsettled.size > manyWaiting ? busyRestMs : openRestMs;
+      if (this.#unsettled.size > 0) this.flush(performance.now() - restMs).catch(() => {});
+      this.#writeSent().catch(() => {});
+    }, flushEveryMs).unref();
   }
 
   /** Never waits and never fails. If too many rows wait for the database, ignores the row. The collector adds the row later. */
@@ -169,7 +197,36 @@ export class Chains {
 
   /** Like `add`, for a chain that ends. The row replaces the row of the open chain. */
   end(row: NewChainRow): void {
+    this.#sent.delete(keyOf(row));
     this.#put(keyOf(row), row);
+  }
+
+  /** Notes a send, so that the row of an open chain says whether nobody was found. Never waits and never fails. */
+  sent({ companyId, chainId }: Ref, assignmentId: string, foundNobody: boolean): void {
+    const key = keyOf({ companyId, chainId });
+    const sent = this.#sent.get(key) ?? { companyId, chainId, nobody: new Map(), since: performance.now() };
+    sent.nobody.set(assignmentId, foundNobody);
+    if (this.#sent.size < mostUnsettled) this.#sent.set(key, sent);
+  }
+
+  async #writeSent(): Promise<void> {
+    // The API has usually written the row of the chain after the first time, and always after the second time.
+    const [first, last] = [openRestMs, busyRestMs].map((restMs) => performance.now() - restMs - flushEveryMs);
+    const due = [...this.#sent].filter(([, { since }]) => since < Number(first));
+    for (const [key, { since }] of due) if (since < Number(last)) this.#sent.delete(key);
+    const rows = due.map(([, sent]) => ({
+      ...{ company_id: sent.companyId, chain_id: sent.chainId, nobody: [...sent.nobody.values()].includes(true) },
+    }));
+    if (rows.length > 0) await this.database.query(setSent, [JSON.stringify(rows)]);
+  }
+
+  /**
+   * Marks the row of an open chain, because a person has changed its steps. Never fails: without the mark, lists show the steps as
+   * they were planned. @param from, to - the old assignment (if no action keeps this assignment), and the new assignment
+   */
+  async steered({ companyId, chainId }: Ref, from = '', to = ''): Promise<void> {
+    await this.#flushed();
+    await this.database.query(setSteered, [companyId, chainId, from, to]).catch(() => {});
   }
 
   #put(key: string, row: NewChainRow): void {
@@ -178,17 +235,30 @@ export class Chains {
 
   /** Writes the rows of open chains that were added until this time, and all closed ones. @throws if the database does not answer. */
   flush(until = Number.POSITIVE_INFINITY): Promise<void> {
-    const isDue = ({ row, since }: { row: NewChainRow; since: number }) => row.closedAt !== undefined || since <= until;
+    const isDue = ({ row, since }: Unsettled) => row.closedAt !== undefined || since <= until;
     const flushed = this.#flushing.then(async () => {
       for (;;) {
         const due = [...this.#unsettled.values()].filter(isDue).slice(0, batch);
         if (due.length === 0) return;
         await this.collect(due.map(({ row }) => row));
-        for (const one of due) if (this.#unsettled.get(keyOf(one.row)) === one) this.#unsettled.delete(keyOf(one.row));
+        for (const one of due) this.#settle(one);
       }
     });
     this.#flushing = flushed.catch(() => {});
     return flushed;
+  }
+
+  #settle(one: Unsettled): void {
+    const now = performance.now();
+    for (const [key, { at }] of this.#ended) {
+      if (at > now - endedMs) break;
+      this.#ended.delete(key);
+    }
+    const key = keyOf(one.row);
+    const { companyId, chainId, runId, startedAt, closedAt, status } = one.row;
+    if (closedAt !== undefined)
+      this.#ended.set(key, { known: { companyId, chainId, runId, startedAt, closedAt, status }, at: now });
+    if (this.#unsettled.get(key) === one) this.#unsettled.delete(key);
   }
 
   /** Writes the waiting rows, so that readers see all chains that this process has accepted. Ignores a failure. */
@@ -221,8 +291,15 @@ export class Chains {
 
   /** Returns the last known run of each of these chains, and the time when this run closed. */
   async known(some: readonly Ref[]): Promise<Map<string, KnownRow>> {
-    const rows = await read(this.database, knownRow, selectKnown, [named(some)]);
-    return new Map(rows.map((row) => [keyOf(row), row]));
+    const known = new Map<string, KnownRow>();
+    for (const key of some.map(keyOf)) {
+      const ended = this.#ended.get(key);
+      if (ended && ended.at > performance.now() - endedMs) known.set(key, ended.known);
+    }
+    const others = some.filter((ref) => !known.has(keyOf(ref)));
+    const rows = others.length === 0 ? [] : await read(this.database, knownRow, selectKnown, [named(others)]);
+    for (const row of rows) known.set(keyOf(row), row);
+    return known;
   }
 
   /** Records which open chains are held or paused. Gives all other open chains the status `running`. */

@@ -13,7 +13,8 @@ export interface LeaseLimits {
   ms: number;
 }
 
-const makeSlots = 'INSERT INTO leases (account, slot) SELECT $1, generate_series(1, $2::int) ON CONFLICT DO NOTHING';
+const makeSlots =
+  'INSERT INTO leases (account, slot) SELECT $1, generate_series(1, $2::int) ON CONFLICT DO NOTHING RETURNING slot';
 /** A lease with an impossibly late end counts as free, because the lease was taken while the clock of the database was wrong. */
 const takeSlot = `UPDATE leases SET holder = $2, until = now() + $3::int * interval '1 ms', hour = date_trunc('hour', now()),
     used = CASE WHEN hour = date_trunc('hour', now()) THEN used ELSE 0 END + $4::int
@@ -32,9 +33,10 @@ export function leasesIn(database: Queries) {
       const { account, threads, callsPerHour, callsPerLease = 6, ms } = limits;
       const holder = randomUUID();
       const each = Math.floor(callsPerHour / threads); // every slot has its share of the hour's calls
-      await database.query(makeSlots, [account, threads]);
       const wanted = [account, holder, ms, callsPerLease, threads, each];
-      const [row] = await read(database, z.object({ slot: z.int() }), takeSlot, wanted);
+      const take = async () => (await read(database, z.object({ slot: z.int() }), takeSlot, wanted))[0];
+      let row = await take();
+      if (!row && (await database.query(makeSlots, [account, threads])).length > 0) row = await take();
       if (!row) return undefined;
       const held = [account, row.slot, holder];
       const release = () => database.query(freeSlot, held).catch(() => {}); // If the query fails, the lease ends by itself.

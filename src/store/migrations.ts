@@ -338,7 +338,40 @@ const statementsOf: Record<string, readonly string[]> = {
     "CREATE INDEX chains_held ON chains (company_id, chain_id) WHERE closed_at IS NULL AND (status = 'needs-attention' OR paused)",
   ],
   'event-assignments': ['ALTER TABLE events ADD COLUMN assignment_id text'],
+  'cheaper-rows': [
+    'ALTER TABLE chains ADD COLUMN steered boolean',
+    // In place of a foreign key, whose check of each row would be slow.
+    'ALTER TABLE chain_ids DROP CONSTRAINT chain_ids_company_id_fkey',
+    `CREATE FUNCTION delete_chain_ids() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       DELETE FROM chain_ids WHERE company_id = OLD.company_id;
+       RETURN NULL;
+     END $$`,
+    'CREATE TRIGGER delete_ids AFTER DELETE ON companies FOR EACH ROW EXECUTE FUNCTION delete_chain_ids()',
+    // These functions have a fixed statement each, which the database plans once.
+    'DROP TRIGGER count_new ON chains',
+    'DROP TRIGGER count_changed ON chains',
+    countChains('count_new_chains', 'SELECT company_id, status, 1 AS n FROM new_rows'),
+    countChains(
+      'count_changed_chains',
+      'SELECT company_id, status, 1 AS n FROM new_rows UNION ALL SELECT company_id, status, -1 FROM old_rows',
+    ),
+    `CREATE TRIGGER count_new AFTER INSERT ON chains REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+       EXECUTE FUNCTION count_new_chains()`,
+    `CREATE TRIGGER count_changed AFTER UPDATE ON chains REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
+       FOR EACH STATEMENT EXECUTE FUNCTION count_changed_chains()`,
+  ],
 };
+
+/** @param changes - SQL that selects the changes of the counts. */
+function countChains(name: string, changes: string): string {
+  return `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF NOT EXISTS (SELECT FROM new_rows) THEN RETURN NULL; END IF;
+      INSERT INTO chain_counts SELECT company_id, status, sum(n) FROM (${changes}) AS changes
+        GROUP BY company_id, status HAVING sum(n) <> 0 ORDER BY company_id, status
+        ON CONFLICT (company_id, status) DO UPDATE SET chains = chain_counts.chains + EXCLUDED.chains;
+      RETURN NULL;
+    END $$`;
+}
 
 export interface Migration {
   name: string; // shown in error messages

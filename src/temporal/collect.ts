@@ -22,7 +22,8 @@ export interface CollectOptions {
   links: Links;
   metrics: Pick<Metrics, 'collectorLag' | 'retention' | 'forgotten'>;
   log: Pick<Log, 'warn' | 'error'>;
-  endedMs?: number; // a worker that ends a chain writes the row within this time. Default: 2.5 seconds
+  endedMs?: number; // a worker that ends a chain writes the row within this time. Default: 3.5 seconds
+  addedMs?: number; // the API writes the row of an open chain within this time. Default: 15 seconds
 }
 
 const everyMs = 1000;
@@ -74,6 +75,8 @@ export class Collector {
   #alarmedAt = 0;
   /** The runs that this pass has listed as closed. */
   readonly #closed = new Set<string>();
+  /** Companies that were in the store since the last deep pass. The store refuses rows of a company that was deleted. */
+  readonly #companies = new Set<string>();
   // Times of `performance.now()`, because a change of the clock must not delay these steps.
   #deepAt = 0;
   #openAt = 0;
@@ -115,7 +118,7 @@ export class Collector {
   }
 
   async #collect(hasBegun: boolean): Promise<void> {
-    const { store, taskQueue, endedMs = 2_500 } = this.options;
+    const { store, taskQueue, endedMs = 3_500, addedMs = 15_000 } = this.options;
     await this.#readRetention();
     const now = Date.now() - endedMs;
     const began = performance.now();
@@ -124,8 +127,9 @@ export class Collector {
     const last = Math.min(this.#until, now) - (isDeep || isFast ? deepOverlapMs : overlapMs);
     const from = hasBegun ? last : now - this.#retentionMs;
     this.#until = Math.min(this.#until, hasBegun ? now : from);
+    if (isDeep) this.#companies.clear();
     if (isDeep || began >= this.#openAt) {
-      await this.#collectOpen(hasBegun ? from - (began - this.#openBegan) : 0);
+      await this.#collectOpen(hasBegun ? from - addedMs - (began - this.#openBegan) : 0, Date.now() - addedMs);
       this.#openBegan = began;
       this.#openAt = began + Math.max(openEveryMs, 200 * (performance.now() - began));
     }
@@ -162,8 +166,9 @@ export class Collector {
     const { client, store } = this.options;
     for await (const runs of chunks(runsOf(client, query))) {
       const companyOf = ({ execution }: Run) => chainOfWorkflow(execution?.workflowId ?? '')?.companyId ?? '';
-      const known = await store.chains.companiesAmong(runs.map(companyOf));
-      yield runs.filter((run) => known.has(companyOf(run)));
+      const unknown = runs.map(companyOf).filter((companyId) => !this.#companies.has(companyId));
+      if (unknown.length > 0) for (const companyId of await store.chains.companiesAmong(unknown)) this.#companies.add(companyId);
+      yield runs.filter((run) => this.#companies.has(companyOf(run)));
     }
   }
 
@@ -192,8 +197,8 @@ export class Collector {
   }
 
   /** Finds rows that a crash has lost, chains that people started by hand, and reopened chains. */
-  async #collectOpen(since: number): Promise<number> {
-    const conditions = since > 0 ? [`StartTime >= ${timeOf(since)}`] : [];
+  async #collectOpen(since: number, until: number): Promise<number> {
+    const conditions = [`StartTime < ${timeOf(until)}`, ...(since > 0 ? [`StartTime >= ${timeOf(since)}`] : [])];
     return this.#each(
       this.#query("ExecutionStatus = 'Running'", ...conditions),
       (known, run) => !known || (known.closedAt !== undefined && known.runId !== run.execution?.runId),

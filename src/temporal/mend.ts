@@ -60,10 +60,13 @@ export async function readFields(
   asked: ActionResource,
 ): Promise<{ fields: Fields; sent?: Fields; sameAssignment: number[]; naming: { index: number; field: string }[] }> {
   const accepted = await readAccepted(client, chain);
-  const { action, changes } = await readAction(client, chain, asked, accepted);
+  const { action, changes, current } = await readAction(client, chain, asked, accepted);
   const sent = fieldsOf(action);
+  // An edit of all actions with this assignment waits for the turn of this action.
+  const waits = current.assignmentId !== asked.assignmentId && asked.assignmentId !== undefined;
+  const waiting = waits ? { platformAssignmentId: asked.assignmentId } : {};
   const others = 'platformAssignmentId' in sent ? sameAssignment(accepted, chain.actions, asked.index) : [];
-  const fields = asked.mends ? mergeFields(sent, changes) : sent;
+  const fields = asked.mends || waits ? mergeFields(sent, { ...changes, ...waiting }) : sent;
   const isOpen = (index: number) => chain.actions.some((one) => one.index === index && !hasEnded(one.state));
   const naming = accepted.flatMap((other) => {
     const of = other.index === asked.index ? fields : isOpen(other.index) ? fieldsOf(other) : {};

@@ -57,14 +57,19 @@ export class ShortFields {
     return { ...chain, actions };
   }
 
-  /** Adds the next step of an open chain. Reads the chain only if a pause can move a step. @param pauses - also ended pauses */
-  async addToListed(chain: ListedChain, pauses: readonly Pause[], read: () => Promise<ChainResource | undefined>) {
+  /** Adds the next step of an open chain. Reads the chain only if a person or a pause can have moved a step. */
+  async addToListed(
+    chain: ListedChain,
+    isSteered: boolean,
+    pauses: readonly Pause[], // also ended pauses
+    read: () => Promise<ChainResource | undefined>,
+  ) {
     if (chain.closedAt !== undefined) return chain;
     const { receivedAt } = chain;
     const accepted = (await this.#of(chain)).filter(({ at }) => at(receivedAt) > Date.parse(receivedAt));
     const isIn = (pause: Pause, time: number) => Date.parse(pause.since) <= time && isOn(pause, time);
     const canMove = accepted.some(({ at, needs }) => pausesOf(pauses, needs).some((pause) => isIn(pause, at(receivedAt))));
-    const whole = canMove ? await read() : undefined;
+    const whole = isSteered || canMove ? await read() : undefined;
     const { actions = [] } = whole
       ? await this.addTo(
           whole,

@@ -3,6 +3,7 @@
 import { type Client, isGrpcServiceError, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
 import { cancelRefusal, ended, isReopened, isRetry, type Refusal, refusalOf, type SteeringVerb } from '../chain/allowed-verbs.js';
 import type { Links } from '../chain/chain.js';
+import { hasEnded } from '../chain/outcome.js';
 import { type Actor, actorName } from '../contract/audit.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
 import { type Mend, resumeSignal, type Steering, signalOf } from '../contract/messages.js';
@@ -17,7 +18,7 @@ export interface SteerOptions {
   client: Client;
   links: Links;
   taskQueue: string; // for workflows that steer many chains
-  store: Pick<Store, 'audit' | 'causes' | 'companies'>; // the audit entry is written before the chain is steered
+  store: Pick<Store, 'audit' | 'causes' | 'chains' | 'companies'>; // the audit entry is written before the chain is steered
   admit?: AdmitRecipients; // checks and counts recipients that an edit adds; without it, there is no check
 }
 
@@ -71,7 +72,7 @@ export async function steerAction(
   const mended = fields && { fields: Object.keys(fields), confirmUnknown, allActions };
   const details = { chainId, index, seconds, ...mended, reopened: reopens || undefined };
   await store.audit.record({ actor, action: `chain.${verb}`, companyId, details });
-  return steer(reopens).catch(async (error: unknown) => {
+  const reopened = await steer(reopens).catch(async (error: unknown) => {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
     // The chain has just closed, but a failed action can still be retried.
     const closed = await readChain(client, links, companyId, chainId);
@@ -79,6 +80,12 @@ export async function steerAction(
     if (!closed || !ended) throw alreadyEnded(`chain ${chainId} has ended`);
     return steer(needsReopening(closed, ended, verb));
   });
+  const { platformAssignmentId: to } = fields ?? {};
+  const keeps = ({ index: other, assignmentId, state }: ActionResource) =>
+    other !== index && assignmentId === action.assignmentId && (!allActions || hasEnded(state));
+  const from = chain.actions.some(keeps) ? undefined : action.assignmentId;
+  await store.chains.steered({ companyId, chainId }, from, typeof to === 'string' ? to : undefined);
+  return reopened;
 }
 
 /** @throws Problem if the signal would have no effect. */

@@ -175,6 +175,57 @@ describe('lists of chains', () => {
   });
 });
 
+describe('an open chain', () => {
+  const base = ({ companyId }: { companyId: string }) => `/co/${companyId}/chains`;
+
+  it('is listed as one that found nobody, until a later send finds a worker', async () => {
+    const company = await stack.company();
+    const assignment = await stack.assignment();
+    const near = send(assignment, { groupId: '501', sendRadius: '0' });
+    const wide = send(assignment, { groupId: '501', sendRadius: '5000', delayInSeconds: '3000' });
+    const { chainId } = await company.start([near, wide, udf('T', { delayInSeconds: '3000' })]);
+    const chain = await company.action(chainId, 0, 'done');
+    assert.equal(chain.actions[0]?.result?.recipients, 0);
+    await listed(`${base(company)}?nobodyFound=true&status=running`, [chainId]);
+    await company.steer(chainId, 'runNow', 1);
+    await company.action(chainId, 1, 'done');
+    await listed(`${base(company)}?nobodyFound=true`, []);
+  });
+
+  it('is listed with the next step that is left, after a person ran a step or cancelled it', async () => {
+    const company = await stack.company();
+    const later = (seconds: number) => udf(`T-${seconds}`, { delayInSeconds: String(seconds) });
+    const { chainId } = await company.start([later(1000), later(2000), later(3000)]);
+    await company.action(chainId, 0, 'scheduled');
+    const next = async () => (await list(`${base(company)}?steps=true`)).items.map(({ next }) => next?.index);
+    assert.deepEqual(await next(), [0]);
+    await company.steer(chainId, 'runNow', 0);
+    await company.action(chainId, 0, 'done');
+    assert.deepEqual(await next(), [1]);
+    await company.steer(chainId, 'cancel', 1);
+    await company.action(chainId, 1, 'cancelled');
+    assert.deepEqual(await next(), [2]);
+  });
+
+  it('is listed with its new assignment after an edit of all actions; the fields of the other actions have it, too', async () => {
+    const company = await stack.company();
+    const assignment = await stack.assignment();
+    const { chainId } = await company.start([
+      send('404404', { groupId: '501' }),
+      send('404404', { groupId: '501', delayInSeconds: '3000' }),
+    ]);
+    await company.action(chainId, 0, 'needs-attention');
+    const fields = { platformAssignmentId: assignment };
+    assert.equal((await company.steer(chainId, 'mend', 0, { fields, allActions: true })).status, 202);
+    await company.action(chainId, 0, 'done');
+    const [chain] = await listed(`${base(company)}?assignmentId=${assignment}`, [chainId]);
+    assert.deepEqual(chain?.assignmentIds, [assignment]);
+    await listed(`${base(company)}?assignmentId=404404`, [chainId]);
+    const second = await (await ask(`${base(company)}/${chainId}/actions/1/fields`)).text();
+    assert.match(second, new RegExp(`"platformAssignmentId":"${assignment}"`));
+  });
+});
+
 describe('a chain without workers', () => {
   it('shows that it needs attention, and the outcomes of its delayed actions', async () => {
     const company = await stack.company();

@@ -8,7 +8,7 @@ import { before, it, mock } from 'node:test';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { chainListSchema, chainSchema } from '../../../src/contract/chain-resource.js';
 import { searchResponse } from '../../../src/contract/search.js';
-import type { ChainRow } from '../../../src/store/chains.js';
+import { type ChainRow, Chains } from '../../../src/store/chains.js';
 import { Collector } from '../../../src/temporal/collect.js';
 import { resetToFirst } from '../../end-to-end/resets.js';
 import { type Action, adminToken, decided, eventually, send, startStack, Unmet, udf } from '../../end-to-end/stack.js';
@@ -35,8 +35,9 @@ before(async () => {
     return taken ?? new Unmet('held by the collector of the worker');
   });
 });
-const newCollector = () =>
-  new Collector({ ...stack, endedMs: 0, store: { chains, leases: { take: async () => ({ release: async () => undefined }) } } });
+const leases = { take: async () => ({ release: async () => undefined }) };
+const restarted = { chains: new Chains(stack.database), leases };
+const newCollector = () => new Collector({ ...stack, endedMs: 0, addedMs: 0, store: restarted });
 const ask = (path: string, init: RequestInit = {}) =>
   fetch(`${stack.links.api}${path}`, {
     ...init,
@@ -179,6 +180,7 @@ it('opens the row of a chain that is retried after its end, and closes it again'
 });
 
 it('the collector misses nothing and writes nothing twice, if it is killed at any moment or an old backup is restored', async () => {
+  const { chains } = restarted;
   const company = await stack.company({ onFailure: 'continue' });
   const { companyId } = company;
   await collected(company, [], () => true);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, mock } from 'node:test';
 import { Keyring } from '../../../src/contract/encryption.js';
-import type { ChainRow, NewChainRow } from '../../../src/store/chains.js';
+import { type ChainRow, Chains, type NewChainRow } from '../../../src/store/chains.js';
 import type { Database } from '../../../src/store/database.js';
 import { createStore, type Store } from '../../../src/store/store.js';
 import { admin, keyring, newCompany, testDatabases } from '../../store/databases.js';
@@ -139,6 +139,23 @@ for (const { name, open, skip } of testDatabases) {
       }
       const all = await store.chains.list(undefined, { assignmentId: 'A' }, { limit: 200 });
       assert.ok(all.items.some((row) => row.companyId === other));
+    });
+
+    it('give the collector the ends that this process has just written, without a query; a restarted process asks', async () => {
+      const companyId = await newCompany(store);
+      const [end, open] = [rowOf(companyId, closed(0)), rowOf(companyId)];
+      store.chains.end(end);
+      await add(open);
+      await database.query('DELETE FROM chains WHERE company_id = $1 AND chain_id = $2', [companyId, end.chainId]);
+      const runs = (known: Awaited<ReturnType<Store['chains']['known']>>) =>
+        [...known.values()].map(({ chainId, runId }) => [chainId, runId]);
+      assert.deepEqual(runs(await store.chains.known([end, open])), [
+        [end.chainId, 'run-1'],
+        [open.chainId, undefined],
+      ]);
+      const restarted = new Chains(database);
+      assert.deepEqual(runs(await restarted.known([end, open])), [[open.chainId, undefined]]);
+      await restarted.close();
     });
 
     it('are deleted when they are older than the historyDays of their company, 400 if it has none; open rows stay', async () => {

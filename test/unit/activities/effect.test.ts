@@ -49,7 +49,10 @@ describe('a send that the platform of the company cannot do', () => {
     const rules = new Map([['7', { companyId: 'acme', relayId: '7', enabled: true, onUnknown: 'resend' }]]);
     const calls: unknown[] = [];
     const deps = {
-      store: { settings: { of: async () => ({ company: { ...company, platform }, rules, pauses: [] }) } },
+      store: {
+        settings: { of: async () => ({ company: { ...company, platform }, rules, pauses: [] }) },
+        chains: { sent: () => {} },
+      },
       connectors: {
         platformOf: () => ({
           severalCalls: true,

@@ -14,6 +14,7 @@ const store = {
   },
   settings: { of: () => assert.fail('nothing is mended') },
   causes: { heldFor: () => assert.fail('no cause is named') },
+  chains: { steered: async () => {} },
 };
 const order = { bulkId: 'b', verb: 'skip', actions: {}, by: 'admin' } as const;
 
