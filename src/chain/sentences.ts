@@ -5,6 +5,7 @@ import { delayText } from './durations.js';
 import type { Fields } from './fields.js';
 import { fieldText } from './fields.js';
 import { capital, cutShort, variablePattern } from './text.js';
+import { actionWords } from './words.js';
 
 /** Writes `${event.manager.email}` as `[manager email]`. */
 export function spoken(text: string): string {
@@ -90,4 +91,17 @@ export function whenWords(when: unknown): string {
   // Omits "the event's", because every property here belongs to the event.
   const condition = conditionWords(whenOf(when)).replaceAll("the event's ", '');
   return condition ? `For each event, ${condition}` : 'For every event';
+}
+
+/** The fields whose values are not words. */
+export const codedFields = ['delayInSeconds', 'actionCondition', 'if'];
+
+/** The value of a field in words: `30 minutes` for `1800`, `if draft` for `status==draft`. */
+export function valueText(field: string, value: unknown): string {
+  if (field === 'when') return whenWords(value);
+  if (value === undefined || value === '') return 'nothing';
+  const text = fieldText(value);
+  if (field === 'delayInSeconds') return spoken(delayText(text)) || 'immediately';
+  if (field === 'actionCondition' || field === 'if') return conditionWords(conditionOf({ [field]: value })).replace(/^if /, '');
+  return field === 'action' ? (actionWords[text] ?? text) : spoken(text);
 }

@@ -22,8 +22,11 @@ export const fieldWords: Record<string, string> = {
 const apiNames = Object.keys(fieldWords).filter((name) => /[A-Z]/.test(name)); // the others, such as `comment`, are also words
 const fieldNames = new RegExp(`\\b(${apiNames.join('|')})\\b`, 'g');
 
-/** Replaces the names of the API by the labels of the forms. For example `change “Group”` for `change groupId`. */
-export const labelled = (text: string): string => text.replace(fieldNames, (name) => `“${fieldWords[name]}”`);
+/** Replaces the names of the API by the labels of the forms: `change “Group”` for `change groupId`, `step 1` for `action 0`. */
+export const labelled = (text: string): string =>
+  text
+    .replace(fieldNames, (name) => `“${fieldWords[name]}”`)
+    .replace(/\baction (\d+)\b/g, (_, index: string) => `step ${Number(index) + 1}`);
 
 const effects: Record<string, [what: string, done: string]> = {
   platform_sendAssignment: ['The assignment', 'sent'],

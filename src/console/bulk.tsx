@@ -7,7 +7,7 @@ import type { Correction } from '../chain/correct.js';
 import { announce, ask, often, pageOf, path, Refused, useCompany, useResource } from './base.js';
 import type { Bulk, bulkPreviewSchema, ListedChain, z } from './types.js';
 import { Button, Choice, Confirm, Dialog, InTemporal, NotReady, ProblemNote, Said, State, Time, useDeed } from './ui/index.js';
-import { counted, namesOf, progressWords, verbMeanings, verbWords } from './words.js';
+import { counted, fieldWords, labelled, namesOf, progressWords, verbMeanings, verbWords } from './words.js';
 
 /** A decision about the chains with these ids, about all chains of a cause, or about all chains of a list. */
 export interface AskedOfChains {
@@ -43,16 +43,17 @@ const ways = { replace: 'Replace text', default: 'Fill in the field if it is emp
 function CorrectionDialog({ onClose, onGiven }: { onClose(): void; onGiven(correction: Correction): void }) {
   const way = useSignal<string>('replace');
   const [isReplace, isTrim] = [way.value === 'replace', way.value === 'trim'];
-  const given = ({ field = '', from = '', to = '' }) =>
-    onGiven({ field, ...(isReplace ? { replace: { from, to } } : isTrim ? { trim: true } : { default: to }) });
+  const field = useSignal('platformAssignmentId');
+  const given = ({ from = '', to = '' }) =>
+    onGiven({ field: field.value, ...(isReplace ? { replace: { from, to } } : isTrim ? { trim: true } : { default: to }) });
   const shared = { maxLength: 1000, autocomplete: 'off' } as const;
   const fields = {
-    field: { label: 'Field', hint: 'The name of the field in the request, such as cfValue.', required: true, ...shared },
     ...(isReplace && { from: { label: 'Old text', required: true, ...shared } }),
     ...(!isTrim && { to: { label: 'New text', required: !isReplace, ...shared } }),
   };
   return (
     <Confirm title="Edit many actions" verb="Preview" fields={fields} onClose={onClose} onConfirm={given}>
+      <Choice label="Field" of={field} options={Object.entries(fieldWords)} />
       <Choice label="Change" of={way} options={Object.entries(ways)} />
     </Confirm>
   );
@@ -100,7 +101,7 @@ function MendLine({ field, mend: { chainId, index, before, after, problem } }: {
   return (
     <li>
       <span class="soft small">
-        {chainId.slice(0, 8)}, step {index + 1}: <code>{field}</code>
+        {chainId.slice(0, 8)}, step {index + 1}: {field && (fieldWords[field] ?? field)}
       </span>{' '}
       {before !== undefined && <del>{text(before)}</del>} {after !== undefined && '→ '}
       {after !== undefined && <ins>{text(after)}</ins>}
@@ -135,7 +136,7 @@ function BulkProgress({ bulk: begun, onClose }: { bulk: Bulk; onClose(): void })
       <p>{progressWords(bulk)}</p>
       {progress?.failures.map(({ workflowId, error }) => (
         <p key={`${workflowId} ${error}`} class="note bad">
-          <a href={pageOf.chain(companyId, workflowId.split(':')[2] ?? '')}>Open the chain</a>: <Said text={error} />
+          <a href={pageOf.chain(companyId, workflowId.split(':')[2] ?? '')}>Open the chain</a>: <Said text={labelled(error)} />
         </p>
       ))}
       <ProblemNote refused={asking.refused.value} />

@@ -10,7 +10,7 @@ import { deedOf } from './story.js';
 import type { ActionResource, ChainResource, NoticeText } from './types.js';
 import { Asked, Failure, FieldList, Moment, now, Said, State, Time } from './ui/index.js';
 import { Verbs } from './verbs.js';
-import { counted, durationText, failureTitle, toneOf, verbWords } from './words.js';
+import { counted, durationText, failureTitle, fieldWords, labelled, toneOf, verbWords } from './words.js';
 
 /** `at`: when the action ran or will run. */
 export type Step = { chain: ChainResource; action: ActionResource; at: string };
@@ -131,7 +131,7 @@ function StepBody({ chain, action, onDone }: Pick<Step, 'chain' | 'action'> & { 
         {!hasEnded(state) && <Moment name="Fails if nobody decides" at={action.heldUntil} distance />}
       </dl>
       {result?.note && <Said look="small" text={`Note: ${result.note}`} />}
-      {reason && reason !== error?.message && <Said look="reason" text={reason} />}
+      {reason && reason !== error?.message && <Said look="reason" text={labelled(reason)} />}
       {error && isPast && <Said look="soft small" text={`Earlier error: ${failureTitle(error)}`} />}
       {error && !isPast && <Failure of={error} />}
       <Verbs chain={chain} action={action} onDone={onDone} />
@@ -158,13 +158,13 @@ function StepBody({ chain, action, onDone }: Pick<Step, 'chain' | 'action'> & { 
           )}
         </Asked>
       )}
-      <Asked<{ fields: Fields }> summary="Fields" path={`${at}/fields`}>
+      <Asked<{ fields: Fields }> summary="All values of this step" path={`${at}/fields`}>
         {({ fields }) => <FieldList fields={Object.entries(fields).filter(([name]) => !fixedFields.includes(name))} />}
       </Asked>
       {steered.map(({ at, by, verb, fields = [] }) => (
         <p key={at} class="soft small">
-          {by}: {verbWords[verb]}
-          {fields.length > 0 && ` (${fields.join(', ')})`}, <Time at={at} />
+          {by}: {verb === 'mend' ? 'changed' : verbWords[verb]}
+          {fields.length > 0 && ` ${fields.map((name) => fieldWords[name] ?? name).join(', ')}`}, <Time at={at} />
         </p>
       ))}
     </>

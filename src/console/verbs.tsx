@@ -31,9 +31,10 @@ const minutes = {
   ...{ hint: 'Other actions keep their times.', first: '30', required: true },
   ...({ type: 'number', min: '0', max: '527040', step: 'any' } as const),
 };
-/** What a dialog asks before a decision. Retry and Run now act immediately. */
+/** What a dialog asks before a decision. Retry acts immediately. */
 const questions: Partial<Record<SteeringVerb, Pick<ConfirmProps, 'verb' | 'danger' | 'fields' | 'about'>>> = {
   skip: { verb: 'Skip', about: 'This action will not run. The chain continues with the next action.' },
+  runNow: { verb: 'Run now', about: 'The relay runs this action now, before its time. You cannot undo this.' },
   cancel: { verb: 'Cancel the action', danger: true, about: cancelling },
   reschedule: { verb: 'Reschedule', fields: { minutes: { label: 'Minutes from now', ...minutes } } },
 };

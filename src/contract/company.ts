@@ -10,6 +10,7 @@ import { isLoopback } from './loopback.js';
 import { named, namedStrict, optionalFlag } from './named.js';
 import type { SetByCompany } from './notify.js';
 import { httpsUrl, httpUrl, isWebhookSecret, label, notifyRequest, notifySchema, prose, setByCompanySchema } from './notify.js';
+import { ruleSchema } from './rule.js';
 import { encrypted, mask, secret } from './secrets.js';
 import { platformTemplates, ticketingTemplates } from './templates.js';
 
@@ -258,7 +259,7 @@ export type Simulators = z.infer<typeof simulatorsSchema>;
 export const companyFactsSchema = companySchema
   .pick({ companyId: true, name: true, timeZone: true })
   .extend({
-    rules: z.array(z.object({ relayId: z.string(), name: z.string(), enabled: z.boolean() })),
+    rules: z.array(ruleSchema.pick({ relayId: true, name: true, enabled: true, published: true })),
     ...pausesResponse.shape,
     webUi: z.url().optional().describe("The link to the company's workflows in Temporal's Web UI, for operators."),
     simulators: simulatorsSchema

@@ -139,7 +139,7 @@ export const environment = z.object({
   RELAY_NOTICES_PER_TEN_MINUTES: count(20),
   // The limits of docs/limits.md.
   RELAY_RATE_LIMIT_PER_MINUTE: count(600),
-  RELAY_LISTS_PER_MINUTE: count(60),
+  RELAY_LISTS_PER_MINUTE: count(240),
   RELAY_READS_PER_MINUTE: count(300),
   RELAY_STEERING_PER_MINUTE: count(300),
   RELAY_ACTIONS_PER_DAY: count(200_000),

@@ -51,8 +51,8 @@ export function ConditionRows({ condition: stored, textOf, subjects, problem, on
       )}
       {text !== undefined && (
         <JsonArea
-          label="Expression (CEL)"
-          hint={`For example ${of === 'event' ? '' : 'assignment.status == "draft" && '}event.priority > 2.`}
+          label="Condition as a formula"
+          hint={`The language is CEL. For example ${of === 'event' ? '' : 'assignment.status == "draft" && '}event.priority > 2.`}
           {...{ rows: 2, value: text, onText: (text) => change({ ...condition, text }) }}
         />
       )}
@@ -63,7 +63,7 @@ export function ConditionRows({ condition: stored, textOf, subjects, problem, on
         ) : (
           <>
             <Button onClick={add}>{rows.length === 0 ? 'Add a condition' : 'Add another condition'}</Button>
-            <Button {...{ class: 'quiet', onClick: asText }}>Write the condition in CEL</Button>
+            <Button {...{ class: 'quiet', onClick: asText }}>Write a formula</Button>
           </>
         )}
       </p>

@@ -1,9 +1,7 @@
 /** Shows contents as sentences, and what differs between two contents, step by step and field by field. */
 
-import { conditionOf } from '../../chain/comparisons.js';
-import { delayText } from '../../chain/durations.js';
-import { fieldText, isObject } from '../../chain/fields.js';
-import { conditionWords, sentenceOf, spoken, whenWords } from '../../chain/sentences.js';
+import { isObject } from '../../chain/fields.js';
+import { sentenceOf, valueText, whenWords } from '../../chain/sentences.js';
 import { capital } from '../../chain/text.js';
 import type { ContentsDiff } from '../types.js';
 import { actionWords } from '../words.js';
@@ -21,16 +19,6 @@ export function Sentences({ of: { when, cards } }: { of: Draft }) {
       </ol>
     </>
   );
-}
-
-/** The value of a field, in the words of the cards. */
-function valueText(field: string, value: unknown): string {
-  if (field === 'when') return whenWords(value);
-  if (value === undefined || value === '') return 'nothing';
-  const text = fieldText(value);
-  if (field === 'delayInSeconds') return spoken(delayText(text)) || 'immediately';
-  if (field === 'actionCondition' || field === 'if') return conditionWords(conditionOf({ [field]: value }));
-  return field === 'action' ? (actionWords[text] ?? text) : spoken(text);
 }
 
 function variableText(_: string, value: unknown): string {

@@ -51,7 +51,7 @@ export function EventSide({ example }: { example: Signal<Fields | undefined> | u
         ))}
         {seen.event[0] && (
           <Picker
-            {...{ label: 'Add a value by its path in the event', hint: 'The steps can refer to the value by its name.' }}
+            {...{ label: 'Add a value of the event', hint: 'Choose its place in the event. Then the steps can use the value.' }}
             {...{ offers: offersOf(seen.event[0]), onPick: add }}
           />
         )}
@@ -90,13 +90,13 @@ function VariableFields({ name, problem }: { name: string; problem: string }) {
     change({ ...draft, variables: { ...draft.variables, [name]: next } }, `${name} ${about}`);
   const [event] = seen.event;
   const value = event && variable.path !== '' ? propertyOf(event, variable.path) : undefined;
-  const inLast = value === undefined ? 'The last event has no value at this path.' : `In the last event: ${valueWords(value)}`;
+  const inLast = value === undefined ? 'The last event has no value at this place.' : `In the last event: ${valueWords(value)}`;
   return (
     <fieldset class="value">
       <legend>{variableWords(name)}</legend>
       <Suggested
-        {...{ label: 'Path in the event', problem, offers: offersOf(event ?? {}), value: variable.path }}
-        hint={event ? inLast : 'For example workorder.id. After the first event, you can choose the path from a list.'}
+        {...{ label: 'Place in the event', problem, offers: offersOf(event ?? {}), value: variable.path }}
+        hint={event ? inLast : 'For example workorder.id. After the first event, you can choose the place from a list.'}
         onText={(text) => set({ ...variable, path: text.trim() }, 'path')}
       />
       <Select

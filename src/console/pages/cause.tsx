@@ -21,7 +21,7 @@ export function CausePage({ causeId }: { causeId: string }) {
         <>
           <CauseCard cause={known} isOpen onAsk={askAll} onDone={cause.refresh} />
           <Table
-            caption="The actions with this problem"
+            {...{ caption: 'The actions with this problem', named: 1 }}
             columns={['Chain', 'Assignment', 'Since', 'Deadline, or solved at']}
             rows={known.items.map(({ chainId, index, assignmentId, since, heldUntil, endedAt }) => {
               const action = <a href={pageOf.chain(companyId, chainId)}>Open the chain</a>;

@@ -16,7 +16,7 @@ import { stepsOf, Timeline } from '../timeline.js';
 import type { ActionResource, ChainList, ChainResource, DraftResponse, fromListsResponse, z } from '../types.js';
 import { Confirm, DeedButton, Known, LinkRow, NotReady, Opener, useDeed } from '../ui/index.js';
 import { Badge, Fact, FieldList, InTemporal, Moment, Said, State } from '../ui/text.js';
-import { counted, timeText } from '../words.js';
+import { counted, stateWords, timeText } from '../words.js';
 
 /** @returns the chain, and its title. For example `Assignment 1003, Night shift, 14:03:22`. */
 function useChain(chainId: string) {
@@ -141,8 +141,8 @@ function Links({ name, of }: { name: string; of: [href: string, words: string][]
 function useAnnounced({ status, actions }: ChainResource): void {
   const before = useRef<ReadonlyMap<string, string> | undefined>(undefined);
   const states = new Map([
-    ['The chain', status as string],
-    ...actions.map((action) => [`${action.index + 1}. ${deedOf(action)}`, action.state] as const),
+    ['The chain', stateWords(status)],
+    ...actions.map((action) => [`${action.index + 1}. ${deedOf(action)}`, stateWords(action.state, action.result)] as const),
   ]);
   useEffect(() => {
     const changed = [...states].filter(([what, state]) => before.current && before.current.get(what) !== state);

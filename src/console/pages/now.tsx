@@ -173,10 +173,11 @@ export function FirstRun() {
   const settings = useResource<StoredCompany>(may('manage') ? path`/admin/companies/${companyId}` : undefined, seldom).data.value;
   if (!may('author') || !items || items.length > 1) return null;
   const [rule, chain] = [rules[0], items[0]];
+  const toDraft = rule ? pageOf.draft(companyId, rule.relayId) : pageOf.compose(companyId);
   const toRule = rule && pageOf.rule(companyId, rule.relayId);
   const toChain = chain && pageOf.chain(companyId, chain.chainId);
   const steps: [isDone: boolean, words: string, help: string, href: string | undefined][] = [
-    [!!rule, 'Write a rule', 'A rule says what happens when an event arrives.', pageOf.compose(companyId)],
+    [!!rule?.published || !!chain, 'Write and publish a rule', ruleHelp, toDraft],
     [!!chain, 'Send a test event', testHelp, toRule],
     [!!chain && chain.status !== 'running', 'Watch the chain', 'A chain is what the rule does for one event.', toChain],
   ];
@@ -199,4 +200,5 @@ export function FirstRun() {
 }
 
 const platformHelp = 'The relay sends assignments there, and asks for their status.';
+const ruleHelp = 'A rule says what happens when an event arrives.';
 const testHelp = 'The page of the rule has the address for events. Or press a button of the pretend platform on this machine.';

@@ -166,7 +166,7 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
     <Section title="Proposed repair" look="">
       <p>
         {actions.length === 0
-          ? "There is no proposal. Fix the webhook's template, then send the event from the platform again."
+          ? 'There is no proposal. Correct the text in the settings of the webhook, then send the event from the platform again.'
           : 'This repair is a guess. Read it carefully before you send it: text from the event may have added unwanted parts.'}
       </p>
       <ol class="rail">

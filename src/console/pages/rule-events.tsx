@@ -54,7 +54,7 @@ export function EventTable({ relayId, events }: { relayId: string; events: reado
     <Table
       caption="Events"
       columns={['Received', 'Assignment', 'Result', 'Version']}
-      named={3}
+      named={1}
       empty="No event has arrived. The page of the rule has the address for your platform."
       rows={events.map((event) => {
         const received = <Time at={event.receivedAt} distance />;

@@ -18,8 +18,9 @@ const columns: Record<string, (rule: Row) => ComponentChildren> = {
   'Failed the week before': ({ before }) => share(before.failed, before.chains),
   'Needs attention': ({ held }) => held,
   'Nobody found': ({ nobody }) => nobody,
-  Duration: ({ p95, chains }) => p95 !== undefined && chains >= 20 && `95 of 100 chains ended within ${withinText(p95)}`,
-  Quiet: ({ quietSince, lastEvent }) => quietSince && <Silence last={lastEvent} look="error" />,
+  Duration: ({ p95, chains }) =>
+    p95 !== undefined && chains >= 20 ? `95 of 100 chains ended within ${withinText(p95)}` : 'too few chains',
+  'Missing events': ({ quietSince, lastEvent }) => quietSince && <Silence last={lastEvent} look="error" />,
 };
 
 function Name({ of: { relayId, name, enabled } }: { of: Row }) {

@@ -55,7 +55,7 @@ const keyField = {
   ...{ label: "The sender's key", hint: 'Your platform shows the key beside the webhook.' },
   ...({ type: 'password', autocomplete: 'new-password', required: true } as const),
 };
-const itsNumber = 'Path of the event number';
+const itsNumber = 'Place of the event number';
 const inNumber = 'For example event.id. If a second event has the same number, the relay does not run it.';
 const listWays = Object.entries({ no: 'run the steps', yes: 'refuse the list' });
 const inDays = 'With 0, the relay keeps no events, so you cannot try changes.';

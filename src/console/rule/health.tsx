@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import { path, query, seldom, useCompany, useResource } from '../base.js';
 import type { RuleHealth } from '../types.js';
-import { Choice, FieldList, Known, Section, Silence } from '../ui/index.js';
+import { Choice, FieldList, Known, Section, Silence, Time } from '../ui/index.js';
 import { counted, durationText, failureWords, timeText, withinText } from '../words.js';
 
 const periods = { 'day-90': '90 days, by day', 'day-28': '28 days, by day', 'hour-7': '7 days, by hour', 'hour-1': '24 hours' };
@@ -39,8 +39,8 @@ export function Health({ relayId }: { relayId: string }) {
                 </p>
               )}
               <FieldList fields={Object.entries(facts)} />
-              <Bars name="Events, with failed chains in red" bars={counts} />
-              <Bars name="Time from event to end: 95 of 100 chains ended within this time." bars={times} />
+              <Bars name="Events. Red: failed chains." bars={counts} />
+              <Bars name="Time from the event to the end of the chain." bars={times} />
               {causes.length > 0 && <p>Causes: {causesText}</p>}
             </>
           );
@@ -58,8 +58,9 @@ export const share = (part: number, whole: number): string =>
 type Bar = { at: string; size: number; bad: number; wait?: number; words: string };
 
 export function Bars({ name, bars }: { name: string; bars: readonly Bar[] }) {
-  const most = Math.max(...bars.map(({ size }) => size), 0);
-  if (most === 0) return null;
+  const [top] = bars.toSorted((one, other) => other.size - one.size);
+  if (!top?.size) return null;
+  const most = top.size;
   const times = bars.map(({ at }) => Date.parse(at));
   const [first = 0, last = 0] = [times[0], times.at(-1)];
   const step = Math.min(86_400_000, ...times.slice(1).map((time, place) => time - (times[place] ?? 0)));
@@ -67,7 +68,7 @@ export function Bars({ name, bars }: { name: string; bars: readonly Bar[] }) {
   const label = bars.map(({ words }) => words).join('; ');
   return (
     <figure>
-      <figcaption class="soft small">{name}</figcaption>
+      <figcaption class="soft small">{`${name} Highest: ${top.words}.`}</figcaption>
       <svg viewBox="0 0 100 20" width="100%" height="6rem" preserveAspectRatio="none" role="img" aria-label={label}>
         {bars.map(({ at, size, bad, wait = 0, words }, place) => {
           const x = width * Math.round(((times[place] ?? 0) - first) / step);
@@ -84,6 +85,9 @@ export function Bars({ name, bars }: { name: string; bars: readonly Bar[] }) {
           );
         })}
       </svg>
+      <p class="row spread soft small" aria-hidden="true">
+        <Time at={bars[0]?.at} /> <Time at={bars.at(-1)?.at} />
+      </p>
     </figure>
   );
 }

@@ -4,6 +4,7 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { ActionState, ChainStatus } from '../../chain/outcome.js';
+import { codedFields, valueText } from '../../chain/sentences.js';
 import { fieldWords, labelled } from '../../chain/words.js';
 import { CompanyContext, type Resource, useCompany } from '../base.js';
 import { editText } from '../fields.js';
@@ -118,7 +119,7 @@ export function FieldList({ fields }: { fields: readonly [name: string, value: u
   return (
     <dl class="facts small">
       {fields.map(([name, value]) => (
-        <Fact name={fieldWords[name] ?? name}>{editText(value)}</Fact>
+        <Fact name={fieldWords[name] ?? name}>{codedFields.includes(name) ? valueText(name, value) : editText(value)}</Fact>
       ))}
     </dl>
   );

@@ -149,7 +149,7 @@ async function composing(): Promise<void> {
 
     await page.locator('summary', { hasText: 'Values from the event' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByLabel('Path in the event').fill('workorder.id');
+    await page.getByLabel('Place in the event').fill('workorder.id');
     const stops = page.getByRole('list', { name: 'Timeline of the steps' }).getByRole('listitem');
     await stops.nth(2).getByText('1:00').waitFor();
     assert.match((await stops.first().textContent()) ?? '', /^0:00 Send to groups 501 and 502 within 5 miles reaches nobody/);

@@ -201,7 +201,7 @@ async function lookAround(): Promise<void> {
     await page
       .getByRole('article')
       .filter({ hasText: 'does not exist at the assignment platform' })
-      .getByText('Fields', { exact: true })
+      .getByText('All values of this step', { exact: true })
       .click();
     await reads(page, 'Assignment number');
     await page.getByText('Notice', { exact: true }).click();
@@ -294,7 +294,7 @@ async function lookAround(): Promise<void> {
     await page.getByText('All 3 chains', { exact: true }).click();
     await click(page, /^Edit and retry all 3/);
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Field').fill('externalSystemTicketId');
+    await dialog.getByLabel('Field', { exact: true }).selectOption('externalSystemTicketId');
     await dialog.getByLabel('Change').selectOption('default');
     await dialog.getByLabel('New text').fill('7003');
     await dialog.getByRole('button', { name: 'Preview' }).click();
