@@ -260,7 +260,7 @@ async function lookAround(): Promise<void> {
     await dialog.getByLabel('Ticket field').fill('Dispatched');
     await dialog.getByRole('button', { name: 'Save and retry' }).click();
     await page.getByText('completed', { exact: true }).waitFor();
-    await reads(page, /: Edit and retry \(.*externalSystemTicketId.*\)/);
+    await reads(page, /: changed .*Ticket/);
 
     await go(page, `${home}/refused/${refusal?.rejectedId}`);
     await click(page, /^Edit and send/);

@@ -71,12 +71,10 @@ it('the console proposes how often a rule expects an event, and shows a quiet ru
   assert.match(mail?.Subject ?? '', /No event for 3 h/);
   await page.reload();
   await health.getByText('The rule is quiet: no event for').waitFor();
-  if (process.env.RELAY_PICTURES) await page.screenshot({ path: `${process.env.RELAY_PICTURES}/rule.png`, fullPage: true });
   await page.goto(`${stack.links.api}/companies/${companyId}/rules`);
   const row = page.getByRole('row', { name: /Test rule/ });
   await row.getByText('no event for').waitFor();
   assert.deepEqual(await obstacles(page), []);
-  if (process.env.RELAY_PICTURES) await page.screenshot({ path: `${process.env.RELAY_PICTURES}/rules.png`, fullPage: true });
   const download = page.waitForEvent('download');
   await page.goto(`${stack.links.api}/companies/${companyId}/rules/${relayId}/events`);
   await page.getByRole('link', { name: 'CSV' }).click();
