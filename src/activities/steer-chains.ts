@@ -20,7 +20,7 @@ import { heldForCause } from '../temporal/bulk.js';
 import { correctAction, readAccepted } from '../temporal/mend.js';
 import { describeChain, isBusy } from '../temporal/read.js';
 import { admitRecipients } from '../temporal/recipients.js';
-import { retryChain } from '../temporal/steer.js';
+import { changesSteps, retryChain } from '../temporal/steer.js';
 import type { Deps } from './effect.js';
 
 interface SteeringDeps extends Pick<Deps, 'client' | 'log'> {
@@ -139,7 +139,7 @@ async function steer(
       }
       outcome.actions += 1;
     }
-    if (outcome.actions > 0) await store.chains.steered({ companyId, chainId });
+    if (outcome.actions > 0 && changesSteps(verb)) await store.chains.steered({ companyId, chainId });
     return outcome.actions > 0 ? addStates(outcome, isSteered) : outcome;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError || error instanceof Problem) return steeredOnly(0);

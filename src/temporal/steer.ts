@@ -84,9 +84,12 @@ export async function steerAction(
   const keeps = ({ index: other, assignmentId, state }: ActionResource) =>
     other !== index && assignmentId === action.assignmentId && (!allActions || hasEnded(state));
   const from = chain.actions.some(keeps) ? undefined : action.assignmentId;
-  await store.chains.steered({ companyId, chainId }, from, typeof to === 'string' ? to : undefined);
+  if (changesSteps(verb)) await store.chains.steered({ companyId, chainId }, from, typeof to === 'string' ? to : undefined);
   return reopened;
 }
+
+/** Whether lists must read the steps again after this verb. */
+export const changesSteps = (verb: SteeringVerb) => verb !== 'retry' && verb !== 'skip';
 
 /** @throws Problem if the signal would have no effect. */
 function needsReopening(chain: ChainResource, action: ActionResource, verb: SteeringVerb): boolean {

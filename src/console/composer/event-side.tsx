@@ -39,7 +39,7 @@ export function EventSide({ example }: { example: Signal<Fields | undefined> | u
   };
   return (
     <>
-      <Fold look="card step" isNeeded={problem !== ''} summary={whenWords(when)}>
+      <Fold look="card step" isNeeded={problem !== ''} summary={`Starts ${whenWords(when).replace('F', 'f')}`}>
         <ConditionRows
           {...{ condition: whenOf(when), textOf: whenText, subjects: ['event'], problem }}
           onChange={(next) => setWhen(whenText(next))}
