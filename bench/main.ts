@@ -98,7 +98,8 @@ async function measure(): Promise<void> {
 
   async function measureOne(row: Row, name: SideName): Promise<void> {
     if (row.besideClear && !surroundings.databaseUrl) throw new Error('this row needs --database-url');
-    const side = await startSide(name, row.besideClear ? { ...surroundings, separate: true } : surroundings);
+    const at = row.besideClear ? { ...surroundings, separate: true } : surroundings;
+    const side = await startSide(name, at, row.besideLists);
     running.push(() => side.stop());
     const trial = new Trial(
       side,

@@ -67,7 +67,8 @@ const secrets = {
   RELAY_SECRET: randomBytes(32).toString('hex'),
 };
 
-export async function startSide(name: SideName, at: Surroundings): Promise<Side> {
+/** @param withEvents - creates the rule with contents, too. Otherwise both sides have the same company and rule. */
+export async function startSide(name: SideName, at: Surroundings, withEvents = false): Promise<Side> {
   const port = await freePort('127.0.0.1');
   const url = `http://127.0.0.1:${port}`;
   const taskQueue = `bench-${name}-${randomBytes(6).toString('hex')}`;
@@ -117,8 +118,7 @@ export async function startSide(name: SideName, at: Surroundings): Promise<Side>
   const stop = async () => void (await Promise.all(processes.map(({ child }) => end(child))));
   try {
     await untilReady(url, processes);
-    const knowsEvents = name !== 'before';
-    if (name !== 'bare') for (const company of ['bench', 'neighbour']) await setUp(url, company, at.platformUrl, knowsEvents);
+    if (name !== 'bare') for (const company of ['bench', 'neighbour']) await setUp(url, company, at.platformUrl, withEvents);
   } catch (error) {
     await stop();
     throw error;
@@ -152,7 +152,7 @@ async function untilReady(url: string, processes: { child: ChildProcess; log: st
 }
 
 /** Creates a company and its rule if they do not exist yet. */
-async function setUp(url: string, company: string, platformUrl: string, knowsEvents: boolean): Promise<void> {
+async function setUp(url: string, company: string, platformUrl: string, withEvents: boolean): Promise<void> {
   const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
   const ask = async (method: string, path: string, body: unknown) => {
     const answer = await fetch(`${url}/admin/companies/${path}`, { method, headers, body: JSON.stringify(body) });
@@ -162,7 +162,7 @@ async function setUp(url: string, company: string, platformUrl: string, knowsEve
   const platform = { kind: 'http', baseUrl: platformUrl };
   await ask('PUT', company, { name: company, notify: { emails: ['admin@bench.example'] }, platform });
   await ask('POST', `${company}/rules`, { name: 'Bench', ...rule });
-  if (!knowsEvents) return;
+  if (!withEvents) return;
   await ask('POST', `${company}/rules`, { name: 'Bench of events', ...eventRule });
   await ask('PUT', `${company}/rules/2/draft`, { revision: 0, contents }); // 409 if an earlier row saved the draft
   await ask('POST', `${company}/rules/2/publish`, { revision: 1 });
