@@ -19,13 +19,14 @@ import {
   type ListedChain,
   noticeTextSchema,
 } from '../contract/chain-resource.js';
+import { isAssignmentAlone } from '../contract/messages.js';
 import { anyObject, chainIdPattern, chainIdText, named, namedStrict, onlyTrue, optionalFlag } from '../contract/named.js';
 import { Problem } from '../contract/problem.js';
 import { standingWords } from '../notices/chain-words.js';
 import { chainPlace, type ListedRow } from '../store/chains.js';
 import { findChains, isSteeringMany, previewMends, readBulk, steerChains } from '../temporal/bulk.js';
 import { chainFilterSchema } from '../temporal/list.js';
-import { readFields } from '../temporal/mend.js';
+import { readFields, renameTexts } from '../temporal/mend.js';
 import { readChain } from '../temporal/read.js';
 import { ShortFields } from '../temporal/short-fields.js';
 import { cancelChain, steerAction } from '../temporal/steer.js';
@@ -60,6 +61,9 @@ const mendRequest = namedStrict('Mend', {
     'Only for an edit of `platformAssignmentId`: also edits all other actions of the chain that have not ended and have the same ' +
       'assignment.',
   ),
+  texts: optionalFlag.describe(
+    'Like `allActions`, and replaces the old id in the texts of these actions and of this action. See `naming` of the fields.',
+  ),
 });
 const fieldsSchema = named('ActionFields', {
   chainId: z.string(),
@@ -68,8 +72,8 @@ const fieldsSchema = named('ActionFields', {
   sent: anyObject.optional().describe('The fields as they were in the request, if somebody has edited the action.'),
   sameAssignment: sameAssignment.describe('The indexes of other open actions with the same `platformAssignmentId`.'),
   naming: z
-    .array(z.object({ index: z.int(), field: z.string() }))
-    .describe('The texts of open actions that contain the assignment id. An edit of the id does not change these texts.'),
+    .array(z.object({ index: z.int(), field: z.string(), fixed: onlyTrue.describe('`texts` does not change this field.') }))
+    .describe('The texts of open actions that contain the assignment id. An edit of the id changes them only with `texts`.'),
 });
 const steeredAnswer = z.object({
   chainId: z.string(),
@@ -277,7 +281,9 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
       problems: [...steeringProblems, 'not-confirmed', 'quota-exceeded'],
       async handle(c, { companyId, chainId, index, actor }) {
         const { chain, action } = await actionOf(companyId, chainId, index);
-        const asked = await readTexts(c, mendRequest);
+        const { texts, ...given } = await readTexts(c, mendRequest);
+        const all = texts && isAssignmentAlone(given.fields) && (await renameTexts(options.client, chain, action, given));
+        const asked = { ...given, allActions: given.allActions || texts, ...all };
         const moves = 'platformAssignmentId' in asked.fields && !asked.allActions;
         const left = moves ? (await fieldsOf(chain, action)).sameAssignment : [];
         const reopened = await steerAction(steering, companyId, chain, action, { verb: 'mend', ...asked }, actor);

@@ -17,10 +17,13 @@ export const fixedFields: readonly string[] = ['action', 'relayId', 'relayAccess
 export const mergeFields = (fields: Fields, changes: Fields): Fields =>
   Object.fromEntries(Object.entries({ ...fields, ...changes }).filter(([, value]) => value !== null));
 
-/** The names of the fields whose text contains the assignment id as a whole word. An edit of the id does not change these texts. */
-export function fieldsNaming(id: string, fields: Fields): string[] {
-  const isNamed = (text: string) =>
-    text.split(id).some((part, place, parts) => place > 0 && !/\w$/.test(parts[place - 1] ?? '') && !/^\w/.test(part));
+/** The fields whose text contains the assignment id as a whole word, with the id `to` in its place. An element of a list stays one. */
+export function fieldsNaming(id: string, fields: Fields, to = ''): Fields {
+  const word = new RegExp(`(?<!\\w)${id.replace(/[^\w\s]/g, '\\$&')}(?!\\w)`, 'g');
+  const renamed = (value: unknown): unknown =>
+    Array.isArray(value) ? value.map(renamed) : typeof value === 'string' ? value.replace(word, () => to) : value;
   const others = Object.entries(fields).filter(([name]) => name !== 'platformAssignmentId' && !fixedFields.includes(name));
-  return id === '' ? [] : others.filter(([, value]) => isNamed(fieldText(value))).map(([name]) => name);
+  const changed = others.map(([name, value]) => [name, value, renamed(value)] as const);
+  const naming = id === '' ? [] : changed.filter(([, before, after]) => fieldText(before) !== fieldText(after));
+  return Object.fromEntries(naming.map(([name, , after]) => [name, after]));
 }

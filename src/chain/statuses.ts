@@ -75,9 +75,9 @@ export class Statuses {
     this.version += 1;
   }
 
-  /** Adds a person's decision. Keeps only the last twenty decisions. */
-  steer(index: number, by: string, verb: SteeringVerb, fields?: string[]): void {
-    const steered = { at: this.time(), by, verb, ...(fields && { fields }) };
+  /** Adds a person's decision. Keeps only the last twenty decisions. @param at - the time of the decision. By default, now. */
+  steer(index: number, by: string, verb: SteeringVerb, fields?: string[], at = this.time()): void {
+    const steered = { at, by, verb, ...(fields && { fields }) };
     this.update(index, { steered: [...(this.of(index).steered ?? []), steered].slice(-20) });
   }
 

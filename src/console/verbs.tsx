@@ -129,29 +129,37 @@ export function FieldInputs({ fields, texts, issues, at, labels = {} }: FieldInp
   return <>{names.filter((name) => !fixedFields.includes(name)).map(editor)}</>;
 }
 
-type Editable = { fields: Fields; sameAssignment: number[]; naming: { index: number; field: string }[] };
+type Editable = { fields: Fields; sameAssignment: number[]; naming: { index: number; field: string; fixed?: true }[] };
 type MendProps = Pick<VerbsProps, 'chain' | 'action' | 'onDone'> & Pick<ConfirmProps, 'children' | 'onClose'>;
 
 function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: MendProps) {
   const { companyId } = useCompany();
   const at = path`/co/${companyId}/chains/${chainId}/actions/${String(action.index)}`;
   const read = useSignal<Editable | undefined>(undefined);
-  const [texts, isUnchanged] = [useSignal<Record<string, string>>({}), useSignal(false)];
+  const [typed, isUnchanged] = [useSignal<Record<string, string>>({}), useSignal(false)];
   const deed = useDeed();
   const load = async () => (read.value = await ask('GET', `${at}/fields`));
   useEffect(() => void deed.run(load), []);
   const dialog = { title: `Edit: ${deedOf(action)}`, ...deed, onClose };
   if (!read.value) return <NotReady {...dialog}>Loading the fields…</NotReady>;
   const { fields, sameAssignment, naming } = read.value;
-  const changes = changesOf(fields, texts.value);
+  const changes = changesOf(fields, typed.value);
   const count = Object.keys(changes).length;
   const [others, named] = 'platformAssignmentId' in changes ? [sameAssignment, naming] : [[], []];
   const kept = named.filter(({ index, field }) => index !== action.index || !(field in changes));
-  const oldTexts = kept.map(({ index, field }) => `${fieldWords[field] ?? field} of step ${index + 1}`).join(', ');
+  const textsOf = (isFixed: boolean) =>
+    kept
+      .filter(({ fixed = false }) => fixed === isFixed)
+      .map(({ index, field }) => `${fieldWords[field] ?? field} of step ${index + 1}`)
+      .join(', ');
+  const [texts, fixed] = [textsOf(false), textsOf(true)];
+  const also = [others.length > 0 && `the assignment of ${stepsText(others)}`, texts]
+    .filter(Boolean)
+    .join(', and the number in: ');
   const mend = async ({ isMeant, areAll }: Record<string, string>) => {
     isUnchanged.value = count === 0;
     if (count === 0) return;
-    const asked = { fields: changes, confirmUnknown: isMeant ? true : undefined, allActions: areAll ? true : undefined };
+    const asked = { fields: changes, confirmUnknown: isMeant ? true : undefined, texts: areAll ? true : undefined };
     if (await deed.run(() => ask('POST', `${at}/mend`, asked), `Saved. The relay retries: ${deedOf(action)}.`)) onDone();
   };
   return (
@@ -164,18 +172,16 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
           You have not changed anything. To retry without changes, go back and choose Retry.
         </p>
       )}
-      <FieldInputs fields={fields} texts={texts} issues={deed.refused?.problem.errors ?? []} at="/fields" labels={fieldWords} />
-      {others.length > 0 && count === 1 && (
+      <FieldInputs fields={fields} texts={typed} issues={deed.refused?.problem.errors ?? []} at="/fields" labels={fieldWords} />
+      {also && count === 1 && (
         <Check name="areAll" defaultChecked>
-          Also change the assignment of {stepsText(others)}.
+          Also change {also}.
         </Check>
       )}
-      {others.length > 0 && count > 1 && (
-        <p class="note wait">
-          The assignment of {stepsText(others)} stays the same. To change it too, edit only the assignment number.
-        </p>
+      {also && count > 1 && (
+        <p class="note wait">The relay does not change {also}. To change them too, edit only the assignment number.</p>
       )}
-      {oldTexts && <p class="note wait">{`These texts still contain ${action.assignmentId}: ${oldTexts}.`}</p>}
+      {fixed && <p class="note wait">{`These texts still contain ${action.assignmentId}: ${fixed}.`}</p>}
       {isUnknown(action) && (
         <Check name="isMeant" required>
           The outcome of the last attempt is unknown. I have checked whether the action was done, and I want to retry.

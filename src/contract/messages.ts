@@ -9,7 +9,7 @@ import { defineQuery, defineSignal } from '@temporalio/workflow';
 import type { ActionError, ActionStatus, LateValues, Steered } from '../chain/action-status.js';
 import { type SteeringVerb, steeringVerbs } from '../chain/allowed-verbs.js';
 import { maxDelaySeconds } from '../chain/chain.js';
-import type { Fields } from '../chain/fields.js';
+import { type Fields, isObject } from '../chain/fields.js';
 import { actionStates } from '../chain/outcome.js';
 import { connectors } from '../chain/pause.js';
 import { cutShort, jsonBytes } from '../chain/text.js';
@@ -185,10 +185,13 @@ export interface Steering {
 export interface Mend extends Steering {
   fields: Fields;
   confirmUnknown?: boolean; // the person wants a retry, although the last try may have taken effect
-  /** Also edits the other open actions with the same assignment. Only for an edit of `platformAssignmentId` alone. */
+  /** Also edits the other open actions with the same assignment. Without `others`, only for an edit of `platformAssignmentId` alone. */
   allActions?: boolean;
-  /** The number of the edit. The chain sets this number. */
+  /** The edits of the other actions, if they do not only get the new assignment. */
+  others?: { index: number; fields: Fields }[];
+  /** The number of the edit, and the time of its arrival. The chain sets both. */
   number?: number;
+  at?: string;
 }
 
 export type NumberedMend = Mend & { number: number };
@@ -256,23 +259,32 @@ export function isAssignmentAlone(fields: object): boolean {
   return Object.keys(fields).join() === 'platformAssignmentId';
 }
 
+/** Whether these edits are too long for one signal. */
+export const isMendTooLong = (fields: unknown, others: unknown) => JSON.stringify([fields, others]).length > mostMendLength;
+
+const isOtherEdit = (value: unknown): value is NonNullable<Mend['others']>[number] =>
+  isObject(value) && Number.isSafeInteger(value.index) && isObject(value.fields);
+
 /** Reads both forms of the argument of `mend`. @returns undefined for any other argument */
 export function readMend(argument: unknown): Mend | undefined {
-  if (!isShallow(argument, 3)) return undefined;
+  if (!isShallow(argument, 6)) return undefined;
   const [index, fields, options] = Array.isArray(argument) ? argument : [];
   const given: Fields = Array.isArray(argument) ? { ...fieldsOf(options), index, fields } : fieldsOf(argument);
   const steering = readSteering({ index: given.index, by: given.by });
   const isList = Array.isArray(given.fields) || (Array.isArray(argument) && argument.length > 3);
   if (!steering || isList || typeof given.fields !== 'object' || given.fields === null) return undefined;
-  if (JSON.stringify(given.fields).length > mostMendLength) return undefined;
-  if (given.allActions === true && !isAssignmentAlone(given.fields)) return undefined;
-  const { number } = given;
+  const { number, others, at } = given;
+  if (!isShallow(given.fields, 2) || isMendTooLong(given.fields, others)) return undefined;
+  if (others !== undefined && !isListOf(others, isOtherEdit)) return undefined;
+  if (given.allActions === true && !others && !given.waits && !isAssignmentAlone(given.fields)) return undefined;
   return {
     ...steering,
     fields: fieldsOf(given.fields),
     ...(given.confirmUnknown === true && { confirmUnknown: true }),
     ...(given.allActions === true && { allActions: true }),
+    ...(others && { others }),
     ...(given.waits === true && { waits: true }),
+    ...(isText(at) && { at }),
     ...(typeof number === 'number' && Number.isSafeInteger(number) && { number }),
   };
 }

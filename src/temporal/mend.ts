@@ -13,7 +13,7 @@ import { hasEnded, isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
 import { fieldsOf } from '../chain/sent.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
-import { changesQuery, isAssignmentAlone, type Mend } from '../contract/messages.js';
+import { changesQuery, isAssignmentAlone, isMendTooLong, type Mend } from '../contract/messages.js';
 import { Problem } from '../contract/problem.js';
 import type { Store } from '../store/store.js';
 import { describeChain, readInput } from './read.js';
@@ -33,11 +33,11 @@ export async function readAccepted(client: Client, { workflowId }: Pick<ChainOf,
   });
 }
 
-/** @param accepted - actions without edits. @returns `action` without edits, its edits, and the edited action. @throws Problem */
+/** @param accepted - actions without edits. @returns `action` without edits, its edits, the edited action and its fields. @throws Problem */
 async function readAction(
   client: Client,
   { workflowId, chainId }: ChainOf,
-  { index, mends }: ActionResource,
+  { index, mends, assignmentId }: ActionResource,
   accepted: readonly ChainAction[],
 ) {
   const action = accepted.find((action) => action.index === index);
@@ -47,32 +47,57 @@ async function readAction(
       `The fields of action ${index} were not kept when chain ${chainId} was accepted, so nobody can mend it: send the request again.`,
     );
   const asked = () => client.workflow.getHandle(workflowId).query(changesQuery, index);
-  const changed = mends && (await client.withDeadline(Date.now() + answerTimeoutMs, asked));
-  const changes = (mends && changesSchema.parse(changed)) ?? {};
+  // An edit of several actions waits for the turn of each action. Until then, only the assignment shows that edit.
+  const isEdited = mends || (assignmentId !== undefined && assignmentId !== action.assignmentId);
+  const changed = isEdited && (await client.withDeadline(Date.now() + answerTimeoutMs, asked));
+  const changes = (isEdited && changesSchema.parse(changed)) || {};
   const read = mendAction(action, changes);
-  return { action, changes, current: read.ok ? read.action : action };
+  return { action, changes, current: read.ok ? read.action : action, fields: mergeFields(fieldsOf(action), changes) };
+}
+
+/** Reads the actions whose texts an edit of the assignment id concerns: this action, and all other actions that have not ended. */
+async function readOpen(client: Client, chain: ChainResource, asked: ActionResource, accepted: readonly ChainAction[]) {
+  const isKept = (index: number) => accepted.some((action) => action.index === index && action.sent);
+  const open = chain.actions.filter(({ index, state }) => index === asked.index || (!hasEnded(state) && isKept(index)));
+  return Promise.all(open.map((one) => readAction(client, chain, one, accepted)));
 }
 
 /** Returns the fields of an action. If the action was edited, `sent` has the original fields. @throws Problem not-steerable */
-export async function readFields(
-  client: Client,
-  chain: ChainResource,
-  asked: ActionResource,
-): Promise<{ fields: Fields; sent?: Fields; sameAssignment: number[]; naming: { index: number; field: string }[] }> {
+export async function readFields(client: Client, chain: ChainResource, asked: ActionResource) {
   const accepted = await readAccepted(client, chain);
-  const { action, changes, current } = await readAction(client, chain, asked, accepted);
-  const sent = fieldsOf(action);
-  // An edit of all actions with this assignment waits for the turn of this action.
-  const waits = current.assignmentId !== asked.assignmentId && asked.assignmentId !== undefined;
-  const waiting = waits ? { platformAssignmentId: asked.assignmentId } : {};
+  const open = await readOpen(client, chain, asked, accepted);
+  const own = open.find(({ action }) => action.index === asked.index);
+  const sent = own ? fieldsOf(own.action) : {};
   const others = 'platformAssignmentId' in sent ? sameAssignment(accepted, chain.actions, asked.index) : [];
-  const fields = asked.mends || waits ? mergeFields(sent, { ...changes, ...waiting }) : sent;
-  const isOpen = (index: number) => chain.actions.some((one) => one.index === index && !hasEnded(one.state));
-  const naming = accepted.flatMap((other) => {
-    const of = other.index === asked.index ? fields : isOpen(other.index) ? fieldsOf(other) : {};
-    return fieldsNaming(asked.assignmentId ?? '', of).map((field) => ({ index: other.index, field }));
+  const naming = open.flatMap(({ action, fields }) =>
+    Object.keys(fieldsNaming(asked.assignmentId ?? '', fields)).map((field) => ({
+      ...{ index: action.index, field },
+      ...(!isRenamed(action, field) && { fixed: true as const }),
+    })),
+  );
+  return { fields: own?.fields ?? {}, ...(asked.mends && { sent }), sameAssignment: others, naming };
+}
+
+/** An edit of several actions changes no recipients, and no text that gets values when its action runs. */
+const isRenamed = ({ late = {} }: ChainAction, field: string) => field !== 'emails' && !(field in late);
+
+/** Extends an edit of the assignment id to all open actions with this assignment, and to their texts that contain the id. */
+export async function renameTexts(client: Client, chain: ChainResource, asked: ActionResource, { fields }: Pick<Mend, 'fields'>) {
+  const to = String(fields.platformAssignmentId);
+  const accepted = await readAccepted(client, chain);
+  const same = sameAssignment(accepted, chain.actions, asked.index);
+  const edits = (await readOpen(client, chain, asked, accepted)).map(({ action, fields }) => {
+    const texts = Object.entries(fieldsNaming(asked.assignmentId ?? '', fields, to)).filter(([field]) =>
+      isRenamed(action, field),
+    );
+    const id = same.includes(action.index) && { platformAssignmentId: to };
+    return { index: action.index, fields: { ...id, ...Object.fromEntries(texts) } };
   });
-  return { fields, ...(asked.mends && { sent }), sameAssignment: others, naming };
+  const [own] = edits.filter(({ index }) => index === asked.index);
+  const others = edits.filter(({ index, fields }) => index !== asked.index && Object.keys(fields).length > 0);
+  const all = { fields: { ...own?.fields, ...fields }, allActions: true, others };
+  if (!isMendTooLong(all.fields, others)) return all;
+  throw new Problem('invalid-body', 'Nothing was changed. The texts are too long to change together. Leave out `texts`.');
 }
 
 /** Returns the edit (`changes`) and its new `recipients`. @param accepted - actions without edits. @throws Problem not-steerable */
@@ -83,8 +108,7 @@ export async function correctAction(
   correction: Correction,
   accepted: readonly ChainAction[],
 ): Promise<{ before: unknown; after?: unknown; problem?: string; changes?: Fields; recipients?: string[] }> {
-  const { action, changes, current } = await readAction(client, chain, asked, accepted);
-  const fields = mergeFields(fieldsOf(action), changes);
+  const { action, changes, current, fields } = await readAction(client, chain, asked, accepted);
   const { field } = correction;
   const before = fields[field];
   const corrected = correct(fields, correction);
@@ -104,9 +128,9 @@ export async function assertMendable(
   companyId: string,
   chain: ChainResource,
   asked: ActionResource,
-  { fields, confirmUnknown, allActions }: Pick<Mend, 'fields' | 'confirmUnknown' | 'allActions'>,
+  { fields, confirmUnknown, allActions, others }: Pick<Mend, 'fields' | 'confirmUnknown' | 'allActions' | 'others'>,
 ): Promise<void> {
-  if (allActions && !isAssignmentAlone(fields)) {
+  if (allActions && !others && !isAssignmentAlone(fields)) {
     const detail = 'is only for edits of platformAssignmentId';
     const errors = [{ pointer: '/allActions', detail }];
     throw new Problem('invalid-body', `Nothing was changed. allActions ${detail}.`, { errors });

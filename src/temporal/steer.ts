@@ -45,7 +45,8 @@ export async function cancelChain({ client, store }: SteerOptions, companyId: st
   }
 }
 
-type Asked = { verb: SteeringVerb } & Pick<Steering, 'seconds'> & Partial<Pick<Mend, 'fields' | 'confirmUnknown' | 'allActions'>>;
+type Asked = { verb: SteeringVerb } & Pick<Steering, 'seconds'> &
+  Partial<Pick<Mend, 'fields' | 'confirmUnknown' | 'allActions' | 'others'>>;
 
 /** @returns whether the chain was reopened. @throws Problem */
 export async function steerAction(
@@ -67,8 +68,8 @@ export async function steerAction(
   };
 
   const reopens = needsReopening(chain, action, verb);
-  const { seconds, fields, confirmUnknown, allActions } = asked;
-  if (fields) await assertMendable(options, companyId, chain, action, { fields, confirmUnknown, allActions });
+  const { seconds, fields, confirmUnknown, allActions, others } = asked;
+  if (fields) await assertMendable(options, companyId, chain, action, { fields, confirmUnknown, allActions, others });
   const mended = fields && { fields: Object.keys(fields), confirmUnknown, allActions };
   const details = { chainId, index, seconds, ...mended, reopened: reopens || undefined };
   await store.audit.record({ actor, action: `chain.${verb}`, companyId, details });

@@ -43,7 +43,7 @@ export function takeSteering(sequences: Sequences, { passOn, redo }: Others): vo
 
   setHandler(statusQuery, () => states.view, { description: 'The status of each action.' });
   const statusOf = (index: unknown) => states.actions.find((action) => action.index === index);
-  const changesTo = (index: unknown) => (statusOf(index)?.mends ? mends.changesTo(Number(index)) : null);
+  const changesTo = (index: unknown) => (statusOf(index) ? mends.asked(Number(index)) : null);
   setHandler(changesQuery, changesTo, { description: 'The edited fields of an action. Input: its index' });
   const lateOf = (index: unknown) => {
     const { late, mends } = statusOf(index) ?? {};
@@ -70,8 +70,10 @@ export function takeSteering(sequences: Sequences, { passOn, redo }: Others): vo
     const read = readSignal(name, argument, { isChain, hasAction: (index) => states.has(index) });
     if (typeof read === 'string') return states.ignore(read);
     const isForAll = isChain && isMend(read) && read.allActions;
-    const others = isForAll ? sameAssignment(chain.actions, states.actions, read.index) : [];
-    const all = [{ ...read, waits: read.waits || wasReset }, ...others.map((index) => ({ ...read, index, waits: true }))];
+    const { others: edits, ...own } = isMend(read) ? read : { ...read, others: undefined };
+    const same = isForAll && !edits ? sameAssignment(chain.actions, states.actions, read.index) : [];
+    const others = [...same.map((index) => ({ index })), ...(edits ?? []).filter(({ index }) => isChain && states.has(index))];
+    const all = [{ ...own, waits: own.waits || wasReset }, ...others.map((other) => ({ ...own, ...other, waits: true }))];
     for (const steering of all) dispatch(name, isMend(steering) ? hear(steering) : steering);
   }
 

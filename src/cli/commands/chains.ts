@@ -77,13 +77,14 @@ export const chains: Commands = (relay, session) => {
     .description('A failed or completed chain opens again. `relay chains fields` shows the fields.')
     .option('--confirm-unknown', 'retry even if the outcome of the last attempt is unknown')
     .option('--all-actions', 'also change platformAssignmentId in all other open actions of this assignment')
-    .action(async (companyId, chainId, index, { confirmUnknown, allActions, ...changes }) => {
+    .option('--texts', 'like --all-actions, and also change the number in the texts of these actions')
+    .action(async (companyId, chainId, index, { confirmUnknown, allActions, texts, ...changes }) => {
       const edited = changesOf(changes);
       const names = Object.keys(edited);
       if (names.length === 0) throw new UsageError('Say what to change: --set field=value');
-      const asksForAll = names.join() === 'platformAssignmentId' && !allActions && session.terminal.interactive;
+      const asksForAll = names.join() === 'platformAssignmentId' && !allActions && !texts && session.terminal.interactive;
       const all = asksForAll ? await askForAll(companyId, chainId, index) : allActions;
-      const body = { fields: edited, confirmUnknown, allActions: all };
+      const body = { fields: edited, confirmUnknown, allActions: all, texts };
       return decide('mend', 'is edited and will be retried', body)(companyId, chainId, index);
     });
 

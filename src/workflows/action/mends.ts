@@ -3,6 +3,7 @@
 import { type ChainAction, dueAt } from '../../chain/chain.js';
 import { afterEdit, changesOf, editedAction, editRefusal, problemsText } from '../../chain/edits.js';
 import type { Fields } from '../../chain/fields.js';
+import { hasEnded } from '../../chain/outcome.js';
 import { cutShort } from '../../chain/text.js';
 import { summaryOf } from '../../chain/web-ui.js';
 import { readFailure } from '../../contract/failures.js';
@@ -23,12 +24,22 @@ export class Mends {
 
   /** Stores a mend, to apply it later. The chain gives each mend a number. A delayed action receives the mend with this number. */
   hear(mend: Mend, number = ++this.#numbers): NumberedMend {
-    const numbered = { ...mend, number };
+    const numbered = { at: this.engine.time(), ...mend, number };
     this.#heard.set(mend.index, [...(this.#heard.get(mend.index) ?? []), numbered]);
     // A mend of the whole chain changes each action only at the action's turn. But lists show the new assignment immediately.
     const { platformAssignmentId: assignmentId } = mend.fields;
     if (mend.allActions && mend.waits && typeof assignmentId === 'string') this.states.update(mend.index, { assignmentId });
     return numbered;
+  }
+
+  /** Merges the changes of all mends that are applied, or wait for the turn of their action. */
+  asked(index: number): Fields | null {
+    const heard = this.#heard.get(index) ?? [];
+    const { state, mends = [] } = this.states.of(index);
+    const waiting = heard.filter(({ waits, number }) => waits && !mends.includes(number) && !hasEnded(state));
+    return waiting.length + mends.length > 0
+      ? Object.assign(this.changesTo(index), ...waiting.map(({ fields }) => fields))
+      : null;
   }
 
   /** Merges the changes of all applied mends. @param last - a further mend, which is not applied yet. */
@@ -39,17 +50,18 @@ export class Mends {
   /** Applies the mend. If the mend is refused, writes the reason into the status. @returns whether the mend was applied. */
   async take(mend: NumberedMend): Promise<boolean> {
     const { states } = this;
-    const { index, fields, by = 'hand' } = mend;
+    const { index, fields, by = 'hand', at } = mend;
     const before = states.of(index);
     const read = editRefusal(mend, before) ?? (await this.#read(index, this.changesTo(index, mend)));
     if (states.of(index).mends !== before.mends) return this.take(mend); // Another mend was applied during the read.
     if (typeof read === 'string') {
       states.ignore(cutShort(`mend [${index}]: ${read}`, 500));
+      this.#heard.set(index, this.#heard.get(index)?.filter(({ number }) => number !== mend.number) ?? []);
       return false;
     }
     this.actions.set(index, read);
     states.update(index, afterEdit(states.of(index), mend, read));
-    states.steer(index, by, 'mend', Object.keys(fields));
+    states.steer(index, by, 'mend', Object.keys(fields), at);
     return true;
   }
 

@@ -99,6 +99,34 @@ describe('an assignment that is wrong in several actions', { concurrency: true }
   });
 });
 
+describe('an assignment that texts name', () => {
+  it('is edited in these texts too, but not in recipients', async () => {
+    const company = await stack.company();
+    const [missing, assignment] = [unknownAssignment(), await stack.assignment()];
+    const later = { platformAssignmentId: missing, delayInSeconds: '3000' };
+    const mail = email([`job-${missing}@acme.example`], { ...later, subject: `Nobody for ${missing}`, body: `Call ${missing}1.` });
+    const { chainId } = await company.start([send(missing, { comment: `send ${missing}` }), mail]);
+    await company.action(chainId, 0, 'needs-attention');
+    const { naming } = (await fieldsOf(company, chainId, 0)) as unknown as { naming: object[] };
+    const recipients = { index: 1, field: 'emails', fixed: true };
+    assert.deepEqual(naming, [{ index: 0, field: 'comment' }, recipients, { index: 1, field: 'subject' }]);
+    assert.equal((await mend(company, chainId, 0, { platformAssignmentId: assignment }, { texts: true })).status, 202);
+    const { actions } = await company.action(chainId, 0, 'done');
+    assert.equal(actions[1]?.assignmentId, assignment);
+    // The edit of the e-mail waits for its turn, but everybody already sees the edited fields.
+    const { fields } = await fieldsOf(company, chainId, 1);
+    const shown = [fields.platformAssignmentId, fields.subject, fields.body, fields.emails];
+    assert.deepEqual(shown, [assignment, `Nobody for ${assignment}`, `Call ${missing}1.`, [`job-${missing}@acme.example`]]);
+    const decidedAt = actions[0]?.steered?.[0]?.at;
+    await company.steer(chainId, 'runNow', 1);
+    const chain = await company.ended(chainId);
+    assert.deepEqual(states(chain), ['done', 'done']);
+    const [edit] = chain.actions[1]?.steered?.filter(({ verb }) => verb === 'mend') ?? [];
+    assert.deepEqual(edit?.fields, ['platformAssignmentId', 'subject']);
+    assert(edit.at <= String(decidedAt), `${edit.at}: the time of the decision, not of the run`);
+  });
+});
+
 describe('a held action', () => {
   it('is edited and retried under its own key; the original request stays on record', async () => {
     const company = await stack.company();

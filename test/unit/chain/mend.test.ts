@@ -234,7 +234,7 @@ describe('an edit of an action that was made from an event', () => {
   });
 });
 
-it('texts that contain the assignment id as a whole word are named', () => {
+it('texts that contain the assignment id as a whole word are named, with another id in its place', () => {
   const fields = {
     ...{
       action: 'sendEmails',
@@ -245,6 +245,7 @@ it('texts that contain the assignment id as a whole word are named', () => {
     },
     ...{ emails: ['a1001@b.example', '10012@c.example'], comment: 'For ${assignment.1001x}' },
   };
-  assert.deepEqual(fieldsNaming('1001', fields), ['subject', 'body']);
-  assert.deepEqual(fieldsNaming('', fields), []);
+  assert.deepEqual(fieldsNaming('1001', fields, '$&2'), { subject: 'Nobody for $&2', body: 'Call <b>$&2</b>.' });
+  assert.deepEqual(fieldsNaming('', fields), {});
+  assert.deepEqual(fieldsNaming('a.1', { body: 'a.1, aa1, xa.1' }, 'b'), { body: 'b, aa1, xa.1' });
 });
