@@ -44,6 +44,11 @@ const listQuery = chainFilterSchema.extend({
   ...pageQuery(chainPlace).shape,
 });
 
+const rowFilter = <Given extends Pick<z.infer<typeof listQuery>, 'paused' | 'nobodyFound'>>(given: Given) => ({
+  ...given,
+  ...{ paused: given.paused !== undefined, nobodyFound: given.nobodyFound !== undefined },
+});
+
 const rescheduleSchema = namedStrict('Reschedule', {
   seconds: z.number().min(0).max(maxDelaySeconds).describe('The delay from now. `reschedule` requires this field.'),
 });
@@ -172,11 +177,10 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     return readFields(client, chain, action);
   };
   const list = async (companyId: string | undefined, query: z.infer<typeof listQuery>, actor: Caller) => {
-    const { paused, nobodyFound, steps, limit, cursor, ...filter } = query;
+    const { steps, limit, cursor, ...filter } = query;
     if (companyId !== undefined && !companyIdPattern.test(companyId)) throw notFound(`company ${companyId}`);
     const shown = linksFor(actor, links);
-    const asked = { ...filter, paused: paused !== undefined, nobodyFound: nobodyFound !== undefined };
-    const { items, nextCursor } = await store.chains.list(companyId, asked, { limit, cursor });
+    const { items, nextCursor } = await store.chains.list(companyId, rowFilter(filter), { limit, cursor });
     const listed = items.map((row) => listedOf(row, shown));
     if (!steps) return { items: listed, nextCursor };
     const first = listed.slice(0, 50);
@@ -206,12 +210,12 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     }),
     route.company('GET /co/:companyId/chains/counts', 'countChains', 'Count the chains of a company by status', {
       use: 'lists',
-      query: chainFilterSchema.omit({ status: true }),
+      query: listQuery.omit({ status: true, steps: true, limit: true, cursor: true }),
       answers: { 200: ['The number of chains by status.', chainCountsSchema] },
       problems: ['temporal-unavailable'],
       async handle(c, { companyId, query }) {
         found(companyIdPattern.test(companyId), `company ${companyId}`);
-        const counts = await store.chains.counts(companyId, query);
+        const counts = await store.chains.counts(companyId, rowFilter(query));
         return c.json(Object.fromEntries(chainStatuses.map((status) => [status, counts.get(status) ?? 0])));
       },
     }),

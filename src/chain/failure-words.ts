@@ -13,9 +13,9 @@ export interface Failure {
 }
 
 const failures: Record<string, string> = {
-  PlatformError: 'The assignment platform refused the request or did not answer',
-  TicketingError: 'The ticket system refused the request or did not answer',
-  MailError: 'The mail server refused the message or did not answer',
+  PlatformError: 'The assignment platform gave an error or no answer',
+  TicketingError: 'The ticket system gave an error or no answer',
+  MailError: 'The mail server gave an error or no answer',
   OutcomeUnknown: 'The outcome is unknown',
   DataMistake: "The event's data has a mistake",
   ConfigurationMistake: 'The settings have a mistake',

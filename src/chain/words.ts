@@ -22,9 +22,10 @@ export const fieldWords: Record<string, string> = {
 const apiNames = Object.keys(fieldWords).filter((name) => /[A-Z]/.test(name)); // the others, such as `comment`, are also words
 const fieldNames = new RegExp(`\\b(${apiNames.join('|')})\\b`, 'g');
 
-/** Replaces the names of the API by the labels of the forms: `change “Group”` for `change groupId`, `step 1` for `action 0`. */
+/** Replaces the names of the API by the labels of the forms: `“Group” of step 1` for `/0/groupId`, `step 1` for `action 0`. */
 export const labelled = (text: string): string =>
   text
+    .replace(/(?<!\S)\/(\d+)\/(\w+)\b/g, (_, index: string, name: string) => `${name} of step ${Number(index) + 1}`)
     .replace(fieldNames, (name) => `“${fieldWords[name]}”`)
     .replace(/\baction (\d+)\b/g, (_, index: string) => `step ${Number(index) + 1}`);
 

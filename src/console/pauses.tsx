@@ -7,7 +7,13 @@ import { Button, DeedButton, ProblemNote, Time, useDeed } from './ui/index.js';
 import { counted, pausableWords, timeIn } from './words.js';
 
 /** The choices for the end of a pause. The key is the length of the pause in seconds. */
-const ends = { 0: 'when a person ends the pause', 1800: 'in 30 minutes', 7200: 'in 2 hours', 28800: 'in 8 hours' };
+const ends = {
+  0: 'when a person ends the pause',
+  600: 'in 10 minutes',
+  1800: 'in 30 minutes',
+  7200: 'in 2 hours',
+  28800: 'in 8 hours',
+};
 /** The banner counts at most this many waiting chains. */
 const mostCounted = 200;
 

@@ -8,7 +8,7 @@ import { isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
 import { stepsText } from '../chain/text.js';
 import { ask, may, pageOf, path, useCompany } from './base.js';
-import { changesOf, editText, fieldAt, isLong } from './fields.js';
+import { changesOf, fieldAt, formText, isLong } from './fields.js';
 import { deedOf } from './story.js';
 import type { ActionResource, ChainResource } from './types.js';
 import { Button, ButtonTo, Confirm, type ConfirmProps, NotReady, useDeed } from './ui/dialog.js';
@@ -111,6 +111,9 @@ type FieldInputsProps = { fields: Fields; texts: Signal<Record<string, string>>;
   labels?: Record<string, string>;
 };
 
+const hintOf = (name: string, value: unknown) =>
+  name === 'delayInSeconds' ? 'For example: 30 minutes or 1 h.' : Array.isArray(value) ? 'Write one entry per line.' : undefined;
+
 /** Shows one input for each field, and one input for each missing field that an issue names. */
 export function FieldInputs({ fields, texts, issues, at, labels = {} }: FieldInputsProps) {
   const mentioned = issues.flatMap((issue) => fieldAt(issue, at) ?? []);
@@ -119,8 +122,8 @@ export function FieldInputs({ fields, texts, issues, at, labels = {} }: FieldInp
     const value = fields[name];
     const wrong = issues.filter((issue) => fieldAt(issue, at) === name);
     const field = {
-      ...{ label: labels[name] ?? <code>{name}</code>, hint: Array.isArray(value) ? 'Write one entry per line.' : undefined },
-      ...{ problem: wrong.map(({ detail }) => detail).join('; '), value: texts.value[name] ?? editText(value) },
+      ...{ label: labels[name] ?? <code>{name}</code>, hint: hintOf(name, value) },
+      ...{ problem: wrong.map(({ detail }) => detail).join('; '), value: texts.value[name] ?? formText(name, value) },
       ...({ autocomplete: 'off', spellcheck: false } as const),
       onText: (text: string) => (texts.value = { ...texts.value, [name]: text }),
     };

@@ -372,7 +372,7 @@ export class Chains {
     const { where, parameters } = conditions(companyId, filter);
     const counted = z.object({ status: z.string(), chains: z.int() });
     const text =
-      parameters.length === 1 && !filter.paused
+      parameters.length === 1 && !filter.paused && !filter.nobodyFound
         ? 'SELECT status, chains::int FROM chain_counts WHERE company_id = $1 AND chains > 0'
         : `SELECT status, count(*)::int AS chains FROM chains WHERE ${where} GROUP BY status`;
     return new Map((await read(this.database, counted, text, parameters)).map(({ status, chains }) => [status, chains]));

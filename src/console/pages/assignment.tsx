@@ -30,12 +30,19 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
           .filter(({ action }) => action.assignmentId === assignmentId)
           .sort((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at)));
         const actions = steps.map(({ action }) => action);
+        const corrected = known.filter((chain) => !steps.some((step) => step.chain === chain));
         return (
           <>
             <p class="story" role="status">
               {known.length === items.length && <Said text={storyOf(current, actions, timeZone, now.value)} />}
             </p>
             {items.length === 0 && <p class="card">{noChain}</p>}
+            {corrected.map(({ chainId, actions }) => (
+              <p key={chainId} class="card">
+                Somebody corrected this number. The chain is now about{' '}
+                <a href={pageOf.chain(companyId, chainId)}>assignment {actions[0]?.assignmentId}</a>.
+              </p>
+            ))}
             {items.map(({ chainId, closedAt }) => (
               <Load key={`${chainId} ${closedAt}`} {...{ chainId, isOpen: closedAt === undefined, loaded }} />
             ))}

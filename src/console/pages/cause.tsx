@@ -57,8 +57,9 @@ export function CauseCard({ onAsk, ...sample }: SampleProps & { onAsk(asked: Ask
   return (
     <Section look={endedAt ? 'card' : 'card wait'} title={title}>
       <p class="soft small">
-        {endedAt ? <Time before="Solved " at={endedAt} distance /> : count} of {relayIds.length > 1 ? 'rules' : 'rule'}{' '}
-        {relayIds.map((id) => ruleName(id)).join(', ')}, <Time before={endedAt ? 'first seen ' : 'since '} at={since} distance />
+        {endedAt ? <Time before="Solved " at={endedAt} distance /> : count}
+        {relayIds.length > 0 && ` of ${relayIds.length > 1 ? 'rules' : 'rule'} ${relayIds.map((id) => ruleName(id)).join(', ')}`},{' '}
+        <Time before={endedAt ? 'first seen ' : 'since '} at={since} distance />
         {isMany && <Time before=", most recently at " at={lastAt} distance />}
         {isMany && [' · ', <a href={pageOf.cause(companyId, causeId)}>Show all actions</a>]}
       </p>
@@ -138,9 +139,7 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
                 }}
               />
             )}
-            {begun.value && chainId && chainId !== begun.value.chainId && (
-              <Button onClick={() => (begun.value = undefined)}>Show the chain that waits longest</Button>
-            )}
+            {isTried && chainId && chainId !== shown && <Sample key={chainId} {...{ cause, isOpen, onBegin, onDone }} />}
           </div>
         );
       }}

@@ -9,9 +9,9 @@ import type { ChainCounts } from '../types.js';
 import { Button, DeedButton, Entry, Select } from '../ui/index.js';
 import { failureTypes, failureWords, sinceTime, stateWords, timeText } from '../words.js';
 
-const formFields = ['status', 'assignmentId', 'relayId', 'reason', 'since'] as const;
+const formFields = ['status', 'assignmentId', 'relayId', 'reason', 'nobodyFound', 'since'] as const;
 /** Links set these fields. The form can only remove them. */
-const linkFields = ['until', 'paused', 'nobodyFound', 'ticketId'] as const;
+const linkFields = ['until', 'paused', 'ticketId'] as const;
 export const filterFields = [...formFields, ...linkFields];
 export type Filter = Partial<Record<(typeof filterFields)[number], string>>;
 
@@ -24,7 +24,7 @@ const rare: ReadonlySet<string> = new Set(['cancelled', 'terminated', 'forgotten
 /** Each tab has the number of chains that match the other filters. */
 export function StatusTabs({ filter, asked }: { filter: Filter; asked: Filter }) {
   const { companyId } = useCompany();
-  const { status = '', paused: _paused, nobodyFound: _nobody, ticketId: _ticketId, ...others } = asked;
+  const { status = '', ...others } = asked;
   const counts = useResource<ChainCounts>(path`/co/${companyId}/chains/counts` + query(others)).data.value;
   const all = counts && Object.values(counts).reduce((sum, count) => sum + count, 0);
   const shown = chainStatuses.filter((tab) => !rare.has(tab) || tab === status || counts?.[tab]);
@@ -69,11 +69,15 @@ export function FilterFields({ filter }: { filter: Filter }) {
   const lists = [
     ['relayId', 'Rule', options('any', rules, relayId, (id) => ruleName(id))],
     ['reason', 'Error', options('any', failureTypes, reason, failureWords)],
+    ['nobodyFound', 'Last send', options('any', ['true'], '', () => 'nobody found')],
     ['since', 'Received', options('any time', Object.keys(sinces), since, (time) => sinces[time] ?? `since ${written(time)}`)],
   ] as const;
   const words = {
-    ...{ until: until && `until ${written(until)}`, paused: filter.paused && 'paused' },
-    ...{ nobodyFound: filter.nobodyFound && 'nobody found', ticketId: ticketId && `ticket ${ticketId}` },
+    ...{
+      until: until && `until ${written(until)}`,
+      paused: filter.paused && 'paused',
+      ticketId: ticketId && `ticket ${ticketId}`,
+    },
   };
   const others = Object.entries(words).filter(([, words]) => words);
   return (

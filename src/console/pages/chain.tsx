@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { cancelRefusal } from '../../chain/allowed-verbs.js';
-import { foundNobody, hasEnded } from '../../chain/outcome.js';
+import { hasEnded, lastFoundNobody } from '../../chain/outcome.js';
 import { announce, ask, may, often, pageOf, path, query, useCompany, useResource } from '../base.js';
 import { Sentences } from '../composer/differences.js';
 import { draftOf } from '../composer/draft.js';
@@ -72,7 +72,6 @@ function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
   const { chainId, status, actions, ignored = [], partial, historyFull, forgotten, links, tokenIds, rule } = chain;
   const relayIds = [...new Set(actions.map(({ relayId }) => relayId))];
   const [relayId, another] = relayIds;
-  const nobody = actions.filter(foundNobody).length;
   const left = counted(actions.filter(({ state }) => !hasEnded(state)).length, 'action');
   useAnnounced(chain);
   const notes: (ComponentChildren | false)[] = [
@@ -86,7 +85,7 @@ function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
       <dl class="facts">
         <Fact name="Status">
           <State of={status} />
-          {nobody > 0 && <Badge tone="wait">{nobody > 1 ? `${nobody} times ` : ''}nobody found</Badge>}
+          {lastFoundNobody(actions) && <Badge tone="wait">nobody found</Badge>}
         </Fact>
         <Moment name="Received" at={chain.receivedAt} distance />
         <Moment name="Closed" at={chain.closedAt} distance />

@@ -8,7 +8,7 @@ import { Bars } from '../rule/health.js';
 import { deedOf } from '../story.js';
 import type { ChainCounts, ChainList, CompanyHealth, causesResponse, RefusedCause, StoredCompany, z } from '../types.js';
 import { Known, LinkRow, Pager, Said, Section, Silence, Time, UpToDate } from '../ui/index.js';
-import { counted, refusalWords, startOfDay, timeText } from '../words.js';
+import { counted, labelled, refusalWords, startOfDay, timeText } from '../words.js';
 import { CauseCard } from './cause.js';
 
 /** At first, at most this many cards load their chain, because the page polls each loaded chain. */
@@ -88,7 +88,7 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
         {repeats > 0 && `; repeated ${counted(repeats, 'time')}`}
         {notKept > 0 && `; ${notKept} more requests were not kept, because the storage was full`}
       </p>
-      <Said look="error" text={message} />
+      <Said look="error" text={labelled(message)} />
       <LinkRow of={{ [isMany ? 'Show the newest request' : 'Show the request']: newest, 'All refused requests': all }} />
     </Section>
   );
@@ -201,4 +201,4 @@ export function FirstRun() {
 
 const platformHelp = 'The relay sends assignments there, and asks for their status.';
 const ruleHelp = 'A rule says what happens when an event arrives.';
-const testHelp = 'The page of the rule has the address for events. Or press a button of the pretend platform on this machine.';
+const testHelp = 'On the page of the rule, choose “Send a test event”. Or create an address there, and give it to your platform.';

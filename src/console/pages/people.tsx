@@ -18,7 +18,7 @@ export function PeoplePage() {
 
 function Audit() {
   const { companyId, timeZone, ruleName } = useCompany();
-  const [audit, cursors] = usePages<z.infer<typeof auditResponse>>(path`/admin/companies/${companyId}/audit`, seldom);
+  const [audit, cursors] = usePages<z.infer<typeof auditResponse>>(path`/admin/companies/${companyId}/audit`);
   return (
     <Section title="Audit log" look="">
       <Known of={audit}>

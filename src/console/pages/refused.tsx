@@ -11,7 +11,7 @@ import { PageOf } from '../frame.js';
 import { Decide } from '../refusal.js';
 import type { KeptBody, ListedRejectedRequest, ProposedAction, RejectedRequest, rejectedListSchema, z } from '../types.js';
 import { Badge, Cards, Check, FieldList, Mistakes, Said, Section, Time } from '../ui/index.js';
-import { counted, elementTitle, refusalWords, type Tone } from '../words.js';
+import { counted, elementTitle, labelled, refusalWords, type Tone } from '../words.js';
 
 const about = 'The relay did not run these requests. Open a request to see why. Then send, correct or drop it within 30 days.';
 
@@ -29,7 +29,7 @@ export function RefusedPage() {
                 {request.chainId && <Badge tone="good">sent again</Badge>}
                 {request.droppedAt && <Badge tone="quiet">dropped</Badge>}
               </h2>
-              <Said look="" text={request.problem.detail} />
+              <Said look="" text={labelled(request.problem.detail)} />
               <Origin request={request} />
             </>
           )}
@@ -74,7 +74,7 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
     <>
       <div class="card">
         <p>
-          <strong>{refusalWords[reason]}.</strong> <Said text={problem.detail} />
+          <strong>{refusalWords[reason]}.</strong> <Said text={labelled(problem.detail)} />
         </p>
         <Mistakes of={ofWhole} look="plain error" words={({ detail }) => detail} />
         <Origin request={request}>
@@ -138,8 +138,8 @@ function Body({ body: { text, bytes, cut, place } }: { body: KeptBody }) {
   }, []);
   const { before, marked, after } = partsAt(text, place?.offset);
   return (
-    <Section title="Received body" look="">
-      {place && <p>{`The first mistake is at line ${place.line}, column ${place.column}.`}</p>}
+    <Section title="What the platform sent" look="">
+      {place && <p>{`The mark shows the first mistake, in line ${place.line} at character ${place.column}.`}</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll this box */}
       <pre ref={box} class="body" tabIndex={0}>
         {before}
@@ -147,13 +147,13 @@ function Body({ body: { text, bytes, cut, place } }: { body: KeptBody }) {
         {after}
       </pre>
       <p class="soft small">
-        The body had {counted(bytes, 'byte')}. {cut && 'The relay kept only the start of the body. '}Asterisks hide a token.
+        The text had {counted(bytes, 'byte')}. {cut && 'The relay kept only the start of the text. '}Asterisks hide a password.
       </p>
     </Section>
   );
 }
 
-const noToken = { tone: 'bad', badge: 'no valid token' } as const;
+const noToken = { tone: 'bad', badge: 'cannot be sent' } as const;
 const tokenless = 'This action cannot be sent, because the token of its rule is missing or wrong.';
 
 /** @param leftOut - the indexes of the omitted actions. If undefined, the user cannot choose actions. */
@@ -171,7 +171,7 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
       </p>
       <ol class="rail">
         {actions.map(({ element, authenticated }, index) => (
-          <Element {...{ index, element, ...(authenticated ? { tone: 'good', badge: 'valid token' } : noToken) }} key={index}>
+          <Element {...{ index, element, ...(authenticated ? { tone: 'good', badge: 'can be sent' } : noToken) }} key={index}>
             {!authenticated && <p class="error">{tokenless}</p>}
             {authenticated && leftOut && actions.length > 1 && (
               <Check checked={!leftOut.value.includes(index)} onCheck={(isSent) => choose(index, isSent)}>

@@ -20,7 +20,7 @@ const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'applic
 const headline = ({ Subject }: { Subject: string }) => /^\[relay\] (.+?) \(/.exec(Subject)?.[1] ?? Subject;
 const headlines = async (address: string) => (await stack.inbox(address)).map(headline);
 
-const refused = 'the assignment platform refused the request or did not answer';
+const refused = 'the assignment platform gave an error or no answer';
 
 /** Unknown assignments. */
 function unknown(count: number): string[] {

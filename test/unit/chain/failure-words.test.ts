@@ -25,7 +25,7 @@ describe('a failure', () => {
     ],
     [
       { type: 'PlatformError', message: `${call} answered 422: bad` },
-      'The assignment platform refused the request or did not answer',
+      'The assignment platform gave an error or no answer',
       'Fix the cause, then retry',
       'mend',
       undefined,
@@ -44,7 +44,7 @@ describe('a failure', () => {
     ],
     [
       { type: 'PlatformError', message: `${call} answered 503`, retryable: true },
-      'The assignment platform refused the request or did not answer',
+      'The assignment platform gave an error or no answer',
       undefined,
       'retry',
       undefined,

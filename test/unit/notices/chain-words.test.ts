@@ -103,7 +103,7 @@ describe('the text of a notice', () => {
       '': [
         'Assignment 1001 was not sent',
         ...place,
-        'The assignment platform refused the request or did not answer.',
+        'The assignment platform gave an error or no answer.',
         'Retry: https://relay.example/hold/signed#retry',
         'Skip: https://relay.example/hold/signed#skip',
         'The links open a page without a sign-in, which asks you to confirm.',
@@ -231,7 +231,7 @@ describe('the text of a notice', () => {
       '': [
         'Assignment 1001 was not sent',
         ...place,
-        'The assignment platform refused the request or did not answer.',
+        'The assignment platform gave an error or no answer.',
         'The rest of the chain continues. You can retry the action, even after the chain has ended.',
         `Fix and retry: ${chainPage}`,
         signIn,

@@ -49,7 +49,7 @@ describe('a notice about many chains', () => {
     const { subject, text } = rendered(many('needs-attention', 214, 300, [member(2), member(1)]));
     assert.equal(
       subject,
-      '[relay] Needs attention: 214 chains, the assignment platform refused the request or did not answer (Acme)',
+      '[relay] Needs attention: 214 chains, the assignment platform gave an error or no answer (Acme)',
     );
     assert.equal(
       text,
@@ -153,7 +153,7 @@ Cause c1, company acme
 
   it('is a recovery only if every action is done', () => {
     const { subject, text } = rendered({ ...through, ended: { done: 3 } });
-    assert.equal(subject, '[relay] Recovered: 2 chains, the assignment platform refused the request or did not answer (Acme)');
+    assert.equal(subject, '[relay] Recovered: 2 chains, the assignment platform gave an error or no answer (Acme)');
     assert.match(text, /^2 chains that failed for the same reason have recovered$/m);
     assert.match(text, /^The reason was: The assignment does not exist\.$/m);
   });
@@ -162,7 +162,7 @@ Cause c1, company acme
     const { subject, text, json } = rendered(through);
     assert.equal(
       subject,
-      '[relay] No more attention needed: 2 chains, the assignment platform refused the request or did not answer (Acme)',
+      '[relay] No more attention needed: 2 chains, the assignment platform gave an error or no answer (Acme)',
     );
     assert.match(text, /^2 chains that failed for the same reason no longer need attention$/m);
     assert.match(text, /^ {2}done: 3\n {2}cancelled: 1\n {2}unknown: 1$/m);

@@ -235,7 +235,7 @@ describe('chain commands', () => {
     assert.equal(exitCode, 4);
     assert.match(
       out,
-      /The mail server refused the message or did not answer\.\n {2}What to do: Fix the cause, then retry\.\n {2}550 no such user \(MailError\)\n {2}a@x\.org: sent\n {2}b@x\.org: not sent: 550\n {2}Fails if nobody decides: /,
+      /The mail server gave an error or no answer\.\n {2}What to do: Fix the cause, then retry\.\n {2}550 no such user \(MailError\)\n {2}a@x\.org: sent\n {2}b@x\.org: not sent: 550\n {2}Fails if nobody decides: /,
     );
     assert.match(out, /npx relay retry acme c1 0 [\s\S]*npx relay skip acme c1 0 [\s\S]*The chain needs attention\.\n$/);
   });
@@ -288,7 +288,7 @@ describe('chain commands', () => {
     );
     assert.match(
       held.out,
-      /\nACTION +STATE +WHEN +ATTEMPTS +REMARK\n0 sendEmails: tell the manager +needs-attention +3 +The mail server refused the message or did not answer\n/,
+      /\nACTION +STATE +WHEN +ATTEMPTS +REMARK\n0 sendEmails: tell the manager +needs-attention +3 +The mail server gave an error or no answer\n/,
     );
     assert.match(held.out, /npx relay retry acme c1 0/);
     const full = await run(
@@ -323,7 +323,7 @@ describe('chain commands', () => {
     assert.equal(exitCode, 0);
     assert.match(
       out,
-      /: needs-attention: The mail server refused the message or did not answer\n.* 0 .*: running\n.* 0 .*: done\n\nChain c1 of company acme: completed\n/,
+      /: needs-attention: The mail server gave an error or no answer\n.* 0 .*: running\n.* 0 .*: done\n\nChain c1 of company acme: completed\n/,
     );
     const asJson = await run(
       ['chains', 'show', 'acme', 'c1', '--watch', '--json'],
