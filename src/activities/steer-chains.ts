@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { ActionStatus } from '../chain/action-status.js';
 import { isRetry } from '../chain/allowed-verbs.js';
 import { chainOfWorkflow } from '../chain/chain.js';
-import { type ActionState, actionStates, isToRedo, type Outcomes } from '../chain/outcome.js';
+import { type ActionState, actionStates, foundNobody, isToRedo, type Outcomes } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
 import { cutShort } from '../chain/text.js';
 import type { Activities } from '../contract/activities.js';
@@ -45,6 +45,7 @@ const outcomeSchema = z.object({
   refused: z.number(),
   refusals: z.array(z.string()),
   states: z.array(z.enum(actionStates)).default([]),
+  nobodyFound: z.number().optional(),
 });
 type Outcome = z.infer<typeof outcomeSchema>;
 const outcomesSchema = z.record(z.string(), outcomeSchema); // keyed by workflow id; stored in the heartbeat for the next attempt
@@ -72,12 +73,12 @@ export function steerChains({ client, log, store }: SteeringDeps): Activities['s
       .map((result, place): BulkProgress => {
         const workflowId = workflowIds[place] ?? '';
         if (result.status === 'fulfilled') {
-          const { actions, refused, refusals, states } = result.value;
+          const { actions, refused, refusals, states, nobodyFound } = result.value;
           const [steered, unchanged] = [actions > 0 ? 1 : 0, actions + refused > 0 ? 0 : 1];
           const failures = refusals.map((error) => ({ workflowId, error }));
           const outcomes: Outcomes = {};
           for (const state of states) outcomes[state] = (outcomes[state] ?? 0) + 1;
-          return { ...noProgress, done: 1, steered, actions, unchanged, refused, outcomes, failures };
+          return { ...noProgress, done: 1, steered, actions, unchanged, refused, outcomes, nobodyFound, failures };
         }
         log.warn({ err: result.reason, workflowId, bulkId, verb }, 'a chain could not be steered');
         const error = result.reason instanceof Error ? result.reason.message : String(result.reason);
@@ -161,7 +162,8 @@ async function steer(
         );
         const refusals = [...outcome.refusals, ...failures].slice(0, mostRefusals);
         const unseen = Array.from({ length: Math.max(0, outcome.actions - steered.length) }, () => 'running' as const);
-        return { ...outcome, refusals, states: [...steered.map(({ state }) => state), ...unseen] };
+        const nobodyFound = steered.filter(foundNobody).length || undefined;
+        return { ...outcome, refusals, states: [...steered.map(({ state }) => state), ...unseen], nobodyFound };
       }
       await setTimeout(pauseMs);
     }

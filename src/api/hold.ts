@@ -83,7 +83,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
     if (contact === undefined) return { company, over: 'This link was sent to a contact that was removed.', status: 410 };
     const facts = { company, chain, action };
     if (chain.partial)
-      return { ...facts, over: 'The state of the action is not known at the moment. Look again in a minute.', status: 503 };
+      return { ...facts, over: 'The state of the step is not known at the moment. Look again in a minute.', status: 503 };
     const last = action.steered?.findLast((steered) => steered.at > at);
     const over = howItEnded(action, last, company) ?? refusalOf('skip', chain, action)?.detail;
     return over === undefined ? { ...facts, contact, ...(last && { last }) } : { ...facts, over, status: 200 };
@@ -107,10 +107,13 @@ export function holdRoutes(options: ApiOptions): Route[] {
 
   /** @throws Problem invalid-body, forbidden */
   const mendAs = (fix: Fix | undefined, { allActions, ...texts }: Record<string, string | undefined>) => {
-    if (!fix) throw new Problem('forbidden', 'The link of this notice cannot correct the action. Nothing was changed.');
+    if (!fix) throw new Problem('forbidden', 'With this link, you cannot correct the step. Nothing was changed.');
     const foreign = Object.keys(texts).find((name) => !fix.names.includes(name));
     if (foreign !== undefined)
-      throw new Problem('forbidden', `The link of a notice cannot change ${foreign}. Nothing was changed.`);
+      throw new Problem(
+        'forbidden',
+        `With this link, you cannot change “${fieldWords[foreign] ?? foreign}”. Nothing was changed.`,
+      );
     const given = Object.entries(texts).map(([name, text = '']) => [name, text.replaceAll('\r\n', '\n')] as const);
     const fields = Object.fromEntries(given.filter(([name, text]) => text !== String(fix.fields[name] ?? '')));
     if (Object.keys(fields).length === 0)
@@ -168,7 +171,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
       onPage: true,
       answers: {
         303: ['A redirect to the page, which shows the result.'],
-        200: ['The action needs no attention any more.', 'text/html'],
+        200: ['The step needs no attention any more.', 'text/html'],
         400: ['The correction is not valid. The page shows the reason and the form.', 'text/html'],
         401: ['The cookie is missing.', 'text/html'],
         410: ['The link is not valid any more.', 'text/html'],
@@ -214,9 +217,9 @@ function howItEnded(action: ActionResource, last: Steered | undefined, { timeZon
   const { state, result, reason = result?.note } = action;
   if (state === 'needs-attention') return undefined;
   const now = hasEnded(state)
-    ? sentence(`The action is ${words(state)}${reason ? `: ${reason}` : ''}`)
+    ? sentence(`The step is ${words(state)}${reason ? `: ${reason}` : ''}`)
     : 'The relay is still trying.';
-  return `${last ? decided(last, timeZone) : 'The action needs no attention any more.'} ${now}`;
+  return `${last ? decided(last, timeZone) : 'The step needs no attention any more.'} ${now}`;
 }
 
 const decided = ({ verb, by, at }: Steered, timeZone: string): string => `${verbs[verb]} by ${by}, ${timesIn(timeZone)(at)}.`;
@@ -242,7 +245,7 @@ interface Fix {
 /** For example `Within (miles) must be a number of miles.` for the pointer `/fields/sendRadius`. */
 function inWords({ pointer, detail }: { pointer: string; detail: string }): string {
   const name = pointer.split('/')[2] ?? '';
-  return sentence(`${fieldWords[name] ?? (name || 'The action')} ${detail}`);
+  return sentence(`${fieldWords[name] ?? (name || 'The step')} ${detail}`);
 }
 
 const patienceMs = 8_000; // the page waits this long for the result of a decision
@@ -264,7 +267,7 @@ function isUnderWay(standing: Standing, asked: Asked): boolean {
 }
 
 function titleOf({ over, action, chain }: Standing, last: Steered | undefined): string {
-  if (over === undefined && action) return last ? 'The action failed again' : effectTitle(action, (done) => `not ${done}`);
+  if (over === undefined && action) return last ? 'The step failed again' : effectTitle(action, (done) => `not ${done}`);
   if (action?.state === 'done') return effectTitle(action, (done) => done);
   if (action?.state === 'skipped') return 'Skipped';
   return chain && isTried(action?.state) ? 'Still trying' : 'Nothing to decide';
@@ -293,7 +296,7 @@ function sendStanding(
     html`<p><strong>${stepTitle(action)}</strong></p>${!isOver && html`<p>${labelled(wrong)} ${remedy && labelled(remedy)}</p>`}
 ${!isOver && details.length > 0 && html`<details><summary>Details</summary><p>${details}</p></details>`}`;
   const about = company && chain && action && facts(company, chain, action);
-  const waiting = html`The chain has not answered within ${patienceMs / 1000} seconds. This page reloads automatically. <a href="${c.req.path}">Decide again</a>`;
+  const waiting = html`Your decision has had no effect within ${patienceMs / 1000} seconds. This page reloads automatically. If nothing changes, <a href="${c.req.path}">decide again</a>.`;
   const before = company && last && decided(last, company.timeZone);
   const said = isWaiting ? waiting : (problem ?? over ?? before);
   const decision = over === undefined && !isWaiting && decisionForm(standing.chain, standing.action, fix);
@@ -320,8 +323,8 @@ function facts({ companyId, name, timeZone }: Whose, chain: ChainResource, actio
     Assignment: assignmentId,
     Chain: `${chainId}, received ${shown(receivedAt)}`,
     'Next automatic retry': nextAttemptAt && shown(nextAttemptAt),
-    'Fails if nobody decides': heldUntil && shown(heldUntil),
-    'The action is': words(state),
+    'Decide before': heldUntil && shown(heldUntil),
+    'The step is': words(state),
     'The chain is': words(status),
     'In the console':
       assignmentId &&
@@ -336,15 +339,15 @@ const form = html`<form method="post" action="?">`;
 export function decisionForm(chain: ChainResource, action: ActionResource, fix?: Fix): Html {
   const behind = chain.actions.filter((other) => isHeldBehind(action, other)).map(stepTitle);
   const follows =
-    behind.length > 0 ? `These actions wait for this action: ${behind.join('; ')}.` : 'No other action waits for this action.';
+    behind.length > 0 ? `Steps that wait for this step: ${behind.join('; ')}.` : 'No other step waits for this step.';
   const isFixed = helpFor(action.error)?.by === 'mend';
-  const unknown = 'Nobody knows whether the last attempt worked: check the other system before you retry.';
-  const warning = action.error?.unknown ? unknown : isFixed && 'Without a correction, the action fails again.';
+  const unknown = 'Nobody knows whether the last attempt worked. Look in the system that the step uses before you retry.';
+  const warning = action.error?.unknown ? unknown : isFixed && 'Without a correction, the step fails again.';
   const retry = html`${form}<section id="retry"><h2>Retry</h2>
-<p>The action runs again now. Actions that are done do not run again. ${warning}</p>
+<p>The relay runs the step again. Steps that are done do not run again. ${warning}</p>
 <p><button name="decision" value="retry">Retry</button></p></section></form>`;
   const skip = html`${form}<section id="skip"><h2>Skip</h2>
-<p>The chain continues without this action. You cannot retry the action later.</p>
+<p>The chain continues without this step. You cannot retry the step later.</p>
 <p><button class="second" name="decision" value="skip">Skip</button></p></section></form>`;
   const both = verbsFor(chain, action).includes('retry') ? [retry, skip] : [skip];
   const ordered = retryHelps(action) ? both : both.reverse();
@@ -352,7 +355,7 @@ export function decisionForm(chain: ChainResource, action: ActionResource, fix?:
   const ref = chainOfWorkflow(chain.workflowId);
   const page =
     isFixed && fixing.length === 0 && ref
-      ? html`<p><a href="${chainPage('', ref)}">Fix the action in the console</a>, where you sign in.</p>`
+      ? html`<p><a href="${chainPage('', ref)}">Fix the step in the console</a>, where you sign in.</p>`
       : '';
   return html`${isFixed ? [...fixing, page, ...ordered] : [...ordered, ...fixing]}<p>${follows}</p>`;
 }
@@ -366,10 +369,10 @@ function fixForm({ assignmentId }: ActionResource, { names, fields, sameAssignme
         : html`<input name="${name}" value="${text}">`;
     return html`<p><label>${fieldWords[name]}<br>${input}</label></p>`;
   });
-  const others = sameAssignment.length === 1 ? 'the other action' : `the ${sameAssignment.length} other actions`;
+  const others = sameAssignment.length === 1 ? 'the other step' : `the ${sameAssignment.length} other steps`;
   const all = html`<p><label><input type="checkbox" name="allActions" checked>
-If only the assignment number changes, also change it in ${others} of assignment ${assignmentId ?? 'without a number'}</label></p>`;
-  return html`${form}<section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the action again.</p>
+Also change the assignment number in ${others} of assignment ${assignmentId ?? ''} (only if you change nothing else here)</label></p>`;
+  return html`${form}<section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the step again.</p>
 ${inputs}${sameAssignment.length > 0 && all}
 <p><button class="second" name="decision" value="mend">Correct and retry</button></p></section></form>`;
 }

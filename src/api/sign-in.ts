@@ -45,7 +45,7 @@ export function signInRoutes({ store, connectors, links, limits, log, openId }: 
   const count = (c: Context<Authenticated>, email?: string) => {
     const client = addressGroup(clientAddress(c));
     const seconds = Math.ceil(Math.max(begun.wait(client), email === undefined ? 0 : mailed.wait(email)) / 1000);
-    const detail = `There were too many tries to sign in. Nothing was sent. Try again in ${seconds} seconds.`;
+    const detail = `There were too many attempts to sign in. Nothing was done. Try again in ${seconds} seconds.`;
     if (seconds > 0) throw new Problem('rate-limited', detail, { headers: { 'Retry-After': `${seconds}` }, bound: 'sign-ins' });
     begun.take(client);
     if (email !== undefined) mailed.take(email);
@@ -91,9 +91,9 @@ export function signInRoutes({ store, connectors, links, limits, log, openId }: 
         return sendForm(
           c,
           'Check your mail',
-          html`<p role="status">If a company lists ${data.email}, a mail with a link is on its way.</p>
-<p>Open the link in this browser within ten minutes. If no mail arrives, look into the folder for spam,
-or ask a person who manages your company in the relay.</p><p><a href="/sign-in">Back</a></p>`,
+          html`<p role="status">If ${data.email} belongs to a person in the relay, you get a mail with a link.</p>
+<p>Open the link in this browser within ten minutes. If no mail arrives, look in the spam folder,
+or ask a manager of your company.</p><p><a href="/sign-in">Back</a></p>`,
         );
       },
     }),
@@ -113,7 +113,7 @@ or ask a person who manages your company in the relay.</p><p><a href="/sign-in">
         return sendForm(c, 'Sign in', html`${several}<form method="post">${buttons}</form>`);
       },
     }),
-    route.anyone('POST /sign-in/link/:link', 'useSignInLink', 'Sign in with the button on the page of the link', {
+    route.anyone('POST /sign-in/link/:link', 'useSignInLink', 'Sign in with a button on the page that the link opens', {
       onPage: true,
       answers: {
         303: ['A redirect to the console, with a session.'],
@@ -148,7 +148,7 @@ or ask a person who manages your company in the relay.</p><p><a href="/sign-in">
       answers: {
         303: ['A redirect to the console with a session, or to a page where the person chooses a company.'],
         401: ['The service did not confirm the sign-in.', 'text/html'],
-        403: ['No company knows the account.', 'text/html'],
+        403: ['No company has a person with this account.', 'text/html'],
       },
       problems: ['not-found', 'rate-limited'],
       async handle(c) {
@@ -161,7 +161,7 @@ or ask a person who manages your company in the relay.</p><p><a href="/sign-in">
         if (!identity) return refused(c, `${name} did not confirm the sign-in. Nothing was done. Begin again.`);
         if ('refused' in identity) return refused(c, identity.refused, 403);
         const [person, ...others] = await people.identify(identity);
-        if (!person) return refused(c, `No company knows ${unknown(identity.email)}. ${whatToDo}`, 403);
+        if (!person) return refused(c, unknown(identity.email), 403);
         if (others.length === 0) return enter(c, person, open.toPage);
         const link = makeToken();
         await people.begin(link, browser, [person, ...others], open.toPage);
@@ -171,8 +171,10 @@ or ask a person who manages your company in the relay.</p><p><a href="/sign-in">
   ];
 }
 
-const unknown = (email?: string) => email ?? 'your account, which has no verified e-mail address';
-const whatToDo = 'Ask a person who manages your company in the relay to add your address.';
+const unknown = (email?: string) =>
+  email
+    ? `No company in the relay has the address ${email}. Ask a manager of your company to add it.`
+    : 'Your account has no verified e-mail address. Verify your address there, then sign in again.';
 
 function refused(c: Context<Authenticated>, why: string, status: 401 | 403 | 502 = 401) {
   c.status(status);
@@ -181,7 +183,7 @@ function refused(c: Context<Authenticated>, why: string, status: 401 | 403 | 502
 
 function mailOf(link: string, host: string) {
   const first = `Somebody wants to sign in to the relay at ${host} with your address.`;
-  const second = 'The link works once, for ten minutes, in the browser where you asked for it.';
+  const second = 'You can use the link once, within ten minutes, in the browser where you asked for it.';
   const last = 'If this was not you, ignore this mail. Without the link, nobody can sign in with your address.';
   const style = 'font-family:sans-serif;font-size:16px;line-height:1.5;max-width:600px';
   return {

@@ -16,7 +16,7 @@ const failures: Record<string, string> = {
   PlatformError: 'The assignment platform gave an error or no answer',
   TicketingError: 'The ticket system gave an error or no answer',
   MailError: 'The mail server gave an error or no answer',
-  OutcomeUnknown: 'The outcome is unknown',
+  OutcomeUnknown: 'Nobody knows whether this step worked',
   DataMistake: "The event's data has a mistake",
   ConfigurationMistake: 'The settings have a mistake',
 };
@@ -74,11 +74,11 @@ export function failureRemedy(failure: Failure): string | undefined {
   const [thing] = /^(assignment|ticket)\b/i.exec(title ?? '') ?? [];
   if (thing && remedy) return remedy.replace(/^Change the number/, `Change the ${thing.toLowerCase()} number`);
   const [, says] = /\banswered "?\d{3}"?: (.+)$/s.exec(message) ?? [];
-  if (remedy) return says ? remedy.replace('cause that the message names', `cause (“${says}”)`) : remedy;
-  if (unknown) return 'Check whether the action was done. If it was, skip the action; if not, retry';
+  if (remedy) return says ? remedy.replace('cause (see the details)', `cause (“${says}”)`) : remedy;
+  if (unknown) return 'Check whether the step was done. If it was, skip the step; if not, retry';
   if (retryable !== false) return undefined;
-  if (isMissingAssignment(failure)) return `Change the assignment number${assignmentId ? '' : ' of the action'}, then retry`;
-  if (type === 'DataMistake') return 'Correct the fields, then retry';
+  if (isMissingAssignment(failure)) return `Change the assignment number${assignmentId ? '' : ' of the step'}, then retry`;
+  if (type === 'DataMistake') return 'Correct the fields of the step, then retry';
   return type === 'ConfigurationMistake' ? 'Correct the settings, then retry' : 'Fix the cause, then retry';
 }
 

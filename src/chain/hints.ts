@@ -41,7 +41,7 @@ const isOfOneAssignment = ({ fields: { platformAssignmentId: id } }: Written) =>
   typeof id === 'string' && id.trim() !== '' && !unsubstituted(id);
 const ofAssignment = ({ index }: Written): Issue => ({
   pointer: `/${index}/platformAssignmentId`,
-  detail: 'is always this one assignment. For the assignment of the event, use ${assignment_id}',
+  detail: 'has the same assignment for every event. For the assignment of the event, use ${assignment_id}',
 });
 
 function ofOne({ index, fields, condition }: Written): Issue[] {
@@ -56,7 +56,7 @@ function ofOne({ index, fields, condition }: Written): Issue[] {
   if (asksIncomingValue(condition) && isFixed) {
     const { holds, reason } = evaluateCondition(condition, { incomingValue });
     const why = reason.replace(' was ', ' is always ').replace('no such property', 'there is none');
-    unknown.push(at('actionCondition', `${holds ? 'is always true' : 'is never true, so the action never runs'} (${why})`));
+    unknown.push(at('actionCondition', `${holds ? 'is always true' : 'is never true, so the step never runs'} (${why})`));
   }
   const meant = statuses.find((status) => status !== condition.value && status === condition.value.toLowerCase());
   if (pathText(condition.path) === 'status' && meant)
@@ -67,10 +67,10 @@ function ofOne({ index, fields, condition }: Written): Issue[] {
 function ofVariable(name: string): string[] {
   const written = `\${${cutShort(name, 80)}}`;
   const free =
-    `${written} is free text: a quotation mark in it breaks the body. The text after the mark may then become a field of the action. ` +
-    'Use an id, an e-mail address or a time here, or let the platform escape the text as JSON';
+    `${written} is free text: a quotation mark ends the value too early. The rest of the text may then become another field of the step. ` +
+    'Use an id, an e-mail address or a time, or let the platform write the text as a JSON string';
   return [
-    ...(sampleOf(name) === undefined ? [`${written} is not a known value from the event`] : []),
+    ...(sampleOf(name) === undefined ? [`${written} is a value that the relay does not know`] : []),
     ...(wordingOf(name) === 'free' ? [free] : []),
   ];
 }
@@ -86,11 +86,11 @@ function ofOrder(one: Written, all: readonly Written[]): Issue[] {
   const send = before.findLast((other) => isSend(other) && other.delay === delay);
   const hints: Issue[] = [];
   if (later.length > 0)
-    hints.push({ pointer: `/${index}`, detail: `is due before ${later.join(', ')}, but comes later in the chain` });
+    hints.push({ pointer: `/${index}`, detail: `runs before ${later.join(', ')}, although it stands later in the list` });
   if (send && asksStatus(one))
     hints.push({
       pointer: `/${index}/actionCondition`,
-      detail: `sees the status right after action ${send.index} has sent the assignment. With a longer delay, people have time to accept the assignment`,
+      detail: `sees the status immediately after action ${send.index} has sent the assignment. With a longer delay, people have time to accept it`,
     });
   return hints;
 }
@@ -109,9 +109,9 @@ function withoutNet(all: readonly Written[]): Hint[] {
     (asksStatus(one) || !one.condition);
   if (all.some(isNet)) return [];
   const detail =
-    'has no safety net: if it reaches no worker, nobody gets a message. Add a delayed e-mail with actionCondition status==draft';
+    'has no reminder: if no technician is found, nobody gets a message. Add a delayed e-mail with actionCondition status==draft';
   const { platformAssignmentId = '${assignment_id}' } = last.fields;
-  const words = `Nobody has been found for ${platformAssignmentId}.`;
+  const words = `No technician has been found for assignment ${platformAssignmentId}.`;
   const add = {
     action: 'sendEmails',
     platformAssignmentId,

@@ -108,6 +108,6 @@ export function remarkOn(scenario: Scenario, actions: readonly ChainAction[], pl
   );
   if (isTold) return undefined;
   return scenario === 'nobody-found'
-    ? 'No worker is found, and nobody gets a message about it: add a delayed e-mail with actionCondition status==draft.'
+    ? 'No technician is found, and nobody gets a message about it: add a delayed e-mail with actionCondition status==draft.'
     : 'No worker accepts, and nobody gets a message about it: add a delayed e-mail with actionCondition status==sent.';
 }

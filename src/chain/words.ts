@@ -14,7 +14,7 @@ export const actionWords: Record<string, string> = {
 export const fieldWords: Record<string, string> = {
   ...{ platformAssignmentId: 'Assignment number', delayInSeconds: 'Wait', actionCondition: 'Only if' },
   ...{ incomingValue: 'Incoming value', comment: 'Note', groupId: 'Group', sendToGroups: 'Groups to send to' },
-  ...{ sendRadius: 'Within (miles)', emails: 'To', subject: 'Subject', body: 'Text', bodyHtml: 'Text as HTML' },
+  ...{ sendRadius: 'Within (miles)', emails: 'To', subject: 'Subject', body: 'Text', bodyHtml: 'Formatted text (HTML)' },
   ...{ externalSystemTicketId: 'Ticket', cfName: 'Ticket field', cfValue: 'New value' },
   cfTargetDateFormat: 'Timestamp format',
 };
@@ -27,7 +27,8 @@ export const labelled = (text: string): string =>
   text
     .replace(/(?<!\S)\/(\d+)\/(\w+)\b/g, (_, index: string, name: string) => `${name} of step ${Number(index) + 1}`)
     .replace(fieldNames, (name) => `“${fieldWords[name]}”`)
-    .replace(/\baction (\d+)\b/g, (_, index: string) => `step ${Number(index) + 1}`);
+    .replace(/\baction (\d+)\b/g, (_, index: string) => `step ${Number(index) + 1}`)
+    .replace(/ \(bulk [\w-]+\)/g, ' (many chains at once)');
 
 const effects: Record<string, [what: string, done: string]> = {
   platform_sendAssignment: ['The assignment', 'sent'],
@@ -59,11 +60,11 @@ type Known = Pick<ActionStatus, 'error' | 'reason' | 'assignmentId'>;
 
 /** Describes the failure as a sentence. `details` has the message for technicians, if the sentence does not contain it. */
 export function explained({ error, reason, assignmentId }: Known) {
-  if (!error) return { wrong: sentence(reason ?? 'The relay knows no reason'), details: [] };
+  if (!error) return { wrong: sentence(reason ?? 'The reason is unknown'), details: [] };
   const details = failureDetails({ ...error, assignmentId });
   return {
     wrong: sentence(failureTitle({ ...error, assignmentId })),
-    details: details === undefined ? [] : [`${details} (${error.type})`],
+    details: details === undefined ? [] : [details],
   };
 }
 

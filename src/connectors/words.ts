@@ -14,11 +14,11 @@ const words = {
   conflict: (name, about) => [`Somebody else is changing ${thingIn(about)} at ${name}`, 'Retry'],
   busy: (name) => [`${name} takes no more requests now`, 'Wait a while, then retry'],
   temporary: (name) => [`${name} does not work at the moment`, 'Wait until it works again, then retry'],
-  refused: (name, about) => [`${name} refused ${about}`, 'Fix the cause that the message names, then retry'],
+  refused: (name, about) => [`${name} refused ${about}`, 'Fix the cause (see the details), then retry'],
   slow: (name) => [`${name} is too slow`, 'Wait until it answers faster, then retry'],
   unconfirmed: (name, about) => [
     `Nobody knows whether ${name} sent ${about}`,
-    'Ask the recipient: skip the action if the e-mail arrived, otherwise retry',
+    'Ask the recipient: skip the step if the e-mail arrived, otherwise retry',
   ],
   silent: (name) => [`${name} did not answer`, 'Check its address, or wait until it answers, then retry'],
   uncalled: (name, _, what) => [`${name} was not called`, `Check the address and the credentials in ${what}, then retry`],

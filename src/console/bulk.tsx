@@ -52,7 +52,7 @@ function CorrectionDialog({ onClose, onGiven }: { onClose(): void; onGiven(corre
     ...(!isTrim && { to: { label: 'New text', required: !isReplace, ...shared } }),
   };
   return (
-    <Confirm title="Edit many actions" verb="Preview" fields={fields} onClose={onClose} onConfirm={given}>
+    <Confirm title="Edit many steps" verb="Preview" fields={fields} onClose={onClose} onConfirm={given}>
       <Choice label="Field" of={field} options={Object.entries(fieldWords)} />
       <Choice label="Change" of={way} options={Object.entries(ways)} />
     </Confirm>
@@ -105,7 +105,7 @@ function MendLine({ field, mend: { chainId, index, before, after, problem } }: {
       </span>{' '}
       {before !== undefined && <del>{text(before)}</del>} {after !== undefined && '→ '}
       {after !== undefined && <ins>{text(after)}</ins>}
-      {after === undefined && !problem && <span class="soft">The field stays the same, so the action is not retried.</span>}
+      {after === undefined && !problem && <span class="soft">The field stays the same, so the step is not retried.</span>}
       {problem && <Said look="error" text={problem} />}
     </li>
   );

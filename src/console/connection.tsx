@@ -11,7 +11,7 @@ import { Badge, Button, Failure, FieldList, ProblemNote, Said, Section, Submit, 
 
 export const partWords: Record<CheckedPart | 'limits' | 'webhookSecret', string> = {
   ...{ platform: 'Assignment platform', ticketing: 'Ticket system', mail: 'Mail', limits: 'Limits' },
-  ...{ webhookSecret: 'Signed webhooks', contacts: 'Contacts', rules: 'Rules', pauses: 'Pauses' },
+  ...{ webhookSecret: 'Key that signs webhooks', contacts: 'Contacts', rules: 'Rules', pauses: 'Pauses' },
 };
 
 export async function checkSettings(at: string, ids: object): Promise<Checked[]> {
@@ -39,7 +39,7 @@ const httpKinds: Readonly<Record<string, Kind>> = {
   'http none': http('without credentials'),
 };
 const simulated = { settings: {}, credentials: 'A simulator on this machine answers in place of the real system.' };
-const removal = 'The relay will delete the settings and the credentials. Actions that need this system then fail.';
+const removal = 'The relay will delete the settings and the credentials. Steps that need this system then fail.';
 const addressHelp = "The relay uses this address in place of the vendor's address, for example for a test system.";
 const otherAddress: Setting = { label: 'Other address', help: addressHelp, optional: true };
 

@@ -5,7 +5,8 @@ import { FormFields } from './ui/index.js';
 
 const linksWords =
   'Put links for decisions (retry, skip) into messages to the webhook. Everybody who reads the messages can use the links.';
-const maskWords = '*** stands for the secret part of the address. Leave *** to keep this part.';
+const webhookWords = 'Notices also go to this address, for example of a chat.';
+const maskWords = ' The page hides its secret part as ***. Leave *** unchanged to keep this part.';
 const ofRule = ' The contacts of the company get these notices too, even if this field is empty.';
 
 export function NotifyFields({ notify = {}, of }: { notify?: Notify | undefined; of: string }) {
@@ -13,7 +14,12 @@ export function NotifyFields({ notify = {}, of }: { notify?: Notify | undefined;
   const hint = `Write one address per line.${of === 'rule' ? ofRule : ''}`;
   const fields = {
     emails: { label: 'E-mail addresses', hint, rows: 2, first: emails.join('\n') },
-    webhookUrl: { label: 'Webhook', hint: maskWords, first: webhookUrl, autocomplete: 'off' },
+    webhookUrl: {
+      label: 'Webhook for notices',
+      hint: webhookWords + (webhookUrl ? maskWords : ''),
+      first: webhookUrl,
+      autocomplete: 'off',
+    },
     linksInWebhooks: { label: linksWords, checked: linksInWebhooks },
   } as const;
   return (

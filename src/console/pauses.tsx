@@ -20,13 +20,13 @@ const mostCounted = 200;
 const fields = {
   what: { label: 'System', options: pausable.map((value) => [value, pausableWords[value]] as const), first: 'all' },
   seconds: { label: 'Ends', options: Object.entries(ends), first: '7200' },
-  reason: { label: 'Reason', hint: 'Every waiting action shows this reason.', maxLength: 500 },
+  reason: { label: 'Reason', hint: 'Every waiting step shows this reason.', maxLength: 500 },
 };
 
 const about =
-  'The relay still accepts events. Actions that need the paused system wait. After the pause, these actions run in order.';
+  'The relay still accepts events. Steps that need the paused system wait. After the pause, these steps run in order.';
 const pausing = { title: 'Pause for planned downtime', verb: 'Pause', words: 'Paused', look: 'quiet', fields, about } as const;
-const overdue = 'Overdue actions of these chains run immediately, without the delays between them';
+const overdue = 'Overdue steps of these chains run immediately, without the delays between them';
 
 export function PauseButton() {
   const { companyId, refresh } = useCompany();
@@ -65,7 +65,7 @@ export function PauseBanner() {
           )}
           {may('manage') && items.length > 0 && (
             <Button {...{ class: 'quiet', title: overdue, onClick: () => void end(what, 'now') }}>
-              End, and run overdue actions of {chains} now
+              End the pause, and run overdue steps of {chains} now
             </Button>
           )}
         </div>

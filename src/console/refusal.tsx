@@ -7,7 +7,7 @@ import { type Fields, mergeFields } from '../chain/fields.js';
 import { announce, ask, pageOf, path, Refused, useCompany } from './base.js';
 import { changesOf } from './fields.js';
 import type { Accepted, RejectedRequest } from './types.js';
-import { Button, Confirm, DeedButton, ProblemNote, useDeed } from './ui/index.js';
+import { Button, Confirm, DeedButton, FieldList, ProblemNote, useDeed } from './ui/index.js';
 import { FieldInputs } from './verbs.js';
 import { counted, elementTitle, fieldWords } from './words.js';
 
@@ -19,11 +19,10 @@ const dropping = {
   about: 'The request will not run, and you cannot send it again. You can read the request for 30 days after its arrival.',
 };
 
-const doubtful = {
-  ...{ title: 'Send these actions?', verb: 'Send these actions' },
-  about:
-    'The token is not valid any more, or the signature is wrong. Somebody else may have written the actions. Read each action.',
-};
+const asking = { title: 'Send these steps?', verb: 'Send these steps' };
+const proposed = 'The relay starts a chain with these steps now. You cannot undo this.';
+const doubtful =
+  'The token is not valid any more, or the signature is wrong. Perhaps the steps do not come from your platform. Check each step.';
 
 /** If the token is expired or revoked, or the signature is wrong, the user must first read and confirm the actions. */
 export function Decide({ request, leftOut, onDecided }: DecideProps) {
@@ -34,7 +33,7 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
   const isEvent = body?.isEvent === true;
   const all = body ? proposal.map(({ element }) => element) : elements;
   const sent = all.flatMap((fields, index) => (body && leftOut.includes(index) ? [] : [{ index, fields }]));
-  const [isEditing, isDoubtful] = [useSignal(false), useSignal(false)];
+  const [isEditing, isAsking, isDoubtful] = [useSignal(false), useSignal(false), useSignal(false)];
   /** The edited texts of each action. */
   const texts = useMemo(() => all.map(() => signal<Record<string, string>>({})), []);
   const deed = useDeed();
@@ -51,10 +50,14 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
         else announce('Nothing has run: the rule does not apply to this event.');
       } catch (error) {
         if (!(error instanceof Refused) || !error.is('not-confirmed')) throw error;
-        isDoubtful.value = true;
+        [isDoubtful.value, isAsking.value] = [true, true];
       }
     });
-  const ofAll = `${sent.length < all.length ? `${sent.length} of ` : ''}${counted(all.length, 'action')}`;
+  const begin = () => {
+    if (body && !isEvent) isAsking.value = true;
+    else void send(false);
+  };
+  const ofAll = `${sent.length < all.length ? `${sent.length} of ` : ''}${counted(all.length, 'step')}`;
   const drop = <DeedButton {...dropping} onDone={onDecided} change={() => ask('POST', `${at}/drop`)} />;
   const isInvalid = reason === 'invalid-chain';
   if (sent.length === 0) return <p class="row">{drop}</p>;
@@ -62,16 +65,16 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
     <>
       <p class="row">
         {!isInvalid && (
-          <Button class="main" aria-disabled={deed.busy} onClick={() => void send(false)}>
+          <Button class="main" aria-disabled={deed.busy} onClick={begin}>
             {!body ? 'Send again' : isEvent ? 'Send the corrected event' : `Send the proposal (${ofAll})`}
           </Button>
         )}
         <Button {...{ class: isInvalid ? 'main' : '', onClick: () => (isEditing.value = true) }}>Edit and send…</Button>
         {drop}
-        <span class="soft small">The delays of the actions start when you send the request.</span>
+        <span class="soft small">The delays of the steps start when you send the request.</span>
       </p>
-      {!isDoubtful.value && !isEditing.value && <ProblemNote refused={deed.refused} />}
-      {isEditing.value && !isDoubtful.value && (
+      {!isAsking.value && !isEditing.value && <ProblemNote refused={deed.refused} />}
+      {isEditing.value && !isAsking.value && (
         <Confirm
           {...deed}
           title="Edit the request"
@@ -91,10 +94,17 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
           ))}
         </Confirm>
       )}
-      {isDoubtful.value && (
-        <Confirm {...{ ...deed, ...doubtful }} onClose={() => (isDoubtful.value = false)} onConfirm={() => void send(true)}>
-          {sent.map(({ index, fields }) => (
-            <pre key={index}>{JSON.stringify(mergeFields(fields, editsOf(index, fields)))}</pre>
+      {isAsking.value && (
+        <Confirm
+          {...{ ...deed, ...asking, about: isDoubtful.value ? doubtful : proposed }}
+          onClose={() => (isAsking.value = false)}
+          onConfirm={() => void send(isDoubtful.value)}
+        >
+          {sent.map(({ index, fields: { action, ...fields } }) => (
+            <section key={index}>
+              <h3>{elementTitle({ action }, index)}</h3>
+              <FieldList fields={Object.entries(mergeFields(fields, editsOf(index, fields)))} />
+            </section>
           ))}
         </Confirm>
       )}

@@ -52,9 +52,9 @@ function statusWords({ status, problem }: Partial<AssignmentNow> = {}, wasSent: 
 
 function sentWords(send: Step, count: number): string {
   const { recipients } = send.result ?? {};
-  const found = foundNobody(send) ? 'nobody found' : recipients !== undefined && `${counted(recipients, 'worker')} found`;
+  const found = foundNobody(send) ? 'nobody found' : recipients !== undefined && `${counted(recipients, 'technician')} found`;
   const to = deedOf(send).replace(/^Send( the assignment)?/, '');
-  const deed = count > 1 ? `Sent ${count} times${to && `, last${to}`}` : `Sent${to || ' to workers'}`;
+  const deed = count > 1 ? `Sent ${count} times${to && `, last${to}`}` : `Sent${to || ' to technicians'}`;
   return `${deed}${found ? `: ${found}` : ''}`;
 }
 

@@ -82,11 +82,13 @@ function When({ step: { action, at } }: { step: Step }) {
   return (
     <>
       {comment && `${comment}. `}
-      {state === 'pending' ? !reason && 'Waits for the previous action' : <Time at={at} distance />}
+      {state === 'pending' ? !reason && 'Waits for the previous step' : <Time at={at} distance />}
       {state === 'scheduled' && reason && ', waits until the pause ends'}
       {seconds >= 1 && `, took ${durationText(seconds)}`}
       {attempts > 1 && `, ${counted(attempts, 'attempt')}`}
-      {!!result?.recipients && action.action === 'platform_sendAssignment' && `, ${counted(result.recipients, 'worker')} found`}
+      {!!result?.recipients &&
+        action.action === 'platform_sendAssignment' &&
+        `, ${counted(result.recipients, 'technician')} found`}
     </>
   );
 }
@@ -128,7 +130,7 @@ function StepBody({ chain, action, onDone }: Pick<Step, 'chain' | 'action'> & { 
       <dl class="facts small">
         <Moment name="Paused since" at={action.pausedSince} />
         {!hasEnded(state) && <Moment name={retry} at={nextAttemptAt} distance />}
-        {!hasEnded(state) && <Moment name="Fails if nobody decides" at={action.heldUntil} distance />}
+        {!hasEnded(state) && <Moment name="Fails if nobody decides before" at={action.heldUntil} distance />}
       </dl>
       {result?.note && <Said look="small" text={`Note: ${result.note}`} />}
       {reason && reason !== error?.message && <Said look="reason" text={labelled(reason)} />}
@@ -163,7 +165,7 @@ function StepBody({ chain, action, onDone }: Pick<Step, 'chain' | 'action'> & { 
       </Asked>
       {steered.map(({ at, by, verb, fields = [] }) => (
         <p key={at} class="soft small">
-          {by}: {verb === 'mend' ? 'changed' : verbWords[verb]}
+          {labelled(by)}: {verb === 'mend' ? 'changed' : verbWords[verb]}
           {fields.length > 0 && ` ${fields.map((name) => fieldWords[name] ?? name).join(', ')}`}, <Time at={at} />
         </p>
       ))}

@@ -26,16 +26,16 @@ interface VerbsProps {
   onDone(): void;
 }
 
-const cancelling = 'You cannot undo this. If the action is running now, the relay finishes it first.';
+const cancelling = 'You cannot undo this. If the step is running now, the relay finishes it first.';
 const minutes = {
-  ...{ hint: 'Other actions keep their times.', first: '30', required: true },
+  ...{ hint: 'Other steps keep their times.', first: '30', required: true },
   ...({ type: 'number', min: '0', max: '527040', step: 'any' } as const),
 };
 /** What a dialog asks before a decision. Retry acts immediately. */
 const questions: Partial<Record<SteeringVerb, Pick<ConfirmProps, 'verb' | 'danger' | 'fields' | 'about'>>> = {
-  skip: { verb: 'Skip', about: 'This action will not run. The chain continues with the next action.' },
-  runNow: { verb: 'Run now', about: 'The relay runs this action now, before its time. You cannot undo this.' },
-  cancel: { verb: 'Cancel the action', danger: true, about: cancelling },
+  skip: { verb: 'Skip', about: 'This step will not run. The chain continues with the next step.' },
+  runNow: { verb: 'Run now', about: 'The relay runs this step now, not at its planned time. You cannot undo this.' },
+  cancel: { verb: 'Cancel the step', danger: true, about: cancelling },
   reschedule: { verb: 'Reschedule', fields: { minutes: { label: 'Minutes from now', ...minutes } } },
 };
 
@@ -70,13 +70,13 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
   const { by } = action.steered?.at(-1) ?? {};
   const meanwhile = asked.value && !verbs.includes(asked.value) && (
     <p class="note wait" role="status">
-      The action is now {stateWords(action.state)}
+      The step is now {stateWords(action.state)}
       {by && `, after a decision of ${by}`}. Your input stays here until you choose Back.
     </p>
   );
   const question = asked.value && questions[asked.value];
   return (
-    <fieldset ref={group} class="row" tabIndex={-1} aria-label={`Decisions about action ${title}`}>
+    <fieldset ref={group} class="row" tabIndex={-1} aria-label={`Decisions about step ${title}`}>
       {help?.by === 'settings' && may('manage') && action.state === 'needs-attention' && (
         <ButtonTo href={pageOf.settings(companyId)}>{help.words}</ButtonTo>
       )}
@@ -87,7 +87,7 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
             {verb === 'mend' && isBest(verb) && help?.words ? `${labelled(help.words)}${which && ' of'}` : verbWords[verb]}
             {which}
             {(verb === 'mend' || verb === 'reschedule') && '…'}
-            <span class="unseen">{which ? `: ${title}` : ` action ${title}`}</span>
+            <span class="unseen">{which ? `: ${title}` : ` step ${title}`}</span>
           </Button>
         ))}
       {!asked.value && <ProblemNote refused={deed.refused} />}
@@ -169,7 +169,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
     <Confirm {...dialog} verb="Save and retry" onConfirm={(given) => void mend(given)}>
       {children}
       {action.error && <Failure of={{ ...action.error, assignmentId: action.assignmentId }} />}
-      <p>The relay checks your changes, then retries the action. If you empty a field, the relay removes the field.</p>
+      <p>The relay checks your changes, then retries the step. If you empty a field, the relay removes the field.</p>
       {isUnchanged.value && count === 0 && (
         <p class="note wait" role="alert">
           You have not changed anything. To retry without changes, go back and choose Retry.
@@ -184,10 +184,10 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
       {also && count > 1 && (
         <p class="note wait">The relay does not change {also}. To change them too, edit only the assignment number.</p>
       )}
-      {fixed && <p class="note wait">{`These texts still contain ${action.assignmentId}: ${fixed}.`}</p>}
+      {fixed && <p class="note wait">{`These texts still contain the old number ${action.assignmentId}: ${fixed}.`}</p>}
       {isUnknown(action) && (
         <Check name="isMeant" required>
-          The outcome of the last attempt is unknown. I have checked whether the action was done, and I want to retry.
+          Nobody knows whether the last attempt worked. I have checked the other system, and I want to retry.
         </Check>
       )}
     </Confirm>

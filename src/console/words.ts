@@ -62,14 +62,14 @@ const verbsDone: Record<BulkVerb, string> = {
 /** For example `3 of 3 chains done. 3 actions retried: 1 failed again, 2 done.` */
 export function progressWords({ count, verb, progress }: Pick<Bulk, 'count' | 'verb' | 'progress'>): string {
   if (!progress) return `${counted(count, 'chain')}.`;
-  const { done, actions, unchanged, refused, failed, outcomes = {} } = progress;
-  const outcome = outcomesText(outcomes);
+  const { done, actions, unchanged, refused, failed, outcomes = {}, nobodyFound = 0 } = progress;
+  const outcome = outcomesText(outcomes) + (nobodyFound > 0 ? ` (${nobodyFound} found nobody)` : '');
   return [
     `${done} of ${counted(count, 'chain')} done.`,
-    `${counted(actions, 'action')} ${verbsDone[verb]}${outcome && `: ${outcome}`}.`,
+    `${counted(actions, 'step')} ${verbsDone[verb]}${outcome && `: ${outcome}`}.`,
     unchanged > 0 && `There was nothing to do in ${counted(unchanged, 'chain')}.`,
-    refused > 0 && `The relay refused to change ${counted(refused, 'action')}.`,
-    failed > 0 && `${counted(failed, 'chain')} did not answer the relay.`,
+    refused > 0 && `The relay refused to change ${counted(refused, 'step')}.`,
+    failed > 0 && `The relay could not reach ${counted(failed, 'chain')}.`,
   ]
     .filter(Boolean)
     .join(' ');
@@ -77,11 +77,12 @@ export function progressWords({ count, verb, progress }: Pick<Bulk, 'count' | 'v
 
 /** Describes the effect of a verb on many chains. The dialog shows this text before the user confirms. */
 export const verbMeanings: Record<BulkVerb, string> = {
-  retry: 'The relay checks each condition again, then retries the selected actions that need attention or have failed.',
-  mend: 'The relay makes the same change in each selected action, then retries the action.',
-  skip: 'The relay skips the selected actions that need attention. The chains continue with the next actions.',
-  cancel: 'The relay cancels the selected actions that have not ended. It first finishes an action that is running now.',
-  runNow: 'The relay runs the selected scheduled actions now.',
+  retry:
+    'The relay checks the conditions of the selected steps again. Then it retries the steps that need attention or have failed.',
+  mend: 'The relay makes the same change in each selected step, then retries the step.',
+  skip: 'The relay skips the selected steps that need attention. The chains continue with the next steps.',
+  cancel: 'The relay cancels the selected steps that have not ended. It first finishes a step that is running now.',
+  runNow: 'The relay runs the selected scheduled steps now.',
 };
 
 /** The summary without the company, for example `3 actions, assignment 1003: Tell the owner first, …`. */
@@ -99,9 +100,9 @@ export function namesOf(chain: Pick<ListedChain, 'companyId' | 'chainId' | 'summ
 /** Hints for dispatchers. The API's descriptions are for programmers. */
 export const fieldHints: Record<string, string> = {
   platformAssignmentId: 'The number of the assignment that this step is about.',
-  incomingValue: 'A value from the event, for a condition on the incoming value.',
+  incomingValue: 'A value from the event. The condition of this step can use it.',
   comment: 'Lists and notices show this note.',
-  sendToGroups: 'Names or numbers, separated by commas. If this field is empty, the platform chooses.',
+  sendToGroups: 'Names or numbers, separated by commas. If this field is empty, the platform chooses the technicians.',
   sendRadius: 'For example 25. The distance from the place of the assignment.',
   emails: 'The e-mail addresses of the recipients.',
   subject: '',
@@ -115,7 +116,7 @@ export const fieldHints: Record<string, string> = {
 };
 
 /** The console shows this question in place of the API's hint. */
-export const reminderWords = 'If no worker is found, nobody gets a message. Add a reminder e-mail?';
+export const reminderWords = 'If no technician is found, nobody gets a message. Add a reminder e-mail?';
 
-export const onFailureWords = { hold: 'let the next actions wait, until somebody decides', continue: 'run the next actions' };
-export const onUnknownWords = { resend: 'retry automatically, with the same repeat key', hold: 'wait until somebody decides' };
+export const onFailureWords = { hold: 'let the next steps wait, until somebody decides', continue: 'run the next steps' };
+export const onUnknownWords = { resend: 'repeat the step, and mark it as a repeat', hold: 'wait until somebody decides' };

@@ -32,7 +32,7 @@ export const auditWords = {
   'key.delete': 'deleted the key {name}',
   'admin-token.create': 'created the admin token {name}',
   'admin-token.delete': 'deleted the admin token {name}',
-  'encryption.rotate': 'began to encrypt with another key',
+  'encryption.rotate': 'changed the encryption key',
   'contact.confirm': 'confirmed the address of a contact',
   'notices.test': 'sent a test notice',
   'cause.take': 'began to work on a problem',
@@ -54,7 +54,8 @@ export const auditWords = {
 export type AuditAction = keyof typeof auditWords;
 
 /** Returns other words if the details change the meaning of an entry, or undefined if the words in `auditWords` are right. */
-function otherWords(action: string, { index, as, version, purpose }: Details): string | undefined {
+function otherWords(action: string, { index, as, version, purpose, seconds }: Details): string | undefined {
+  if (action === 'cause.silence') return `${seconds === 0 ? 'un' : ''}muted the notices about a problem`;
   if (action === 'chain.cancel' && index === undefined) return 'cancelled {chainId}';
   if (action === 'token.rotate' && purpose === 'event') return 'created a new event address for rule {relayId}';
   if (action === 'rule.publish' && as === 'shadow') return 'stored version {version} of rule {relayId}, to try it without effect';

@@ -63,7 +63,8 @@ export const noProgress: BulkProgress = { done: 0, steered: 0, actions: 0, uncha
 export function addProgress(one: BulkProgress, other: BulkProgress): BulkProgress {
   const outcomes = { ...one.outcomes };
   for (const state of actionStates) if (other.outcomes?.[state]) outcomes[state] = (outcomes[state] ?? 0) + other.outcomes[state];
-  const some = Object.keys(outcomes).length > 0 && { outcomes };
+  const nobodyFound = (one.nobodyFound ?? 0) + (other.nobodyFound ?? 0) || undefined;
+  const some = { ...(Object.keys(outcomes).length > 0 && { outcomes }), ...(nobodyFound && { nobodyFound }) };
   const sums = { ...one, ...some, failures: [...one.failures, ...other.failures].slice(0, 10) };
   for (const count of ['done', 'steered', 'actions', 'unchanged', 'failed', 'refused'] as const) sums[count] += other[count];
   return sums;

@@ -153,6 +153,7 @@ const bulkProgressSchema = z.object({
     .partialRecord(z.enum(actionStates), z.int())
     .optional()
     .describe('The steered actions by state, up to 3 seconds after the decision. `needs-attention`: the action failed again.'),
+  nobodyFound: z.int().optional().describe('The number of retried sends that found no worker. Their state is `done`.'),
   failures: z
     .array(z.object({ workflowId: z.string(), error: z.string() }))
     .describe('The first ten problems, each with the reason: a chain did not answer, or an action was refused or failed again.'),

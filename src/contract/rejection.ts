@@ -1,24 +1,24 @@
 /** Why the relay refuses a request from a sender that it knows, in words. */
 
 export const refusalWords = {
-  'invalid-chain': 'The chain has a mistake',
-  'idempotency-key': 'The repeat key (idempotency key) is not valid', // or two headers contain different keys
-  'idempotency-key-reused': 'The repeat key (idempotency key) was already used for a different request',
+  'invalid-chain': 'The list of steps has a mistake',
+  'idempotency-key': 'The idempotency key (which prevents double runs) is not valid', // or two headers contain different keys
+  'idempotency-key-reused': 'The idempotency key (which prevents double runs) was already used for a different request',
   'token-expired': 'The token has expired', // the token was rotated, and its grace period is over
   'token-revoked': 'The token was revoked',
   'rule-disabled': 'The rule is disabled',
   signature: 'The signature is missing or wrong', // the company requires signed webhooks
   'rate-limited': 'Too many requests in one minute',
-  'actions-per-day': 'The daily limit of actions is reached',
-  'recipients-per-day': 'The daily limit of recipients is reached',
+  'actions-per-day': 'The daily limit of steps is reached',
+  'recipients-per-day': 'The daily limit of e-mail recipients is reached',
   'open-chains': 'Too many chains are open',
-  'malformed-body': 'The request body cannot be read', // not strict JSON, or a text may contain injected JSON
-  'not-actions': 'The request body is not a list of actions',
-  'body-too-large': 'The request body is too large',
-  'unsupported-body': 'The encoding of the request body is not supported', // charset or content encoding
-  'wrong-token': 'An action has a relayId and a token that do not belong together', // only some tokens are right
+  'malformed-body': 'The request cannot be read', // not strict JSON, or a text may contain injected JSON
+  'not-actions': 'The request is not a list of steps',
+  'body-too-large': 'The request is too large',
+  'unsupported-body': 'The encoding of the request is not supported', // charset or content encoding
+  'wrong-token': 'A step has a token that does not belong to its rule', // only some tokens are right
   'event-unreadable': 'The event cannot be read', // no JSON object, or two programs could read it differently
   'event-refused': 'The rule refuses the event', // or the rule has no contents
-  'lists-refused': 'The rule accepts only events, no lists of actions',
+  'lists-refused': 'The rule accepts only events, no lists of steps',
 };
 export type RejectionReason = keyof typeof refusalWords;

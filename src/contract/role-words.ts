@@ -5,7 +5,7 @@ import type { Role } from './credential.js';
 /** The name of each role, and what it adds to the roles above it. The API has other names: a dispatcher has the role `steer`. */
 export const roleWords: Record<Role, string> = {
   read: 'viewer: sees chains and rules, changes nothing',
-  steer: 'dispatcher: retries, edits, skips and cancels',
+  steer: 'dispatcher: retries, edits, skips and cancels steps',
   author: 'rule author: writes and publishes rules',
   manage: 'manager: changes settings, people and API keys',
 };
@@ -13,7 +13,7 @@ export const roleWords: Record<Role, string> = {
 /** For example `dispatcher` for `steer`. */
 export const roleName = (role: Role): string => roleWords[role].replace(/:.*/, '');
 
-/** For example `Signed in as Ada, dispatcher: retries, edits, skips and cancels`. */
+/** For example `Signed in as Ada, dispatcher: retries, edits, skips and cancels steps`. */
 export function signedInWords({ role, ...who }: Pick<Who, 'kind' | 'name'> & { role?: Role | undefined }): string {
   const may = role === undefined ? '' : `, ${roleWords[role]}`;
   return `Signed in ${who.kind === 'person' ? 'as' : 'with'} ${callerWords(who)}${may}`;

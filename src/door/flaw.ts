@@ -18,8 +18,8 @@ export type FlawKind =
 export type Flaw = { kind: FlawKind; offset?: number | undefined; field?: string | undefined; error?: string | undefined };
 
 const inTemplate =
-  'Tell the person who set up the webhook: the template must escape the values in this text for JSON. If the platform cannot do ' +
-  'this, the template must use values without free text there, such as an id or a time.';
+  'Tell the person who set up the webhook: in this text, the template must write \\" for a quotation mark and \\\\ for a backslash. ' +
+  'If the platform cannot do this, the template must not use free text here, only numbers or times.';
 
 const words: Record<FlawKind, { says(field: string, at: string): string; advice: string }> = {
   'quotation-mark': {

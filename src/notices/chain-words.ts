@@ -17,21 +17,21 @@ import { forOperators, type Line, type Link, lineText, type NoticeContext, relay
 
 /** `many`: the words after the number of chains. `next`: the words below the reason. */
 const wordsOf: Record<NoticeKind, { headline: string; many: string; next?: string }> = {
-  'needs-attention': { headline: 'Needs attention', many: 'failed for the same reason: please decide' },
+  'needs-attention': { headline: 'Needs attention', many: 'failed for the same reason, and wait for a decision' },
   failed: {
     headline: 'Failed',
-    many: 'failed in part, for the same reason',
-    next: 'The rest of the chain continues. You can retry the action, even after the chain has ended.',
+    many: 'had a failed step, for the same reason',
+    next: 'The rest of the chain continues. You can retry the step, even after the chain has ended.',
   },
   'partly-failed': {
     headline: 'Partly failed',
-    many: 'had an e-mail that did not reach every recipient, for the same reason',
+    many: 'sent an e-mail that did not reach every recipient, for the same reason',
     next: 'The rest of the chain continues. A retry sends the e-mail only to recipients that did not get it.',
   },
   'gave-up': {
-    headline: 'Given up',
+    headline: 'No decision in time',
     many: 'failed, because nobody decided in time',
-    next: 'Nobody decided in time. You can still retry the action. The retry also runs the actions that waited for it.',
+    next: 'Nobody decided in time. You can still retry the step. Then the steps that waited for it run, too.',
   },
   recovered: { headline: 'Recovered', many: 'that failed for the same reason' },
 };
@@ -70,7 +70,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
     sections: {
       'What happens next': kind === 'needs-attention' ? whatHappens(action, shown) : [],
       'Will still run': goOn.map((other) => `${stepTitle(other)}${other.runAt ? `, due ${shown(other.runAt)}` : ''}`),
-      'Waiting for this action': heldBehindIt.map(stepTitle),
+      'Waiting for this step': heldBehindIt.map(stepTitle),
       'Also needs attention': heldElsewhere.map((other) => stepTitle(other) + (other.state === 'pending' ? ' (waits)' : '')),
       'Not run': others(({ state }) => state === 'not-run').map(stepTitle),
       Done: others(({ state }) => state === 'done').map(stepTitle),
@@ -100,8 +100,8 @@ function titleFor(kind: NoticeKind, action: ActionStatus): string {
 
 function recoveredWords({ state, reason, result }: ActionStatus): string[] {
   const note = result?.note ? [sentence(`Remark: ${result.note}`)] : [];
-  if (state === 'done') return ['The relay tried again, and the action succeeded. The chain continues.', ...note];
-  return [`The relay tried again. The action is ${state}: ${sentence(reason ?? '')} The chain continues.`, ...note];
+  if (state === 'done') return ['The relay tried again, and the step succeeded. The chain continues.', ...note];
+  return [`The relay tried again. The step is ${state}: ${sentence(reason ?? '')} The chain continues.`, ...note];
 }
 
 /** Writes a notice about the current state of an action. @returns undefined if the state needs no notice. */
@@ -130,10 +130,10 @@ function whatHappens({ nextAttemptAt, heldUntil, reason }: ActionStatus, shown: 
   const tries = reason
     ? sentence(reason)
     : nextAttemptAt
-      ? `The relay retries the action automatically, next at ${shown(nextAttemptAt)}. You get a notice when it succeeds.`
-      : 'The relay does not retry the action automatically.';
+      ? `The relay will retry the step automatically at ${shown(nextAttemptAt)}. You get a notice if the retry succeeds.`
+      : 'The relay does not retry the step automatically.';
   if (!heldUntil) return [tries];
-  const end = 'the action fails, and the actions that wait for it do not run.';
+  const end = 'the step fails, and the steps that wait for it do not run.';
   return [tries, `If nobody decides before ${shown(heldUntil)}, ${end}`];
 }
 
@@ -158,10 +158,10 @@ function linksFor(
   const fix = !verbs.includes('mend') || action.error?.retryable ? [] : [{ label: 'Fix', url: isHere ? `${decide}#fix` : page }];
   const retry = verbs.includes('retry') ? [{ label: 'Retry', url: `${decide}#retry` }] : [];
   const skip = [{ label: 'Skip', url: `${decide}#skip` }];
-  const toConsole = fix.length > 0 && !isHere ? `Fix ${signIn}. The other links open` : 'The links open';
+  const toConsole = fix.length > 0 && !isHere ? `The link “Fix” ${signIn}. The other links open` : 'The links open';
   return {
     links: [...(isFixFirst(action) ? [...fix, ...retry] : [...retry, ...fix]), ...skip],
-    hint: `${toConsole} a page without a sign-in, which asks you to confirm.`,
+    hint: `${toConsole} a page that asks you to confirm. That page needs no sign-in.`,
   };
 }
 
@@ -183,12 +183,11 @@ function commands(kind: FailureKind, action: ActionStatus, notice: ChainNotice, 
 }
 
 /** *Fix* needs no sign-in only if the company allows edits by the links of notices. */
-export const oneWithoutKey = ({ edits }: NoticeContext) =>
-  `${edits ? 'Fix, retry' : 'Retry'} or skip an action, without a sign-in`;
+export const oneWithoutKey = ({ edits }: NoticeContext) => `${edits ? 'Fix, retry' : 'Retry'} or skip a step, without a sign-in`;
 
 /** If a notice is about at most this many actions, it shows one command for each action. */
 const fewActions = 3;
-const behind = 'The actions that wait for them do not run.';
+const behind = 'The steps that wait for them do not run.';
 
 export function manyWords({ cause, count, actions, first, since, at }: ManyNotice, context: NoticeContext): Words {
   const { companyId, kind, reason } = cause;
@@ -208,14 +207,14 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   ];
   const decideAt = ({ chainId, index, at, heldUntil }: Member) =>
     isHeld ? context.holdLink?.({ companyId, chainId, index, at, heldUntil }) : undefined;
-  const list = first.some((member) => decideAt(member) !== undefined) ? oneWithoutKey(context) : 'The actions';
+  const list = first.some((member) => decideAt(member) !== undefined) ? oneWithoutKey(context) : 'The steps';
   const query = `status=${status}&reason=${encodeURIComponent(type)}&since=${encodeURIComponent(since)}`;
   const message = first[0]?.message ?? reason.message;
   const assignmentIds = [...new Set(first.flatMap(({ assignmentId }) => assignmentId ?? []))];
   const [assignmentId] = assignmentIds.length === 1 ? assignmentIds : [];
   const shared = first.length === actions ? { assignments: assignmentIds.length, assignmentId } : {};
   const { title } = causeFailure({ ...reason, message, reason: type, ...shared });
-  const differ = count > 1 ? ['Other chains have the same error with other numbers.'] : [];
+  const differ = count > 1 ? ['The other chains have the same error. Only the numbers in the text differ.'] : [];
   const { wrong, details } = explained({ error: { ...reason, title, message, retryable: true } });
   return {
     headline: `${headline}: ${counted(count, 'chain')}, ${inSubject(type)}`,
@@ -226,14 +225,14 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
     toDo: [remedy ? labelled(sentence(sharedWords(remedy, shared))) : 'Fix the problem, then retry.'],
     links: [
       isHeld
-        ? { label: `Open ${counted(actions, 'action')}`, url: causePage(api, companyId, cause.id) }
+        ? { label: `Open ${counted(actions, 'step')}`, url: causePage(api, companyId, cause.id) }
         : { label: `Open ${counted(count, 'chain')}`, url: `${api}/companies/${companyId}/chains?${query}` },
     ],
-    hint: `The link ${signIn}. There you can retry all actions at once.`,
+    hint: `The link ${signIn}. There you can retry all steps at once.`,
     sections: {
       'What happens next': [
-        ...(heldUntil ? [`If nobody decides, these actions fail, the first one at ${shown(heldUntil)}. ${behind}`] : []),
-        ...(isHeld && count > 1 ? ['You get one notice when none of these actions needs attention any more.'] : []),
+        ...(heldUntil ? [`If nobody decides, these steps fail, the first one at ${shown(heldUntil)}. ${behind}`] : []),
+        ...(isHeld && count > 1 ? ['You get one notice when none of these steps needs attention any more.'] : []),
       ],
       [first.length < count ? `${list} (the first ${first.length})` : list]: first.map(
         (member): Link => ({
@@ -270,12 +269,12 @@ export function throughWords(
   const tally = Object.entries(ended).map(([state, count]) => `${state.replaceAll('-', ' ')}: ${count}`);
   const { wrong, details } = explained({ error: { ...causeFailure({ ...reason, reason: reason.type }), retryable: true } });
   return {
-    headline: `${areDone ? headline : 'No more attention needed'}: ${counted(through, 'chain')}, ${inSubject(reason.type)}`,
+    headline: `${areDone ? headline : 'No decision is needed any more'}: ${counted(through, 'chain')}, ${inSubject(reason.type)}`,
     about: companyName,
     title: `${counted(through, 'chain')} ${many} ${end}`,
     place: [timesIn(timeZone)(at)],
     wrong: [`The reason was: ${wrong}`],
-    sections: { 'State of the actions': [...tally, ...(open > 0 ? [`unknown: ${open}`] : [])], Details: details },
+    sections: { 'State of the steps': [...tally, ...(open > 0 ? [`unknown: ${open}`] : [])], Details: details },
     ids: `Cause ${cause.id}`,
     type: 'recovered.many',
     facts: { reason, since, count: through, ended, open },

@@ -45,7 +45,15 @@ function webhookChannel(url: URL, notify: Notify, http: HttpClient): NoticeChann
     async deliver(notice, call) {
       const body = format === 'slack' ? slackMessage(notice) : notice.json;
       const headers = headersOf(call.idempotencyKey, body, webhookSecret);
-      await http.request({ method: 'POST', url, headers, body, call, what: 'the webhookUrl in notify', secretPath: true });
+      await http.request({
+        method: 'POST',
+        url,
+        headers,
+        body,
+        call,
+        what: 'the webhook address for notices (notify.webhookUrl)',
+        secretPath: true,
+      });
     },
   };
 }

@@ -60,7 +60,7 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
   const company: Company = found ?? { companyId, name: companyId, timeZone: 'UTC' };
   if (await isSilent(deps, notice, rule)) {
     deps.metrics.notices.inc({ kind, result: 'silent' });
-    log.info({ workflowId: key, kind }, 'a notice is not sent, because its cause is silenced');
+    log.info({ workflowId: key, kind }, 'a notice is not sent, because the notices of its cause are muted');
     return [];
   }
   const { name: companyName, timeZone, noticeEdits: edits } = company;
@@ -144,7 +144,7 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
   if (!isDelivered) {
     const why =
       open[0]?.error ??
-      'no contact could be reached: see the log for each contact, and set notify of the company or RELAY_OPERATOR_EMAIL';
+      'no contact could be reached: see the log for each contact, and set contacts (notify) of the company or RELAY_OPERATOR_EMAIL';
     const whom = entries.some(isTold) ? 'all contacts' : 'any contact';
     log.error({ workflowId: key, kind, open: open.length }, `a notice has not reached ${whom} yet`);
     const details: FailureDetails = { retryable: true, attempt };
@@ -161,7 +161,8 @@ interface Addressee {
   contactId?: string | undefined;
 }
 
-const unconfirmed = 'this contact has not confirmed: it already got the first notice of this cause, or ten notices today';
+const unconfirmed =
+  'this contact has not confirmed that it wants notices, and has already got the first notice of this cause, or ten notices today';
 
 /** Finds each contact and its notices. An unconfirmed contact gets only the first notice of each cause, at most ten a day. */
 async function addresseesOf({ store, connectors }: DeliveryDeps, company: Company, entries: readonly Joined[], key: string) {
@@ -206,7 +207,7 @@ function joined({ notices, seconds }: NoticeBudget, waitMs: number, attempt: num
   const details: FailureDetails = { retryable: true, attempt };
   return ApplicationFailure.create({
     type: 'NoticeWaits',
-    message: `the company has reached its limit of ${notices} notices in ${seconds} seconds: this notice waits for a digest`,
+    message: `the company has reached its limit of ${notices} notices in ${seconds} seconds: this notice will come later, together with others`,
     details: [details],
     nextRetryDelay: Math.ceil(waitMs + (Math.random() * waitMs) / 20) + 1,
     category: ApplicationFailureCategory.BENIGN, // The SDK logs a benign failure only at level debug.
@@ -219,7 +220,10 @@ async function isSilent({ store, log }: DeliveryDeps, notice: Notice, rule: Rule
   if (cause?.kind !== 'needs-attention') return false;
   const { companyId, id: causeId } = cause;
   return store.causes.isSilent(companyId, causeId).catch((error: unknown) => {
-    log.warn({ companyId, causeId }, `the silence of a cause cannot be read, so the notice is sent: ${reasonOf(error)}`);
+    log.warn(
+      { companyId, causeId },
+      `the relay cannot read whether the notices of a cause are muted, so the notice is sent: ${reasonOf(error)}`,
+    );
     return false;
   });
 }

@@ -16,26 +16,26 @@ export function quietWords(notice: QuietNotice, context: NoticeContext): Words {
     return {
       ...{ type: 'quiet.over', headline, title: headline, links, hint },
       place: [`Quiet since: ${time(since)}`, `Next event: ${time(eventAt)}`],
-      wrong: ['The rule got an event again, so its silence is over.'],
+      wrong: ['The rule has got an event again.'],
     };
   }
   const headline = `No event for ${spanText(silentSeconds)}`;
   const usual = usualEvery === undefined ? '' : `; usually one every ${spanText(usualEvery)} at this time`;
   const last = lastEvent ? `Last event: ${time(lastEvent)}` : 'No event has come since the rule was published.';
-  const within = expectWithin ? ' within its hours' : '';
+  const within = expectWithin ? ' within the hours of its settings' : '';
   return {
     ...{ headline, title: headline, links, hint },
     place: since === lastEvent ? [last] : [last, `Last change of the rule: ${time(since)}`],
     wrong: [
       `${headline}${usual}. Perhaps the sender has stopped, or sends to another address.`,
-      `The rule expects an event every ${spanText(expectEvery)}${within}. Pauses and outages of the relay do not count.`,
+      `The rule expects an event every ${spanText(expectEvery)}${within}. The time of pauses and of outages of the relay does not count.`,
     ],
     toDo: [
       'Check whether the webhook of the sender is still enabled, and whether its address and token are right.',
       'If events come less often now, change how often the rule expects an event.',
     ],
     sections: {
-      'How often you get this notice': ['Once for each silence. When the next event comes, you get another notice.'],
+      'How often you get this notice': ['Once, each time the events stop. When the next event comes, you get another notice.'],
     },
     operator: [relay(`rules set ${companyId} ${relayId} --expect-every 1d`, context)],
   };
@@ -52,9 +52,9 @@ export function weeklyWords(notice: WeeklyNotice, { companyName, links, timeZone
     place: [`From ${day(since)} to ${day(until)}`],
     wrong: [
       `${counted(failed, 'chain')} failed.`,
-      `${counted(nobody, 'chain')} reached no worker.`,
-      `${counted(refused, 'request')} of known senders ${refused === 1 ? 'was' : 'were'} refused.`,
-      quiet.length === 0 ? 'No rule is quiet.' : `Quiet, although events are expected: ${quiet.join(', ')}.`,
+      `${counted(nobody, 'chain')} reached no technician.`,
+      `${counted(refused, 'request')} from senders with a rule ${refused === 1 ? 'was' : 'were'} refused.`,
+      quiet.length === 0 ? 'No rule misses events.' : `These rules miss events: ${quiet.join(', ')}.`,
     ],
     links: [{ label: 'Open the console', url: `${links.api}/companies/${companyId}` }],
     sections: {
@@ -62,7 +62,7 @@ export function weeklyWords(notice: WeeklyNotice, { companyName, links, timeZone
         label: `${name}: ${failed} of ${chains} failed`,
         url: rulePage(links.api, companyId, relayId),
       })),
-      'To stop this digest': ['Switch off the weekly digest in the settings of the company.'],
+      'To stop this summary': ['Switch off the weekly summary in the settings of the company.'],
     },
   };
 }

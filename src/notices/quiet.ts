@@ -22,7 +22,9 @@ export async function watch(deps: WatchDeps, now = Date.now()): Promise<void> {
   const { quiet } = deps.store;
   const outages = await quiet.outages();
   const each = async (what: object, work: () => Promise<void>) =>
-    work().catch((err: unknown) => deps.log.error({ err, ...what }, 'a rule or a digest could not be checked'));
+    work().catch((err: unknown) =>
+      deps.log.error({ err, ...what }, 'a rule could not be checked, or a weekly summary could not be sent'),
+    );
   for (const rule of await quiet.watched()) {
     const { companyId, relayId } = rule;
     await each({ companyId, relayId }, () => watchRule(deps, rule, outages, now));

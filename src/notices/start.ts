@@ -55,7 +55,7 @@ export async function handToNotifier(
 ): Promise<string> {
   const { id, companyId, kind, reason } = cause;
   const workflowId = notifier ?? `relay-notifier:${companyId}:${id}`;
-  const summary = `${companyId}: ${kind}, ${reason.type}: failures with the same reason become one notice`;
+  const summary = `${companyId}: ${kind}, ${reason.type}, one notice for all failures with the same reason`;
   await client.withDeadline(Date.now() + answerTimeoutMs, () =>
     client.workflow.signalWithStart<Notifier, [News]>('Notifier', {
       workflowId,
@@ -95,7 +95,7 @@ export function ruleNotices(client: Client, log: Logger) {
     const workflowId = `relay-notice:${rule}:${mistake}:${period}`;
     startOnce(client, notice, taskQueue, workflowId).catch((error: unknown) => {
       mistakes.delete(mistake);
-      log.error({ err: error, workflowId }, 'a notice could not be started');
+      log.error({ err: error, workflowId }, 'the delivery of a notice could not be started');
     });
   }
 

@@ -8,6 +8,7 @@ import { sentence } from '../chain/words.js';
 import { actionOf } from '../contract/causes.js';
 import type { DigestNotice, Joined, MissingPropertyNotice, Notice, PausedNotice, RejectedNotice } from '../contract/notices.js';
 import { isQuota, needsConfirmation, type RejectionReason } from '../contract/problem.js';
+import { refusalWords } from '../contract/rejection.js';
 import { chainWords, manyWords, oneWithoutKey, throughWords } from './chain-words.js';
 import { framed, type Line, type NoticeContext, type RenderedNotice, relay, type Words } from './frame.js';
 import { quietWords, weeklyWords } from './quiet-words.js';
@@ -100,64 +101,41 @@ const newestToken = 'put the newest token of the rule into the settings of the w
 
 const moreLimits = 'Find out why the limit is reached. If you need more, ask the operator for a higher limit.';
 
-const refusals: Record<RejectionReason, [why: string, remedy: string]> = {
-  'invalid-chain': ['the chain is invalid', 'Fix the actions in the settings of the webhook.'],
-  'idempotency-key': [
-    'the repeat key (idempotency key) is invalid',
-    'Make the webhook send one key for each event, in Idempotency-Key or in webhook-id.',
-  ],
-  'idempotency-key-reused': [
-    'the repeat key (idempotency key) was used before',
+const remedies: Record<RejectionReason, string> = {
+  'invalid-chain': 'Correct the steps in the settings of the webhook.',
+  'idempotency-key': 'Make the webhook send one key for each event, in the header Idempotency-Key or webhook-id.',
+  'idempotency-key-reused':
     'Make the webhook send a new key for each event. If two events have the same key, only the first event runs.',
-  ],
-  'token-expired': ['the token was rotated', `If this is your webhook, ${newestToken} If not, somebody else has the old token.`],
-  'token-revoked': [
-    'the token was revoked',
-    `If this is your webhook, ${newestToken} If not, somebody else has the revoked token.`,
-  ],
-  'rule-disabled': ['the rule is disabled', 'Enable the rule, or turn the webhook off.'],
-  signature: [
-    'the signature is missing or wrong',
-    'The request has a valid token, but no valid signature with the webhookSecret of the company. If this is your webhook, make it ' +
-      'sign its requests. If not, somebody else has the token: rotate the token.',
-  ],
-  'rate-limited': ['too many requests', 'Send fewer events at the same time, or ask the operator for a higher limit.'],
-  'actions-per-day': ['the limit of actions a day is reached', moreLimits],
-  'recipients-per-day': ['the limit of e-mail recipients a day is reached', moreLimits],
-  'malformed-body': [
-    'the body cannot be read',
-    'Open the page of the request, and check the proposed actions. Correct them if necessary, then send them. Or drop the request.',
-  ],
-  'not-actions': ['the body is not a list of actions', 'Make the webhook send an array of actions: [{"action": …}].'],
-  'body-too-large': [
-    'the body is too large',
-    'Send the chain in smaller parts. The page of the request shows its first 256 KiB.',
-  ],
-  'unsupported-body': ['the encoding of the body is unknown', 'Make the webhook send JSON in UTF-8.'],
-  'wrong-token': [
-    'an action has a relayId and a token that do not belong together, but another action has a right token',
-    'Compare relayId and relayAccessToken of each action with its rule. If both are right in the template of the webhook, ' +
-      'a value from the platform has added an action.',
-  ],
-  'event-unreadable': [
-    'the event cannot be read',
-    'Open the page of the request, which shows the body and the mistake. Correct the template of the webhook. Then let the platform ' +
-      'send the event again, or resend the request with the corrected event.',
-  ],
-  'event-refused': [
-    'the rule refuses the event',
-    'Correct the contents of the rule and publish them, or correct the event. Then send the event again.',
-  ],
-  'lists-refused': [
-    'the rule accepts events only',
-    'Make the webhook send its event to the address for events of the rule, or allow lists of actions in the settings of the rule.',
-  ],
-  'open-chains': ['too many open chains', `Retry, skip or cancel the chains that need attention. ${moreLimits}`],
+  'token-expired': `If this is your webhook, ${newestToken} If not, somebody else has the old token.`,
+  'token-revoked': `If this is your webhook, ${newestToken} If not, somebody else has the revoked token.`,
+  'rule-disabled': 'Enable the rule, or turn the webhook off.',
+  signature:
+    'The token is right, but the signature is missing or wrong. If this is your webhook, make it sign its requests with the right ' +
+    'key. If not, somebody else has the token: create a new token, and revoke the old one.',
+  'rate-limited': 'Send fewer events in a minute, or ask the operator for a higher limit.',
+  'actions-per-day': moreLimits,
+  'recipients-per-day': moreLimits,
+  'malformed-body':
+    'Open the page of the request, and check the steps that the relay proposes. Correct them if necessary, then send them. Or drop ' +
+    'the request.',
+  'not-actions': 'Make the webhook send a list of steps: [{"action": …}].',
+  'body-too-large': 'Make the webhook send smaller requests. The console shows the first 256 KiB of this request.',
+  'unsupported-body': 'Make the webhook send JSON in UTF-8.',
+  'wrong-token':
+    'Check that relayId and relayAccessToken of each step belong to the same rule. If both are right in the template of the ' +
+    'webhook, a text on the platform has added a step.',
+  'event-unreadable':
+    'Open the page of the request, which shows the mistake. Correct the template of the webhook, then let the platform send the ' +
+    'event again. Or correct the event on the page, and send it there.',
+  'event-refused': 'Correct the rule and publish it, or correct the event. Then send the event again.',
+  'lists-refused':
+    "Make the webhook send its event to the rule's address for events. Or let the rule run lists of steps, in its settings.",
+  'open-chains': `Retry, skip or cancel the steps that need attention. ${moreLimits}`,
 };
 
 function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
   const { companyId, rejectedId, reason, mistakes, at, mistake, inADay = 1, notKept } = notice;
-  const [why, remedy] = refusals[reason];
+  const [why, remedy] = [refusalWords[reason].replace(/^./, (first) => first.toLowerCase()), remedies[reason]];
   const more = mistakes.length - shownMistakes;
   const command = (verb: string) => relay(`rejected ${verb} ${companyId} ${rejectedId}`, context);
   const isSafe = reason !== 'invalid-chain' && mistake === undefined && !needsConfirmation(notice);
@@ -169,18 +147,18 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
       ...mistakes
         .slice(0, shownMistakes)
         .map(({ pointer, detail }) => sentence(mistake === undefined ? placed(pointer, detail) : detail)),
-      ...(more > 0 ? [`There are ${more} more mistakes.`] : []),
+      ...(more > 0 ? [`And ${counted(more, 'more mistake')}.`] : []),
       ...(inADay > 1 ? [`${inADay} requests of this rule had this mistake within a day.`] : []),
       notKept === undefined
-        ? 'None of the actions ran.'
-        : `This rule has too many refused requests: ${notKept} within a day were not kept. Send or drop the requests that wait.`,
+        ? 'Nothing has run.'
+        : `Too many refused requests of this rule wait. So the relay did not keep ${counted(notKept, 'request')} within a day. Send or drop the requests that wait.`,
     ],
     toDo: [remedy],
     links: [{ label: 'Open the request', url: refusalPage(context.links.api, companyId, rejectedId) }],
     hint: `${signInHint} There you can ${isSafe ? 'send the request again' : 'read the request, and correct it'}, or drop it.`,
     sections: {
       'How often you get this notice': [
-        `Once ${isQuota(reason) ? 'a day' : 'an hour'}. Further requests with the same mistake are kept too.`,
+        `At most once ${isQuota(reason) ? 'a day' : 'an hour'} for the same mistake. The console shows all requests that were kept.`,
       ],
     },
     ids: `Refused request ${rejectedId}`,
@@ -203,14 +181,14 @@ function missingWords(notice: MissingPropertyNotice, { links, timeZone }: Notice
   const { index, assignmentId, path, at, chainId } = notice;
   return {
     headline: `No such property: ${path}`,
-    title: `Assignments have no property ${path}`,
+    title: `An assignment has no property ${path}`,
     place: [`Assignment ${assignmentId}`, timesIn(timeZone)(at)],
     wrong: [
       `The condition of step ${index + 1} uses ${path}, but assignment ${oneLine(assignmentId)} has no such property.`,
-      'For a missing property, == is never true, and != is always true.',
+      'Without the property, “is” (==) is never true, and “is not” (!=) is always true.',
     ],
     toDo: [
-      'Compare the name in actionCondition with the assignment on the platform; upper and lower case differ. ' +
+      'Compare the name in “Only if” with the name on the platform: capital and small letters must be the same. ' +
         'If only some assignments have the property, you do not need to do anything.',
     ],
     links: [{ label: 'Open the chain', url: chainPage(links.api, notice) }],
@@ -225,12 +203,12 @@ function pausedWords(notice: PausedNotice, context: NoticeContext): Words {
   const { companyId, at } = notice;
   const { timeZone, links } = context;
   return {
-    headline: 'Paused: actions wait',
-    title: 'Actions of this rule wait for the end of a pause',
+    headline: 'Paused: steps wait',
+    title: 'Steps of this rule wait until a pause ends',
     place: [timesIn(timeZone)(at)],
     wrong: [
       sentence(pauseText({ ...notice, since: at }, timesIn(timeZone))),
-      'Nothing is lost. When the pause ends, the actions continue automatically and in order. Their conditions are evaluated then.',
+      'Nothing is lost. When the pause ends, the steps run automatically and in order. The relay checks their conditions then.',
     ],
     toDo: ['You do not need to do anything.'],
     links: [{ label: 'Open the waiting chains', url: `${links.api}/companies/${companyId}/chains?paused=true` }],

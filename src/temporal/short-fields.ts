@@ -66,7 +66,7 @@ export class ShortFields {
   ) {
     if (chain.closedAt !== undefined) return chain;
     const { receivedAt } = chain;
-    const accepted = (await this.#of(chain)).filter(({ at }) => at(receivedAt) > Date.parse(receivedAt));
+    const accepted = await this.#of(chain);
     const isIn = (pause: Pause, time: number) => Date.parse(pause.since) <= time && isOn(pause, time);
     const canMove = accepted.some(({ at, needs }) => pausesOf(pauses, needs).some((pause) => isIn(pause, at(receivedAt))));
     const whole = isSteered || canMove ? await read() : undefined;
@@ -77,7 +77,9 @@ export class ShortFields {
         )
       : {};
     const due = accepted.flatMap(({ at, needs: _, ...action }) => {
-      const { state, runAt = new Date(at(receivedAt)).toISOString() } = actions.find(({ index }) => index === action.index) ?? {};
+      const known = actions.find(({ index }) => index === action.index);
+      const { state, pausedSince, nextAttemptAt, runAt = new Date(at(receivedAt)).toISOString() } = known ?? {};
+      if (pausedSince) return { ...action, at: nextAttemptAt ?? runAt };
       return Date.parse(runAt) <= Date.now() || (state && hasEnded(state)) ? [] : { ...action, at: runAt };
     });
     return { ...chain, next: due.sort((one, other) => (one.at < other.at ? -1 : 1))[0] };

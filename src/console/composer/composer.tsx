@@ -21,7 +21,7 @@ import { useRehearsal } from './use-rehearsal.js';
 
 type ComposerProps = { relayId: string; editing: Editing; actions: Actions; onPublished(): void };
 
-const wayWords = { event: 'The whole event, as JSON (recommended)', list: 'A text that you paste into the webhook' };
+const wayWords = { event: 'Its whole event (recommended)', list: 'A text that you paste into its webhook' };
 
 export function Composer({ relayId, editing, actions, onPublished }: ComposerProps) {
   const { companyId } = useCompany();

@@ -63,7 +63,7 @@ export function ConditionRows({ condition: stored, textOf, subjects, problem, on
         ) : (
           <>
             <Button onClick={add}>{rows.length === 0 ? 'Add a condition' : 'Add another condition'}</Button>
-            <Button {...{ class: 'quiet', onClick: asText }}>Write a formula</Button>
+            <Button {...{ class: 'quiet', onClick: asText }}>Advanced: write a formula</Button>
           </>
         )}
       </p>
@@ -91,7 +91,7 @@ function RowFields({ row, subjects, onChange }: RowFieldsProps) {
       )}
       {of !== 'incomingValue' && (
         <Suggested
-          {...{ label: 'Property', problem: isWhole(row) ? '' : 'Choose a property', offers: offersOf(last), value: path }}
+          {...{ label: 'Field', problem: isWhole(row) ? '' : 'Choose a field', offers: offersOf(last), value: path }}
           onText={(text) => onChange({ ...row, path: text.trim() })}
         />
       )}
@@ -106,7 +106,7 @@ function RowFields({ row, subjects, onChange }: RowFieldsProps) {
         />
       )}
       <Button onClick={() => onChange()}>
-        Remove<span class="unseen"> the condition on {path || 'no property'}</span>
+        Remove<span class="unseen"> the condition on {path || 'no field'}</span>
       </Button>
     </div>
   );

@@ -16,7 +16,7 @@ import type { Play, Rehearsal } from './use-rehearsal.js';
 
 const scenarioWords: Record<'now' | Scenario, string> = {
   ...{ 'nobody-found': 'Nobody is found', 'nobody-accepts': 'Nobody accepts' },
-  ...{ 'platform-down': 'The platform is down for 1 hour', now: 'Every step runs now' },
+  ...{ 'platform-down': 'The platform is down for 1 hour', now: 'The assignment stays as it is now' },
 };
 
 export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; children: ComponentChildren }) {
@@ -34,9 +34,9 @@ export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; childr
       </p>
       <Choice label="What happens?" of={play as Signal<string>} options={Object.entries(scenarioWords)} />
       <details>
-        <summary>Uses {assignmentId.value ? `assignment ${assignmentId.value}` : 'an invented assignment'}</summary>
+        <summary>Uses {assignmentId.value ? `assignment ${assignmentId.value}` : 'an example assignment'}</summary>
         <Entry
-          hint="The rehearsal reads this assignment from the platform, as it is now. Default: an invented assignment."
+          hint="The rehearsal reads this assignment from the platform, as it is now. If the field is empty, it uses an example."
           {...{ label: 'Assignment number', of: typed, onChange: use, autocomplete: 'off' }}
         />
         {listed.length > 0 && <Choice label="Event" of={eventId} options={[['', 'the last event'], ...received]} />}

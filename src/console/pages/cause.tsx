@@ -21,7 +21,7 @@ export function CausePage({ causeId }: { causeId: string }) {
         <>
           <CauseCard cause={known} isOpen onAsk={askAll} onDone={cause.refresh} />
           <Table
-            {...{ caption: 'The actions with this problem', named: 1 }}
+            {...{ caption: 'The steps with this problem', named: 1 }}
             columns={['Chain', 'Assignment', 'Since', 'Deadline, or solved at']}
             rows={known.items.map(({ chainId, index, assignmentId, since, heldUntil, endedAt }) => {
               const action = <a href={pageOf.chain(companyId, chainId)}>Open the chain</a>;
@@ -61,7 +61,7 @@ export function CauseCard({ onAsk, ...sample }: SampleProps & { onAsk(asked: Ask
         {relayIds.length > 0 && ` of ${relayIds.length > 1 ? 'rules' : 'rule'} ${relayIds.map((id) => ruleName(id)).join(', ')}`},{' '}
         <Time before={endedAt ? 'first seen ' : 'since '} at={since} distance />
         {isMany && <Time before=", most recently at " at={lastAt} distance />}
-        {isMany && [' · ', <a href={pageOf.cause(companyId, causeId)}>Show all actions</a>]}
+        {isMany && [' · ', <a href={pageOf.cause(companyId, causeId)}>Show all steps</a>]}
       </p>
       <Sample {...sample} />
       {isMany && may('steer') && (
@@ -113,21 +113,21 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
         return (
           <div class="sample">
             <p>
-              {isTried ? 'Your last decision: ' : chains > 1 && 'The action that waits longest: '}
+              {isTried ? 'Your last decision: ' : chains > 1 && 'The step that waits longest: '}
               <a href={pageOf.chain(companyId, shown)}>{action ? deedOf(action) : `chain ${shown.slice(0, 8)}`}</a>
               {assignmentId && [', for assignment ', <a href={pageOf.assignment(companyId, assignmentId)}>{assignmentId}</a>]}
             </p>
             {isTried && state && (
               <p role="status">
-                The state of the action is now <State of={state} result={action?.result} />
+                The state of the step is now <State of={state} result={action?.result} />
                 {attempts ? ` after ${counted(attempts, 'attempt')}` : ''}.
               </p>
             )}
             {!(state && hasEnded(state)) && <Failure of={error ? { ...error, assignmentId } : failure} under={title} />}
-            {!action && <p class="soft">In this chain, no action needs attention for this reason now.</p>}
+            {!action && <p class="soft">In this chain, no step needs attention for this reason now.</p>}
             {action && (
               <Verbs
-                {...{ chain, action, only: causeVerbs, which: chains > 1 ? ' this action' : '' }}
+                {...{ chain, action, only: causeVerbs, which: chains > 1 ? ' this step' : '' }}
                 onBegin={() => {
                   begun.value = { chainId: shown, index, isTried };
                   onBegin?.();

@@ -60,11 +60,11 @@ export function ChainBeside({ chainId, close }: { chainId: string; close: string
 const assignmentsOf = (actions: readonly ActionResource[]) => [...new Set(actions.flatMap((one) => one.assignmentId ?? []))];
 
 const full =
-  'The history of this chain in Temporal is full, so no more retries are possible. Skip or cancel the actions that need ' +
+  'The history of this chain in Temporal is full, so no more retries are possible. Skip or cancel the steps that need ' +
   'attention, or let the platform send the event again.';
 
 const lost =
-  'Temporal does not have this chain any more, and the relay could not read its actions. If the chain was open, it has stopped. ' +
+  'Temporal does not have this chain any more, and the relay could not read its steps. If the chain was open, it has stopped. ' +
   'Let the platform send the event again.';
 
 function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
@@ -72,7 +72,7 @@ function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
   const { chainId, status, actions, ignored = [], partial, historyFull, forgotten, links, tokenIds, rule } = chain;
   const relayIds = [...new Set(actions.map(({ relayId }) => relayId))];
   const [relayId, another] = relayIds;
-  const left = counted(actions.filter(({ state }) => !hasEnded(state)).length, 'action');
+  const left = counted(actions.filter(({ state }) => !hasEnded(state)).length, 'step');
   useAnnounced(chain);
   const notes: (ComponentChildren | false)[] = [
     forgotten && (partial ? lost : 'Temporal has deleted this chain. You can still read it, but nobody can retry its actions.'),
@@ -106,7 +106,7 @@ function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
         {may('steer') && !cancelRefusal(chain) && (
           <DeedButton
             {...{ title: 'Cancel the chain?', verb: 'Cancel the chain', danger: true, words: 'The chain is being cancelled.' }}
-            about={`The relay cancels ${left}. You cannot undo this. A running action finishes first.`}
+            about={`The relay cancels ${left}. You cannot undo this. A running step finishes first.`}
             change={() => ask('POST', path`/co/${companyId}/chains/${chainId}/cancel`)}
             onDone={onDone}
           />

@@ -31,7 +31,11 @@ function Audit() {
               rows={entries.map(({ auditId, at, actor, action, details }) => {
                 const known = Object.entries(details).filter(([, value]) => value !== null);
                 const more = known.map(([name, value]) => <Detail key={name} name={name} value={value} />);
-                const what = [<summary>{auditSentence(action, details, ruleName)}</summary>, <code>{action}</code>, ' ', more];
+                const what = [
+                  <summary>{auditSentence(action, details, ruleName)}</summary>,
+                  <span class="soft small">Technical details: {action} </span>,
+                  more,
+                ];
                 return [auditId, [<Time at={at} />, callerWords(actor), <details>{what}</details>]];
               })}
             />

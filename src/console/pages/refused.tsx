@@ -99,7 +99,7 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
           <Proposal of={proposal} leftOut={canDecide ? leftOut : undefined} />
         </div>
       ) : (
-        <Section title="Actions" look="">
+        <Section title="Steps" look="">
           <ol class="rail">
             {elements.map((element, index) => (
               <Element key={index} index={index} element={element} tone={ofElement(index).length > 0 ? 'bad' : 'quiet'}>
@@ -154,7 +154,7 @@ function Body({ body: { text, bytes, cut, place } }: { body: KeptBody }) {
 }
 
 const noToken = { tone: 'bad', badge: 'cannot be sent' } as const;
-const tokenless = 'This action cannot be sent, because the token of its rule is missing or wrong.';
+const tokenless = 'This step cannot be sent, because the token of its rule is missing or wrong.';
 
 /** @param leftOut - the indexes of the omitted actions. If undefined, the user cannot choose actions. */
 function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; leftOut: Signal<number[]> | undefined }) {

@@ -54,6 +54,7 @@ export function RulePage({ relayId }: { relayId: string }) {
       {may('author') && (
         <>
           <h2>Tokens</h2>
+          <p class="soft">A token is the password of a webhook that sends events or lists of steps to this rule.</p>
           <Known of={tokens}>{(known) => <Tokens tokens={known.tokens} at={at} onChanged={tokens.refresh} />}</Known>
         </>
       )}

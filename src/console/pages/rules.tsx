@@ -19,8 +19,8 @@ const columns: Record<string, (rule: Row) => ComponentChildren> = {
   'Needs attention': ({ held }) => held,
   'Nobody found': ({ nobody }) => nobody,
   Duration: ({ p95, chains }) =>
-    p95 !== undefined && chains >= 20 ? `95 of 100 chains ended within ${withinText(p95)}` : 'too few chains',
-  'Missing events': ({ quietSince, lastEvent }) => quietSince && <Silence last={lastEvent} look="error" />,
+    p95 !== undefined && chains >= 20 ? `95 of 100 chains ended within ${withinText(p95)}` : 'fewer than 20 chains',
+  Warning: ({ quietSince, lastEvent }) => quietSince && <Silence last={lastEvent} look="error" />,
 };
 
 function Name({ of: { relayId, name, enabled } }: { of: Row }) {
@@ -49,7 +49,7 @@ export function RulesPage() {
           <Table
             caption="The last 7 days of all rules"
             {...{ columns: ['Rule', ...Object.keys(columns)], named: 1 }}
-            empty="There are no rules yet. Create a rule, then write its steps."
+            empty="There are no rules yet. Create the rule, then write its steps."
             rows={rules.map((rule) => [rule.relayId, [<Name of={rule} />, ...Object.values(columns).map((read) => read(rule))]])}
           />
         )}
@@ -78,10 +78,10 @@ export function ComposePage() {
       <form class="card" onSubmit={create}>
         <h2>A new rule</h2>
         <Entry label="Name" hint="For example: Find somebody for new assignments." of={name} required maxLength={200} />
-        <Submit {...deed} words="Create the rule and write it" />
+        <Submit {...deed} words="Create the rule, then write its steps" />
       </form>
       <p>
-        To change a rule that exists, choose it in <a href={pageOf.rules(companyId)}>all rules</a>.
+        To change an existing rule, choose it in the <a href={pageOf.rules(companyId)}>list of rules</a>.
       </p>
     </Page>
   );

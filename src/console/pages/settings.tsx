@@ -37,9 +37,10 @@ export function SettingsPage() {
 }
 
 const switches = {
-  noticeLinks: 'Notices have links for decisions. Everybody who has a link can retry or skip the action, without a key.',
-  noticeEdits: 'With the link, readers can also correct ids, the new value of a ticket field, and the radius.',
-  weeklyDigest: 'On Monday, the e-mail contacts of the company get a digest of the last week.',
+  noticeLinks: 'Notices have links. Everybody who has a link can retry or skip the step, without a sign-in.',
+  noticeEdits:
+    'With these links, readers can also correct the numbers of assignments, groups and tickets, the new value of a ticket field, and the distance.',
+  weeklyDigest: 'Every Monday, the e-mail contacts of the company get a summary of the last week.',
 };
 
 function OwnSettings({ company, at, onSaved }: SettingsProps) {
@@ -72,7 +73,7 @@ function OwnSettings({ company, at, onSaved }: SettingsProps) {
 const typed = { autocomplete: 'off' } as const;
 const checkFields = {
   assignmentId: { label: 'Assignment', hint: 'The number of an existing assignment, if you know one.', ...typed },
-  groups: { label: 'Groups', hint: 'Groups of workers that must exist, separated by commas.', ...typed },
+  groups: { label: 'Groups', hint: 'Groups of technicians that must exist, separated by commas.', ...typed },
   ticketId: { label: 'Ticket', hint: 'The number of an existing ticket, if you know one. The relay reads the ticket.', ...typed },
   fields: { label: 'Ticket fields', hint: 'Fields that the relay must be able to change, separated by commas.', ...typed },
 };
@@ -117,7 +118,10 @@ function NoticeTest({ at }: { at: string }) {
       </Button>
       <ProblemNote refused={deed.refused} />
       {tested.value?.contacts.length === 0 && (
-        <p class="note bad">The company has no contacts. Its notices go to the contacts of rules, or to the operator.</p>
+        <p class="note bad">
+          The company has no contacts. The contacts of the rule get its notices. A rule without contacts sends them to the
+          operator.
+        </p>
       )}
       {tested.value?.contacts.map(({ contact, delivered, error }) => (
         <p key={contact}>

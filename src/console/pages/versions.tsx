@@ -34,8 +34,8 @@ export function VersionsPage({ relayId }: { relayId: string }) {
 /** The buttons that begin and end the trial of a version on new events, without effect. */
 const start = {
   ...{ opens: 'Try this version on new events', title: 'Try this version on new events?', verb: 'Try' },
-  words: 'The relay tries this version on each new event.',
-  about: 'The relay tries this version on each new event, without effect. The list of events shows the results.',
+  words: 'The relay now tries this version on each new event.',
+  about: 'The relay tries this version on each new event, but sends and changes nothing. The list of events shows the results.',
 };
 const stop = {
   ...{ opens: 'Stop trying this version', title: 'Stop trying this version?', verb: 'Stop', words: 'Stopped' },

@@ -18,8 +18,9 @@ export function Door({ at, relayId, hasOlder, onToken }: { at: string; relayId: 
         <p>Your platform can send its events unchanged to this address. The address works only for the events of this rule:</p>
         <SecretButton {...{ ...addresses, fields: hasOlder ? olderAddresses : {}, change, onDone: onToken }} />
         <p class="soft small">
-          A sender that can set a header uses <code>{location.origin + path`/co/${companyId}/events/${relayId}`}</code> with{' '}
-          <code>Authorization: Bearer</code> and a token of this rule.
+          For programmers: a sender that can set a header can use{' '}
+          <code>{location.origin + path`/co/${companyId}/events/${relayId}`}</code> with <code>Authorization: Bearer</code> and a
+          token of this rule.
         </p>
       </Section>
       <Known of={door}>
@@ -55,15 +56,15 @@ const keyField = {
   ...{ label: "The sender's key", hint: 'Your platform shows the key beside the webhook.' },
   ...({ type: 'password', autocomplete: 'new-password', required: true } as const),
 };
-const itsNumber = 'Place of the event number';
-const inNumber = 'For example event.id. If a second event has the same number, the relay does not run it.';
+const itsNumber = 'Field with the event number';
+const inNumber = 'For example event.id. The relay ignores a second event with the same number.';
 const listWays = Object.entries({ no: 'run the steps', yes: 'refuse the list' });
-const inDays = 'With 0, the relay keeps no events, so you cannot try changes.';
+const inDays = 'With 0, the relay keeps no events, so you cannot try a changed rule on them.';
 const days = { type: 'number', min: '0', max: '400', required: true } as const;
 
 const fieldsOfDoor = ({ dedupeBy, refuseLists, eventDays }: EventDoor): FieldTable => ({
   dedupeBy: { label: itsNumber, hint: inNumber, first: dedupeBy, autocomplete: 'off', spellcheck: false },
-  refuseLists: { label: 'Lists of steps from webhooks', options: listWays, first: refuseLists ? 'yes' : 'no' },
+  refuseLists: { label: 'If a webhook sends a list of steps', options: listWays, first: refuseLists ? 'yes' : 'no' },
   eventDays: { label: 'Days to keep events', hint: inDays, first: String(eventDays), ...days },
 });
 
@@ -91,7 +92,7 @@ function DoorSettings({ door, at, onSaved }: { door: EventDoor; at: string; onSa
     <form onSubmit={save}>
       <Select
         label="Signature of the sender"
-        hint="With a signature, an event needs no token. For other senders, use the API."
+        hint="A signature proves who sent the event. For a sender that is not in this list, use the API."
         value={signed}
         onPick={(picked) => (signer.value = picked as Sender)}
         options={[

@@ -3,9 +3,10 @@
 import { useSignal } from '@preact/signals';
 import { path, query, seldom, useCompany, useResource } from '../base.js';
 import type { RuleHealth } from '../types.js';
-import { Choice, FieldList, Known, Section, Silence, Time } from '../ui/index.js';
+import { Choice, FieldList, Known, Section, Silence } from '../ui/index.js';
 import { counted, durationText, failureWords, timeText, withinText } from '../words.js';
 
+const dayMs = 86_400_000;
 const periods = { 'day-90': '90 days, by day', 'day-28': '28 days, by day', 'hour-7': '7 days, by hour', 'hour-1': '24 hours' };
 
 export function Health({ relayId }: { relayId: string }) {
@@ -39,8 +40,8 @@ export function Health({ relayId }: { relayId: string }) {
                 </p>
               )}
               <FieldList fields={Object.entries(facts)} />
-              <Bars name="Events. Red: failed chains." bars={counts} />
-              <Bars name="Time from the event to the end of the chain." bars={times} />
+              <Bars name="Events. Red: failed chains." bars={counts} days={Number(days)} />
+              <Bars name="Time from the event to the end of the chain." bars={times} days={Number(days)} />
               {causes.length > 0 && <p>Causes: {causesText}</p>}
             </>
           );
@@ -57,13 +58,17 @@ export const share = (part: number, whole: number): string =>
 /** `wait` is drawn above `bad`. */
 type Bar = { at: string; size: number; bad: number; wait?: number; words: string };
 
-export function Bars({ name, bars }: { name: string; bars: readonly Bar[] }) {
+/** @param days - how many days before now the chart begins. By default, it begins with the first bar. */
+export function Bars({ name, bars, days }: { name: string; bars: readonly Bar[]; days?: number }) {
+  const { timeZone } = useCompany();
   const [top] = bars.toSorted((one, other) => other.size - one.size);
   if (!top?.size) return null;
   const most = top.size;
   const times = bars.map(({ at }) => Date.parse(at));
-  const [first = 0, last = 0] = [times[0], times.at(-1)];
-  const step = Math.min(86_400_000, ...times.slice(1).map((time, place) => time - (times[place] ?? 0)));
+  const last = times.at(-1) ?? 0;
+  const step = days && days > 7 ? dayMs : Math.min(dayMs, ...times.slice(1).map((time, place) => time - (times[place] ?? 0)));
+  const first = days ? Math.min(times[0] ?? 0, last - days * dayMs + step) : (times[0] ?? 0);
+  const end = (time: number) => timeText(new Date(time).toISOString(), timeZone, 0).slice(0, step === dayMs ? -10 : -3);
   const width = Math.min(5, 100 / Math.round((last - first) / step + 1)); // a single bar must not fill the chart
   const label = bars.map(({ words }) => words).join('; ');
   return (
@@ -86,7 +91,7 @@ export function Bars({ name, bars }: { name: string; bars: readonly Bar[] }) {
         })}
       </svg>
       <p class="row spread soft small" aria-hidden="true">
-        <Time at={bars[0]?.at} /> <Time at={bars.at(-1)?.at} />
+        <span>{end(first)}</span> <span>{end(last)}</span>
       </p>
     </figure>
   );

@@ -13,15 +13,14 @@ export type Rule = z.infer<typeof ruleSchema>;
 
 type RuleSettingsProps = { rule: Rule; at: string; onSaved(rule: Rule): void };
 
-const hint = 'For example: 30 minutes, 3 h or 1 day. If the field is empty: never.';
+const hint = 'For example: 30 minutes, 3 h or 1 day. If the field is empty, there is no notice.';
 const every = { label: 'An event is expected every', hint };
-const unknown =
-  'For example, the connection broke. The relay repeats a request with the same repeat key (idempotency key), so it runs once.';
+const unknown = 'For example, the connection broke before the answer. A marked repeat has no second effect.';
 const [failureWays, unknownWays] = [Object.entries(onFailureWords), Object.entries(onUnknownWords)];
 const fieldsOfRule = ({ name, onFailure, onUnknown }: Rule) => ({
   name: { label: 'Name', required: true, maxLength: 200, first: name },
-  onFailure: { label: 'If an action fails', options: failureWays, first: onFailure },
-  onUnknown: { label: 'If the outcome is unknown', hint: unknown, options: unknownWays, first: onUnknown },
+  onFailure: { label: 'If a step fails', options: failureWays, first: onFailure },
+  onUnknown: { label: 'If nobody knows whether a step worked', hint: unknown, options: unknownWays, first: onUnknown },
 });
 
 export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
@@ -83,11 +82,11 @@ export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
   );
 }
 
-const disabled = 'Disabled. The relay refuses new requests, and skips actions that become due.';
+const disabled = 'Disabled. The relay refuses new requests, and skips steps that become due.';
 const disabling = {
   ...{ verb: 'Disable', danger: true, words: 'Rule disabled.' },
   about:
-    'The relay refuses new requests. It keeps these requests, and you can send them later. The relay skips actions that become ' +
+    'The relay refuses new requests. It keeps these requests, and you can send them later. The relay skips steps that become ' +
     'due. You cannot undo a skip.',
 };
 

@@ -78,7 +78,9 @@ export function Failure({ of, under }: { of: Omit<FailureOf, 'type'> & { type?: 
           <Said look="error" text={details} />
         </details>
       )}
-      {of.unknown && <p class="note wait">The outcome is unknown. Before you retry, check whether the action was done.</p>}
+      {of.unknown && (
+        <p class="note wait">Nobody knows whether this step worked. Check it in the other system before you retry.</p>
+      )}
     </>
   );
 }
