@@ -17,7 +17,7 @@ import { forOperators, type Line, type Link, lineText, type NoticeContext, relay
 
 /** `many`: the words after the number of chains. `next`: the words below the reason. */
 const wordsOf: Record<NoticeKind, { headline: string; many: string; next?: string }> = {
-  'needs-attention': { headline: 'Needs attention', many: 'failed for the same reason, and wait for a decision' },
+  'needs-attention': { headline: 'Needs attention', many: 'failed for the same reason: a decision is needed' },
   failed: {
     headline: 'Failed',
     many: 'had a failed step, for the same reason',
@@ -219,7 +219,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   return {
     headline: `${headline}: ${counted(count, 'chain')}, ${inSubject(type)}`,
     about: context.companyName,
-    title: `${counted(count, 'chain')}${actions > count ? ` (${actions} actions)` : ''} ${many}`,
+    title: `${counted(count, 'chain')}${actions > count ? ` (${actions} steps)` : ''} ${many}`,
     place: [shown(at)],
     wrong: [labelled(wrong), ...(details.length > 0 ? [] : differ)],
     toDo: [remedy ? labelled(sentence(sharedWords(remedy, shared))) : 'Fix the problem, then retry.'],

@@ -192,7 +192,7 @@ describe('a person who signs in by mail', () => {
       const refused = await browser().post('/sign-in/mail', { email });
       assert.equal(refused.status, 429);
       assert.match(refused.headers.get('Content-Type') ?? '', /html/);
-      assert.match(await refused.text(), /too many tries to sign in.*Try again in \d+ seconds/s);
+      assert.match(await refused.text(), /too many attempts to sign in.*Try again in \d+ seconds/s);
     }
   });
 

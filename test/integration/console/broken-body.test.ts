@@ -73,7 +73,7 @@ async function onThePage(): Promise<void> {
   for (const [look, options] of Object.entries(looks))
     it(`shows the place and what is not authenticated, with no axe violation: ${look}`, async () => {
       const page = await pageOf(await refuse(`${added} (${look})`), options);
-      await page.getByRole('heading', { name: 'Received body' }).waitFor();
+      await page.getByRole('heading', { name: 'What the platform sent' }).waitFor();
       assert.equal(await page.locator('mark').textContent(), '"');
       await page.getByText(/^The first mistake is at line 11, column \d+/).waitFor();
       const text = (await page.locator('pre.body').textContent()) ?? '';
@@ -215,7 +215,7 @@ async function onThePage(): Promise<void> {
     assert.equal(started.at(-1)?.[0]?.action, 'ticket_updateUDF');
     await page.goto(`${served.url}/companies/${served.companyId}`);
     await page.getByRole('heading', { name: /problems?\b/ }).waitFor();
-    assert.equal(await page.getByRole('region', { name: /^The chain has a mistake/ }).count(), 0, 'it still waits');
+    assert.equal(await page.getByRole('region', { name: /^The list of steps has a mistake/ }).count(), 0, 'it still waits');
     await page.context().close();
   });
 

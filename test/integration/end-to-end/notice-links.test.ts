@@ -168,10 +168,10 @@ describe('the link of a notice', { concurrency: true }, () => {
     const page = await (await get(`${api}${retried}`, cookie)).text();
     assert.match(
       page,
-      /<h1>The action failed again<.*Retried by .*404.*value="retry".*value="skip".*The action is<\/th><td>needs attention/s,
+      /<h1>The step failed again<.*Retried by .*404.*value="retry".*value="skip".*The step is<\/th><td>needs attention/s,
     );
     const again = (await decide(url, cookie, 'retry')).headers.get('Location');
-    assert.match(await (await get(`${api}${again}`, cookie)).text(), /<h1>The action failed again</);
+    assert.match(await (await get(`${api}${again}`, cookie)).text(), /<h1>The step failed again</);
     assert.equal((await company.read(chainId)).actions[0]?.steered?.length, 2);
     await decide(url, cookie, 'skip');
     await company.action(chainId, 0, 'skipped');
@@ -231,7 +231,7 @@ describe('the link of a notice', { concurrency: true }, () => {
     const { url, cookie } = await open(await linkIn(company));
     await company.steer(chainId, 'cancel');
     await company.ended(chainId);
-    assert.match(await says(url, cookie, /cancelled/), /The action needs no attention any more/);
+    assert.match(await says(url, cookie, /cancelled/), /The step needs no attention any more/);
     assert.equal((await decide(url, cookie, 'retry')).status, 200);
     assert.equal((await company.read(chainId)).status, 'cancelled');
   });

@@ -69,7 +69,7 @@ describe('an invalid chain', () => {
 
     for (const address of [author, company.admin]) {
       const [mail] = await stack.mails(address, 1);
-      assert.match(mail?.Subject ?? '', /Refused: the chain is invalid \(Test rule\)/);
+      assert.match(mail?.Subject ?? '', /Refused: the list of steps has a mistake \(Test rule\)/);
       const { Text, HTML } = await stack.text(mail ?? assert.fail());
       for (const part of [
         'Step 2, delayInSeconds must be a whole number of seconds',

@@ -480,7 +480,7 @@ async function composing(): Promise<void> {
     const stops = page.getByRole('list', { name: 'Timeline of the steps' }).getByRole('listitem');
     await stops.nth(2).waitFor();
     await page.getByLabel('What happens?').selectOption('now');
-    await page.getByText('Uses an invented assignment').click();
+    await page.getByText('Uses an example assignment').click();
     for (const [id, words] of [
       [await stack.assignment({ status: 'sent' }), 'Status was "sent"'],
       ['2001', 'does not exist'],

@@ -103,7 +103,7 @@ async function lookAround(): Promise<void> {
       ['no-assignment', `${home}/assignments/none`, 'No chain for this assignment was found'],
       ['rules', `${home}/rules`, relayId],
       ['rule', `${home}/rules/${relayId}`, 'active'],
-      ['refused', `${home}/refused`, 'The chain has a mistake'],
+      ['refused', `${home}/refused`, 'The list of steps has a mistake'],
       ['refusal', `${home}/refused/${refusal?.rejectedId}`, 'did you mean cfValue'],
       ['settings', `${home}/settings`, 'Assignment platform'],
       ['people', `${home}/people`, 'the one who may steer'],
@@ -223,7 +223,7 @@ async function lookAround(): Promise<void> {
     await reads(page, 'key the one who may steer is working on this problem');
     await click(page, 'Mute notices for 1 hour');
     await reads(page, /muted the notices until/);
-    await page.getByRole('link', { name: 'Show all actions' }).click();
+    await page.getByRole('link', { name: 'Show all steps' }).click();
     await page.getByRole('heading', { name: 'Problem', level: 1 }).waitFor();
     await page.getByRole('cell', { name: '404405' }).nth(2).waitFor();
     assert.deepEqual(await obstacles(page), []);
@@ -235,7 +235,7 @@ async function lookAround(): Promise<void> {
     await dialog.getByText('Retry 3 chains?').waitFor();
     await takePicture(page, 'bulk');
     await dialog.getByRole('button', { name: 'Retry 3 chains' }).click();
-    await dialog.getByText(/3 of 3 chains done\. 3 actions retried: \d/).waitFor();
+    await dialog.getByText(/3 of 3 chains done\. 3 steps retried: \d/).waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
     await reads(page, '1 problem to solve.');
     await page.context().close();
@@ -303,7 +303,7 @@ async function lookAround(): Promise<void> {
     assert.deepEqual(await obstacles(page), []);
     await takePicture(page, 'mend-many');
     await dialog.getByRole('button', { name: 'Edit and retry 3 chains' }).click();
-    await dialog.getByText(/3 of 3 chains done\. 3 actions edited and retried: \d/).waitFor();
+    await dialog.getByText(/3 of 3 chains done\. 3 steps edited and retried: \d/).waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
     for (const { chainId } of chains) assert.equal((await company.ended(chainId)).status, 'completed');
     await page.context().close();
@@ -494,7 +494,7 @@ async function lookAround(): Promise<void> {
     await page.getByRole('dialog').getByRole('button', { name: 'Skip 1 chain' }).click();
     await page
       .getByRole('dialog')
-      .getByText(/1 of 1 chain done\. 1 action skipped/)
+      .getByText(/1 of 1 chain done\. 1 step skipped/)
       .waitFor();
     const states = async () => {
       const chains = await Promise.all([first, second].map((chainId) => company.read(chainId)));
@@ -689,7 +689,7 @@ async function lookAround(): Promise<void> {
       const { companyId, relayId } = await stack.company({ onFailure: 'continue', onUnknown: 'hold' });
       const page = await pageOf(adminToken, `/companies/${companyId}/rules/${relayId}`);
       await openSettings(page);
-      assert.equal(await page.getByLabel('If an action fails').inputValue(), 'continue');
+      assert.equal(await page.getByLabel('If a step fails').inputValue(), 'continue');
       assert.equal(await page.getByLabel('If the outcome is unknown').inputValue(), 'hold');
       await save(page);
       const policy = async () => {
@@ -697,7 +697,7 @@ async function lookAround(): Promise<void> {
         return { onFailure, onUnknown };
       };
       assert.deepEqual(await policy(), { onFailure: 'continue', onUnknown: 'hold' });
-      await page.getByLabel('If an action fails').selectOption('hold');
+      await page.getByLabel('If a step fails').selectOption('hold');
       await save(page);
       assert.deepEqual(await policy(), { onFailure: 'hold', onUnknown: 'hold' });
       await page.context().close();
@@ -865,7 +865,7 @@ async function lookAround(): Promise<void> {
       await page.getByLabel('Name').fill('Not saved');
       await change(`${companyId}/rules/${relayId}`, { onFailure: 'hold' });
       await page.clock.fastForward(60_000);
-      await becomes(page, 'If an action fails', 'hold');
+      await becomes(page, 'If a step fails', 'hold');
       assert.equal(await page.getByLabel('Name').inputValue(), 'Not saved');
 
       const dialog = page.getByRole('dialog');

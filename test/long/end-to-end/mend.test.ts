@@ -104,7 +104,11 @@ describe('an assignment that texts name', () => {
     const company = await stack.company();
     const [missing, assignment] = [unknownAssignment(), await stack.assignment()];
     const later = { platformAssignmentId: missing, delayInSeconds: '3000' };
-    const mail = email([`job-${missing}@acme.example`], { ...later, subject: `Nobody for ${missing}`, body: `Call ${missing}1.` });
+    const mail = email([`job-${missing}@acme.example`], {
+      ...later,
+      subject: `Nobody for ${missing}`,
+      body: `Call ${missing}1.`,
+    });
     const { chainId } = await company.start([send(missing, { comment: `send ${missing}` }), mail]);
     await company.action(chainId, 0, 'needs-attention');
     const { naming } = (await fieldsOf(company, chainId, 0)) as unknown as { naming: object[] };

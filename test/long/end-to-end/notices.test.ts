@@ -175,7 +175,7 @@ describe('chains that fail for the same reason', { concurrency: true }, () => {
     for (const chainId of late) await company.ended(chainId);
     await closed(company);
     const recovered = (await headlines(company.admin)).flatMap(
-      (line) => /^(?:Recovered|No more attention needed): (\d+)/.exec(line)?.[1] ?? [],
+      (line) => /^(?:Recovered|No decision is needed any more): (\d+)/.exec(line)?.[1] ?? [],
     );
     assert.equal(
       recovered.reduce((sum, count) => sum + Number(count), 0),
@@ -208,7 +208,7 @@ describe('chains that fail for the same reason', { concurrency: true }, () => {
       assert.equal((await company.ended(chainId)).status, 'cancelled');
     }
     await closed(company);
-    assert.ok(!(await headlines(company.admin)).some((line) => /^(Recovered|No more attention needed)/.test(line)));
+    assert.ok(!(await headlines(company.admin)).some((line) => /^(Recovered|No decision is needed any more)/.test(line)));
   });
 });
 

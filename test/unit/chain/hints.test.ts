@@ -11,7 +11,7 @@ const forEveryEvent = widenThenAlert.map((element) => ({ ...element, platformAss
 
 describe('hints', () => {
   const rows: [what: string, elements: Record<string, unknown>[], hints: [pointer: string, detail: RegExp][]][] = [
-    ['an example with one assignment', widenThenAlert, [['/0/platformAssignmentId', /always this one/]]],
+    ['an example with one assignment', widenThenAlert, [['/0/platformAssignmentId', /same assignment for every event/]]],
     ['no hints for a chain for every event', forEveryEvent, []],
     ['nothing has', [], []],
     [
@@ -42,9 +42,9 @@ describe('hints', () => {
     [
       'an unknown variable',
       [{ ...mail, emails: ['a@b.example', '${owner_mail}'] }],
-      [['/0/emails', /\$\{owner_mail\} is not a known value from the event/]],
+      [['/0/emails', /\$\{owner_mail\} is a value that the relay does not know/]],
     ],
-    ['a send without a safety net', [send], [['/0', /no safety net/]]],
+    ['a send without a safety net', [send], [['/0', /no reminder/]]],
     [
       'a safety net that is too early',
       [
@@ -52,27 +52,27 @@ describe('hints', () => {
         { ...net, actionCondition: undefined },
       ],
       [
-        ['/1', /is due before action 0/],
-        ['/0', /no safety net/],
+        ['/1', /runs before action 0/],
+        ['/0', /no reminder/],
       ],
     ],
-    ['a safety net of another kind', [send, { ...net, actionCondition: 'location.zip==1' }], [['/0', /no safety net/]]],
+    ['a safety net of another kind', [send, { ...net, actionCondition: 'location.zip==1' }], [['/0', /no reminder/]]],
     ['a net', [send, net], []],
     [
       'a safety net with a variable delay',
       [send, { ...net, delayInSeconds: '${seconds_at}' }],
-      [['/1/delayInSeconds', /is not a known value from the event/]],
+      [['/1/delayInSeconds', /is a value that the relay does not know/]],
     ],
     [
       'free text within a text',
       [{ ...mail, subject: 'About ${custom_field_7} and ${assignment_id}', emails: ['${owner_email}'] }],
-      [['/0/subject', /^\$\{custom_field_7\} is free text: a quotation mark in it breaks the body/]],
+      [['/0/subject', /^\$\{custom_field_7\} is free text: a quotation mark ends the value too early/]],
     ],
     [
       'free text in an unknown variable',
       [{ ...mail, body: '${note}' }],
       [
-        ['/0/body', /\$\{note\} is not a known value from the event/],
+        ['/0/body', /\$\{note\} is a value that the relay does not know/],
         ['/0/body', /\$\{note\} is free text/],
       ],
     ],
@@ -80,9 +80,9 @@ describe('hints', () => {
     [
       'a status that is checked at once',
       [send, { ...mail, actionCondition: 'status==draft' }, net],
-      [['/1/actionCondition', /right after action 0 has sent the assignment/]],
+      [['/1/actionCondition', /immediately after action 0 has sent the assignment/]],
     ],
-    ['actions out of time order', [send, net, mail], [['/2', /is due before action 1/]]],
+    ['actions out of time order', [send, net, mail], [['/2', /runs before action 1/]]],
     ['meaningless fields', [{ action: 7, delayInSeconds: {}, actionCondition: [] }], []],
   ];
   for (const [what, elements, expected] of rows)

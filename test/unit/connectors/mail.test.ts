@@ -193,8 +193,8 @@ describe('a failure', () => {
     [{ greeting: 'close' }, 'did not answer', 'Check its address, or wait until it answers, then retry'],
     [{ greeting: '421 busy' }, 'does not work at the moment', 'Wait until it works again, then retry'],
     [{ RCPT: '450 grey' }, 'does not work at the moment', 'Wait until it works again, then retry'],
-    [{ RCPT: '550 no such user' }, 'refused the recipient', 'Fix the cause that the message names, then retry'],
-    [{ '.': '554 spam' }, 'refused the e-mail', 'Fix the cause that the message names, then retry'],
+    [{ RCPT: '550 no such user' }, 'refused the recipient', 'Fix the cause (see the details), then retry'],
+    [{ '.': '554 spam' }, 'refused the e-mail', 'Fix the cause (see the details), then retry'],
     [
       { EHLO: '250-hello\r\n250 AUTH PLAIN', AUTH: '535 wrong' },
       'does not accept the credentials',
@@ -213,7 +213,7 @@ describe('a failure', () => {
     const { port } = await startScriptedSmtp({ '.': 'close' });
     const { facts } = await failing(mailerAt(port).send(message, call));
     assert.equal(facts.title, `Nobody knows whether the mail server 127.0.0.1:${port} sent the e-mail`);
-    assert.equal(facts.remedy, 'Ask the recipient: skip the action if the e-mail arrived, otherwise retry');
+    assert.equal(facts.remedy, 'Ask the recipient: skip the step if the e-mail arrived, otherwise retry');
   });
 
   const hanging: [step: keyof Script, kind: string][] = [

@@ -78,8 +78,8 @@ describe('the generic platform', () => {
   });
 
   for (const [status, title, remedy] of [
-    [301, 'The assignment platform refused assignment A1', 'Fix the cause that the message names, then retry'],
-    [400, 'The assignment platform refused assignment A1', 'Fix the cause that the message names, then retry'],
+    [301, 'The assignment platform refused assignment A1', 'Fix the cause (see the details), then retry'],
+    [400, 'The assignment platform refused assignment A1', 'Fix the cause (see the details), then retry'],
     [
       401,
       'The assignment platform does not accept the credentials',
@@ -91,7 +91,7 @@ describe('the generic platform', () => {
       'Give the user the rights for assignment A1, then retry',
     ],
     [404, 'Assignment A1 does not exist at the assignment platform', 'Change the number, then retry'],
-    [409, 'The assignment platform refused assignment A1', 'Fix the cause that the message names, then retry'],
+    [409, 'The assignment platform refused assignment A1', 'Fix the cause (see the details), then retry'],
     [429, 'The assignment platform takes no more requests now', 'Wait a while, then retry'],
     [503, 'The assignment platform does not work at the moment', 'Wait until it works again, then retry'],
   ] as const) {

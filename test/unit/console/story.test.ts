@@ -42,9 +42,9 @@ describe('the story of an assignment', () => {
     [
       read({ status: 'sent' }),
       [nobody, step({ fields: { groupId: '502' }, result: { recipients: 4 } })],
-      'Sent 2 times, last to group 502: 4 workers found. Nothing more is planned.',
+      'Sent 2 times, last to group 502: 4 technicians found. Nothing more is planned.',
     ],
-    [read({ status: 'sent' }), [step({})], 'Sent to workers. Nothing more is planned.'],
+    [read({ status: 'sent' }), [step({})], 'Sent to technicians. Nothing more is planned.'],
     [
       read({ problem: silent }),
       [nobody, mail],

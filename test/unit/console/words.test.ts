@@ -31,13 +31,13 @@ describe('the pause of a listed chain', () => {
 describe('the progress of a bulk order', () => {
   const progress = { done: 3, steered: 3, actions: 3, unchanged: 0, failed: 0, refused: 0, failures: [] };
   for (const [more, words] of [
-    [{ outcomes: { done: 2, 'needs-attention': 1 } }, '3 of 3 chains done. 3 actions retried: 1 failed again, 2 done.'],
-    [{}, '3 of 3 chains done. 3 actions retried.'],
+    [{ outcomes: { done: 2, 'needs-attention': 1 } }, '3 of 3 chains done. 3 steps retried: 1 failed again, 2 done.'],
+    [{}, '3 of 3 chains done. 3 steps retried.'],
     [
       { unchanged: 1, refused: 2 },
-      '3 of 3 chains done. 3 actions retried. There was nothing to do in 1 chain. The relay refused to change 2 actions.',
+      '3 of 3 chains done. 3 steps retried. There was nothing to do in 1 chain. The relay refused to change 2 steps.',
     ],
-    [{ failed: 1 }, '3 of 3 chains done. 3 actions retried. 1 chain did not answer the relay.'],
+    [{ failed: 1 }, '3 of 3 chains done. 3 steps retried. The relay could not reach 1 chain.'],
   ] as const)
     it(words, () => assert.equal(progressWords({ count: 3, verb: 'retry', progress: { ...progress, ...more } }), words));
 
@@ -63,7 +63,7 @@ describe('the title of a cause', () => {
 describe('the other words of a cause', () => {
   const message = 'POST http://x/assignments/1/send answered 409: assignment 1 is closed';
   const cause = { reason: 'PlatformError', message, title: 'The platform refused assignment 1' };
-  const remedy = 'Fix the cause that the message names, then retry';
+  const remedy = 'Fix the cause (see the details), then retry';
   for (const [more, text, at] of [
     [{ assignments: 3 }, '3 assignments are closed', '…'],
     [{ assignments: 1, assignmentId: '2' }, 'assignment 2 is closed', '2'],

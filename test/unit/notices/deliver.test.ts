@@ -292,7 +292,7 @@ describe('a notice beyond the budget', () => {
     const { texts } = await attempt(['a@x.org'], () => Promise.resolve(), {
       turn: { told: 'digest', joined: [{ ...entry(1, '1'), noticeKey: 'k' }] },
     });
-    assert.match(texts.join(), /^Assignments have no property p/);
+    assert.match(texts.join(), /^An assignment has no property p/);
   });
 });
 

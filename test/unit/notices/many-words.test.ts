@@ -47,13 +47,10 @@ const rendered = (notice: ManyNotice | ThroughNotice, more = {}) => renderNotice
 describe('a notice about many chains', () => {
   it('says how many, why, until when, and where to retry them', () => {
     const { subject, text } = rendered(many('needs-attention', 214, 300, [member(2), member(1)]));
-    assert.equal(
-      subject,
-      '[relay] Needs attention: 214 chains, the assignment platform gave an error or no answer (Acme)',
-    );
+    assert.equal(subject, '[relay] Needs attention: 214 chains, the assignment platform gave an error or no answer (Acme)');
     assert.equal(
       text,
-      `214 chains (300 actions) failed for the same reason: please decide
+      `214 chains (300 steps) failed for the same reason: a decision is needed
 
 2026-07-01 07:01:00 CDT
 Acme
@@ -61,21 +58,21 @@ Acme
 The assignment does not exist.
 Fix the problem, then retry.
 
-Open 300 actions: http://127.0.0.1:8080/companies/acme/causes/c1
+Open 300 steps: http://127.0.0.1:8080/companies/acme/causes/c1
 
-The link opens the console, where you sign in. There you can retry all actions at once.
+The link opens the console, where you sign in. There you can retry all steps at once.
 
 What happens next:
-  If nobody decides, these actions fail, the first one at 2026-07-04 07:00:01 CDT. The actions that wait for them do not run.
-  You get one notice when none of these actions needs attention any more.
+  If nobody decides, these steps fail, the first one at 2026-07-04 07:00:01 CDT. The steps that wait for them do not run.
+  You get one notice when none of these steps needs attention any more.
 
-The actions (the first 2):
+The steps (the first 2):
   Assignment 2, step 2: http://127.0.0.1:8080/companies/acme/chains/c-2
   Assignment 1, step 2: http://127.0.0.1:8080/companies/acme/chains/c-1
 
 Details:
-  POST /assignments/2/send answered 404: no assignment 2 (PlatformError)
-  Other chains have the same error with other numbers.
+  POST /assignments/2/send answered 404: no assignment 2
+  The other chains have the same error. Only the numbers in the text differ.
 
 Cause c1, company acme
 `,
@@ -110,7 +107,7 @@ Cause c1, company acme
   it("names a few chains in its commands, with the API's address, and counts only these chains", () => {
     const links = { ...context.links, api: 'https://relay.example' };
     const { text, html } = rendered(many('needs-attention', 1, 1, [member(3)]), { links, forOperator: true });
-    assert.match(text, /^1 chain failed for the same reason: please decide\n/);
+    assert.match(text, /^1 chain failed for the same reason: a decision is needed\n/);
     assert.match(text, /^ {2}npx relay retry acme c-3 1 --url https:\/\/relay\.example$/m);
     assert.doesNotMatch(text, /bulk|none of these/);
     assert.match(html, /href="https:\/\/relay\.example\/companies\/acme\/chains\/c-3"/);
@@ -133,7 +130,7 @@ Cause c1, company acme
       `https://relay.example/hold/${[companyId, chainId, index, Date.parse(at)].join('-')}`;
     const { text } = rendered(many('needs-attention', 214, 300, [member(2)]), { holdLink });
     const link = `https://relay.example/hold/acme-c-2-1-${Date.parse(since)}`;
-    const title = 'Retry or skip an action, without a sign-in (the first 1)';
+    const title = 'Retry or skip a step, without a sign-in (the first 1)';
     assert.ok(text.includes(`\n${title}:\n  Assignment 2, step 2: ${link}\n`), text);
     assert.equal(text.match(/Assignment 2, step 2/g)?.length, 1);
     assert.doesNotMatch(rendered(many('gave-up', 214, 300, [member(2)]), { holdLink }).text, /\/hold\//);
@@ -162,7 +159,7 @@ Cause c1, company acme
     const { subject, text, json } = rendered(through);
     assert.equal(
       subject,
-      '[relay] No more attention needed: 2 chains, the assignment platform gave an error or no answer (Acme)',
+      '[relay] No decision is needed any more: 2 chains, the assignment platform gave an error or no answer (Acme)',
     );
     assert.match(text, /^2 chains that failed for the same reason no longer need attention$/m);
     assert.match(text, /^ {2}done: 3\n {2}cancelled: 1\n {2}unknown: 1$/m);

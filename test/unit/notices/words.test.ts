@@ -37,7 +37,7 @@ describe('a notice about a refused request', () => {
       const { subject, text } = renderNotice({ ...rejected, reason }, { ...context, forOperator: true });
       assert.match(subject, /^\[relay\] Refused: .+ \(Widen & alert\)$/);
       for (const part of [
-        'None of the actions ran',
+        'Nothing has run',
         'Step 1, relayAccessToken of rule 4711 was rotated, and its grace is over.',
         'Rule Widen & alert, Acme <b>',
         'Refused request R1, rule 4711, company acme',
@@ -45,7 +45,7 @@ describe('a notice about a refused request', () => {
         '\nOpen the request: https://relay.example/companies/acme/refused/R1\n',
         'https://relay.example/co/acme/rejected/R1',
         'npx relay rejected list acme --url https://relay.example\n',
-        /^(actions|recipients)-per-day|^open-chains/.test(reason) ? 'Once a day' : 'Once an hour',
+        /^(actions|recipients)-per-day|^open-chains/.test(reason) ? 'once a day' : 'once an hour',
       ])
         assert(text.includes(part), `${part} in ${text}`);
       const dead = ['token-expired', 'token-revoked', 'signature'].includes(reason);
@@ -77,13 +77,13 @@ describe('a notice about a refused request', () => {
     assert(!text.includes('rejected resend'));
     const full = renderNotice({ ...broken, notKept: 7 }, context);
     assert.match(full.subject, /Refused and not kept/);
-    assert.match(full.text, /7 within a day were not kept\. Send or drop the requests that wait/);
+    assert.match(full.text, /did not keep 7 requests within a day\. Send or drop the requests that wait/);
   });
 
   it('names twenty mistakes, and gives the number of further mistakes', () => {
     const mistakes = Array.from({ length: 25 }, (_, n) => ({ pointer: `/${n}/x`, detail: 'is wrong' }));
     const { text } = renderNotice({ ...rejected, mistakes }, context);
-    assert(text.includes('Step 20, x is wrong.') && !text.includes('Step 21') && text.includes('There are 5 more mistakes.'));
+    assert(text.includes('Step 20, x is wrong.') && !text.includes('Step 21') && text.includes('And 5 more mistakes.'));
   });
 
   it("escapes other people's texts in HTML, and has a link to the request only", () => {
@@ -128,7 +128,7 @@ describe('a notice about a quiet rule', () => {
     const { subject, text, json } = renderNotice(quiet, context);
     assert.equal(subject, '[relay] No event for 3 h (Widen & alert)');
     assert.match(text, /\nNo event for 3 h; usually one every 20 min at this time\. /);
-    assert.match(text, /expects an event every 1 h within its hours\./);
+    assert.match(text, /expects an event every 1 h within the hours of its settings\./);
     assert.match(text, /No event has come since the rule was published\.\nLast change of the rule: 2026-03-02 03:12:44 CST/);
     const earlier = renderNotice({ ...quiet, lastEvent: '2026-03-02T09:06:43.000Z' }, context).text;
     assert.match(earlier, /Last event: 2026-03-02 03:06:43 CST\nLast change of the rule: 2026-03-02 03:12:44 CST/);

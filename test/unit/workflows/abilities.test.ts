@@ -274,7 +274,10 @@ describe('an assignment that is mended for all actions of the chain', () => {
       [2, undefined, '9'],
     ]);
     const [[name, steering] = []] = passedOn(driven).filter(([name]) => name === 'mend');
-    assert.deepEqual([name, steering], ['mend', { index: 3, by: 'ada', fields, allActions: true, number: 3, waits: true }]);
+    assert.deepEqual(
+      [name, steering],
+      ['mend', { index: 3, by: 'ada', fields, allActions: true, number: 3, at: '2026-07-01T12:00:00.000Z', waits: true }],
+    );
   });
 
   it('waits in a delayed action until the action is due', async () => {

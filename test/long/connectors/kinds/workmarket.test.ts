@@ -159,10 +159,10 @@ function suite(doubts: Doubts): void {
   const refusals: [object, RegExp, RegExp][] = [
     [{ name: 'insufficient-funds' }, /funds at WorkMarket are too low/, /Add funds/],
     [{ name: 'company-locked' }, /has locked the company/, /unlock/],
-    [{ name: 'validation', path: '/send' }, /refused the send of assignment 6029116324/, /Fix the cause that the message names/],
+    [{ name: 'validation', path: '/send' }, /refused the send of assignment 6029116324/, /Fix the cause \(see the details\)/],
     [{ name: 'permission', path: '/send' }, /does not let the relay's user/, /Give the user the rights/],
     [{ name: 'credentials' }, /does not accept the credentials/, /Enter new credentials in the company's platform settings/],
-    [{ name: 'validation', path: '/groups' }, /refused the groups/, /Fix the cause that the message names/],
+    [{ name: 'validation', path: '/groups' }, /refused the groups/, /Fix the cause \(see the details\)/],
     [{ name: 'permission', path: '/groups' }, /does not let/, /Give the user the rights/],
   ];
   for (const [fault, title, remedy] of refusals)
