@@ -140,7 +140,7 @@ function BulkProgress({ bulk: begun, onClose }: { bulk: Bulk; onClose(): void })
         </p>
       ))}
       <ProblemNote refused={asking.refused.value} />
-      {!isOver && <p class="soft">The relay continues if you close this dialog or leave the page.</p>}
+      {!isOver && <p class="soft">The relay continues even if you close this dialog or leave the page.</p>}
       <p class="row">
         <Button {...{ class: 'main', onClick: onClose }}>{isOver ? 'Done' : 'Close'}</Button>
         <InTemporal at={links.webUi} />

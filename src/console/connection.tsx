@@ -38,8 +38,8 @@ const httpKinds: Readonly<Record<string, Kind>> = {
   'http basic': http('with a password', { username: { label: 'User name' }, password: { label: 'Password', secret: true } }),
   'http none': http('without credentials'),
 };
-const simulated = { settings: {}, credentials: 'A simulator on this machine answers in place of the real system.' };
-const removal = 'The relay will delete the settings and the credentials. Steps that need this system then fail.';
+const simulated = { settings: {}, credentials: "A simulator on the relay's machine answers in place of the real system." };
+const removal = 'If you remove this, the relay deletes the settings and the credentials. Steps that need this system then fail.';
 const addressHelp = "The relay uses this address in place of the vendor's address, for example for a test system.";
 const otherAddress: Setting = { label: 'Other address', help: addressHelp, optional: true };
 
@@ -71,7 +71,7 @@ export function Connection({ section, company, at, onSaved }: SettingsProps & { 
   const first = isSimulated ? `simulator ${place}` : known === 'http' ? `http ${auth.type}` : (known ?? '');
   const kinds: Readonly<Record<string, Kind>> = {
     '': { name: 'Not connected', credentials: first && removal, settings: {} },
-    ...(known === 'http' && { [first]: http(`with ${auth.type}, which can only be changed as JSON`) }),
+    ...(known === 'http' && { [first]: http(`with ${auth.type} (change it in “Edit the connections”)`) }),
     ...httpKinds,
     ...(section === 'platform' ? platformKinds : ticketingKinds),
     ...Object.fromEntries(simulators.map(({ name }, n) => [`simulator ${n}`, { ...simulated, name: `${name} (simulator)` }])),
@@ -116,7 +116,9 @@ export function Connection({ section, company, at, onSaved }: SettingsProps & { 
       <form ref={form.ref} onSubmit={(event) => void save(event)}>
         <Select {...{ label: 'System', name: 'kind', options, first, onPick: (kind) => (chosen.value = kind) }} />
         <p class="soft">{credentials}</p>
-        {before.templates !== undefined && <p class="soft">Only the operator can change the templates, as JSON.</p>}
+        {before.templates !== undefined && (
+          <p class="soft">Only the operator of the relay can change the templates of the requests, in “Edit the connections”.</p>
+        )}
         <FormFields key={picked} of={Object.fromEntries(fields)} />
         {(picked || first) && (
           <Submit {...deed} words={[picked ? 'Save' : 'Remove', unseen]} danger={!picked}>

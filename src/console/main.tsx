@@ -72,7 +72,7 @@ function Later({ load, ...of }: { load(eventId: string): Promise<OfRule>; relayI
     );
   }, []);
   if (loaded.value) return <loaded.value.Shown {...of} />;
-  return told('Rule', hasFailed.value && <p class="note bad">Reload this page: its script was not found.</p>);
+  return told('Rule', hasFailed.value && <p class="note bad">This page did not load completely. Reload it.</p>);
 }
 
 function Console() {
@@ -121,7 +121,7 @@ const Companies = () => <Framed>{isOperator() ? <CompaniesPage /> : elsewhere()}
 function elsewhere() {
   const { companyId = '' } = session.value ?? {};
   const own = <a href={pageOf.now(companyId)}>{companyId}</a>;
-  return told('No access', <>You are signed in to company {own}.</>);
+  return told('No access', <>You only have access to company {own}.</>);
 }
 
 type Place = { companyId: string; page?: string; item?: string; part?: string; id?: string };

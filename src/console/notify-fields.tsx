@@ -4,7 +4,7 @@ import type { Notify } from './types.js';
 import { FormFields } from './ui/index.js';
 
 const linksWords =
-  'Put links for decisions (retry, skip) into messages to the webhook. Everybody who reads the messages can use the links.';
+  'Put links for decisions (retry, skip) into messages to this webhook. Everybody who reads the messages can use the links.';
 const webhookWords = 'Notices also go to this address, for example of a chat.';
 const maskWords = ' The page hides its secret part as ***. Leave *** unchanged to keep this part.';
 const ofRule = ' The contacts of the company get these notices too, even if this field is empty.';

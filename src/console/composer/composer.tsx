@@ -21,7 +21,7 @@ import { useRehearsal } from './use-rehearsal.js';
 
 type ComposerProps = { relayId: string; editing: Editing; actions: Actions; onPublished(): void };
 
-const wayWords = { event: 'Its whole event (recommended)', list: 'A text that you paste into its webhook' };
+const wayWords = { event: 'Its whole event (recommended)', list: 'A list of steps that you paste into its webhook' };
 
 export function Composer({ relayId, editing, actions, onPublished }: ComposerProps) {
   const { companyId } = useCompany();
@@ -101,7 +101,7 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
           <PublishDialog
             {...{ relayId, onPublished, onClose: close, title: 'Publish the draft?', verb: 'Publish', version: 'draft' }}
             children={repeated}
-            about="New events run the new version after at most two seconds. Chains that run now keep their version."
+            about="New events use the new version after at most two seconds. Chains that run now keep their version."
             publish={(note) => ask('POST', at, { revision: stored.revision, ...note })}
           />
         )}
@@ -115,7 +115,7 @@ function TryDialog({ relayId, onClose }: { relayId: string; onClose(): void }) {
   const [, shown] = useTrial(relayId, 'draft');
   return (
     <Dialog title="Try the draft on the last events" back="Back" onClose={onClose}>
-      <p>Compares the draft with the published version. Nothing is sent.</p>
+      <p>The relay compares the draft with the published version. Nothing is sent.</p>
       {shown}
     </Dialog>
   );
@@ -123,7 +123,7 @@ function TryDialog({ relayId, onClose }: { relayId: string; onClose(): void }) {
 
 function SaveState({ editing: { isSaved, conflict, refused, stored }, onCompare }: { editing: Editing; onCompare(): void }) {
   const compare = <Button onClick={onCompare}>Compare…</Button>;
-  if (conflict) return <span class="error">Not saved: somebody else has changed this draft. {compare}</span>;
+  if (conflict) return <span class="error">Not saved: this draft was also changed elsewhere. {compare}</span>;
   const words = !isSaved ? (refused ? 'Not saved yet' : 'Saving…') : stored.revision > 0 ? 'Draft saved' : '';
   return <span class={refused && !isSaved ? 'error grows' : 'soft grows'}>{words}</span>;
 }
@@ -154,14 +154,14 @@ export function ConflictDialog({ editing, onClose }: { editing: Editing; onClose
   const { stored, diff } = conflict;
   const both = { 'The other draft': draftOf(stored.contents), 'Your draft': draft };
   return (
-    <Dialog title="Somebody else has changed this draft" onClose={onClose}>
+    <Dialog title="This draft was also changed elsewhere" onClose={onClose}>
       <p>
-        {stored.updatedBy ?? 'Another tab'} saved another draft
+        {stored.updatedBy ?? 'Another tab'} also saved this draft
         <Time before=" at " at={stored.updatedAt} />. Your last changes are not saved. Choose which draft to keep.
       </p>
       {diff && (
         <>
-          <h3>What your draft changes</h3>
+          <h3>Differences between the drafts</h3>
           <Differences of={diff} />
         </>
       )}

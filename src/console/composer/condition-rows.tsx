@@ -17,7 +17,7 @@ interface ConditionRowsProps {
   onChange(condition: Condition): void;
 }
 
-const subjectWords = { assignment: 'the assignment', event: 'the event', incomingValue: 'the incoming value' };
+const subjectWords = { assignment: 'assignment', event: 'event', incomingValue: 'incoming value' };
 const joins = Object.entries({ and: 'all', or: 'at least one' });
 const comparisonOptions = Object.entries(comparisons).map(([name, { words }]) => [name, words] as const);
 const usualPath = (of: Subject) => (of === 'assignment' ? 'status' : '');
@@ -45,14 +45,14 @@ export function ConditionRows({ condition: stored, textOf, subjects, problem, on
       ))}
       {rows.length > 1 && (
         <Select
-          {...{ label: 'How many of these must be true?', value: join, options: joins }}
+          {...{ label: 'How many conditions must be true?', value: join, options: joins }}
           onPick={(picked) => change({ ...condition, join: picked === 'or' ? 'or' : 'and' })}
         />
       )}
       {text !== undefined && (
         <JsonArea
           label="Condition as a formula"
-          hint={`The language is CEL. For example ${of === 'event' ? '' : 'assignment.status == "draft" && '}event.priority > 2.`}
+          hint={`Write it in the language CEL, for example ${of === 'event' ? '' : 'assignment.status == "draft" && '}event.priority > 2.`}
           {...{ rows: 2, value: text, onText: (text) => change({ ...condition, text }) }}
         />
       )}

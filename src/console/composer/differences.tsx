@@ -24,7 +24,8 @@ export function Sentences({ of: { when, cards } }: { of: Draft }) {
 function variableText(_: string, value: unknown): string {
   if (!isObject(value)) return 'nothing';
   const { path, missing, default: text } = value;
-  const otherwise = missing === 'default' ? `, or “${text}”` : missing === 'refuse' ? ', or the event is refused' : '';
+  const otherwise =
+    missing === 'default' ? `; if missing, “${text}”` : missing === 'refuse' ? '; if missing, the event is refused' : '';
   return `${path}${otherwise}`;
 }
 

@@ -27,7 +27,7 @@ export function EventSide({ example }: { example: Signal<Fields | undefined> | u
   const problem = saidAt(problems, '/when');
   const missing = undefinedVariables(draft);
   const placeless = missing.length > 0 && (
-    <span class="error"> Say where these values are in the event: {missing.map(variableWords).join(', ')}.</span>
+    <span class="error"> Enter the place of these values in the event: {missing.map(variableWords).join(', ')}.</span>
   );
   const setWhen = (text: string) => {
     const { when: _, ...others } = draft;
@@ -51,7 +51,7 @@ export function EventSide({ example }: { example: Signal<Fields | undefined> | u
         ))}
         {seen.event[0] && (
           <Picker
-            {...{ label: 'Add a value of the event', hint: 'Choose its place in the event. Then the steps can use the value.' }}
+            {...{ label: 'Add a value from the event', hint: 'Choose its place in the event. Then the steps can use the value.' }}
             {...{ offers: offersOf(seen.event[0]), onPick: add }}
           />
         )}
@@ -67,7 +67,7 @@ function Example({ of }: { of: Signal<Fields | undefined> }) {
   return (
     <JsonArea
       label="Example of an event (JSON)"
-      hint="No event has arrived yet. Paste an example event of your platform, to choose values from it and to rehearse with it."
+      hint="No event has arrived yet. Paste an example event from your platform. Then you can choose its values and rehearse the rule."
       problem={isWrong ? 'This is not a JSON object, such as {"workorder": {"id": 1001}}' : ''}
       {...{ rows: 3, value: typed.value, onText: (text) => ([typed.value, of.value] = [text, readObject(text)]) }}
     />

@@ -16,7 +16,7 @@ export function Finish({ refused }: { refused: Refused | undefined }) {
   const make = <a href={`${pageOf.rule(companyId, relayId)}#address`}>create the address for your platform</a>;
   const connect = <p>Publish the rule. If your platform does not have the address of the rule yet, {make} on the rule's page.</p>;
   return (
-    <Section title={way === 'list' ? 'Copy to the webhook' : 'Connect your platform'} look="">
+    <Section title={way === 'list' ? 'Copy the list to the webhook' : 'Connect your platform'} look="">
       {way === 'list' ? <AsList refused={refused} /> : connect}
     </Section>
   );
@@ -30,11 +30,11 @@ function AsList({ refused }: { refused: Refused | undefined }) {
   if (draft.when || draft.cards.some(({ fields }) => fields.if !== undefined))
     return (
       <p class="note bad">
-        Some conditions of this rule are not possible in a list. Let your platform send the whole event, as JSON. Or give each
-        step at most one condition: a property of the assignment equals, or does not equal, one value.
+        A list of steps cannot contain all conditions of this rule. Let your platform send its whole event. Or use at most one
+        condition for each step: a field of the assignment is, or is not, one value.
       </p>
     );
-  if (refused) return <p class="note bad">The steps are not checked: {refused.problem.detail}</p>;
+  if (refused) return <p class="note bad">The relay could not check the steps: {refused.problem.detail}</p>;
   if (problems.length > 0)
     return <p class="note bad">The relay would refuse these steps. Correct {counted(problems.length, 'mistake')} first.</p>;
   const given = token.value.trim();
@@ -54,10 +54,11 @@ function AsList({ refused }: { refused: Refused | undefined }) {
           <code>Content-Type: application/json</code>.
         </li>
         <li>
-          The text needs a token of this rule.
+          The text below needs a token of this rule.
           {isNew.value ? (
             <p class="note wait">
-              The new token is in the text. Copy the text now: the page cannot show this token again. Older tokens stay valid.
+              The new token is in the text below. Copy the text now: the page cannot show this token again. Older tokens stay
+              valid.
             </p>
           ) : (
             <>
@@ -66,7 +67,7 @@ function AsList({ refused }: { refused: Refused | undefined }) {
               </p>
               <ProblemNote refused={making.refused} />
               <Entry
-                {...{ label: 'Or enter a token that you have kept', of: token, maxLength: 512 }}
+                {...{ label: 'Or enter a token that you saved earlier', of: token, maxLength: 512 }}
                 {...{ autocomplete: 'off', spellcheck: false }}
               />
             </>

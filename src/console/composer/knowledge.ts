@@ -67,5 +67,5 @@ export function inSteps(text: string): string {
   return text
     .replaceAll(/(?<![\w/])\/(?:actions|variables|when)\b[\w/-]*/g, placeText)
     .replaceAll(/\bactions? (\d+)\b/g, (_, index) => `step ${Number(index) + 1}`)
-    .replaceAll(/with actionCondition status==(\w+)/g, 'that runs only if still $1');
+    .replaceAll(/with actionCondition status==(\w+)/g, 'that runs only if the assignment is still $1');
 }

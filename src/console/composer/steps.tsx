@@ -84,7 +84,7 @@ export function Steps() {
           </Button>
         ))}
       </div>
-      {cards.length > 1 && <p class="soft small">Press Alt+↑ or Alt+↓ to move the step that has the focus.</p>}
+      {cards.length > 1 && <p class="soft small">Click a step, then press Alt+↑ or Alt+↓ to move it.</p>}
     </>
   );
 }
@@ -122,11 +122,11 @@ export function JsonView({ onList }: { onList(): void }) {
     <>
       <JsonArea
         label="Rule as JSON"
-        hint="You can also paste the list of steps from a webhook here. Your changes also appear on the cards."
+        hint="You can paste the list of steps from a webhook here. Your changes also appear in the steps."
         problem={error && `The text ${error}. The last valid text stays saved`}
         {...{ rows: 24, value: isStale ? stored : typed.value, onText: take }}
       />
-      {hadTokens.value && <p class="note">The page removed the tokens. A rule needs none.</p>}
+      {hadTokens.value && <p class="note">The page removed the tokens, because a rule does not store tokens.</p>}
       {!error && <Mistakes of={problems} look="note bad" />}
     </>
   );

@@ -16,7 +16,7 @@ import type { Play, Rehearsal } from './use-rehearsal.js';
 
 const scenarioWords: Record<'now' | Scenario, string> = {
   ...{ 'nobody-found': 'Nobody is found', 'nobody-accepts': 'Nobody accepts' },
-  ...{ 'platform-down': 'The platform is down for 1 hour', now: 'The assignment stays as it is now' },
+  ...{ 'platform-down': 'The platform does not answer for 1 hour', now: 'The assignment stays as it is now' },
 };
 
 export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; children: ComponentChildren }) {
@@ -36,7 +36,7 @@ export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; childr
       <details>
         <summary>Uses {assignmentId.value ? `assignment ${assignmentId.value}` : 'an example assignment'}</summary>
         <Entry
-          hint="The rehearsal reads this assignment from the platform, as it is now. If the field is empty, it uses an example."
+          hint="The rehearsal reads this assignment from the platform. Leave the field empty for the example."
           {...{ label: 'Assignment number', of: typed, onChange: use, autocomplete: 'off' }}
         />
         {listed.length > 0 && <Choice label="Event" of={eventId} options={[['', 'the last event'], ...received]} />}

@@ -12,8 +12,11 @@ import { fieldName, inSteps, mistakeText } from './knowledge.js';
 
 const outcomes: Record<TriedOutcome, [words: string, tone: Tone]> = {
   ...({ same: ['the same', 'quiet'], different: ['different', 'wait'] } as const),
-  ...({ 'no-longer-applies': ['would no longer run', 'wait'], 'applies-now': ['would run now', 'wait'] } as const),
-  ...({ 'not-applicable': ['would not run', 'quiet'], 'would-be-refused': ['would be refused', 'bad'] } as const),
+  ...({
+    'no-longer-applies': ['would not start a chain any more', 'wait'],
+    'applies-now': ['would start a chain', 'wait'],
+  } as const),
+  ...({ 'not-applicable': ['would start no chain', 'quiet'], 'would-be-refused': ['would be refused', 'bad'] } as const),
   'needs-attention': ['would need attention', 'bad'],
 };
 

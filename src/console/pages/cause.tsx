@@ -22,7 +22,7 @@ export function CausePage({ causeId }: { causeId: string }) {
           <CauseCard cause={known} isOpen onAsk={askAll} onDone={cause.refresh} />
           <Table
             {...{ caption: 'The steps with this problem', named: 1 }}
-            columns={['Chain', 'Assignment', 'Since', 'Deadline, or solved at']}
+            columns={['Chain', 'Assignment', 'Since', 'Deadline or end']}
             rows={known.items.map(({ chainId, index, assignmentId, since, heldUntil, endedAt }) => {
               const action = <a href={pageOf.chain(companyId, chainId)}>Open the chain</a>;
               const about = assignmentId && <a href={pageOf.assignment(companyId, assignmentId)}>{assignmentId}</a>;
@@ -119,12 +119,12 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
             </p>
             {isTried && state && (
               <p role="status">
-                The state of the step is now <State of={state} result={action?.result} />
+                The step is now <State of={state} result={action?.result} />
                 {attempts ? ` after ${counted(attempts, 'attempt')}` : ''}.
               </p>
             )}
             {!(state && hasEnded(state)) && <Failure of={error ? { ...error, assignmentId } : failure} under={title} />}
-            {!action && <p class="soft">In this chain, no step needs attention for this reason now.</p>}
+            {!action && <p class="soft">No step of this chain has this problem now.</p>}
             {action && (
               <Verbs
                 {...{ chain, action, only: causeVerbs, which: chains > 1 ? ' this step' : '' }}
@@ -154,7 +154,7 @@ function Owner({ cause, onDone }: Pick<SampleProps, 'cause' | 'onDone'>) {
   const isSilent = silencedUntil !== undefined && Date.parse(silencedUntil) > Date.now();
   const changes = [
     takenBy
-      ? { to: 'release', button: 'Stop working on this problem', words: 'Nobody is working on this problem now.' }
+      ? { to: 'release', button: `Remove the name of ${takenBy}`, words: 'Nobody is working on this problem now.' }
       : { to: 'take', button: 'I am working on this problem', words: 'Other people now see your name here.' },
     isSilent
       ? { to: 'silence', button: 'Unmute notices', words: 'Notices are not muted any more.', body: { seconds: 0 } }
@@ -168,7 +168,7 @@ function Owner({ cause, onDone }: Pick<SampleProps, 'cause' | 'onDone'>) {
       <span class="soft">
         {takenBy && `${takenBy} is working on this problem`}
         {takenBy && <Time before=", since " at={takenAt} />}
-        {isSilent && <Time before={` ${silencedBy} muted the notices until `} at={silencedUntil} />}
+        {isSilent && <Time before={`${takenBy ? '. ' : ''}${silencedBy} muted the notices until `} at={silencedUntil} />}
       </span>
       {may('steer') &&
         changes.map((one) => <Button {...{ class: 'quiet', onClick: () => void change(one) }}>{one.button}</Button>)}

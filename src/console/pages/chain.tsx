@@ -60,11 +60,11 @@ export function ChainBeside({ chainId, close }: { chainId: string; close: string
 const assignmentsOf = (actions: readonly ActionResource[]) => [...new Set(actions.flatMap((one) => one.assignmentId ?? []))];
 
 const full =
-  'The history of this chain in Temporal is full, so no more retries are possible. Skip or cancel the steps that need ' +
+  'The history of this chain is full, so no more retries are possible. Skip or cancel the steps that need ' +
   'attention, or let the platform send the event again.';
 
 const lost =
-  'Temporal does not have this chain any more, and the relay could not read its steps. If the chain was open, it has stopped. ' +
+  'This chain is not stored any more, and the relay could not read its steps. If the chain was open, it has stopped. ' +
   'Let the platform send the event again.';
 
 function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
@@ -75,8 +75,8 @@ function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
   const left = counted(actions.filter(({ state }) => !hasEnded(state)).length, 'step');
   useAnnounced(chain);
   const notes: (ComponentChildren | false)[] = [
-    forgotten && (partial ? lost : 'Temporal has deleted this chain. You can still read it, but nobody can retry its actions.'),
-    partial && !forgotten && 'The relay could not read the newest states in time, so this page may be out of date.',
+    forgotten && (partial ? lost : 'Only a copy of this chain is stored now. You can read it, but nobody can retry its steps.'),
+    partial && !forgotten && 'The relay could not read the newest states of the steps, so this page may be out of date.',
     historyFull && full,
     ...ignored.map((signal) => <Said key={signal} text={`A decision had no effect: ${signal}`} />),
   ];
@@ -106,7 +106,7 @@ function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
         {may('steer') && !cancelRefusal(chain) && (
           <DeedButton
             {...{ title: 'Cancel the chain?', verb: 'Cancel the chain', danger: true, words: 'The chain is being cancelled.' }}
-            about={`The relay cancels ${left}. You cannot undo this. A running step finishes first.`}
+            about={`The relay cancels ${left}. You cannot undo this. A step that is running now still finishes.`}
             change={() => ask('POST', path`/co/${companyId}/chains/${chainId}/cancel`)}
             onDone={onDone}
           />
@@ -167,7 +167,7 @@ function MakeRule({ relayId, chainId, onClose }: { relayId: string; chainId: str
     made.value = { ...read, draft: await ask<DraftResponse>('GET', at) };
   };
   useEffect(() => void deed.run(make), []);
-  if (!made.value) return <NotReady {...{ title: making, onClose, ...deed }}>Reading the last requests…</NotReady>;
+  if (!made.value) return <NotReady {...{ title: making, onClose, ...deed }}>Reading the last chains of this rule…</NotReady>;
   const { contents, values, draft } = made.value;
   const varying = Object.entries(values).map(([name, all]): [string, unknown] => [variableWords(name), all.slice(0, 3)]);
   const save = () =>
@@ -178,7 +178,7 @@ function MakeRule({ relayId, chainId, onClose }: { relayId: string; chainId: str
   return (
     <Confirm {...deed} title={making} verb="Save as the draft" onClose={onClose} onConfirm={() => void save()}>
       <Sentences of={draftOf(contents)} />
-      {varying.length > 0 && <p>The last requests had different values here, so the rule takes these values from the event:</p>}
+      {varying.length > 0 && <p>These values were different in the last chains, so the rule takes them from the event:</p>}
       <FieldList fields={varying} />
       {draft.contents && <p class="note wait">This replaces the draft of the rule. The published version stays.</p>}
       <p class="soft small">Nothing is published. You can change the draft, and try it.</p>

@@ -139,7 +139,7 @@ export function DayChart({ health: { hours } }: { health: CompanyHealth }) {
   return (
     <Section title="The last 24 hours">
       {hours.every(({ events }) => events === 0) && <p class="soft">No event has arrived.</p>}
-      <Bars name="Events by hour. Red: failed. Amber: nobody found." bars={bars} />
+      <Bars name="Events by hour. Red: failed. Yellow: nobody found." bars={bars} />
     </Section>
   );
 }

@@ -110,8 +110,10 @@ function changing(person: Person) {
 
 function removing({ personId, name, fromGroup }: Person, at: string) {
   const change = () => ask('DELETE', at + path`/${personId}`);
-  const ofGroup = fromGroup ? ` Also remove ${name} from the group. Otherwise the next sign-in adds ${name} again.` : '';
-  const about = `${name} is signed out at once, and cannot sign in again.${ofGroup}`;
+  const ofGroup = fromGroup
+    ? ` Also remove ${name} from the group ${fromGroup}. Otherwise the next sign-in adds ${name} again.`
+    : ' This person cannot sign in again.';
+  const about = `${name} is signed out at once.${ofGroup}`;
   return { unseen: name, title: `Remove ${name}?`, verb: 'Remove', danger: true, words: 'Person removed.', about, change };
 }
 
@@ -123,7 +125,7 @@ const fields = {
 
 const newKey = {
   ...{ opens: 'Create a key', verb: 'Create', words: 'Key created.', shown: 'New key' },
-  help: 'Send this key to its owner over a private channel.',
+  help: 'Send this key in a private message to the person who sets up the program.',
 };
 
 const about = 'The key stops working, and everybody who signed in with it is signed out.';

@@ -13,7 +13,8 @@ import type { KeptBody, ListedRejectedRequest, ProposedAction, RejectedRequest, 
 import { Badge, Cards, Check, FieldList, Mistakes, Said, Section, Time } from '../ui/index.js';
 import { counted, elementTitle, labelled, refusalWords, type Tone } from '../words.js';
 
-const about = 'The relay did not run these requests. Open a request to see why. Then send, correct or drop it within 30 days.';
+const about =
+  'The relay did not run these requests. Open a request to see the reason. Send it again, correct it or drop it within 30 days.';
 
 export function RefusedPage() {
   const { companyId } = useCompany();
@@ -147,7 +148,7 @@ function Body({ body: { text, bytes, cut, place } }: { body: KeptBody }) {
         {after}
       </pre>
       <p class="soft small">
-        The text had {counted(bytes, 'byte')}. {cut && 'The relay kept only the start of the text. '}Asterisks hide a password.
+        The text had {counted(bytes, 'byte')}. {cut && 'The relay kept only the start of the text. '}*** stands for a token.
       </p>
     </Section>
   );
@@ -167,7 +168,7 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
       <p>
         {actions.length === 0
           ? 'There is no proposal. Correct the text in the settings of the webhook, then send the event from the platform again.'
-          : 'This repair is a guess. Read it carefully before you send it: text from the event may have added unwanted parts.'}
+          : 'This repair is a guess. Check it before you send it: it can contain unwanted parts that come from the event.'}
       </p>
       <ol class="rail">
         {actions.map(({ element, authenticated }, index) => (

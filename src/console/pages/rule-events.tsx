@@ -11,7 +11,7 @@ import { Badge, Choice, ExportLinks, Fact, FieldList, Moment, Said, Table, Time 
 import type { Tone } from '../words.js';
 
 const outcomeWords: Record<EventOutcome, [words: string, tone: Tone]> = {
-  ...({ chain: ['started a chain', 'good'], 'not-applicable': ['the rule does not apply', 'quiet'] } as const),
+  ...({ chain: ['started a chain', 'good'], 'not-applicable': ['the rule does not run', 'quiet'] } as const),
   refused: ['refused', 'bad'],
 };
 
@@ -45,7 +45,7 @@ export function EventsPage({ relayId }: { relayId: string }) {
 
 function Shadow({ counts }: { counts: Record<string, number> }) {
   const said = Object.entries(counts).map(([outcome, count]) => `${count} ${triedWords(outcome)}`);
-  return said.length === 0 ? null : <p class="note">Results of the trial so far: {said.join(', ')}.</p>;
+  return said.length === 0 ? null : <p class="note">Events in the trial so far: {said.join(', ')}.</p>;
 }
 
 export function EventTable({ relayId, events }: { relayId: string; events: readonly RuleEvent[] }) {
@@ -100,7 +100,7 @@ export function EventPage({ relayId, eventId }: { relayId: string; eventId: stri
           <Became of={event} />
           <p class="row">{may('steer') && <SendAgain at={at} relayId={relayId} />}</p>
           <h2>Values</h2>
-          {Object.keys(event.variables).length === 0 && <p class="soft">The version takes no values from the event.</p>}
+          {Object.keys(event.variables).length === 0 && <p class="soft">The rule takes no values from this event.</p>}
           <FieldList fields={Object.entries(event.variables).map(([name, value]) => [variableWords(name), value])} />
           <h2>Body</h2>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must take the focus */}

@@ -26,9 +26,10 @@ export function RulePage({ relayId }: { relayId: string }) {
   };
   const events = pageOf.events(companyId, relayId);
   const chains = pageOf.chains(companyId, { relayId });
-  const links = { 'All rules': pageOf.rules(companyId), 'Chains of this rule': chains, 'Events of this rule': events };
+  const nobody = pageOf.chains(companyId, { relayId, nobodyFound: 'true' });
+  const links = { 'All rules': pageOf.rules(companyId), 'Chains of this rule': chains, 'Chains that found nobody': nobody };
   return (
-    <Page title={`Rule ${ruleName(relayId)}`} about={<LinkRow of={links} />}>
+    <Page title={`Rule ${ruleName(relayId)}`} about={<LinkRow of={{ ...links, 'Events of this rule': events }} />}>
       <RuleContents at={at} relayId={relayId} />
       {last.length > 0 && (
         <>
@@ -72,8 +73,8 @@ export function RuleContents({ at, relayId }: { at: string; relayId: string }) {
   const contents = version.data.value?.contents;
   const isChanged = draft && contents && contentsText(draftOf(draft)) !== contentsText(draftOf(contents));
   const unpublished = draft
-    ? 'The draft is not published yet, so events start nothing.'
-    : 'This rule has no steps of its own. If a list of steps from a webhook names this rule, the relay runs the list.';
+    ? 'The draft is not published yet, so events start no chains.'
+    : 'This rule has no steps of its own. If a webhook sends a list of steps for this rule, the relay runs that list.';
   return (
     <Section title="What the rule does">
       {published === undefined ? (

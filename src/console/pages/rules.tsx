@@ -15,11 +15,11 @@ type Row = CompanyHealth['rules'][number];
 const columns: Record<string, (rule: Row) => ComponentChildren> = {
   Events: ({ events }) => events,
   Failed: ({ failed, chains }) => share(failed, chains),
-  'Failed the week before': ({ before }) => share(before.failed, before.chains),
+  'Failed in the previous week': ({ before }) => share(before.failed, before.chains),
   'Needs attention': ({ held }) => held,
   'Nobody found': ({ nobody }) => nobody,
   Duration: ({ p95, chains }) =>
-    p95 !== undefined && chains >= 20 ? `95 of 100 chains ended within ${withinText(p95)}` : 'fewer than 20 chains',
+    p95 !== undefined && chains >= 20 ? `95% of the chains ended within ${withinText(p95)}` : 'fewer than 20 chains',
   Warning: ({ quietSince, lastEvent }) => quietSince && <Silence last={lastEvent} look="error" />,
 };
 
@@ -32,7 +32,8 @@ function Name({ of: { relayId, name, enabled } }: { of: Row }) {
   );
 }
 
-const about = 'A rule says what happens when an event arrives, and who gets a notice if a step fails. The table shows 7 days.';
+const about =
+  'A rule says what happens when an event arrives, and who gets a notice if a step fails. The table shows the last 7 days.';
 
 export function RulesPage() {
   const { companyId } = useCompany();
@@ -47,7 +48,7 @@ export function RulesPage() {
       <Known of={health}>
         {({ rules }) => (
           <Table
-            caption="The last 7 days of all rules"
+            caption="All rules in the last 7 days"
             {...{ columns: ['Rule', ...Object.keys(columns)], named: 1 }}
             empty="There are no rules yet. Create the rule, then write its steps."
             rows={rules.map((rule) => [rule.relayId, [<Name of={rule} />, ...Object.values(columns).map((read) => read(rule))]])}

@@ -28,7 +28,7 @@ export function Health({ relayId }: { relayId: string }) {
             return { at, size, bad, words: timed(at, `${counted(size, 'event')}, ${bad} failed`) };
           });
           const times = buckets.map(({ at, chains, p50 = 0, p95 = 0 }) => {
-            const most = chains >= 20 ? `, 95 of 100 chains within ${withinText(p95)}` : '';
+            const most = chains >= 20 ? `, 95% of the chains within ${withinText(p95)}` : '';
             return { at, size: p95, bad: 0, words: timed(at, `half of the chains ended within ${withinText(p50)}${most}`) };
           });
           const causesText = causes.map(({ type, chains }) => `${failureWords(type)} (${counted(chains, 'chain')})`).join(', ');

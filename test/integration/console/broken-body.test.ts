@@ -75,12 +75,12 @@ async function onThePage(): Promise<void> {
       const page = await pageOf(await refuse(`${added} (${look})`), options);
       await page.getByRole('heading', { name: 'What the platform sent' }).waitFor();
       assert.equal(await page.locator('mark').textContent(), '"');
-      await page.getByText(/^The first mistake is at line 11, column \d+/).waitFor();
+      await page.getByText(/^The mark shows the first mistake, in line 11 at character \d+/).waitFor();
       const text = (await page.locator('pre.body').textContent()) ?? '';
       assert(text.includes('Valve "blue" leaks') && /"relayAccessToken": "\*+"/.test(text), text);
       assert(!(await page.content()).includes(served.relayAccessToken));
-      await page.getByText('no valid token', { exact: true }).waitFor();
-      await page.getByRole('button', { name: 'Send the proposal (2 of 3 actions)' }).waitFor();
+      await page.getByText('cannot be sent', { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Send the proposal (2 of 3 steps)' }).waitFor();
       assert.deepEqual(await obstacles(page), []);
       const { wider } = await page.evaluate<{ wider: boolean }>('({ wider: document.documentElement.scrollWidth > innerWidth })');
       assert.equal(wider, false, 'it is wider than the screen');
@@ -124,10 +124,11 @@ async function onThePage(): Promise<void> {
   it('sends the authenticated actions, and omits all other actions', async () => {
     const page = await pageOf(await refuse(added));
     await page.getByRole('checkbox', { name: 'Send step 3' }).uncheck();
-    await page.getByRole('button', { name: 'Send the proposal (1 of 3 actions)' }).waitFor();
+    await page.getByRole('button', { name: 'Send the proposal (1 of 3 steps)' }).waitFor();
     await page.getByRole('checkbox', { name: 'Send step 3' }).check();
     const count = started.length;
-    await page.getByRole('button', { name: 'Send the proposal (2 of 3 actions)' }).click();
+    await page.getByRole('button', { name: 'Send the proposal (2 of 3 steps)' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Send these steps' }).click();
     await page.waitForURL(/\/chains\//);
     assert.equal(started.length, count + 1);
     const actions = started.at(-1) ?? [];
@@ -149,9 +150,9 @@ async function onThePage(): Promise<void> {
     const page = await pageOf(await refuse('The "red" one'));
     await page.getByRole('button', { name: 'Edit and send' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Text as HTML').fill('The red valve leaks');
+    await dialog.getByLabel('Formatted text (HTML)').fill('The red valve leaks');
     await dialog.getByLabel('Ticket field').fill('');
-    await dialog.getByRole('button', { name: 'Send (2 actions)' }).click();
+    await dialog.getByRole('button', { name: 'Send (2 steps)' }).click();
     await dialog.locator('[aria-invalid=true]').waitFor();
     assert.equal(
       await dialog.locator('[aria-invalid=true]').getAttribute('id'),
@@ -159,7 +160,7 @@ async function onThePage(): Promise<void> {
     );
     assert.deepEqual(await obstacles(page), []);
     await dialog.getByLabel('Ticket field').fill('Dispatched');
-    await dialog.getByRole('button', { name: 'Send (2 actions)' }).click();
+    await dialog.getByRole('button', { name: 'Send (2 steps)' }).click();
     await page.waitForURL(/\/chains\//);
     assert.equal(started.at(-1)?.[0]?.bodyHtml, 'The red valve leaks');
     await page.context().close();

@@ -103,7 +103,7 @@ describe('a cause', { concurrency: true }, () => {
     await company.ended(await company.startHeld(2));
     assert.equal((await untilOne(company, 3)).causeId, causeId);
     const [, gaveUp] = await stack.mails(company.admin, 2);
-    assert.match(gaveUp?.Subject ?? '', /Given up/);
+    assert.match(gaveUp?.Subject ?? '', /No decision in time/);
     await allTold(company);
     assert.equal((await stack.inbox(company.admin)).length, 2);
 

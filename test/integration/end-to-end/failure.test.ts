@@ -105,7 +105,7 @@ describe('an action with a permanent failure', () => {
     const notices = await stack.mails(company.admin, 2);
     assert.deepEqual(
       notices.map(({ Subject }) => /\[relay\] ([^:]+):/.exec(Subject)?.[1]),
-      ['Needs attention', 'Given up'],
+      ['Needs attention', 'No decision in time'],
     );
   });
 });

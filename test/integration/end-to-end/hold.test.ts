@@ -22,7 +22,7 @@ describe('a held action', () => {
   it('without a decision: the last notice says what did not run', async () => {
     const company = await stack.company();
     const chainId = await company.startHeld(1);
-    const text = await notice(company.admin, 'Given up');
+    const text = await notice(company.admin, 'No decision in time');
     assert.match(text, /Not run:\n {2}Update a ticket field: behind\n/);
     assert(!text.includes('Will still run'), text);
     await company.ended(chainId);

@@ -114,7 +114,7 @@ describe('the link of a notice', { concurrency: true }, () => {
     const page = await says(
       `${url}?asked=retry&after=`,
       cookie,
-      />Assignment \d+ was sent<.*The action is done.*The chain is<\/th><td>completed/s,
+      />Assignment \d+ was sent<.*The step is done.*The chain is<\/th><td>completed/s,
     );
     assert.match(page, new RegExp(`Retried by ${name}, `));
     assert.match(page, /Completed: all steps are done\./);
@@ -130,7 +130,7 @@ describe('the link of a notice', { concurrency: true }, () => {
       ['chain.retry', { kind: 'link', companyId: company.companyId, contact: company.admin }],
     );
     for (const verb of ['retry', 'skip']) assert.match(await (await decide(url, cookie, verb)).text(), /Retried by/);
-    assert.match((await open(link)).text, /Retried by .*The action is done/);
+    assert.match((await open(link)).text, /Retried by .*The step is done/);
   });
 
   it('reloads the page until the chain has ended, and says what failed', async () => {

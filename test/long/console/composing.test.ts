@@ -247,7 +247,7 @@ async function composing(): Promise<void> {
       await call('PUT', relayId, '/draft', { revision: 1, contents: other });
       await step(page, 1).getByLabel('Within (miles)').fill('9');
       const dialog = page.getByRole('dialog');
-      await dialog.getByText('Somebody else has changed this draft').waitFor();
+      await dialog.getByText('This draft was also changed elsewhere').waitFor();
       await dialog.getByText('within 8 miles').waitFor();
       await dialog.getByText('within 9 miles').waitFor();
       assert.deepEqual(await obstacles(page), []);
@@ -282,7 +282,7 @@ async function composing(): Promise<void> {
     const page = await pageOf(`${home}/rules/${relayId}/draft`);
     await page.getByText('For every event').click();
     await page.getByRole('button', { name: 'Add a condition' }).click();
-    await page.getByLabel('Property').fill('workorder.status');
+    await page.getByLabel('Field', { exact: true }).fill('workorder.status');
     const offered = page.locator('datalist option[value="cancelled"]');
     await offered.waitFor({ state: 'attached' });
     await page.getByLabel('Value', { exact: true }).fill('created');
@@ -296,7 +296,7 @@ async function composing(): Promise<void> {
     await page.getByRole('button', { name: 'Try the draft on the last events…' }).click();
     await page.getByText('The relay tried the rule on the last 2 events: 1 would').waitFor();
     await page.getByText('2 events with a difference').click();
-    await page.getByText('would no longer run', { exact: true }).waitFor();
+    await page.getByText('would not start a chain any more', { exact: true }).waitFor();
     await page.getByText(/^Step 3, To/).waitFor();
     assert.deepEqual(await obstacles(page), []);
     await page.getByRole('dialog').getByRole('button', { name: 'Back' }).click();
@@ -322,13 +322,13 @@ async function composing(): Promise<void> {
     await page.getByText('For every event').waitFor();
     await page.getByRole('button', { name: 'Send a test event' }).click();
     const test = page.getByRole('dialog');
-    await test.getByText(/^This is not a rehearsal\. It runs 3 actions for assignment \d+\.$/).waitFor();
+    await test.getByText(/^This is not a rehearsal\. The event runs 3 steps for assignment \d+\.$/).waitFor();
     assert.match(await test.getByLabel('Event').inputValue(), /"cancelled"/);
     await test.getByLabel('Event').fill('{');
     await test.getByText('The event must be a JSON object.').waitFor();
     const tested = await stack.assignment();
     await test.getByLabel('Event').fill(JSON.stringify({ workorder: { id: tested, manager: { email: 'boss@demo.example' } } }));
-    await test.getByText(`This is not a rehearsal. It runs 3 actions for assignment ${tested}.`).waitFor();
+    await test.getByText(`This is not a rehearsal. The event runs 3 steps for assignment ${tested}.`).waitFor();
     assert.deepEqual(await obstacles(page), []);
     await test.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: `Assignment ${tested}` }).waitFor();
@@ -385,7 +385,7 @@ async function composing(): Promise<void> {
       const actions = [{ ...wanted[0], if: 'event.n > 3 && assignment.status == "draft"' }];
       const page = await pageOf(`${home}/rules/${await ruleWith({ ...contents, actions })}/draft`);
       await list(page);
-      await page.getByText('Some conditions of this rule are not possible in a list').waitFor();
+      await page.getByText('A list of steps cannot contain all conditions of this rule').waitFor();
       assert.equal(await body(page).count(), 0);
       await page.context().close();
     });
@@ -400,7 +400,7 @@ async function composing(): Promise<void> {
       const [first] = await Promise.all(subjects.map((subject) => rule.start([{ ...mail, subject }])));
       const page = await pageOf(`${home}/chains/${first?.chainId}`);
       await page.getByRole('button', { name: 'Copy the steps into the rule…' }).click();
-      await page.getByText('The last requests had different values here').waitFor();
+      await page.getByText('These values were different in the last chains').waitFor();
       assert.deepEqual(await obstacles(page), []);
       await page.getByRole('button', { name: 'Save as the draft' }).click();
       await step(page, 1)
@@ -466,7 +466,7 @@ async function composing(): Promise<void> {
         [[{ ...wanted[2], body: 'x'.repeat(300_000) }], 'at most 256 KiB'],
       ] as const) {
         await json(page).fill(JSON.stringify({ actions }));
-        await page.getByText('The steps are not checked').filter({ hasText: words }).waitFor();
+        await page.getByText('The relay could not check the steps').filter({ hasText: words }).waitFor();
         assert.equal(await page.getByLabel('Paste this as the body of the webhook').count(), 0);
         await json(page).fill(JSON.stringify(contents));
         await page.getByLabel('Paste this as the body of the webhook').waitFor();

@@ -190,7 +190,7 @@ async function lookAround(): Promise<void> {
     await go(page, `${home}/settings`);
     await reads(page, 'needs the role manager');
     await go(page, '/companies/another');
-    await reads(page, 'You are signed in to company');
+    await reads(page, 'You only have access to company');
     await page.context().close();
   });
 
@@ -205,7 +205,7 @@ async function lookAround(): Promise<void> {
       .click();
     await reads(page, 'Assignment number');
     await page.getByText('Notice', { exact: true }).click();
-    await reads(page, /does not retry the action automatically/);
+    await reads(page, /does not retry the step automatically/);
     assert.deepEqual(await obstacles(page), []);
     await stack.heal();
     await stack.assignment({ id: '404404' });
@@ -271,18 +271,23 @@ async function lookAround(): Promise<void> {
     await page.context().close();
   });
 
-  it('warns that other texts keep the old number of a corrected assignment', async () => {
+  it('corrects an assignment number in texts too; the page of the old number shows where the chain is', async () => {
     const [missing, assignment] = ['5005005', await stack.assignment()];
-    const later = email(['boss@acme.example'], { subject: `Nobody for ${missing}`, delayInSeconds: '3000' });
+    const later = email([`job-${missing}@acme.example`], { subject: `Nobody for ${missing}`, delayInSeconds: '3000' });
     const { chainId } = await company.start([send(missing, { groupId: '501', comment: `For ${missing}` }), later]);
     await company.action(chainId, 0, 'needs-attention');
     const page = await pageOf(keys.steer, `${home}/chains/${chainId}`);
     await click(page, /^(Change|Edit)/);
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Assignment number').fill(assignment);
-    await dialog.getByText(`These texts still contain ${missing}: Note of step 1, Subject of step 2.`).waitFor();
+    await dialog.getByText('Also change the number in: Note of step 1, Subject of step 2.').waitFor();
+    await dialog.getByText(`These texts still contain the old number ${missing}: To of step 2.`).waitFor();
     assert.deepEqual(await obstacles(page), []);
-    await dialog.getByRole('button', { name: 'Back' }).click();
+    await dialog.getByRole('button', { name: 'Save and retry' }).click();
+    await company.action(chainId, 0, 'done');
+    await page.goto(`${home}/assignments/${missing}`);
+    await page.getByRole('link', { name: `assignment ${assignment}` }).click();
+    await page.getByText(`, Subject`, { exact: false }).first().waitFor();
     await company.steer(chainId, 'cancel');
     await page.context().close();
   });
@@ -476,7 +481,7 @@ async function lookAround(): Promise<void> {
         const words = verbsFor(chain, action).map((verb) => verbWords[verb]);
         const offered = await article.getByRole('group').getByRole('button').allTextContents();
         assert.deepEqual(
-          offered.map((text) => text.replace(/…? action .*/, '')),
+          offered.map((text) => text.replace(/…? step .*/, '')),
           words,
           `${chain.status} ${action.state}`,
         );
@@ -607,7 +612,7 @@ async function lookAround(): Promise<void> {
     await click(page, /^Change the assignment number/);
     await dialog.getByLabel('Assignment number').fill('10019');
     await company.steer(chainId, 'skip', 0);
-    await dialog.getByText(/The action is now skipped/).waitFor();
+    await dialog.getByText(/The step is now skipped/).waitFor();
     assert.equal(await dialog.getByLabel('Assignment number').inputValue(), '10019');
     await dialog.getByRole('button', { name: 'Save and retry' }).click();
     await dialog
@@ -622,21 +627,21 @@ async function lookAround(): Promise<void> {
     // This test uses `manage`, because other tests sign in with `steer`, and a key may sign in only ten times a minute.
     const page = await pageOf(keys.manage);
     const card = page.getByRole('region').filter({ hasText: '404412' });
-    await card.getByRole('button', { name: /^Change the assignment number of this action/ }).click();
+    await card.getByRole('button', { name: /^Change the assignment number of this step/ }).click();
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     assert.equal(await card.getByText(/^Tried|is now/).count(), 0, 'nothing was decided');
-    await card.getByRole('button', { name: /^Retry this action/ }).click();
+    await card.getByRole('button', { name: /^Retry this step/ }).click();
     await card.getByText(/is now needs attention after 2 attempts/).waitFor();
     const tried = card.locator('.sample a').first();
     const address = await tried.getAttribute('href');
     await stack.assignment({ id: '404412' });
-    await card.getByRole('button', { name: /^Retry this action/ }).click();
+    await card.getByRole('button', { name: /^Retry this step/ }).click();
     await card.getByText(/is now done/).waitFor();
     assert.equal(await tried.getAttribute('href'), address);
-    await card.getByRole('button', { name: 'Show the chain that waits longest' }).click();
-    await card.getByRole('button', { name: /^Retry (this )?action/ }).click();
+    // Below the result, the card shows the next chain.
+    await card.getByRole('button', { name: /^Retry (this )?step/ }).click();
     for (const chainId of chainIds) assert.equal((await company.ended(chainId)).status, 'completed');
     await page.context().close();
   });
@@ -690,7 +695,7 @@ async function lookAround(): Promise<void> {
       const page = await pageOf(adminToken, `/companies/${companyId}/rules/${relayId}`);
       await openSettings(page);
       assert.equal(await page.getByLabel('If a step fails').inputValue(), 'continue');
-      assert.equal(await page.getByLabel('If the outcome is unknown').inputValue(), 'hold');
+      assert.equal(await page.getByLabel('If nobody knows whether a step worked').inputValue(), 'hold');
       await save(page);
       const policy = async () => {
         const { onFailure, onUnknown } = (await stack.store.rules.get(companyId, relayId)) ?? {};
@@ -905,7 +910,7 @@ async function lookAround(): Promise<void> {
       await page
         .getByRole('article')
         .nth(1)
-        .getByText(/Waits for the previous action/)
+        .getByText(/Waits for the previous step/)
         .waitFor();
       assert.deepEqual(await obstacles(page), []);
       await mine.steer(chainId, 'cancel', 2);

@@ -39,7 +39,7 @@ it('the console shows the outcome of an assignment of a year ago, although Tempo
   const link = page.locator(`a[href$="/c-last-year"]`).first();
   assert.match((await link.textContent()) ?? '', new RegExp(String(new Date(yearBefore(row.receivedAt)).getFullYear())));
   await link.click();
-  await page.getByText('Temporal has deleted this chain').waitFor();
+  await page.getByText('Only a copy of this chain is stored now').waitFor();
   assert.equal(await page.getByRole('button', { name: /retry|cancel/i }).count(), 0);
   assert.deepEqual(await obstacles(page), []);
 });

@@ -204,7 +204,7 @@ async function systems(): Promise<void> {
 
     /** Sends the body that the composer shows, with the rule's token. */
     const post = async (page: Page, token: string): Promise<string> => {
-      await page.getByLabel('Or enter a token that you have kept').fill(token);
+      await page.getByLabel('Or enter a token that you saved earlier').fill(token);
       const body = (await page.getByLabel('Paste this as the body of the webhook').inputValue()).replaceAll(
         '${assignment_id}',
         '1',
