@@ -7,7 +7,7 @@ import { type Fields, fixedFields, mergeFields } from './fields.js';
 import { opaqueCondition, pathsOf, textsOf } from './late.js';
 import { fieldNames, type Issue, jsonPointer, mostBytes, readRequest } from './request.js';
 import { fieldsOf, isSame } from './sent.js';
-import { blankness } from './text.js';
+import { blankness, jsonBytes } from './text.js';
 
 /** @param changes - the merged changes of all edits. @returns the edited action, or problems, such as blank required data. */
 export function mendAction(
@@ -21,7 +21,7 @@ export function mendAction(
   const names = Object.keys(changes);
   if (names.length === 0) return refused({ pointer: '', detail: 'must name a field' });
   const element = mergeFields(sent, changes);
-  if (new TextEncoder().encode(JSON.stringify(element)).length > mostBytes)
+  if (jsonBytes(element) > mostBytes)
     return refused({ pointer: '', detail: `would make an action of more than ${mostBytes / 1024} KiB` });
 
   const late = lateAfter(action, sent, element);

@@ -19,17 +19,6 @@ export function beginEvaluation(): void {
   joined = 0;
 }
 
-function join(one: string, other: string): string {
-  joined += one.length + other.length;
-  if (joined > mostJoined) throw new Error('makes texts that are too long');
-  return one + other;
-}
-
-function contains(text: string, part: string): boolean {
-  if (text.length * part.length > mostCompared) throw new Error('compares texts that are too long');
-  return text.includes(part);
-}
-
 /** Counts characters as CEL does: a surrogate pair counts as one character. */
 function sizeOf(text: string): bigint {
   let size = text.length;
@@ -80,13 +69,18 @@ export const functions: CelFunc[] = [
   ...mixed,
   ...times,
   ...strings.filter(({ name }) => ['lowerAscii', 'upperAscii', 'trim'].includes(name)),
-  celFunc('_+_', [STRING, STRING], STRING, join),
+  celFunc('_+_', [STRING, STRING], STRING, (one, other) => {
+    joined += one.length + other.length;
+    if (joined > mostJoined) throw new Error('makes texts that are too long');
+    return one + other;
+  }),
   celFunc('size', [STRING], INT, sizeOf),
   celMethod('size', STRING, [], INT, function () {
     return sizeOf(this);
   }),
   celMethod('contains', STRING, [STRING], BOOL, function (part) {
-    return contains(this, part);
+    if (this.length * part.length > mostCompared) throw new Error('compares texts that are too long');
+    return this.includes(part);
   }),
   celFunc('int', [STRING], INT, (text) => BigInt(numberIn(text, /^-?\d{1,18}$/, 'whole number'))),
   celFunc('double', [STRING], DOUBLE, (text) => Number(numberIn(text, /^-?\d{1,300}(\.\d{1,300})?(e[+-]?\d{1,3})?$/i, 'number'))),

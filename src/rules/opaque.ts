@@ -2,15 +2,10 @@
 
 import type { ChainAction } from '../chain/chain.js';
 import { asksIncomingValue, type Condition, evaluateCondition, type Opaque, type Verdict } from '../chain/condition.js';
+import type { Fields } from '../chain/fields.js';
 import type { Facts } from '../chain/forecast.js';
 import { cutShort, type Parsed } from '../chain/text.js';
 import { evaluateExpression, parseExpression } from './expression.js';
-
-interface Subjects {
-  assignment?: Record<string, unknown> | undefined;
-  incomingValue?: string | undefined;
-  now: Date;
-}
 
 /** The parts of a condition. The condition of an action from a list has only one part. */
 export const partsOf = (condition: Condition): Opaque => condition.opaque ?? { condition };
@@ -25,22 +20,21 @@ export function asksAssignment({ condition, if: expression }: Opaque): boolean {
 /** Stops at the first part that does not hold. @returns an error if the expression cannot be evaluated with this data. */
 export function evaluateParts(
   { condition, if: expression }: Opaque,
-  { assignment, incomingValue, now }: Subjects,
+  values: { assignment: Fields | undefined; incomingValue?: string | undefined; now: Date },
 ): Parsed<{ verdict: Verdict }> {
-  const subject = condition && asksIncomingValue(condition) ? { incomingValue } : assignment;
+  const subject = condition && asksIncomingValue(condition) ? values : values.assignment;
   const verdict = condition ? evaluateCondition(condition, subject) : { holds: true, reason: '', missing: false };
   if (!verdict.holds || !expression) return { ok: true, verdict };
-  const { text, event } = expression;
-  const seen = evaluateExpression(text, { event, assignment, incomingValue, now });
+  const seen = evaluateExpression(expression.text, { ...values, event: expression.event });
   if (!seen.ok) return { ok: false, error: `if cannot be evaluated: ${cutShort(seen.error, 500)}` };
-  const { holds, reason } = seen;
-  return { ok: true, verdict: { ...verdict, holds, reason: [verdict.reason, reason].filter(Boolean).join('; ') } };
+  const reason = [verdict.reason, seen.reason].filter(Boolean).join('; ');
+  return { ok: true, verdict: { ...verdict, holds: seen.holds, reason } };
 }
 
 /** The result of the action's condition for a forecast. */
 export function forecastCondition(
   { condition, incomingValue }: Pick<ChainAction, 'condition' | 'incomingValue'>,
-  assignment: Record<string, unknown> | undefined,
+  assignment: Fields | undefined,
   now: Date,
 ): Facts['condition'] {
   const seen = condition && evaluateParts(partsOf(condition), { assignment, incomingValue, now });
