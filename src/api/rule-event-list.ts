@@ -23,10 +23,8 @@ import { found, foundRule } from './problems.js';
 import type { Quotas } from './quotas.js';
 import { assertUndecided, keyOf, resendProblems, runProblems } from './rejected.js';
 import { readIdempotencyKey } from './relay-request.js';
-import { type ApiOptions, type Route, route } from './route.js';
+import { type ApiOptions, ofRule, type Route, route } from './route.js';
 import { answerEvent, runEvent, withoutContents } from './rule-events.js';
-
-const ofRule = '/admin/companies/:companyId/rules/:relayId';
 
 export const eventFilterSchema = z.object({
   outcome: z.enum(eventOutcomes).optional().describe('Only events with this outcome.'),

@@ -9,7 +9,7 @@ import { mostTried, type Tried, tryRequest, tryResponse } from '../contract/rule
 import { checkContents } from '../rules/contents.js';
 import { readTexts } from './input.js';
 import { found, foundRule } from './problems.js';
-import { type ApiOptions, type Route, route } from './route.js';
+import { type ApiOptions, ofRule, type Route, route } from './route.js';
 import type { TryTask } from './try-thread.js';
 
 const mostMs = 15_000; // the thread stops after this time, and answers with the events that it has tried
@@ -21,7 +21,7 @@ const mostOfCompany = 2; // a low limit, so that the tries of one company do not
 export function ruleTrialRoutes({ store, keyring }: Pick<ApiOptions, 'store' | 'keyring'>): Route[] {
   const turns = new Turns();
   return [
-    route.author('POST /admin/companies/:companyId/rules/:relayId/try', 'tryRule', 'Try contents on the last events of a rule', {
+    route.author(`POST ${ofRule}/try`, 'tryRule', 'Try contents on the last events of a rule', {
       description:
         'Compares, for each event, the actions of the draft or of a version with the actions of the published version. Nothing is ' +
         'sent or stored. If the contents have mistakes, no event is tried.',

@@ -29,9 +29,8 @@ import type { Publication } from '../store/versions.js';
 import { readSettings } from './companies.js';
 import { numberCursor, pageQuery, readTexts } from './input.js';
 import { found, foundRule, limitReached } from './problems.js';
-import { type ApiOptions, type Route, route } from './route.js';
+import { type ApiOptions, ofRule, type Route, route } from './route.js';
 
-const ofRule = '/admin/companies/:companyId/rules/:relayId';
 const published = {
   answers: {
     201: ['The new version.', versionSchema, { Location: 'The path of the version.' }],

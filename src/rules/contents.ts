@@ -67,7 +67,10 @@ export function namedIn({ actions }: Contents): { groups: string[]; fields: stri
   return { groups: known([...texts('groupId'), ...listed]), fields: known(texts('cfName')) };
 }
 
-export const inContents = ({ pointer, detail }: Issue): Issue => ({ pointer: pointer && `/actions${pointer}`, detail });
+export const inContents = <Found extends Issue>(found: Found): Found => ({
+  ...found,
+  pointer: found.pointer && `/actions${found.pointer}`,
+});
 
 /** Marks each `$` that could begin a reference, alone or together with the next text. */
 export const marked = (data: string, mark: string) => data.replaceAll(/\$(?=\{|$)/g, mark);
