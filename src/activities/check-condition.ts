@@ -59,6 +59,4 @@ export function checkCondition(deps: Deps): Activities['checkCondition'] {
 }
 
 /** Whether this version knows all parts. A newer version of the relay may have more parts. */
-function isKnown(parts: Opaque): boolean {
-  return Object.keys(parts).every((part) => ['condition', 'if', 'late'].includes(part));
-}
+const isKnown = (parts: Opaque) => Object.keys(parts).every((part) => ['condition', 'if', 'late'].includes(part));

@@ -1,6 +1,6 @@
 /**
  * Late texts contain `${assignment.path}`. An activity reads their values from the assignment when the action runs. This file does
- * not import zod, because the workflows import this file. late-action.ts fills in the values.
+ * not import zod, because the workflows import this file. mend.ts fills in the values.
  */
 
 import type { ChainAction, LateText } from './chain.js';
@@ -13,10 +13,8 @@ export type LateQuestion = { paths: string[]; emails?: LateText[] };
 /** The maximum length of `LateValues`, in characters of JSON, because the workflow's history contains the values. */
 export const mostLateCharacters = 10_000;
 
-export function textsOf(field: LateText | LateText[]): LateText[] {
-  const isText = (one: LateText | LateText[]): one is LateText => typeof one[0] === 'string';
-  return isText(field) ? [field] : field;
-}
+const isText = (field: LateText | LateText[]): field is LateText => typeof field[0] === 'string';
+export const textsOf = (field: LateText | LateText[]): LateText[] => (isText(field) ? [field] : field);
 
 /** Returns each path once. */
 export function pathsOf(texts: readonly LateText[]): string[] {

@@ -5,8 +5,6 @@ import { acceptedSchema } from './chain-resource.js';
 import { anyObject, named, namedStrict } from './named.js';
 import { encrypted, secret } from './secrets.js';
 
-/** The maximum size of an event's body, in bytes. */
-export const mostEventBytes = 256 * 1024;
 /** The number of days for which events are kept, if the rule does not set `eventDays`. */
 export const defaultEventDays = 30;
 

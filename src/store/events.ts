@@ -10,13 +10,11 @@ import { AwayError } from '../service/config.js';
 import { type Database, type PageRequest, type Parameter, type Queries, read, Table } from './database.js';
 
 const listed = new Table('events', eventSchema, 'eventId');
-const answeredEvent = storedEventSchema.omit({ body: true });
-const answered = new Table('events', answeredEvent, 'eventId');
+const answered = new Table('events', storedEventSchema.omit({ body: true }), 'eventId');
 /** The events with bodies. A worker thread can decrypt the rows of `lastRows` with `parse({ keyring }, row)`. */
 export const storedEvents = new Table('events', storedEventSchema, 'eventId');
 
 export type NewEvent = StoredEvent & { companyId: string };
-export type AnsweredEvent = z.infer<typeof answeredEvent>;
 
 const flushEveryMs = 1000;
 const purgeEveryMs = 3_600_000;
@@ -46,27 +44,17 @@ const purge = `DELETE FROM events WHERE ${ofRule} AND seq <= (
     OR received_at < now() - (SELECT days FROM ${rulesWithDays} WHERE ${ofRule}) * interval '1 day')`;
 
 /** Deletes the events of a rule that are too old or too many. */
-export async function purgeEvents(queries: Queries, companyId: string, relayId: string): Promise<void> {
-  await queries.query(purge, [companyId, relayId]);
-}
+export const purgeEvents = (queries: Queries, companyId: string, relayId: string) => queries.query(purge, [companyId, relayId]);
 
 /** The index needs a hash, because `dedupe` is encrypted. */
-const hashOfKey = (companyId: string, relayId: string, dedupe: string) =>
-  hash('sha256', JSON.stringify([companyId, relayId, dedupe]));
+const hashOfKey = ({ companyId, relayId, dedupe }: Pick<NewEvent, 'companyId' | 'relayId' | 'dedupe'>) =>
+  dedupe === undefined ? undefined : hash('sha256', JSON.stringify([companyId, relayId, dedupe]));
 
-export interface EventFilter {
-  outcome?: EventOutcome | undefined;
-  since?: string | undefined; // ISO 8601
-  until?: string | undefined;
-}
-
+/** Times in ISO 8601. */
+type Period = { since?: string; until?: string };
+type EventFilter = Period & { outcome?: EventOutcome };
 /** Chooses the last events of a rule, or the events with these ids. */
-export interface LastEvents {
-  limit?: number | undefined;
-  since?: string | undefined; // ISO 8601
-  until?: string | undefined;
-  ids?: readonly string[] | undefined;
-}
+type LastEvents = Period & { limit?: number; ids?: readonly string[] };
 const mostLast = 1000;
 
 export class Events {
@@ -130,10 +118,7 @@ export class Events {
   }
 
   async #write(events: readonly NewEvent[]): Promise<void> {
-    const rows = events.map((event) => {
-      const { companyId, relayId, dedupe } = event;
-      return { ...event, ...(dedupe !== undefined && { dedupeHash: hashOfKey(companyId, relayId, dedupe) }) };
-    });
+    const rows = events.map((event) => ({ ...event, dedupeHash: hashOfKey(event) }));
     try {
       await storedEvents.insertAll(this.database, rows, isKept);
     } catch (error) {
@@ -146,8 +131,7 @@ export class Events {
 
   #settle(written: readonly NewEvent[]): void {
     this.#unsettled.splice(0, written.length);
-    for (const event of written) {
-      const { companyId, relayId, bytes } = event;
+    for (const { companyId, relayId, bytes } of written) {
       this.#bytes -= bytes;
       const rule = JSON.stringify([companyId, relayId]);
       const grown = this.#grown.get(rule) ?? { companyId, relayId, events: 0, bytes: 0 };
@@ -158,10 +142,11 @@ export class Events {
   /** Purges a rule whose new events exceed a quarter of `keptOfRule`. Purges all rules at the first event, then once an hour. */
   async #purge(): Promise<void> {
     const isHourly = Date.now() > this.#purgeAt || (!this.#hasPurged && this.#grown.size > 0);
-    const isGrown = ({ events, bytes }: { events: number; bytes: number }) =>
-      events > keptOfRule.events / 4 || bytes > keptOfRule.bytes / 4;
     const old = isHourly ? await read(this.database, ruleRow, rulesWithOld) : [];
-    for (const { companyId, relayId } of [...old, ...[...this.#grown.values()].filter((rule) => isHourly || isGrown(rule))]) {
+    const grown = [...this.#grown.values()].filter(
+      ({ events, bytes }) => isHourly || events > keptOfRule.events / 4 || bytes > keptOfRule.bytes / 4,
+    );
+    for (const { companyId, relayId } of [...old, ...grown]) {
       await purgeEvents(this.database, companyId, relayId);
       this.#grown.delete(JSON.stringify([companyId, relayId]));
     }
@@ -210,7 +195,7 @@ export class Events {
   }
 
   /** Finds the rule's first not-applicable event with this key and body, even if the event is not in the database yet. */
-  async findAnswer(companyId: string, relayId: string, dedupe: string, hash: string): Promise<AnsweredEvent | undefined> {
+  async findAnswer(companyId: string, relayId: string, dedupe: string, hash: string) {
     const isAnswer = (event: NewEvent) =>
       event.outcome === 'not-applicable' &&
       event.hash === hash &&
@@ -219,7 +204,7 @@ export class Events {
       event.companyId === companyId;
     const waiting = this.#unsettled.find(isAnswer);
     const where = `${ofRule} AND dedupe_hash = $3 AND hash = $4 AND outcome = 'not-applicable' ORDER BY seq LIMIT 1`;
-    const key = hashOfKey(companyId, relayId, dedupe);
+    const key = hashOfKey({ companyId, relayId, dedupe }) ?? '';
     return (await answered.find(this.database, where, [companyId, relayId, key, hash])) ?? waiting;
   }
 

@@ -183,19 +183,14 @@ export async function findChain(
 }
 
 /** The id also depends on the rules, so that a sender with tokens of other rules cannot use up the key. */
-export function keyedChainId(
-  { companyId, actions, rule }: Pick<AcceptedRequest, 'companyId' | 'actions' | 'rule'>,
-  key: string,
-): string {
+export function keyedChainId({ companyId, actions, rule }: Omit<AcceptedRequest, 'hash'>, key: string): string {
   // For an event, this is one text instead of a list, so an event and a list of actions never have the same id.
   const rules = rule?.relayId ?? [...new Set(actions.map(({ relayId }) => relayId))].sort();
   return hash('sha256', JSON.stringify([companyId, rules, key])).slice(0, 32);
 }
 
 /** Hashes the text of an event, not its actions, because two versions of a rule can make different actions from one event. */
-export function hashEvent(text: string): string {
-  return hash('sha256', text);
-}
+export const hashEvent = (text: string) => hash('sha256', text);
 
 /** Hashes a request without its tokens. The order of the fields does not change the hash. */
 export function hashRequest(elements: readonly Record<string, unknown>[]): string {

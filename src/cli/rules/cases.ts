@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { type ChainAction, delayOf } from '../../chain/chain.js';
 import { type Facts, forecastOf } from '../../chain/forecast.js';
 import { lateQuestion, readValues } from '../../chain/late.js';
-import { withLate } from '../../chain/late-action.js';
+import { withLate } from '../../chain/mend.js';
 import { fieldsOf } from '../../chain/sent.js';
 import { counted } from '../../chain/text.js';
 import type { Contents } from '../../contract/rule-contents.js';
