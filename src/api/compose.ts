@@ -15,14 +15,8 @@ import { ConnectorError } from '../connectors/call.js';
 import type { Platform } from '../connectors/platforms.js';
 import type { Ticketing } from '../connectors/tickets.js';
 import type { Company } from '../contract/company.js';
-import {
-  type Composed,
-  type Composer,
-  composedSchema,
-  composeRequest,
-  composerSchema,
-  systemNamesSchema,
-} from '../contract/dry-run.js';
+import type { Composed, Composer } from '../contract/dry-run.js';
+import { composedSchema, composeRequest, composerSchema, systemNamesSchema } from '../contract/dry-run.js';
 import { parseEvent } from '../door/event.js';
 import { checkContents, inContents } from '../rules/contents.js';
 import { forecastCondition } from '../rules/opaque.js';
@@ -117,12 +111,8 @@ export function composeRoutes(options: ApiOptions): Route[] {
 }
 
 /** The chain to rehearse. If `actions` is missing, nothing would run, and the other fields say why. */
-interface Draft {
-  told: Omit<Composed, 'problems' | 'warnings' | 'actions'>;
-  problems: Issue[];
-  warnings: Issue[];
-  actions?: ChainAction[];
-}
+type Draft = { told: Told; problems: Issue[]; warnings: Issue[]; actions?: ChainAction[] };
+type Told = Omit<Composed, 'problems' | 'warnings' | 'actions'>;
 
 async function compose(options: ApiOptions, settings: CompanySettings, asked: Asked): Promise<Composed> {
   const { company, rules } = settings;

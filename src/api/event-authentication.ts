@@ -75,12 +75,10 @@ export async function authenticateEvent(
 export async function mayBeAuthenticEvent(options: Options, sender: EventSender): Promise<boolean> {
   // If no more answers can be delayed, do not check a token that somebody could guess. A fast answer would show a right guess.
   const isGuess = options.guesses.isFull && isTakenOver(sender.token ?? '');
-  try {
-    await authenticateEvent(options, isGuess ? { ...sender, token: undefined } : sender);
-    return true;
-  } catch (error) {
-    return !(error instanceof Problem && error.slug === 'unauthorized') || error instanceof Rejection;
-  }
+  return authenticateEvent(options, isGuess ? { ...sender, token: undefined } : sender).then(
+    () => true,
+    (error) => !(error instanceof Problem && error.slug === 'unauthorized') || error instanceof Rejection,
+  );
 }
 
 const unauthorized =
@@ -108,10 +106,7 @@ async function checkSender({ settings }: ApiOptions['store'], { companyId, relay
 
 const toleranceMs = 5 * 60_000; // how far a signed time may be in the past or in the future, as in Standard Webhooks
 
-/**
- * `isRight`: the body is signed with the right key. If so, `mistake` can still say that the signed time is too old. Hashes the
- * body in every case, so that the duration does not show which signature a rule requires.
- */
+/** `isRight`: the key is right, but perhaps not the time (`mistake`). Always hashes the body, so the duration reveals nothing. */
 export function checkSignature(
   signature: EventSignature | undefined,
   headers: Headers,
@@ -129,10 +124,8 @@ export function checkSignature(
   return { isRight, mistake: isRight ? late : wrong };
 }
 
-type Encoding = 'hex' | 'base64';
-
 /** Senders write hex in upper or lower case, and base64 with or without padding, or in the alphabet for URLs. */
-const plain = (text: string, encoding: Encoding) =>
+const plain = (text: string, encoding: 'hex' | 'base64') =>
   encoding === 'hex' ? text.toLowerCase() : text.replaceAll(/[-_]/g, (sign) => (sign === '-' ? '+' : '/')).replace(/={0,2}$/, '');
 
 function isEqual(one: string, other: string): boolean {
@@ -140,10 +133,7 @@ function isEqual(one: string, other: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/**
- * `head`: the signed text before the body. `given`: the signatures in the request. `time`: the signed time, as text. `missing`: the
- * names of the missing headers.
- */
+/** `head`: the signed text before the body. `given`: the signatures in the request. `missing`: the names of missing headers. */
 function formOf(signature: EventSignature | undefined, headers: Headers) {
   const usual = { algorithm: 'sha256', encoding: 'base64' } as const;
   if (!signature) return { ...usual, key: Buffer.from('none'), head: '', given: [], time: undefined, missing: [] };

@@ -21,11 +21,8 @@ export interface CompiledAction {
   asksAssignment: boolean; // whether `if` or a reference names the assignment
 }
 
-interface CompiledContents {
-  text: string; // the contents as JSON
-  actions: CompiledAction[];
-  problems: Issue[];
-}
+/** `text`: the contents as JSON. */
+type CompiledContents = { text: string; actions: CompiledAction[]; problems: Issue[] };
 
 /** These fields decide when and whether the action runs, so they must be known when the event arrives. */
 const knownAtOnce = ['action', 'platformAssignmentId', 'delayInSeconds', 'actionCondition', 'incomingValue', 'comment'];

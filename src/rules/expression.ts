@@ -1,7 +1,4 @@
-/**
- * CEL expressions: `when` of a rule, and `if` of an action. An expression is parsed and checked when it is saved. Each evaluation is
- * limited in time and memory, because a company writes the expression and a stranger writes the event.
- */
+/** CEL expressions. Their time and memory are limited, because a company writes them, and a stranger writes the event. */
 
 import { createContext, Script } from 'node:vm';
 import { type CelInput, type CelResult, celEnv, celList, celMap, isCelError, parse, plan, unparse } from '@bufbuild/cel';
@@ -24,12 +21,7 @@ export interface Expression {
   eventPaths: Path[];
 }
 
-interface Values {
-  event?: unknown;
-  assignment?: unknown;
-  incomingValue?: string | undefined;
-  now?: Date;
-}
+type Values = { event?: unknown; assignment?: unknown; incomingValue?: string | undefined; now?: Date };
 
 type Tree = ReturnType<typeof parse>;
 type Node = NonNullable<Tree['expr']>;

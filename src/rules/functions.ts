@@ -1,7 +1,4 @@
-/**
- * The functions that the relay adds to CEL or replaces, for numbers of different types, for texts and for times. Functions that
- * cannot be interrupted have limits of time and memory. The functions for times do not depend on the machine's time zone.
- */
+/** Functions for CEL. Those that nothing can interrupt have limits. Those for times do not depend on the zone of the machine. */
 
 import { type CelFunc, CelScalar, type CelValue, celFunc, celMethod, celType, objectType } from '@bufbuild/cel';
 import { strings } from '@bufbuild/cel/ext';

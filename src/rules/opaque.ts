@@ -3,9 +3,10 @@
 import type { ChainAction } from '../chain/chain.js';
 import { asksIncomingValue, type Condition, evaluateCondition, type Opaque, type Verdict } from '../chain/condition.js';
 import type { Fields } from '../chain/fields.js';
-import type { Facts } from '../chain/forecast.js';
 import { cutShort, type Parsed } from '../chain/text.js';
 import { evaluateExpression, parseExpression } from './expression.js';
+
+type Values = { assignment: Fields | undefined; incomingValue?: string | undefined; now: Date };
 
 /** The parts of a condition. The condition of an action from a list has only one part. */
 export const partsOf = (condition: Condition): Opaque => condition.opaque ?? { condition };
@@ -18,10 +19,7 @@ export function asksAssignment({ condition, if: expression }: Opaque): boolean {
 }
 
 /** Stops at the first part that does not hold. @returns an error if the expression cannot be evaluated with this data. */
-export function evaluateParts(
-  { condition, if: expression }: Opaque,
-  values: { assignment: Fields | undefined; incomingValue?: string | undefined; now: Date },
-): Parsed<{ verdict: Verdict }> {
+export function evaluateParts({ condition, if: expression }: Opaque, values: Values): Parsed<{ verdict: Verdict }> {
   const subject = condition && asksIncomingValue(condition) ? values : values.assignment;
   const verdict = condition ? evaluateCondition(condition, subject) : { holds: true, reason: '', missing: false };
   if (!verdict.holds || !expression) return { ok: true, verdict };
@@ -32,11 +30,7 @@ export function evaluateParts(
 }
 
 /** The result of the action's condition for a forecast. */
-export function forecastCondition(
-  { condition, incomingValue }: Pick<ChainAction, 'condition' | 'incomingValue'>,
-  assignment: Fields | undefined,
-  now: Date,
-): Facts['condition'] {
+export function forecastCondition({ condition, incomingValue }: Partial<ChainAction>, assignment: Fields | undefined, now: Date) {
   const seen = condition && evaluateParts(partsOf(condition), { assignment, incomingValue, now });
   if (!seen) return undefined;
   return seen.ok ? { holds: seen.verdict.holds, reason: seen.verdict.reason } : { error: seen.error, retryable: false };

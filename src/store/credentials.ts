@@ -43,11 +43,7 @@ const rememberedTokens = 20; // a rule keeps this many expired or revoked tokens
 
 export const tokensIn = (database: Database, settings: Settings, pepper: Pepper) => ({
   /** Refuses an empty list. Before every refusal, reads changes of other processes, so the duration reveals no reason. */
-  authenticate: async (
-    companyId: string,
-    credentials: readonly Credentials[],
-    purposes: readonly TokenPurpose[] = ['rule'],
-  ): Promise<Authentication> => {
+  authenticate: async (companyId: string, credentials: readonly Credentials[], purposes: readonly TokenPurpose[] = ['rule']) => {
     const first = authenticate(database, pepper, await settings.of(companyId), credentials, purposes);
     if (first.ok) return first;
     await settings.refresh();
@@ -67,10 +63,7 @@ export const tokensIn = (database: Database, settings: Settings, pepper: Pepper)
     return tokensWithState.select(database, `${ofRule} ORDER BY seq DESC`, [companyId, relayId]);
   },
 
-  /**
-   * Creates a token. Older tokens of the same purpose expire after `graceSeconds`; null keeps their expiry.
-   * @returns undefined for an unknown rule
-   */
+  /** Older tokens of this purpose expire after `graceSeconds`; null keeps their expiry. @returns undefined: no such rule */
   rotate: (companyId: string, relayId: string, graceSeconds: number | null, actor: Actor, purpose: TokenPurpose = 'rule') =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, `rules WHERE ${ofRule} FOR UPDATE`, [companyId, relayId]))) return undefined;

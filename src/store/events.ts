@@ -1,7 +1,4 @@
-/**
- * Copies of the events of rules with contents. This process collects new events in memory, and adds them to the database once a
- * second, so that no request waits for the database. A crash loses the copies of the last second, but no chain.
- */
+/** Copies of events. They reach the database once a second, so that no request waits. A crash loses one second of them. */
 
 import { hash } from 'node:crypto';
 import { z } from 'zod';
@@ -156,25 +153,18 @@ export class Events {
   }
 
   /** Returns the newest events first. */
-  list = (companyId: string, relayId: string, request: PageRequest, filter?: EventFilter) =>
-    this.#page(listed, companyId, relayId, request, filter);
-
+  list = this.#pagesOf(listed);
   /** Like `list`, with the bodies. */
-  listWhole = (companyId: string, relayId: string, request: PageRequest, filter?: EventFilter) =>
-    this.#page(storedEvents, companyId, relayId, request, filter);
+  listWhole = this.#pagesOf(storedEvents);
 
-  async #page<Noun extends z.ZodObject>(
-    table: Table<Noun>,
-    companyId: string,
-    relayId: string,
-    request: PageRequest,
-    { outcome, since, until }: EventFilter = {},
-  ) {
-    await this.flush();
-    const where = `${ofRule} AND ($3::text IS NULL OR outcome = $3)
-      AND ($4::text IS NULL OR received_at >= $4::text::timestamptz) AND ($5::text IS NULL OR received_at < $5::text::timestamptz)`;
-    const parameters = [companyId, relayId, outcome ?? null, since ?? null, until ?? null];
-    return table.page(this.database, where, parameters, 'seq DESC', request);
+  #pagesOf<Noun extends z.ZodObject>(table: Table<Noun>) {
+    return async (companyId: string, relayId: string, request: PageRequest, { outcome, since, until }: EventFilter = {}) => {
+      await this.flush();
+      const where = `${ofRule} AND ($3::text IS NULL OR outcome = $3)
+        AND ($4::text IS NULL OR received_at >= $4::text::timestamptz) AND ($5::text IS NULL OR received_at < $5::text::timestamptz)`;
+      const parameters = [companyId, relayId, outcome ?? null, since ?? null, until ?? null];
+      return table.page(this.database, where, parameters, 'seq DESC', request);
+    };
   }
 
   async get(companyId: string, relayId: string, eventId: string): Promise<StoredEvent | undefined> {

@@ -194,8 +194,7 @@ export class Settings {
     return contents;
   }
 
-  #settingsOf(change: Change, loaded: Loaded): Known | undefined {
-    const { companies, rules, tokens, pauses, doors: ofRules, versions } = change;
+  #settingsOf({ companies, rules, tokens, pauses, doors: ofRules, versions }: Change, loaded: Loaded): Known | undefined {
     const { database } = this;
     const [company] = companies;
     if (!company) return undefined;

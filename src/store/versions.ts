@@ -55,10 +55,7 @@ export const versionsIn = (database: Database) => ({
       return { saved: true, draft: shown(await drafts.update(queries, saved, ids)) };
     }),
 
-  /**
-   * Publishes the draft with this revision. `contents`: the draft's contents, checked and with defaults. `as: 'shadow'` makes the
-   * version the shadow of the rule. @returns undefined for an unknown rule
-   */
+  /** `contents`: the contents of the draft, checked and with defaults. @returns undefined for an unknown rule */
   publish: (companyId: string, relayId: string, { revision, ...made }: New & { revision: number }, actor: Actor) =>
     database.transaction(async (queries): Promise<Publication | { conflict: Draft } | 'too large' | undefined> => {
       const rule = await rules.find(queries, `${named} FOR UPDATE`, [companyId, relayId]);
