@@ -60,10 +60,7 @@ async function admit({ store, recipientsPerDay }: Counting, companyId: string, r
   }
 }
 
-/**
- * After a reset, returns the values that an earlier run read for the same idempotency key, so that a second try has the same
- * contents. @throws ApplicationFailure `UseOrdinary` in a local activity, `NotTried` if an earlier run does not answer
- */
+/** The values of a run before a reset, for the same contents. @throws ApplicationFailure UseOrdinary (if local), NotTried */
 export async function valuesBeforeReset(
   { client }: { client: Client },
   { index, mends }: ActionRef,

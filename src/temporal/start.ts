@@ -35,10 +35,7 @@ type AcceptedRequest = Pick<Chain, 'companyId' | 'actions' | 'traceparent'> & {
   warnings?: readonly Issue[];
   rule?: RanRule;
 };
-/**
- * `replayed` means that an earlier request had the same key and the same body. Then `chain` is the earlier chain. For an event, the
- * earlier chain may have run another version of the rule, so `first` has the rule and the warnings of the earlier chain.
- */
+/** `replayed`: `chain` is that of an earlier request with the same key and body. `first`: the rule and warnings of that event. */
 export type StartedChain = { chain: Chain; replayed: boolean; first?: { rule: RanRule; warnings: Issue[] } };
 
 /** The error detail if the start is not confirmed: the chain exists, does not exist, or may exist. */
@@ -167,10 +164,7 @@ async function earlierChain(client: Client, chain: Chain, found: FoundChain, has
   return { chain: { ...chain, receivedAt, actions }, replayed: true, first: { rule, warnings } };
 }
 
-/**
- * Finds the chain that an earlier event with the same key has started.
- * @throws Rejection idempotency-key-reused; Problem temporal-unavailable
- */
+/** The chain of an earlier event with this key. @throws Rejection idempotency-key-reused; Problem temporal-unavailable */
 export async function findChain(
   { client, retryBudgetSeconds, attentionWindowSeconds }: StartOptions,
   { companyId, rule, idempotencyKey, hash }: { companyId: string; rule: RanRule; idempotencyKey: string; hash: string },
