@@ -21,6 +21,7 @@ export interface Expression {
   eventPaths: Path[];
 }
 
+type ParsedExpression = Parsed<{ expression: Expression }> & { at?: number };
 type Values = { event?: unknown; assignment?: unknown; incomingValue?: string | undefined; now?: Date };
 
 type Tree = ReturnType<typeof parse>;
@@ -50,10 +51,7 @@ const maxBrackets = 30; // brackets that are open at the same time
 const maxNested = 2; // macros within macros
 
 /** @param allowed - the names that the expression may use. @returns `at`: the offset of the error in the text */
-export function parseExpression(
-  text: string,
-  allowed: readonly Name[] = allNames,
-): { ok: true; expression: Expression } | { ok: false; error: string; at?: number } {
+export function parseExpression(text: string, allowed: readonly Name[] = allNames): ParsedExpression {
   const compiled = compile(text);
   if (compiled instanceof Mistake) return { ok: false, error: compiled.message, ...compiled.place };
   const other = [...compiled.names].find((name) => !allowed.includes(name));
