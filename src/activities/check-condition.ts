@@ -1,7 +1,4 @@
-/**
- * Tests the condition of an action, and reads the values of its late texts. An activity does both, so that Temporal's history does
- * not contain the whole assignment. Reads the assignment at most once.
- */
+/** Tests a condition and reads late values in one activity, so that the history does not contain the whole assignment. */
 
 import { activityInfo } from '@temporalio/activity';
 import { type Opaque, pathText } from '../chain/condition.js';
@@ -59,6 +56,4 @@ export function checkCondition(deps: Deps): Activities['checkCondition'] {
 }
 
 /** Whether this version knows all parts. A newer version of the relay may have more parts. */
-function isKnown(parts: Opaque): boolean {
-  return Object.keys(parts).every((part) => ['condition', 'if', 'late'].includes(part));
-}
+const isKnown = (parts: Opaque) => Object.keys(parts).every((part) => ['condition', 'if', 'late'].includes(part));

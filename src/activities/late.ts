@@ -7,7 +7,7 @@ import { maxRecipients } from '../chain/actions.js';
 import { readRecipients } from '../chain/address.js';
 import type { ChainAction } from '../chain/chain.js';
 import { filledText, type LateQuestion, mostLateCharacters, readValues, unread } from '../chain/late.js';
-import { withLate } from '../chain/late-action.js';
+import { withLate } from '../chain/mend.js';
 import { counted } from '../chain/text.js';
 import type { ActionRef } from '../contract/activities.js';
 import type { Company } from '../contract/company.js';
@@ -22,7 +22,7 @@ const mostRuns = 20; // the activity queries at most this number of earlier runs
 
 /** Reads the values, and counts new recipients. @throws ApplicationFailure DataMistake, or ConfigurationMistake (daily limit) */
 export async function readLate(
-  deps: Pick<Deps, 'store' | 'recipientsPerDay'>,
+  deps: Counting,
   { companyId }: Pick<Company, 'companyId'>,
   { paths, emails }: LateQuestion,
   assignment: unknown,
@@ -33,24 +33,17 @@ export async function readLate(
   const recipients = emails && readRecipients(emails.map((text) => filledText('emails', text, values))).recipients;
   const late = { values, ...(recipients && { recipients }) };
   const { length } = JSON.stringify(late);
-  if (length > mostLateCharacters) {
-    const size = `${length} characters, but at most ${mostLateCharacters} are allowed`;
-    throw mistake('DataMistake', `the values of the assignment are too long: ${paths.join(', ')} have ${size}`);
-  }
-  if (emails && recipients) {
-    // The API has already counted the recipients that do not depend on the assignment.
-    const known = readRecipients(emails.map(unread)).recipients;
-    await admit(deps, companyId, recipients, known.length);
-  }
+  const tooLong = `${length} characters, but at most ${mostLateCharacters} are allowed`;
+  if (length > mostLateCharacters)
+    throw mistake('DataMistake', `the values of the assignment are too long: ${paths.join(', ')} have ${tooLong}`);
+  // The API has already counted the recipients that do not depend on the assignment.
+  if (emails && recipients) await admit(deps, companyId, recipients, readRecipients(emails.map(unread)).recipients.length);
   return late;
 }
 
-async function admit(
-  { store, recipientsPerDay }: Pick<Deps, 'store' | 'recipientsPerDay'>,
-  companyId: string,
-  recipients: string[],
-  known: number,
-): Promise<void> {
+type Counting = Pick<Deps, 'store' | 'recipientsPerDay'>;
+
+async function admit({ store, recipientsPerDay }: Counting, companyId: string, recipients: string[], known: number) {
   const { length } = recipients;
   if (length === 0) throw mistake('DataMistake', 'emails has no valid e-mail address: every recipient is blank or invalid');
   if (length > maxRecipients)
@@ -67,10 +60,7 @@ async function admit(
   }
 }
 
-/**
- * After a reset, returns the values that an earlier run read for the same idempotency key, so that a second try has the same
- * contents. @throws ApplicationFailure `UseOrdinary` in a local activity, `NotTried` if an earlier run does not answer
- */
+/** The values of a run before a reset, for the same contents. @throws ApplicationFailure UseOrdinary (if local), NotTried */
 export async function valuesBeforeReset(
   { client }: { client: Client },
   { index, mends }: ActionRef,

@@ -32,10 +32,7 @@ export function sendEmail(deps: Deps): Activities['sendEmail'] {
 const mostInputs = 10; // the size of each cache, which helps because one e-mail may go to many recipients
 const answerTimeoutMs = 5_000;
 
-/**
- * Reads an e-mail from the input of its workflow, and fills in its late texts. If the e-mail was edited, also queries the workflow
- * for the changes.
- */
+/** Reads an e-mail from the input of its workflow, fills in its late texts, and queries the workflow for its edits. */
 function contentsReader({ client }: Pick<Deps, 'client'>): (email: ActionRef) => Promise<EmailContents> {
   const inputs = new Map<string, Promise<Chain>>();
   const changes = new Map<string, Promise<Fields | null>>();

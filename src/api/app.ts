@@ -32,7 +32,6 @@ import { logRequests, traceRequests } from './request-log.js';
 import { type ApiOptions, appOf, type Route, routeFor } from './route.js';
 import { ruleEventListRoutes } from './rule-event-list.js';
 import { ruleEventRoutes } from './rule-events.js';
-import { fromListsRoute } from './rule-from-lists.js';
 import { ruleTrialRoutes } from './rule-trials.js';
 import { ruleVersionRoutes } from './rule-versions.js';
 import { ruleRoutes } from './rules.js';
@@ -94,7 +93,6 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options), a
     ...ruleVersionRoutes(options),
     ...ruleTrialRoutes(options),
     ...ruleEventListRoutes(options, quotas),
-    fromListsRoute(options),
     ...healthOfRulesRoutes(options.store),
     ...exportRoutes(options),
     ...operatingRoutes(options),

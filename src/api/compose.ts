@@ -15,22 +15,16 @@ import { ConnectorError } from '../connectors/call.js';
 import type { Platform } from '../connectors/platforms.js';
 import type { Ticketing } from '../connectors/tickets.js';
 import type { Company } from '../contract/company.js';
-import {
-  type Composed,
-  type Composer,
-  composedSchema,
-  composeRequest,
-  composerSchema,
-  systemNamesSchema,
-} from '../contract/dry-run.js';
+import type { Composed, Composer } from '../contract/dry-run.js';
+import { composedSchema, composeRequest, composerSchema, systemNamesSchema } from '../contract/dry-run.js';
 import { parseEvent } from '../door/event.js';
-import { checkContents } from '../rules/contents.js';
+import { checkContents, inContents } from '../rules/contents.js';
 import { forecastCondition } from '../rules/opaque.js';
 import { renderEvent } from '../rules/render.js';
 import type { CompanySettings } from '../store/settings.js';
 import { type AssignmentReader, assignmentReader, type DryRunRequest, dryRun } from './dry-run.js';
 import { readTexts } from './input.js';
-import { found } from './problems.js';
+import { found, foundRule } from './problems.js';
 import { actionRequests, examples } from './relay-request.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
@@ -117,25 +111,18 @@ export function composeRoutes(options: ApiOptions): Route[] {
 }
 
 /** The chain to rehearse. If `actions` is missing, nothing would run, and the other fields say why. */
-interface Draft {
-  told: Omit<Composed, 'problems' | 'warnings' | 'actions'>;
-  problems: Issue[];
-  warnings: Issue[];
-  actions?: ChainAction[];
-}
+type Draft = { told: Told; problems: Issue[]; warnings: Issue[]; actions?: ChainAction[] };
+type Told = Omit<Composed, 'problems' | 'warnings' | 'actions'>;
 
 async function compose(options: ApiOptions, settings: CompanySettings, asked: Asked): Promise<Composed> {
   const { company, rules } = settings;
-  const { relayId, contents, elements = [] } = asked;
-  const isContents = relayId !== undefined && contents !== undefined;
-  const draft = await (isContents
-    ? fromContents(options, settings, { ...asked, relayId, contents })
-    : fromElements(company, { ...asked, elements }));
-  const { told, actions } = draft;
-  const unable = placed(warningsOfKind(company.platform, actions ?? []), isContents);
+  const isContents = asked.contents !== undefined;
+  const draft = isContents ? await fromContents(options, settings, asked) : fromElements(company, asked);
+  const { told, actions = [] } = draft;
+  const unable = warningsOfKind(company.platform, actions).map((issue) => (isContents ? inContents(issue) : issue));
   const warnings = [...draft.warnings, ...unable.filter((one) => !draft.warnings.some((other) => isDeepStrictEqual(one, other)))];
-  const problems = [...draft.problems, ...unknownRules(rules, actions ?? [])];
-  if (problems.length > 0 || !actions) return { problems, warnings, ...told };
+  const problems = [...draft.problems, ...unknownRules(rules, actions)];
+  if (problems.length > 0 || !draft.actions) return { problems, warnings, ...told };
 
   const assignmentOf = assignmentSource(options, company, asked.assignment);
   const request = { companyId: company.companyId, actions, warnings, valuesShown: true, assignmentOf };
@@ -143,18 +130,15 @@ async function compose(options: ApiOptions, settings: CompanySettings, asked: As
   const rehearsals = [];
   for (const scenario of asked.scenarios ?? [])
     rehearsals.push({ scenario, ...(scenario === 'now' ? { actions: now } : await rehearse(options, request, scenario)) });
-  const [id] = actions.flatMap(({ assignmentId }) => assignmentId ?? []);
-  const read = id === undefined ? undefined : await assignmentOf(id);
-  const assignment = read && 'assignment' in read ? read.assignment : undefined;
+  const assignment = await firstAssignment(request);
   return { problems, warnings, ...told, actions: now, rehearsals: asked.scenarios && rehearsals, assignment };
 }
 
-function fromElements(company: Company, asked: Asked & { elements: Fields[] }): Draft {
-  const { assignment } = asked;
-  const elements = asked.elements.map(({ relayAccessToken: _, ...element }) => element);
+function fromElements(company: Company, { assignment, elements: given = [], variables }: Asked): Draft {
+  const elements = given.map(({ relayAccessToken: _, ...element }) => element);
   const named = assignment && 'id' in assignment && { assignment_id: assignment.id };
-  const given = new Map(Object.entries({ ...named, ...asked.variables }));
-  const filling = (name: string) => given.get(name) ?? sampleOf(name);
+  const values = new Map(Object.entries({ ...named, ...variables }));
+  const filling = (name: string) => values.get(name) ?? sampleOf(name);
   const filled = fillIn(elements, filling);
   const names = variablesIn(JSON.stringify(elements));
   const told = {
@@ -169,14 +153,10 @@ function fromElements(company: Company, asked: Asked & { elements: Fields[] }): 
 }
 
 /** Makes the chain that a rule with these contents would make from the event. Mistakes have pointers into the contents. */
-async function fromContents(
-  options: ApiOptions,
-  { company, rules }: CompanySettings,
-  asked: Asked & { contents: Fields; relayId: string },
-): Promise<Draft> {
-  const { relayId, assignment } = asked;
-  found(rules.get(relayId), `rule ${relayId} of company ${company.companyId}`);
-  const { eventId, event } = await eventFor(options, company.companyId, asked);
+async function fromContents(options: ApiOptions, { company, rules }: CompanySettings, asked: Asked): Promise<Draft> {
+  const { relayId = '', assignment } = asked;
+  foundRule(rules.get(relayId), company.companyId, relayId);
+  const { eventId, event } = await eventFor(options, company.companyId, relayId, asked);
   const told = { hints: [], variables: {}, timestamps: [], event, eventId };
   const checked = checkContents(asked.contents, { relayId, platform: company.platform });
   if (!checked.ok) return { told, problems: checked.problems, warnings: checked.warnings };
@@ -184,26 +164,16 @@ async function fromContents(
   if (rendered.kind === 'not-applicable')
     return { told: { ...told, applies: false, reason: rendered.reason }, problems: [], warnings: checked.warnings };
   if (rendered.kind === 'refused') return { told, problems: rendered.problems, warnings: checked.warnings };
-  const id = assignment && 'id' in assignment ? assignment.id : undefined;
-  const actions = rendered.actions.map((action) => (id === undefined ? action : { ...action, assignmentId: id }));
+  const named = assignment && 'id' in assignment && { assignmentId: assignment.id };
+  const actions = rendered.actions.map((action) => ({ ...action, ...named }));
   const timestamps = actions.map(fieldsOf).flatMap((element, index) => timestampOf(element, index, company.timeZone));
-  return {
-    told: {
-      ...told,
-      applies: true,
-      hints: placed(hintsOn(withKnownVariables(checked.contents.actions)), true),
-      variables: rendered.variables,
-      timestamps: placed(timestamps, true),
-    },
-    problems: [],
-    warnings: [...checked.warnings, ...rendered.warnings],
-    actions,
-  };
+  const hints = hintsOn(withKnownVariables(checked.contents.actions)).map(inContents);
+  const made = { applies: true, hints, variables: rendered.variables, timestamps: timestamps.map(inContents) };
+  return { told: { ...told, ...made }, problems: [], warnings: [...checked.warnings, ...rendered.warnings], actions };
 }
 
 /** The event in the request, or the stored event with the id in the request. By default, the last event of the rule. */
-async function eventFor({ store }: ApiOptions, companyId: string, asked: Asked & { relayId: string }) {
-  const { relayId, event, eventId } = asked;
+async function eventFor({ store }: ApiOptions, companyId: string, relayId: string, { event, eventId }: Asked) {
   if (event !== undefined) return { event };
   const [last] = eventId === undefined ? (await store.events.list(companyId, relayId, { limit: 1 })).items : [];
   const wanted = eventId ?? last?.eventId;
@@ -213,32 +183,31 @@ async function eventFor({ store }: ApiOptions, companyId: string, asked: Asked &
 }
 
 /** Replaces each reference with a variable that the platform knows, so that no hint calls the reference unknown. */
-function withKnownVariables(actions: readonly Fields[]): Fields[] {
-  return JSON.parse(JSON.stringify(actions).replaceAll(/\$?\$\{[^{}"]*\}/g, '${assignment_id}'));
+const withKnownVariables = (actions: readonly Fields[]): Fields[] =>
+  JSON.parse(JSON.stringify(actions).replaceAll(/\$?\$\{[^{}"]*\}/g, '${assignment_id}'));
+
+type Rehearsal = DryRunRequest & { assignmentOf: AssignmentReader };
+
+async function firstAssignment({ actions, assignmentOf }: Rehearsal): Promise<Fields | undefined> {
+  const [id] = actions.flatMap(({ assignmentId }) => assignmentId ?? []);
+  const read = id === undefined ? undefined : await assignmentOf(id);
+  return read && 'assignment' in read ? read.assignment : undefined;
 }
 
-/** @returns the issues. If the actions come from contents, each issue gets a pointer into the contents. */
-function placed<Found extends Issue>(issues: readonly Found[], isContents: boolean): Found[] {
-  return issues.map((issue) => (isContents ? { ...issue, pointer: `/actions${issue.pointer}` } : issue));
-}
-
-async function rehearse(options: ApiOptions, request: DryRunRequest & { assignmentOf: AssignmentReader }, scenario: Scenario) {
-  const { actions, assignmentOf } = request;
+async function rehearse(options: ApiOptions, request: Rehearsal, scenario: Scenario) {
   let played: Played[] = [];
   let remark: string | undefined;
-  const [id] = actions.flatMap(({ assignmentId }) => assignmentId ?? []);
-  const answer = id === undefined ? undefined : await assignmentOf(id);
-  const known = answer && 'assignment' in answer ? answer.assignment : { status: 'draft' };
+  const known = (await firstAssignment(request)) ?? { status: 'draft' };
   const { retryBudgetSeconds } = options;
   const began = Date.now();
   const told = await dryRun(options, {
     ...request,
     async assignmentOf(id) {
-      const answer = await assignmentOf(id);
+      const answer = await request.assignmentOf(id);
       return 'error' in answer && !answer.retryable ? answer : { assignment: known };
     },
     forecast(actions, facts) {
-      const evaluate = (action: ChainAction, assignment: Record<string, unknown>, afterSeconds: number) =>
+      const evaluate = (action: ChainAction, assignment: Fields, afterSeconds: number) =>
         forecastCondition(action, assignment, new Date(began + afterSeconds * 1000));
       played = playThrough(actions, facts, { scenario, assignment: known, retryBudgetSeconds, evaluate });
       remark = remarkOn(scenario, actions, played);

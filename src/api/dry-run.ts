@@ -10,7 +10,7 @@ import type { ActionDefinition } from '../chain/define-action.js';
 import { type Facts, type Forecast, forecastChain } from '../chain/forecast.js';
 import { unableToSend } from '../chain/kinds.js';
 import { lateQuestion, readValues } from '../chain/late.js';
-import { withLate } from '../chain/late-action.js';
+import { withLate } from '../chain/mend.js';
 import { pauseOf, pauseText } from '../chain/pause.js';
 import type { Issue } from '../chain/request.js';
 import { timesIn } from '../chain/timestamp/local.js';

@@ -75,12 +75,10 @@ export async function authenticateEvent(
 export async function mayBeAuthenticEvent(options: Options, sender: EventSender): Promise<boolean> {
   // If no more answers can be delayed, do not check a token that somebody could guess. A fast answer would show a right guess.
   const isGuess = options.guesses.isFull && isTakenOver(sender.token ?? '');
-  try {
-    await authenticateEvent(options, isGuess ? { ...sender, token: undefined } : sender);
-    return true;
-  } catch (error) {
-    return !(error instanceof Problem && error.slug === 'unauthorized') || error instanceof Rejection;
-  }
+  return authenticateEvent(options, isGuess ? { ...sender, token: undefined } : sender).then(
+    () => true,
+    (error) => !(error instanceof Problem && error.slug === 'unauthorized') || error instanceof Rejection,
+  );
 }
 
 const unauthorized =
@@ -94,37 +92,26 @@ const endings = {
 } as const satisfies Partial<Record<Refusal, object>>;
 
 /** `isSigner`: somebody with the key of the rule signed the event. `mistake`: the mistake in the required signature. */
-type CheckedSender = { isSigner: boolean; isEnabled: boolean; signature: SignatureVerdict; mistake: string | undefined };
-
-async function checkSender(
-  { settings }: ApiOptions['store'],
-  { companyId, relayId, headers, received }: EventSender,
-): Promise<CheckedSender> {
+async function checkSender({ settings }: ApiOptions['store'], { companyId, relayId, headers, received }: EventSender) {
   const known = await settings.of(companyId);
   const rule = known?.rules.get(relayId);
   const own = rule?.door?.signature;
   const secret = known?.company.webhookSecret;
   const required = own ?? (secret === undefined ? undefined : ({ scheme: 'standard-webhooks', key: secret } as const));
   const { isRight, mistake } = checkSignature(required, headers, received);
-  return {
-    isSigner: own !== undefined && isRight,
-    isEnabled: rule?.enabled ?? false,
-    signature: required === undefined ? 'not required' : mistake === undefined ? 'right' : 'wrong',
-    mistake: required && mistake,
-  };
+  const signature: SignatureVerdict = required === undefined ? 'not required' : mistake === undefined ? 'right' : 'wrong';
+  const isSigner = own !== undefined && isRight;
+  return { isSigner, isEnabled: rule?.enabled ?? false, signature, mistake: required && mistake };
 }
 
 const toleranceMs = 5 * 60_000; // how far a signed time may be in the past or in the future, as in Standard Webhooks
 
-/**
- * `isRight`: the body is signed with the right key. If so, `mistake` can still say that the signed time is too old. Hashes the
- * body in every case, so that the duration does not show which signature a rule requires.
- */
+/** `isRight`: the key is right, but perhaps not the time (`mistake`). Always hashes the body, so the duration reveals nothing. */
 export function checkSignature(
   signature: EventSignature | undefined,
   headers: Headers,
   { bytes, whole }: Pick<Received, 'bytes' | 'whole'>,
-): { isRight: boolean; mistake: string | undefined } {
+) {
   const { algorithm, encoding, key, head, given, time, missing } = formOf(signature, headers);
   const expected = plain(createHmac(algorithm, key).update(head).update(new Uint8Array(bytes)).digest(encoding), encoding);
   const matches = given.map((one) => plain(one, encoding)).filter((one) => isEqual(one, expected));
@@ -137,36 +124,19 @@ export function checkSignature(
   return { isRight, mistake: isRight ? late : wrong };
 }
 
-type Encoding = 'hex' | 'base64';
-
 /** Senders write hex in upper or lower case, and base64 with or without padding, or in the alphabet for URLs. */
-function plain(text: string, encoding: Encoding): string {
-  if (encoding === 'hex') return text.toLowerCase();
-  return text
-    .replaceAll('-', '+')
-    .replaceAll('_', '/')
-    .replace(/={0,2}$/, '');
-}
+const plain = (text: string, encoding: 'hex' | 'base64') =>
+  encoding === 'hex' ? text.toLowerCase() : text.replaceAll(/[-_]/g, (sign) => (sign === '-' ? '+' : '/')).replace(/={0,2}$/, '');
 
 function isEqual(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** `head`: the signed text before the body. `given`: the signatures in the request. `time`: the signed time, as text. */
-interface Form {
-  algorithm: 'sha256' | 'sha1';
-  encoding: Encoding;
-  key: Buffer;
-  head: string;
-  given: string[];
-  time?: string;
-  missing: string[]; // the names of the missing headers
-}
-
-function formOf(signature: EventSignature | undefined, headers: Headers): Form {
+/** `head`: the signed text before the body. `given`: the signatures in the request. `missing`: the names of missing headers. */
+function formOf(signature: EventSignature | undefined, headers: Headers) {
   const usual = { algorithm: 'sha256', encoding: 'base64' } as const;
-  if (!signature) return { ...usual, key: Buffer.from('none'), head: '', given: [], missing: [] };
+  if (!signature) return { ...usual, key: Buffer.from('none'), head: '', given: [], time: undefined, missing: [] };
   const of = (name: string) => headers.get(name) ?? '';
   const missingOf = (names: readonly string[]) => names.filter((name) => of(name) === '');
   if (signature.scheme === 'standard-webhooks') {
@@ -180,16 +150,14 @@ function formOf(signature: EventSignature | undefined, headers: Headers): Form {
   const text = of(header);
   const given = text.startsWith(prefix) ? [text.slice(prefix.length)] : [];
   const form = { algorithm, encoding, key: keyOf(key, keyForm), given };
-  if (signed === 'body') return { ...form, head: '', missing: missingOf([header]) };
+  if (signed === 'body') return { ...form, head: '', time: undefined, missing: missingOf([header]) };
   const time = of(timestampHeader);
   const head = signed === 'timestamp.body' ? `${time}.` : time;
   return { ...form, head, time, missing: missingOf([header, timestampHeader]) };
 }
 
-function keyOf(key: string, form: Extract<EventSignature, { scheme: 'hmac' }>['keyForm']): Buffer {
-  if (form === 'sha256-of-text') return createHash('sha256').update(key).digest();
-  return Buffer.from(key, form === 'text' ? 'utf8' : form);
-}
+const keyOf = (key: string, form: Extract<EventSignature, { scheme: 'hmac' }>['keyForm']) =>
+  form === 'sha256-of-text' ? createHash('sha256').update(key).digest() : Buffer.from(key, form === 'text' ? 'utf8' : form);
 
 /** Reads a time in Unix seconds or milliseconds, or as ISO 8601. @returns NaN for other texts */
 function millisecondsOf(time: string): number {

@@ -4,15 +4,8 @@ import { mergeFields } from '../chain/fields.js';
 import { jsonPointer } from '../chain/request.js';
 import { cutShort } from '../chain/text.js';
 import { acceptedSchema } from '../contract/chain-resource.js';
-import {
-  needsConfirmation,
-  Problem,
-  type RejectedRequest,
-  type Resend,
-  rejectedListSchema,
-  resendRequest,
-  wholeRejectedSchema,
-} from '../contract/problem.js';
+import type { RejectedRequest, Resend } from '../contract/problem.js';
+import { needsConfirmation, Problem, rejectedListSchema, resendRequest, wholeRejectedSchema } from '../contract/problem.js';
 import { acceptedEventSchema, notApplicableSchema } from '../contract/rule-event.js';
 import { readEventText } from '../door/event.js';
 import { hashRequest, startChain } from '../temporal/start.js';

@@ -43,10 +43,7 @@ export class Rejections {
 
   constructor(private readonly options: RejectionsOptions) {}
 
-  /**
-   * Stores the request before its answer. If there is no room, only adds the request to the count of a stored request.
-   * @returns the stored or counted request. @throws Problem 503 if storing fails
-   */
+  /** Stores or counts the request before its answer. @returns what is stored. @throws Problem 503 if storing fails */
   async keepFirst(request: RefusedRequest): Promise<Keeping | undefined> {
     const { log } = this.options;
     const { companyId, reason } = request;
@@ -58,10 +55,7 @@ export class Rejections {
     });
   }
 
-  /**
-   * Stores the request after its answer, so that the duration of a 401 does not reveal whether the sender is known.
-   * @param whole - prepares the request for storage. Runs after the answer.
-   */
+  /** Stores the request after its answer, so that the duration of a 401 reveals nothing. `whole` prepares it, also later. */
   keepAfter(request: Known, whole: () => Promise<RefusedRequest>): void {
     const { log, metrics } = this.options;
     const { companyId, reason } = request;

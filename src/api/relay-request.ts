@@ -125,22 +125,18 @@ export async function receive(c: Context): Promise<Received> {
 }
 
 export const largest = `A body may have at most ${mostBytes / 1024} KiB.`;
+/** The relay does not read the rest of a body that is too large, so the connection must close. */
+export const closing = ({ whole }: Received): { headers: Record<string, string> } => ({
+  headers: whole ? {} : { Connection: 'close' },
+});
 
 /** Makes the answer to a body that is not a list of actions. Senders without a valid token get this answer, too. */
-export function refusal(
-  reading: Extract<Reading, { ok: false }>,
-  { contentType, whole }: Received,
-  { masked }: TokensIn,
-): Problem {
+export function refusal(reading: Extract<Reading, { ok: false }>, received: Received, { masked }: TokensIn): Problem {
   const { flaw, errors } = reading;
-  if (flaw.kind === 'too-large') {
-    // The relay does not read the rest of the body, so the connection must close.
-    const headers: Record<string, string> = whole ? {} : { Connection: 'close' };
-    return new Problem('body-too-large', largest, { headers });
-  }
+  if (flaw.kind === 'too-large') return new Problem('body-too-large', largest, closing(received));
   const says = flawWords(flaw, masked);
   const detail = `The body cannot be read: ${says}. ${flawAdvice(flaw)}`;
-  if (!isJsonType(contentType))
+  if (!isJsonType(received.contentType))
     return new Problem('unsupported-media-type', `Send JSON, with Content-Type: application/json. ${detail}`);
   if (flaw.kind !== 'not-actions') return new Problem('malformed-json', detail);
   const anArray = 'The body must be a JSON array of actions, also for a single action: [{"action": …}].';

@@ -106,6 +106,7 @@ const guarded = {
   '/co/:companyId/rejected/*': 'admin or company key',
 } as const;
 
+export const ofRule = '/admin/companies/:companyId/rules/:relayId';
 export const route = {
   anyone: routeFor('public'),
   sender: routeFor('relay tokens'),

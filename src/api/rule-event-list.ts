@@ -23,10 +23,8 @@ import { found, foundRule } from './problems.js';
 import type { Quotas } from './quotas.js';
 import { assertUndecided, keyOf, resendProblems, runProblems } from './rejected.js';
 import { readIdempotencyKey } from './relay-request.js';
-import { type ApiOptions, type Route, route } from './route.js';
+import { type ApiOptions, ofRule, type Route, route } from './route.js';
 import { answerEvent, runEvent, withoutContents } from './rule-events.js';
-
-const ofRule = '/admin/companies/:companyId/rules/:relayId';
 
 export const eventFilterSchema = z.object({
   outcome: z.enum(eventOutcomes).optional().describe('Only events with this outcome.'),
@@ -37,7 +35,6 @@ const resendAnswers = {
   202: ['The chain is accepted and will run.', acceptedEventSchema],
   200: ['The rule does not apply to the event, so nothing has run.', notApplicableSchema],
 } as const satisfies Route['answers'];
-const eventsQuery = pageQuery(numberCursor).extend(eventFilterSchema.shape);
 
 export function ruleEventListRoutes(options: ApiOptions, quotas: Quotas): Route[] {
   const { store, limits, links, log } = options;
@@ -62,7 +59,7 @@ export function ruleEventListRoutes(options: ApiOptions, quotas: Quotas): Route[
     route.company(`GET ${ofRule}/events`, 'listEvents', 'List the events of a rule', {
       description: 'Each event has its outcome. The relay stores an event about a second after its answer.',
       use: 'lists',
-      query: eventsQuery,
+      query: pageQuery(numberCursor).extend(eventFilterSchema.shape),
       answers: { 200: ['The events without their bodies, the newest first.', eventsResponse] },
       async handle(c, { companyId, relayId, query }) {
         const { shadow } = foundRule(await rules.get(companyId, relayId), companyId, relayId);

@@ -2,7 +2,7 @@
 
 import { setImmediate } from 'node:timers';
 import type { Context } from 'hono';
-import type { ChainAction, Links } from '../chain/chain.js';
+import type { Links } from '../chain/chain.js';
 import { pathPattern, propertyOf } from '../chain/condition.js';
 import type { Fields } from '../chain/fields.js';
 import type { Issue } from '../chain/request.js';
@@ -19,7 +19,7 @@ import { linksFor } from './bearer-authentication.js';
 import { authenticateEvent, mayBeAuthenticEvent, tokenOf } from './event-authentication.js';
 import { withinLimit } from './limits.js';
 import type { Quotas } from './quotas.js';
-import { type AskedEvent, keepRefusedEvent, unreadable, withoutTokens } from './refused-events.js';
+import { type AskedEvent, bodyOf, keepRefusedEvent, unreadable } from './refused-events.js';
 import { acceptedOf, type Door, replayedHeaders, startProblems } from './relay.js';
 import { asksDryRun, eventRequest, readIdempotencyKey, receive } from './relay-request.js';
 import { type ApiOptions, type Route, route } from './route.js';
@@ -30,7 +30,10 @@ const repeatedForMs = 7 * 24 * 3600_000;
 /** The maximum length of an idempotency key. The relay hashes a longer value of `dedupeBy`. */
 const longestKey = 255;
 
-export const eventAnswers = {
+const path = '/co/:companyId/events/:relayId';
+const refusals = ['not-an-object', 'event-refused', 'rule-without-contents', 'idempotency-key', 'invalid-query'] as const;
+const problems = [...startProblems, ...refusals, 'database-unavailable', 'unreadable'] as const;
+const eventAnswers = {
   202: ['The event applies: its chain is accepted and will run.', acceptedEventSchema, replayedHeaders],
   200: [
     'The event does not apply. If the same event came before, this is its first answer again.',
@@ -46,29 +49,15 @@ export function ruleEventRoutes(options: ApiOptions, door: Door): Route[] {
     'Takes any JSON object, such as the webhook of a platform. The published version of the rule decides whether the event applies, ' +
     'and makes the actions of its chain. A second event with the same key runs nothing: it gets the first answer again, even ' +
     'if a new version has been published. The key is a header, or the value at the path `dedupeBy` in the settings of the rule.';
-  const more = {
-    ...eventRequest,
-    answers: eventAnswers,
-    problems: [
-      ...startProblems,
-      'not-an-object',
-      'event-refused',
-      'rule-without-contents',
-      'idempotency-key',
-      'invalid-query',
-      'database-unavailable',
-      'unreadable',
-    ],
-    boundsBody: true,
-  } as const;
+  const more = { ...eventRequest, answers: eventAnswers, problems, boundsBody: true, handle } as const;
 
-  async function handle(c: Context, companyId: string, relayId: string, inPath?: string): Promise<Response> {
+  async function handle(c: Context, { companyId, relayId, token }: { companyId: string; relayId: string; token?: string }) {
     if (asksDryRun(c))
       throw new Problem('invalid-query', 'An event has no dry run. To try a rule, use `POST …/try`. Nothing has run.');
     const received = await receive(c);
     const { idempotencyKey: key, mistake } = readIdempotencyKey(c);
     const { headers } = c.req.raw;
-    const asked: AskedEvent = { companyId, relayId, ...tokenOf(headers, inPath), headers, received, key };
+    const asked: AskedEvent = { companyId, relayId, ...tokenOf(headers, token), headers, received, key };
     await limits.refuseFailing(c, () => mayBeAuthenticEvent(known, asked));
     try {
       const { signature, tokenIds } = await authenticateEvent(known, asked);
@@ -109,21 +98,11 @@ export function ruleEventRoutes(options: ApiOptions, door: Door): Route[] {
   }
 
   return [
-    route.sender('POST /co/:companyId/events/:relayId', 'submitEvent', 'Submit an event to a rule', {
+    route.sender(`POST ${path}`, 'submitEvent', 'Submit an event to a rule', { ...more, description }),
+    route.sender(`POST ${path}/:token`, 'submitEventByPath', 'Submit an event, with its token in the path', {
       ...more,
-      description,
-      handle: (c, { companyId, relayId }) => handle(c, companyId, relayId),
+      description: `Use this path if the sender cannot send headers. Only an event token works here. ${description}`,
     }),
-    route.sender(
-      'POST /co/:companyId/events/:relayId/:token',
-      'submitEventByPath',
-      'Submit an event, with its token in the path',
-      {
-        ...more,
-        description: `Use this path if the sender cannot send headers. Only an event token works here. ${description}`,
-        handle: (c, { companyId, relayId, token }) => handle(c, companyId, relayId, token),
-      },
-    ),
   ];
 }
 
@@ -144,12 +123,7 @@ export function dedupe(key: string | undefined, door: Pick<EventDoor, 'dedupeBy'
 }
 
 /** A repeated event that did not apply gets the same answer again, even if it would apply with a newer version. */
-async function earlierAnswer(
-  { store }: Pick<ApiOptions, 'store'>,
-  { companyId, relayId, key }: AskedEvent,
-  publishedAt: string,
-  text: string,
-): Promise<NotApplicableEvent | undefined> {
+async function earlierAnswer({ store }: ApiOptions, { companyId, relayId, key }: AskedEvent, publishedAt: string, text: string) {
   if (key === undefined || Date.now() - Date.parse(publishedAt) > repeatedForMs) return undefined;
   // If an event did not apply, another event may use the same key. So the relay also compares the bodies.
   const before = await store.events.findAnswer(companyId, relayId, key, hashEvent(text));
@@ -172,32 +146,28 @@ interface RunningEvent {
 }
 
 /** `started` is undefined if the event is not applicable. */
-export type RanEvent = { eventId: string; version: number; reason: string; started?: StartedChain; warnings: Issue[] };
+type RanEvent = { eventId: string; version: number; reason: string; started?: StartedChain; warnings: Issue[] };
 
 /**
  * Runs an event through a version of its rule. Stores the event and its outcome, except if the version refuses the event.
  * @throws Rejection event-refused, idempotency-key-reused, or a reached quota; Problem temporal-unavailable
  */
 export async function runEvent(options: ApiOptions, quotas: Quotas, running: RunningEvent): Promise<RanEvent> {
-  const { companyId, relayId, version, text, event, came = text, key: idempotencyKey, tokenIds, traceparent } = running;
+  const { companyId, relayId, version, text, came = text, key: idempotencyKey, tokenIds, traceparent } = running;
   const rule = { relayId, version: version.version, eventId: makeId() };
   const hash = hashEvent(came);
-  const rendered = renderEvent(version.contents, relayId, event);
-  const able = rendered.kind === 'chain' ? await checked(quotas, companyId, rendered.actions) : { warnings: [] };
-  const problems = rendered.kind === 'refused' ? rendered.problems : able.problems;
-  if (rendered.kind !== 'chain' || problems) {
+  const rendered = await renderAble(quotas, running);
+  if (rendered.kind !== 'chain') {
     // An earlier version may have started a chain for the same event. If so, answer with this chain.
     const earlier = idempotencyKey !== undefined && (await findChain(options, { companyId, rule, hash, idempotencyKey }));
     if (earlier) return ranAs(rule, earlier, []);
-    if (problems) throw refusedEvent(problems);
-  }
-  if (rendered.kind !== 'chain') {
-    const reason = rendered.kind === 'not-applicable' ? rendered.reason : '';
+    if (rendered.kind === 'refused') throw refusedEvent(rendered.problems);
+    const { reason } = rendered;
     record(options, running, rule, rendered, { outcome: 'not-applicable', reason });
     return { ...rule, reason, warnings: [] };
   }
   const { actions } = rendered;
-  const warnings = [...(running.warnings ?? []), ...rendered.warnings, ...able.warnings];
+  const warnings = [...(running.warnings ?? []), ...rendered.warnings];
   const request = { companyId, actions, hash, idempotencyKey, tokenIds, warnings, traceparent, rule };
   const started = await quotas.within(companyId, actions, () => startChain(options, request));
   if (!started.replayed) record(options, running, rule, rendered, { outcome: 'chain', chainId: started.chain.chainId });
@@ -208,20 +178,19 @@ type Rule = NonNullable<StartedChain['first']>['rule'];
 
 function ranAs(rule: Rule, started: StartedChain, warnings: Issue[]): RanEvent {
   const { rule: ran, warnings: said } = started.first ?? { rule, warnings };
-  return { eventId: ran.eventId, version: ran.version, reason: '', started, warnings: said };
+  return { ...ran, reason: '', started, warnings: said };
 }
 
-/** Finds actions that the company does not allow, or that its systems cannot do. The pointers point into the contents. */
-async function checked(
-  quotas: Quotas,
-  companyId: string,
-  actions: ChainAction[],
-): Promise<{ warnings: Issue[]; problems?: Issue[] }> {
+/** Makes the actions. Refuses actions that the company does not allow, or that its systems cannot do. */
+async function renderAble(quotas: Quotas, { companyId, relayId, version, event }: RunningEvent): Promise<Rendered> {
+  const rendered = renderEvent(version.contents, relayId, event);
+  if (rendered.kind !== 'chain') return rendered;
   try {
-    return { warnings: (await quotas.checkActions(companyId, actions)).map(inContents) };
+    const unable = await quotas.checkActions(companyId, rendered.actions);
+    return { ...rendered, warnings: [...rendered.warnings, ...unable.map(inContents)] };
   } catch (error) {
     if (!(error instanceof Rejection)) throw error;
-    return { warnings: [], problems: error.mistakes.map(inContents) };
+    return { kind: 'refused', problems: error.mistakes.map(inContents) };
   }
 }
 
@@ -245,14 +214,10 @@ function record(
     try {
       const shadow = (await store.settings.of(companyId))?.contents.get(relayId)?.shadow;
       const tried = shadow && compareOutcomes(rendered, renderEvent(shadow.contents, relayId, event));
-      const assignmentId = assignmentOf(ran.contents, event);
       store.events.add({
-        ...(assignmentId !== undefined && { assignmentId }),
-        ...{ companyId, relayId, eventId, receivedAt, bytes: Buffer.byteLength(text), version, ...outcome },
-        ...(key !== undefined && { dedupe: key }),
-        ...(resentFrom !== undefined && { resentFrom }),
-        ...(tried && { shadow: { version: shadow.version, outcome: tried.outcome } }),
-        ...{ body: withoutTokens(text), hash: hashEvent(came) },
+        ...{ companyId, relayId, eventId, receivedAt, version, ...outcome, dedupe: key, resentFrom },
+        ...{ assignmentId: assignmentOf(ran.contents, event), ...bodyOf(text, came) },
+        shadow: tried && { version: shadow.version, outcome: tried.outcome },
       });
     } catch (error) {
       log.error({ err: error, companyId, relayId, eventId }, 'an event could not be stored');

@@ -1,7 +1,4 @@
-/**
- * `POST …/rules/{relayId}/try`: tries contents on the stored events of a rule, and compares the results with the published
- * version. A worker thread does the work, so that other requests do not wait. The relay sends and stores nothing.
- */
+/** `POST …/try`: tries contents on stored events, in a worker thread, so that other requests do not wait. Stores nothing. */
 
 import { Worker } from 'node:worker_threads';
 import { Problem } from '../contract/problem.js';
@@ -9,10 +6,9 @@ import { mostTried, type Tried, tryRequest, tryResponse } from '../contract/rule
 import { checkContents } from '../rules/contents.js';
 import { readTexts } from './input.js';
 import { found, foundRule } from './problems.js';
-import { type ApiOptions, type Route, route } from './route.js';
+import { type ApiOptions, ofRule, type Route, route } from './route.js';
 import type { TryTask } from './try-thread.js';
 
-const mostMs = 15_000; // the thread stops after this time, and answers with the events that it has tried
 const endedMs = 20_000; // if a thread has not stopped after this time, the relay ends the thread
 const mostMemoryMb = 512;
 const mostWaiting = 4;
@@ -21,7 +17,7 @@ const mostOfCompany = 2; // a low limit, so that the tries of one company do not
 export function ruleTrialRoutes({ store, keyring }: Pick<ApiOptions, 'store' | 'keyring'>): Route[] {
   const turns = new Turns();
   return [
-    route.author('POST /admin/companies/:companyId/rules/:relayId/try', 'tryRule', 'Try contents on the last events of a rule', {
+    route.author(`POST ${ofRule}/try`, 'tryRule', 'Try contents on the last events of a rule', {
       description:
         'Compares, for each event, the actions of the draft or of a version with the actions of the published version. Nothing is ' +
         'sent or stored. If the contents have mistakes, no event is tried.',
@@ -42,19 +38,11 @@ export function ruleTrialRoutes({ store, keyring }: Pick<ApiOptions, 'store' | '
         const given = asked.contents ?? (await (asked.version === 'draft' ? draft() : versionOf(asked.version)));
         const checked = checkContents(given, { relayId, platform: company.platform });
         if (!checked.ok) return c.json({ tried: 0, counts: {}, problems: checked.problems, events: [] });
-        const task = {
-          relayId,
-          contents: checked.contents,
-          against: against === undefined ? undefined : await versionOf(against),
-          domains: company.mail?.recipientDomains,
-          keys: keyring?.text(),
-          mostMs,
-        };
-        const tried = await turns.take(companyId, async () => {
-          const selected = 'last' in asked.events ? { limit: asked.events.last } : { limit: mostTried, ...asked.events };
-          return inThread({ ...task, rows: await store.events.lastRows(companyId, relayId, selected) });
-        });
-        return c.json(tried);
+        const task = { relayId, contents: checked.contents, domains: company.mail?.recipientDomains, keys: keyring?.text() };
+        const published = against === undefined ? undefined : await versionOf(against);
+        const selected = 'last' in asked.events ? { limit: asked.events.last } : { limit: mostTried, ...asked.events };
+        const rows = () => store.events.lastRows(companyId, relayId, selected);
+        return c.json(await turns.take(companyId, async () => inThread({ ...task, against: published, rows: await rows() })));
       },
     }),
   ];
@@ -73,13 +61,10 @@ class Turns {
       throw new Problem('rate-limited', detail, { headers: { 'Retry-After': '5' }, bound: 'tries' });
     }
     this.#companies.push(companyId);
-    const turn = this.#last.then(work);
+    const ended = () => this.#companies.splice(this.#companies.indexOf(companyId), 1);
+    const turn = this.#last.then(work).finally(ended);
     this.#last = turn.catch(() => {});
-    try {
-      return await turn;
-    } finally {
-      this.#companies.splice(this.#companies.indexOf(companyId), 1);
-    }
+    return turn;
   }
 }
 

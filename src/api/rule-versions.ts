@@ -1,17 +1,19 @@
 /** `/admin/companies/{companyId}/rules/{relayId}`: the draft, the versions, the shadow and the door of a rule with contents. */
 
 import type { Context } from 'hono';
-import { type Issue, jsonPointer } from '../chain/request.js';
+import { chainWorkflowId } from '../chain/chain.js';
+import { type Issue, issuesOf } from '../chain/request.js';
+import { fieldsOf } from '../chain/sent.js';
 import { rotationRequest } from '../contract/credential.js';
 import { Problem } from '../contract/problem.js';
+import type { Contents, Draft, DraftResponse } from '../contract/rule-contents.js';
 import {
-  type Contents,
   contentsDiffSchema,
   contentsSchema,
-  type Draft,
-  type DraftResponse,
   diffQuery,
   draftResponse,
+  fromListsRequest,
+  fromListsResponse,
   goBackRequest,
   mostContentsOfCompany,
   publishRequest,
@@ -25,13 +27,14 @@ import { doorRequest, doorSchema, type EventDoor, eventTokensResponse } from '..
 import { redact } from '../contract/secrets.js';
 import { diffContents } from '../rules/compare.js';
 import { checkContents } from '../rules/contents.js';
+import { contentsFromLists } from '../rules/from-lists.js';
 import type { Publication } from '../store/versions.js';
+import { readAccepted } from '../temporal/mend.js';
 import { readSettings } from './companies.js';
 import { numberCursor, pageQuery, readTexts } from './input.js';
-import { found, foundRule, limitReached } from './problems.js';
-import { type ApiOptions, type Route, route } from './route.js';
+import { found, foundRule, limitReached, notFound } from './problems.js';
+import { type ApiOptions, ofRule, type Route, route } from './route.js';
 
-const ofRule = '/admin/companies/:companyId/rules/:relayId';
 const published = {
   answers: {
     201: ['The new version.', versionSchema, { Location: 'The path of the version.' }],
@@ -40,7 +43,9 @@ const published = {
   problems: ['invalid-body', 'unpublishable', 'limit-reached'],
 } as const;
 
-export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | 'links'>): Route[] {
+const mostChains = 20; // if the request has no chain ids, the relay compares this many chains
+
+export function ruleVersionRoutes({ store, client, links }: Pick<ApiOptions, 'store' | 'client' | 'links'>): Route[] {
   const { versions, rules, tokens } = store;
   const readVersion = async (companyId: string, relayId: string, version: string) => {
     const stored = versionPattern.test(version) ? await versions.get(companyId, relayId, Number(version)) : undefined;
@@ -91,6 +96,33 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
         const saved = foundRule(await versions.saveDraft(companyId, relayId, asked, actor), companyId, relayId);
         if (!saved.saved) throw draftChanged(relayId, asked, saved.draft);
         return c.json(await shown(companyId, relayId, saved.draft));
+      },
+    }),
+    route.author(`POST ${ofRule}/draft/from-lists`, 'makeContents', 'Make the contents of a rule from lists of actions', {
+      description:
+        'Compares past chains of the rule that came as lists. Values that differ between these chains become variables. To keep ' +
+        'the contents, save them as the draft.',
+      use: 'lists',
+      body: fromListsRequest,
+      answers: { 200: ['The contents, and the values of each variable.', fromListsResponse] },
+      problems: ['temporal-unavailable'],
+      async handle(c, { companyId, relayId, body: { chainIds } }) {
+        foundRule(await store.rules.get(companyId, relayId), companyId, relayId);
+        const last = async () => (await store.chains.list(companyId, { relayId }, { limit: mostChains })).items;
+        const ids = chainIds.length > 0 ? chainIds : (await last()).map(({ chainId }) => chainId);
+        const requests = await Promise.all(
+          ids.map(async (chainId) => {
+            const actions = await readAccepted(client, { workflowId: chainWorkflowId({ companyId, chainId }) });
+            // Actions with `unfilled` did not come in a list. The relay made them from an event.
+            const own = actions.filter((action) => action.relayId === relayId && action.unfilled === undefined);
+            if (own.length === 0 && chainIds.length > 0)
+              throw notFound(`chain ${chainId} that came to rule ${relayId} as a list`);
+            return own.map(fieldsOf);
+          }),
+        );
+        const lists = requests.filter(({ length }) => length > 0);
+        if (lists.length === 0) throw notFound(`chain of rule ${relayId} that came as a list`);
+        return c.json(contentsFromLists(lists));
       },
     }),
     route.author(`POST ${ofRule}/publish`, 'publishRule', 'Publish the draft of a rule', {
@@ -199,7 +231,11 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
   ];
 
   async function other(companyId: string, relayId: string, name: string): Promise<Contents> {
-    if (name === 'draft') return wellFormed((await readDraft(companyId, relayId)).contents);
+    if (name === 'draft') {
+      const { data, error } = contentsSchema.safeParse((await readDraft(companyId, relayId)).contents);
+      if (error) throw unpublishable(issuesOf(error));
+      return data;
+    }
     const { published } = foundRule(await rules.get(companyId, relayId), companyId, relayId);
     const version = name === 'published' ? String(published ?? 'published') : name;
     return (await readVersion(companyId, relayId, version)).contents;
@@ -208,12 +244,6 @@ export function ruleVersionRoutes({ store, links }: Pick<ApiOptions, 'store' | '
 
 const tooLarge = (companyId: string) => limitReached(companyId, `${mostContentsOfCompany / 1024 / 1024} MiB of published rules`);
 const versionPattern = /^[1-9]\d{0,8}$/;
-
-function wellFormed(contents: unknown): Contents {
-  const { data, error } = contentsSchema.safeParse(contents);
-  if (data) return data;
-  throw unpublishable(error.issues.map(({ path, message }) => ({ pointer: jsonPointer(path), detail: message })));
-}
 
 function unpublishable(errors: readonly Issue[]): Problem {
   const detail = errors.map((error) => `${error.pointer === '' ? 'the rule' : error.pointer} ${error.detail}`).join('; ');

@@ -30,15 +30,9 @@ export type ChainAction = ActionEffect & {
    * relay accepted the request.
    */
   sent?: Record<string, unknown>;
-  /**
-   * The references without a value. Set (perhaps empty) only if the relay made the action from an event. Then every other `${…}`
-   * in the action is data, not a variable.
-   */
+  /** The references without a value, perhaps none. Set only in actions from an event, where every other `${…}` is data. */
   unfilled?: string[];
-  /**
-   * The fields with `${assignment.path}`. The key is the name of the field in the request. An activity fills in the fields when
-   * the action runs. Until then, the action shows the references. `emails` is a list of texts.
-   */
+  /** The fields with `${assignment.path}`, by their names in requests. An activity fills them in. `emails` is a list of texts. */
   late?: Record<string, LateText | LateText[]>;
 };
 

@@ -61,10 +61,7 @@ export const propertyOf = (subject: unknown, path: string) => stepsOf(path).redu
 /** Whether the condition tests `incomingValue`. Otherwise it tests the assignment from the platform. */
 export const asksIncomingValue = (condition: Condition) => condition.path[0] === 'incomingValue';
 
-/**
- * Whether the evaluation may need the assignment from the platform. This function does not parse expressions, so the word
- * `assignment` in a text also counts. Part of the replay contract.
- */
+/** Does not parse expressions, so the word `assignment` in a text also counts. Part of the replay contract. */
 export function mayAskAssignment(condition: Condition): boolean {
   const { opaque } = condition;
   if (!opaque) return !asksIncomingValue(condition);

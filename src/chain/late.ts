@@ -1,7 +1,4 @@
-/**
- * Late texts contain `${assignment.path}`. An activity reads their values from the assignment when the action runs. This file does
- * not import zod, because the workflows import this file. late-action.ts fills in the values.
- */
+/** Late texts contain `${assignment.path}`. The workflows import this file, so it does not import zod. See also mend.ts. */
 
 import type { ChainAction, LateText } from './chain.js';
 import { type Condition, conditionText, type Opaque, propertyOf } from './condition.js';
@@ -13,10 +10,8 @@ export type LateQuestion = { paths: string[]; emails?: LateText[] };
 /** The maximum length of `LateValues`, in characters of JSON, because the workflow's history contains the values. */
 export const mostLateCharacters = 10_000;
 
-export function textsOf(field: LateText | LateText[]): LateText[] {
-  const isText = (one: LateText | LateText[]): one is LateText => typeof one[0] === 'string';
-  return isText(field) ? [field] : field;
-}
+const isText = (field: LateText | LateText[]): field is LateText => typeof field[0] === 'string';
+export const textsOf = (field: LateText | LateText[]): LateText[] => (isText(field) ? [field] : field);
 
 /** Returns each path once. */
 export function pathsOf(texts: readonly LateText[]): string[] {
@@ -59,10 +54,7 @@ export function filledText(field: string, text: LateText, values: Readonly<Recor
   return joined(text, (path) => valueIn(field, values[path] ?? '', isAlone));
 }
 
-/**
- * Writes a value into a field, so that the value adds no element or attribute to HTML, and no recipient to an address.
- * @param isAlone - whether the text has only this value. Then the value may be a list of addresses.
- */
+/** A value adds no element or attribute to HTML, and no recipient to an address. `isAlone`: it may be a list of addresses. */
 export function valueIn(field: string, value: string, isAlone: boolean): string {
   if (field === 'emails') return isAlone ? value : value.replaceAll(/[,<>"]/g, ' ');
   return field === 'bodyHtml' ? escapeHtml(value) : value;

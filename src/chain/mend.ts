@@ -1,13 +1,14 @@
-/** Edits an action: changes some fields, then reads all fields again, as if they came in a request. */
+/** Changes an action by an edit, or fills in its late texts. Then reads all fields again, as if they came in a request. */
 
+import type { LateValues } from './action-status.js';
 import { actionDefinitions } from './actions.js';
 import { addressOf } from './address.js';
-import { type ChainAction, recipientsOf } from './chain.js';
+import { type ChainAction, type LateText, recipientsOf } from './chain.js';
 import { type Fields, fixedFields, mergeFields } from './fields.js';
-import { opaqueCondition, pathsOf, textsOf } from './late.js';
+import { filledText, opaqueCondition, pathsOf, textsOf } from './late.js';
 import { fieldNames, type Issue, jsonPointer, mostBytes, readRequest } from './request.js';
 import { fieldsOf, isSame } from './sent.js';
-import { blankness } from './text.js';
+import { blankness, jsonBytes, type Parsed } from './text.js';
 
 /** @param changes - the merged changes of all edits. @returns the edited action, or problems, such as blank required data. */
 export function mendAction(
@@ -21,7 +22,7 @@ export function mendAction(
   const names = Object.keys(changes);
   if (names.length === 0) return refused({ pointer: '', detail: 'must name a field' });
   const element = mergeFields(sent, changes);
-  if (new TextEncoder().encode(JSON.stringify(element)).length > mostBytes)
+  if (jsonBytes(element) > mostBytes)
     return refused({ pointer: '', detail: `would make an action of more than ${mostBytes / 1024} KiB` });
 
   const late = lateAfter(action, sent, element);
@@ -63,6 +64,23 @@ function lateAfter({ late = {} }: ChainAction, sent: Fields, element: Fields): C
 function reference({ late = {} }: ChainAction, name: string, text: unknown): string | undefined {
   const kept = pathsOf(textsOf(late[name] ?? [])).find((path) => [text].flat().join().includes(`\${assignment.${path}}`));
   return kept && `must have the value itself in place of \${assignment.${kept}}`;
+}
+
+/** Fills in the late texts of an action. @param action - must have `sent`. @returns the action without late texts, or the first mistake in its fields. */
+export function withLate(action: ChainAction, values: LateValues['values']): Parsed<{ action: ChainAction }> {
+  const { late = {}, unfilled = [], index, sent } = action;
+  const filled = Object.entries(late).map(([field, text]) => [field, filledIn(field, text, values)]);
+  const fields = { ...fieldsOf(action), ...Object.fromEntries(filled), relayAccessToken: '' };
+  const read = readRequest([fields], { unfilled });
+  const [mistake] = read.ok ? read.mistakes : [...read.problems, ...read.mistakes];
+  const [whole] = read.ok ? read.actions : [];
+  if (!whole || mistake) return { ok: false, error: `${mistake?.pointer.replace('/0/', '')} ${mistake?.detail}` };
+  return { ok: true, action: { ...whole, index, sent } };
+}
+
+function filledIn(field: string, text: LateText | LateText[], values: LateValues['values']): string | string[] {
+  const texts = textsOf(text).map((one) => filledText(field, one, values));
+  return field === 'emails' ? texts : texts.join('');
 }
 
 export function newRecipients(before: ChainAction, after: ChainAction): string[] {

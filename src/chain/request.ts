@@ -15,6 +15,9 @@ export type Issue = { pointer: string; detail: string };
 export const jsonPointer = (path: readonly PropertyKey[]) =>
   path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
+export const issuesOf = ({ issues }: z.ZodError): Issue[] =>
+  issues.map(({ path, message }) => ({ pointer: jsonPointer(path), detail: message }));
+
 /** The maximum size of a request's body, and of all fields of an edited action together, in bytes. */
 export const mostBytes = 256 * 1024;
 export const maxActions = 100;

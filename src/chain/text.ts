@@ -13,8 +13,8 @@ export function cutShort(text: string, length = 200): string {
 
 export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** The size of the text in bytes, as a JSON string in UTF-8 with quotes. Temporal counts payloads in this way. */
-export const jsonBytes = (text: string) => new TextEncoder().encode(JSON.stringify(text)).length;
+/** The size of the value in bytes, as JSON in UTF-8. Temporal counts payloads in this way. */
+export const jsonBytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).length;
 
 /** Cuts the text to `bytes` (see `jsonBytes`), between characters; `…` marks a cut. */
 export function fitBytes(text: string, bytes: number): string {

@@ -49,7 +49,6 @@ export const keySchema = named('Key', {
   expiresAt: z.iso.datetime().optional(),
   lastUsedAt: z.iso.datetime().optional().describe('The last use. The relay updates this time at most once a minute.'),
 });
-export type CompanyKey = z.infer<typeof keySchema>;
 
 export const futureTime = z.iso
   .datetime({ offset: true, error: 'must be an ISO 8601 time with a zone, such as 2026-07-01T12:00:00Z' })

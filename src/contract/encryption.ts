@@ -36,11 +36,9 @@ export class Keyring {
   readonly #keys: ReadonlyMap<string, Buffer>;
   readonly #derived = new Map<string, Buffer>(); // by key id and company
   readonly currentId: string;
-  readonly #text: string;
 
   /** @param text - `id:base64,id:base64`, with keys of 32 bytes. @throws Error - names the wrong entry, but not its key. */
   constructor(text: string) {
-    this.#text = text;
     const entries = text.split(',').map((entry, index) => {
       const [, id = '', key = ''] = /^([\w-]{1,40}):([\w+/-]+=*)$/.exec(entry.trim()) ?? [];
       const bytes = Buffer.from(key, 'base64');
@@ -59,7 +57,7 @@ export class Keyring {
 
   /** The keys as text, for another thread. The text is secret. */
   text(): string {
-    return this.#text;
+    return Array.from(this.#keys, ([id, key]) => `${id}:${key.toString('base64')}`).join();
   }
 
   /** @param context - the place of the data; `decrypt` needs the same context. @param companyId - selects the company's key. */

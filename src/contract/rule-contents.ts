@@ -8,12 +8,8 @@ import { encrypted } from './secrets.js';
 /** The maximum length of an expression, in characters. */
 export const maxExpression = 1000;
 export const maxVariables = 100;
-/** The maximum size of the contents of a version, in bytes of JSON. */
-export const mostContentsBytes = 256 * 1024;
 /** The maximum size of all published and shadow contents of a company, in bytes. Every process keeps them in memory. */
 export const mostContentsOfCompany = 16 * 1024 * 1024;
-/** A rule keeps this many versions. */
-export const keptVersions = 1000;
 
 const expression = z.string().min(1).max(maxExpression);
 

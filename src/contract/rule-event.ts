@@ -5,8 +5,6 @@ import { acceptedSchema } from './chain-resource.js';
 import { anyObject, named, namedStrict } from './named.js';
 import { encrypted, secret } from './secrets.js';
 
-/** The maximum size of an event's body, in bytes. */
-export const mostEventBytes = 256 * 1024;
 /** The number of days for which events are kept, if the rule does not set `eventDays`. */
 export const defaultEventDays = 30;
 
@@ -15,6 +13,7 @@ const headerName = z
   .regex(/^[A-Za-z0-9-]{1,64}$/, 'must be the name of a header')
   .transform((name) => name.toLowerCase());
 
+const keyText = z.string().max(4096);
 /** Every pattern refuses an empty key, because everybody could sign with an empty key. */
 const keyPatterns = { text: /./, 'sha256-of-text': /./, base64: /^[A-Za-z0-9+/_-]{2,}={0,2}$/, hex: /^([0-9A-Fa-f]{2})+$/ };
 
@@ -22,12 +21,9 @@ export const signatureSchema = z
   .discriminatedUnion('scheme', [
     z.strictObject({
       scheme: z.literal('standard-webhooks'),
-      key: secret(
-        z
-          .string()
-          .max(4096)
-          .regex(/^(whsec_)?[A-Za-z0-9+/]{16,}={0,2}$/, 'must be `whsec_` and a key in base64'),
-      ).describe('`whsec_` and the key in base64.'),
+      key: secret(keyText.regex(/^(whsec_)?[A-Za-z0-9+/]{16,}={0,2}$/, 'must be `whsec_` and a key in base64')).describe(
+        '`whsec_` and the key in base64.',
+      ),
     }),
     z
       .strictObject({
@@ -41,7 +37,7 @@ export const signatureSchema = z
           .default('body')
           .describe('The signed text: the raw body, or the timestamp and the body, without or with a dot between them.'),
         timestampHeader: headerName.optional().describe('Required if a timestamp is signed.'),
-        key: secret(z.string().min(1).max(4096)),
+        key: secret(keyText.min(1)),
         keyForm: z
           .enum(['text', 'base64', 'hex', 'sha256-of-text'])
           .default('text')

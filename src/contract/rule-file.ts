@@ -6,7 +6,7 @@ import { commonFields, maxActions } from '../chain/request.js';
 import { anyObject, optionalFlag } from './named.js';
 import { label } from './notify.js';
 import { relayIdText } from './rule.js';
-import { contentsSchema, maxExpression } from './rule-contents.js';
+import { contentsSchema } from './rule-contents.js';
 
 /** Fields that an expected action can have, but an action in a request cannot have. */
 const expectations = {
@@ -52,11 +52,12 @@ const aboutRule = {
 export const ruleFileSchema = z.object({ ...aboutRule, cases: z.array(caseSchema).default([]) });
 
 const { relayId: _, relayAccessToken: __, action: ___, ...commonOptions } = commonFields;
-const condition = z.string().min(1).max(maxExpression).optional();
 
 /** JSON Schema, draft 7, which every editor knows. A text may be written without quotes, as a number, `true` or `false`. */
 export function ruleFileJsonSchema() {
-  const expression = condition.describe('A CEL expression. The action runs only if `if` and `actionCondition` hold.');
+  const expression = contentsSchema.shape.when.describe(
+    'A CEL expression. The action runs only if `if` and `actionCondition` hold.',
+  );
   const { platformAssignmentId: assignment } = commonOptions;
   const needed = assignment.unwrap().describe(assignment.description ?? '');
   const actions = actionDefinitions.map(({ name, description, needsAssignment, fields }) => {

@@ -4,7 +4,7 @@ import { type Fields, isObject } from '../chain/fields.js';
 import type { Issue } from '../chain/request.js';
 import type { Received } from './decode.js';
 import { type Flaw, storable } from './flaw.js';
-import { readJson, readPlainJson } from './read.js';
+import { asFlaw, readJson, readPlainJson } from './read.js';
 import { nameError, parseText } from './strict-json.js';
 
 /** `text` is the JSON of the event. The relay hashes and stores this text. */
@@ -34,10 +34,7 @@ export function readEventText(text: string): Fields | undefined {
 }
 
 /** Finds a field that occurs twice. Allows the name `__proto__`, because the relay reads only own fields of an event. */
-function fieldTwice(text: string): Flaw | undefined {
-  const found = nameError(text, true);
-  return found && { kind: 'field-twice', offset: found.offset, field: found.field };
-}
+const fieldTwice = (text: string) => asFlaw(nameError(text, true));
 
 /** Replaces NUL characters and halves of surrogate pairs in all texts. The relay cannot store or send such characters. */
 function storableEvent(text: string, event: Fields): Fields {

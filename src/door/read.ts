@@ -99,7 +99,7 @@ function notActions(text: string, errors: Issue[] = []): Reading {
   return { ok: false, flaw: { kind: 'not-actions' }, text, cut: false, errors };
 }
 
-function asFlaw(found: ReturnType<typeof looseness>): Flaw | undefined {
+export function asFlaw(found: ReturnType<typeof looseness>): Flaw | undefined {
   if (!found) return undefined;
   const { kind, offset, field, error } = found;
   return kind === 'field-twice' ? { kind, offset, field } : { kind, offset, error };

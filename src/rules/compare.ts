@@ -9,7 +9,7 @@ import type { Contents, ContentsDiff, Tried, TriedOutcome } from '../contract/ru
 import type { Rendered } from './render.js';
 
 type Change = ContentsDiff['variables'][number];
-export type TryResult = Pick<Tried['events'][number], 'outcome' | 'reason' | 'differences'>;
+type TryResult = Pick<Tried['events'][number], 'outcome' | 'reason' | 'differences'>;
 
 const mostDifferences = 20;
 
@@ -17,12 +17,10 @@ export function diffContents(before: Contents, after: Contents): ContentsDiff {
   const fields = changesIn(ownFields(before), ownFields(after));
   const { field: _, ...when } = fields.find(({ field }) => field === 'when') ?? {};
   const variables = changesIn(before.variables, after.variables);
-  const actions = alignedPairs(before.actions, after.actions).flatMap(({ before: from, after: to }) => {
-    const [old, now] = [from === undefined ? {} : before.actions[from], to === undefined ? {} : after.actions[to]];
-    const changes = changesIn(old ?? {}, now ?? {});
-    if (changes.length === 0) return [];
-    const places = { ...(from !== undefined && { before: from }), ...(to !== undefined && { after: to }) };
-    return [{ ...places, action: String({ ...old, ...now }.action), changes }];
+  const actions = alignedPairs(before.actions, after.actions).flatMap((pair) => {
+    const [old = {}, now = {}] = [before.actions[pair.before ?? -1], after.actions[pair.after ?? -1]];
+    const changes = changesIn(old, now);
+    return changes.length === 0 ? [] : [{ ...pair, action: String({ ...old, ...now }.action), changes }];
   });
   const same = [fields, variables, actions].every(({ length }) => length === 0);
   return { same, ...(Object.keys(when).length > 0 && { when }), fields, variables, actions };
@@ -35,10 +33,9 @@ export function compareOutcomes(published: Rendered | undefined, tried: Rendered
   if (tried.kind === 'refused') return { outcome: 'would-be-refused', reason: problemsText(tried.problems.slice(0, 5)) };
   if (tried.kind === 'not-applicable')
     return { outcome: published?.kind === 'chain' ? 'no-longer-applies' : 'not-applicable', reason: tried.reason };
-  const held = tried.actions.find(({ cannotSchedule, invalidData }) => cannotSchedule ?? invalidData);
-  const attention = held && `action ${held.index}: ${held.cannotSchedule ?? held.invalidData}`;
+  const held = tried.actions.find(mistakesIn);
   const outcomeOr = (outcome: TriedOutcome): TryResult =>
-    attention === undefined ? { outcome } : { outcome: 'needs-attention', reason: attention };
+    held ? { outcome: 'needs-attention', reason: `action ${held.index}: ${mistakesIn(held)}` } : { outcome };
   if (published?.kind !== 'chain') return outcomeOr('applies-now');
   const differences = differencesIn(published.actions.map(shownFields), tried.actions.map(shownFields));
   if (differences.length === 0) return { outcome: 'same' };
@@ -47,14 +44,16 @@ export function compareOutcomes(published: Rendered | undefined, tried: Rendered
 
 function shownFields(action: ChainAction): Fields {
   const { relayId: _, ...fields } = fieldsOf(action);
-  const { cannotSchedule, invalidData, condition } = action;
-  const mistakes = cannotSchedule ?? invalidData;
+  const expression = action.condition?.opaque?.if;
+  const mistakes = mistakesIn(action);
   return {
     ...fields,
-    ...(condition?.opaque?.if && { if: condition.opaque.if.text }),
+    ...(expression && { if: expression.text }),
     ...(mistakes !== undefined && { 'needs attention': mistakes }),
   };
 }
+
+const mistakesIn = ({ cannotSchedule, invalidData }: ChainAction) => cannotSchedule ?? invalidData;
 
 function differencesIn(before: readonly Fields[], after: readonly Fields[]): NonNullable<TryResult['differences']> {
   if (isDeepStrictEqual(before, after)) return [];
@@ -110,7 +109,5 @@ function alignedPairs(before: readonly Fields[], after: readonly Fields[]): Pair
 }
 
 /** @returns 0 for actions with different names, otherwise the number of equal fields, including `action`. */
-function likeness(one: Fields, other: Fields): number {
-  if (one.action !== other.action) return 0;
-  return Object.keys(one).filter((field) => isDeepStrictEqual(one[field], other[field])).length;
-}
+const likeness = (one: Fields, other: Fields) =>
+  one.action === other.action ? Object.keys(one).filter((field) => isDeepStrictEqual(one[field], other[field])).length : 0;

@@ -3,7 +3,8 @@
 import { parseCondition, pathPattern } from '../chain/condition.js';
 import type { Fields } from '../chain/fields.js';
 import { warningsOfKind } from '../chain/kinds.js';
-import { type Issue, isNearMiss, jsonPointer, markBesides, maxConditionLength, mostBytes, readMarked } from '../chain/request.js';
+import type { Issue } from '../chain/request.js';
+import { isNearMiss, issuesOf, jsonPointer, markBesides, maxConditionLength, mostBytes, readMarked } from '../chain/request.js';
 import { cutShort } from '../chain/text.js';
 import type { Company } from '../contract/company.js';
 import { type Contents, contentsSchema } from '../contract/rule-contents.js';
@@ -20,12 +21,8 @@ export interface CompiledAction {
   asksAssignment: boolean; // whether `if` or a reference names the assignment
 }
 
-export interface CompiledContents {
-  contents: Contents;
-  text: string; // the contents as JSON
-  actions: CompiledAction[];
-  problems: Issue[];
-}
+/** `text`: the contents as JSON. */
+type CompiledContents = { text: string; actions: CompiledAction[]; problems: Issue[] };
 
 /** These fields decide when and whether the action runs, so they must be known when the event arrives. */
 const knownAtOnce = ['action', 'platformAssignmentId', 'delayInSeconds', 'actionCondition', 'incomingValue', 'comment'];
@@ -41,37 +38,22 @@ export function compileContents(contents: Contents): CompiledContents {
   return known;
 }
 
-export type CheckedContents =
-  | { ok: true; contents: Contents; warnings: Issue[] }
-  | { ok: false; problems: Issue[]; warnings: Issue[] };
-
 /** Finds every mistake that the actions would have in a request. The pointers point into the contents. */
-export function checkContents(
-  given: unknown,
-  { relayId, platform }: { relayId: string; platform?: Company['platform'] },
-): CheckedContents {
-  const parsed = contentsSchema.safeParse(given);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map(({ path, message }) => ({ pointer: jsonPointer(path), detail: message }));
-    return { ok: false, problems, warnings: [] };
-  }
-  const { data: contents } = parsed;
+export function checkContents(given: unknown, { relayId, platform }: { relayId: string; platform?: Company['platform'] }) {
+  const refused = (problems: Issue[], warnings: Issue[] = []) => ({ ok: false as const, problems, warnings });
+  const { data: contents, error } = contentsSchema.safeParse(given);
+  if (error) return refused(issuesOf(error));
   const { text, actions, problems } = compileContents(contents);
-  if (new TextEncoder().encode(text).length > mostBytes)
-    return { ok: false, problems: [{ pointer: '', detail: `must have at most ${mostBytes / 1024} KiB` }], warnings: [] };
+  if (Buffer.byteLength(text) > mostBytes) return refused([{ pointer: '', detail: `must have at most ${mostBytes / 1024} KiB` }]);
   const mark = markBesides(text);
-  const elements = actions.map((action) => elementOf(action, { relayId, mark, write: ({ name }) => `\${${name}}` }));
+  const elements = actions.map((action) => elementOf(action, relayId, mark, ({ name }) => `\${${name}}`));
   const unread = [broken, ...actions.flatMap(({ references }) => references.map(({ name }) => name))];
   const read = readMarked(elements, { unfilled: [], unread }, mark);
-  const unable = read.ok ? warningsOfKind(platform, read.actions) : [];
-  const wrong = [...(read.ok ? [] : read.problems), ...read.mistakes, ...unable].map(inContents);
-  const all = [...problems, ...wrong];
-  const warnings = [
-    ...(read.ok ? read.warnings.map(inContents) : []),
-    ...unusedVariables(contents, actions),
-    ...actions.flatMap(oddities),
-  ].filter(({ pointer }) => !all.some((problem) => problem.pointer === pointer));
-  return all.length > 0 ? { ok: false, problems: all, warnings } : { ok: true, contents, warnings };
+  const wrong = read.ok ? [...read.mistakes, ...warningsOfKind(platform, read.actions)] : [...read.problems, ...read.mistakes];
+  const all = [...problems, ...wrong.map(inContents)];
+  const odd = [...(read.ok ? read.warnings.map(inContents) : []), ...oddities(contents, actions)];
+  const warnings = odd.filter(({ pointer }) => !all.some((problem) => problem.pointer === pointer));
+  return all.length > 0 ? refused(all, warnings) : { ok: true as const, contents, warnings };
 }
 
 /** Returns the groups and the ticket fields that the actions name. Leaves out names that depend on the event. */
@@ -82,35 +64,28 @@ export function namedIn({ actions }: Contents): { groups: string[]; fields: stri
   return { groups: known([...texts('groupId'), ...listed]), fields: known(texts('cfName')) };
 }
 
-export const inContents = ({ pointer, detail }: Issue): Issue => ({ pointer: pointer && `/actions${pointer}`, detail });
+export const inContents = <Found extends Issue>(found: Found): Found => ({
+  ...found,
+  pointer: found.pointer && `/actions${found.pointer}`,
+});
 
 /** Marks each `$` that could begin a reference, alone or together with the next text. */
 export const marked = (data: string, mark: string) => data.replaceAll(/\$(?=\{|$)/g, mark);
 
 /** @param write - returns the text that replaces a reference. @param mark - see `marked`. */
-export function elementOf(
-  { fields }: CompiledAction,
-  {
-    relayId,
-    mark,
-    write,
-  }: { relayId: string; mark: string; write: (reference: Reference, field: string, template: Template) => string },
-): Fields {
-  const own = { relayId, relayAccessToken: '' }; // the schema requires a token
-  return { ...own, ...Object.fromEntries(fields.map(([name, value]) => [name, textsOf(name, value)])) };
-
-  function textsOf(field: string, value: CompiledAction['fields'][number][1]): unknown {
-    if ('other' in value) return value.other;
-    return isList(value) ? value.map((template) => written(template, field)) : written(value, field);
-  }
-
-  function written(template: Template, field: string): string {
-    const texts = template.map((part) =>
-      typeof part === 'string' ? part.replaceAll('${', `${mark}{`) : write(part, field, template),
-    );
-    return texts.join('');
-  }
+export function elementOf({ fields }: CompiledAction, relayId: string, mark: string, write: Write): Fields {
+  const written = (template: Template, field: string) =>
+    template
+      .map((part) => (typeof part === 'string' ? part.replaceAll('${', `${mark}{`) : write(part, field, template)))
+      .join('');
+  const texts = fields.map(([name, value]) => {
+    if ('other' in value) return [name, value.other];
+    return [name, isList(value) ? value.map((template) => written(template, name)) : written(value, name)];
+  });
+  return { relayId, relayAccessToken: '', ...Object.fromEntries(texts) }; // the schema requires a token
 }
+
+type Write = (reference: Reference, field: string, template: Template) => string;
 
 export const isList = (value: Template | Template[]): value is Template[] => Array.isArray(value[0]);
 
@@ -125,7 +100,7 @@ function compile(contents: Contents): CompiledContents {
       problems.push({ pointer: `${at}/path`, detail: 'must be a path into the event, such as workorder.id or items[0].id' });
   }
   const actions = contents.actions.map((action, index) => compileAction(action, index, Object.keys(variables), problems));
-  return { contents, text: JSON.stringify(contents), actions, problems };
+  return { text: JSON.stringify(contents), actions, problems };
 }
 
 function compileAction(action: Fields, index: number, variables: readonly string[], problems: Issue[]): CompiledAction {
@@ -189,14 +164,14 @@ function expression(text: string, allowed: readonly Name[], pointer: string, pro
   return undefined;
 }
 
-function unusedVariables({ variables }: Contents, actions: readonly CompiledAction[]): Issue[] {
+function oddities({ variables }: Contents, actions: readonly CompiledAction[]): Issue[] {
   const used = new Set(actions.flatMap(({ references }) => references.map(({ name }) => name)));
-  const unused = Object.entries(variables).filter(([name, { missing }]) => !used.has(name) && missing !== 'refuse');
-  return unused.map(([name]) => ({ pointer: jsonPointer(['variables', name]), detail: 'is not used' }));
-}
-
-function oddities({ fields, if: condition }: CompiledAction, index: number): Issue[] {
-  const isMissing = condition?.names.has('incomingValue') && !fields.some(([name]) => name === 'incomingValue');
-  const detail = 'asks for incomingValue, which the action does not have';
-  return isMissing ? [{ pointer: `/actions/${index}/if`, detail }] : [];
+  const unused = Object.keys(variables).filter((name) => !used.has(name) && variables[name]?.missing !== 'refuse');
+  const asking = actions.flatMap(({ fields, if: condition }, index) => {
+    const isMissing = condition?.names.has('incomingValue') && !fields.some(([name]) => name === 'incomingValue');
+    return isMissing
+      ? [{ pointer: `/actions/${index}/if`, detail: 'asks for incomingValue, which the action does not have' }]
+      : [];
+  });
+  return [...unused.map((name) => ({ pointer: jsonPointer(['variables', name]), detail: 'is not used' })), ...asking];
 }

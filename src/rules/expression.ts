@@ -1,20 +1,18 @@
-/**
- * CEL expressions: `when` of a rule, and `if` of an action. An expression is parsed and checked when it is saved. Each evaluation is
- * limited in time and memory, because a company writes the expression and a stranger writes the event.
- */
+/** CEL expressions. Their time and memory are limited, because a company writes them, and a stranger writes the event. */
 
 import { createContext, Script } from 'node:vm';
 import { type CelInput, type CelResult, celEnv, celList, celMap, isCelError, parse, plan, unparse } from '@bufbuild/cel';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { ownProperty, pathText } from '../chain/condition.js';
 import { isObject } from '../chain/fields.js';
-import { cutShort } from '../chain/text.js';
+import { cutShort, type Parsed } from '../chain/text.js';
 import { maxExpression } from '../contract/rule-contents.js';
 import { beginEvaluation, functions, typeWord, wordOf } from './functions.js';
 
 export const allNames = ['event', 'assignment', 'incomingValue', 'now'] as const;
 export type Name = (typeof allNames)[number];
 type Path = (string | number)[];
+type NamedPath = { name: Name; path: Path };
 
 export interface Expression {
   text: string;
@@ -23,18 +21,8 @@ export interface Expression {
   eventPaths: Path[];
 }
 
-/** `at` is an offset in the text. */
-export type ParsedExpression = { ok: true; expression: Expression } | { ok: false; error: string; at?: number };
-
-export interface Values {
-  event?: unknown;
-  assignment?: unknown;
-  incomingValue?: string | undefined;
-  now?: Date;
-}
-
-/** `reason` names the values that decided: `event.status was "sent"`. */
-export type Evaluated = { ok: true; holds: boolean; reason: string } | { ok: false; error: string };
+type ParsedExpression = Parsed<{ expression: Expression }> & { at?: number };
+type Values = { event?: unknown; assignment?: unknown; incomingValue?: string | undefined; now?: Date };
 
 type Tree = ReturnType<typeof parse>;
 type Node = NonNullable<Tree['expr']>;
@@ -44,16 +32,16 @@ type Call = Extract<Node['exprKind'], { case: 'callExpr' }>['value'];
 interface Compiled extends Expression {
   tree: Tree;
   run: (values: Record<string, CelInput>) => CelResult;
-  paths: { name: Name; path: Path }[];
+  paths: NamedPath[];
   isCheap: boolean; // whether `run` takes less time than the setup of a time limit
 }
 
 class Mistake extends Error {
-  constructor(
-    message: string,
-    readonly at?: number,
-  ) {
+  readonly place: { at?: number };
+
+  constructor(message: string, at?: number) {
     super(message);
+    this.place = at === undefined ? {} : { at };
   }
 }
 
@@ -62,21 +50,18 @@ const limitMs = 50; // for one evaluation
 const maxBrackets = 30; // brackets that are open at the same time
 const maxNested = 2; // macros within macros
 
-/** @param allowed - the names that the expression may use. */
+/** @param allowed - the names that the expression may use. @returns `at`: the offset of the error in the text */
 export function parseExpression(text: string, allowed: readonly Name[] = allNames): ParsedExpression {
   const compiled = compile(text);
-  if (compiled instanceof Mistake) {
-    const { message, at } = compiled;
-    return { ok: false, error: message, ...(at !== undefined && { at }) };
-  }
+  if (compiled instanceof Mistake) return { ok: false, error: compiled.message, ...compiled.place };
   const other = [...compiled.names].find((name) => !allowed.includes(name));
   if (other === undefined) return { ok: true, expression: compiled };
-  const rule = `${other} cannot be used here, only ${allowed.join(', ')}`;
-  return { ok: false, error: rule, at: Math.max(0, text.search(new RegExp(`\\b${other}\\b`))) };
+  const error = `${other} cannot be used here, only ${allowed.join(', ')}`;
+  return { ok: false, error, at: Math.max(0, text.search(new RegExp(`\\b${other}\\b`))) };
 }
 
-/** Never throws. A hostile expression ends after 50 ms. */
-export function evaluateExpression(text: string, values: Values): Evaluated {
+/** Never throws. A hostile expression ends after 50 ms. @returns `reason`: the values that decided: `event.status was "sent"` */
+export function evaluateExpression(text: string, values: Values): Parsed<{ holds: boolean; reason: string }> {
   const compiled = compile(text);
   if (compiled instanceof Mistake) return { ok: false, error: compiled.message };
   const { names, paths } = compiled;
@@ -217,7 +202,7 @@ const isOneOf = (allowed: readonly string[], type: string) => type === 'dyn' || 
 
 /** Finds the types and names in an expression. A type is a name of CEL, or `dyn` if only an evaluation can find the type. */
 class Checked {
-  readonly paths: { name: Name; path: Path }[] = [];
+  readonly paths: NamedPath[] = [];
   isCheap = true;
 
   constructor(private readonly tree: Tree) {}
@@ -286,9 +271,8 @@ class Checked {
     const types = args.map(typeOf);
     const shown = name.replaceAll(/[_@]/g, '');
     const [one = 'dyn', other = 'dyn', last = 'dyn'] = types;
-    const isConstant = (inner: Node | undefined) => inner?.exprKind.case === 'constExpr';
-    const isList = args[1]?.exprKind.case === 'listExpr' && args[1].exprKind.value.elements.every(isConstant);
-    this.isCheap &&= name === '@in' ? isList : cheapCalls.includes(name) || (/^_[!=]=_$/.test(name) && args.some(isConstant));
+    const isList = args[1]?.exprKind.case === 'listExpr' && args[1].exprKind.value.elements.every(constantOf);
+    this.isCheap &&= name === '@in' ? isList : cheapCalls.includes(name) || (/^_[!=]=_$/.test(name) && args.some(constantOf));
     if (name === '_[_]') return 'dyn';
     if (name === '@not_strictly_false') return 'bool';
     const logical = ['_&&_', '_||_'].includes(name) ? types : name === '_?_:_' ? [one] : [];
@@ -297,38 +281,34 @@ class Checked {
       throw this.mistake(node, `${shown === '?:' ? '?' : shown} needs true or false, not ${typeWord(wrong)}`);
     if (logical.length > 1) return 'bool';
     if (name === '_?_:_') return other === last ? other : 'dyn';
-    if (['_==_', '_!=_'].includes(name) && !types.some((type) => ['dyn', 'null_type'].includes(type))) {
-      const isNumeric = types.every((type) => numbers.includes(type));
-      if (one !== other && !isNumeric)
-        throw this.mistake(node, `${shown} compares ${typeWord(one)} with ${typeWord(other)}, which are never equal`);
-    }
+    const isNumeric = types.every((type) => numbers.includes(type));
+    const areKnown = !types.some((type) => ['dyn', 'null_type'].includes(type));
+    if (['_==_', '_!=_'].includes(name) && areKnown && one !== other && !isNumeric)
+      throw this.mistake(node, `${shown} compares ${typeWord(one)} with ${typeWord(other)}, which are never equal`);
     const overloads = [...(environment.funcs.find(name) ?? [])].filter((one) => !one.target === !target);
     if (overloads.length === 0 || name.includes('bytes')) {
       const example = name === 'has' ? 'has(event.priority)' : 'event.items.exists(item, item.id == 1)';
       const isMacro = name === 'has' || macros.includes(name);
       throw this.mistake(node, isMacro ? `${name} is written like ${example}` : `${shown} is not a known function`);
     }
+    const fits = (param: { name: string }, place: number) => param.name === 'dyn' || isOneOf([param.name], types[place] ?? '');
     const fitting = overloads.filter(({ target, arguments: params }) => {
       const all = [...(target ? [target] : []), ...params];
-      return (
-        all.length === types.length &&
-        all.every((param, place) => isOneOf([param.name, ...(param.name === 'dyn' ? types : [])], types[place] ?? ''))
-      );
+      return all.length === types.length && all.every(fits);
     });
     if (fitting.length === 0)
       throw this.mistake(node, `${shown} does not work on ${types.map(typeWord).join(' and ') || 'nothing'}`);
     this.checkPattern(node, name, args[1]);
-    const results = new Set(fitting.map(({ result }) => result.name));
-    return results.size === 1 ? ([...results][0] ?? 'dyn') : 'dyn';
+    const [result = 'dyn', another] = new Set(fitting.map(({ result }) => result.name));
+    return another === undefined ? result : 'dyn';
   }
 
   /** Tries a fixed pattern of `matches`, so that nobody can save an expression with a wrong pattern. */
   private checkPattern(node: Node, name: string, pattern: Node | undefined): void {
-    if (name !== 'matches' || pattern?.exprKind.case !== 'constExpr') return;
-    const { constantKind } = pattern.exprKind.value;
-    if (constantKind.case !== 'stringValue') return;
+    const constant = constantOf(pattern);
+    if (name !== 'matches' || constant?.case !== 'stringValue') return;
     const tried = environment.funcs.find('matches');
-    const result = tried ? limited(() => tried.call(0, '', [constantKind.value]) ?? null) : null;
+    const result = tried ? limited(() => tried.call(0, '', [constant.value]) ?? null) : null;
     if (isCelError(result)) throw this.mistake(node, `matches has a wrong pattern: ${result.message}`);
   }
 
@@ -339,7 +319,7 @@ class Checked {
   }
 
   /** The path that a node reads from `event`, `assignment`, `incomingValue` or `now`. Undefined if it reads no path. */
-  private pathOf(node: Node, scope: ReadonlyMap<string, string>): { name: Name; path: Path } | undefined {
+  private pathOf(node: Node, scope: ReadonlyMap<string, string>): NamedPath | undefined {
     const { case: kind, value } = node.exprKind;
     if (kind === 'identExpr') {
       const name = scope.has(value.name) ? undefined : allNames.find((name) => name === value.name);
@@ -351,7 +331,7 @@ class Checked {
     }
     if (kind !== 'callExpr' || value.function !== '_[_]') return undefined;
     const [operand, index] = value.args;
-    const constant = index?.exprKind.case === 'constExpr' ? index.exprKind.value.constantKind : undefined;
+    const constant = constantOf(index);
     const before = operand && constant && this.pathOf(operand, scope);
     if (!before || (constant.case !== 'stringValue' && constant.case !== 'int64Value')) return undefined;
     return { ...before, path: [...before.path, constant.case === 'int64Value' ? Number(constant.value) : constant.value] };
@@ -359,6 +339,7 @@ class Checked {
 }
 
 const testsPresence = ({ exprKind }: Node) => exprKind.case === 'selectExpr' && exprKind.value.testOnly;
+const constantOf = (node?: Node) => (node?.exprKind.case === 'constExpr' ? node.exprKind.value.constantKind : undefined);
 
 /** Says in plain words why an evaluation failed. */
 function explained({ tree, paths }: Compiled, { message, exprId }: { message: string; exprId: bigint | undefined }): string {
@@ -385,11 +366,7 @@ function explained({ tree, paths }: Compiled, { message, exprId }: { message: st
 function nodeOf(from: unknown, id: bigint): Node | undefined {
   if (typeof from !== 'object' || from === null) return undefined;
   if ('exprKind' in from && 'id' in from && from.id === id) return from as Node;
-  for (const inner of Object.values(from)) {
-    const found = nodeOf(inner, id);
-    if (found) return found;
-  }
-  return undefined;
+  return Object.values(from).reduce<Node | undefined>((found, inner) => found ?? nodeOf(inner, id), undefined);
 }
 
 const mostShown = 4; // the maximum number of values in a reason

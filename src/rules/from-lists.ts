@@ -1,5 +1,6 @@
 /** Makes the contents of a rule from past requests with lists of actions. Values that vary between the requests become variables. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { type Fields, fixedFields } from '../chain/fields.js';
 import { variables as knownVariables } from '../chain/variables.js';
 import { type Contents, maxVariables } from '../contract/rule-contents.js';
@@ -8,7 +9,6 @@ import { withoutReferences } from './references.js';
 /** The place of a text in a list of actions. `item`: the place in a list, such as `emails`. */
 type Place = { index: number; field: string; item?: number };
 
-const ofAssignment = 'platformAssignmentId';
 const mostReferences = 50; // the maximum number of references to known variables in one text
 
 /**
@@ -23,12 +23,11 @@ export function contentsFromLists(requests: readonly (readonly Fields[])[]) {
   const written = new Map<string, string>();
   // Begins with the assignments and short texts, because longer texts often contain these values.
   const places = first.flatMap(placesOf).map((place) => ({ place, texts: alike.map((request) => textAt(request, place)) }));
+  const isVariable = ({ field }: Place) => field === 'platformAssignmentId';
   const order = ({ place, texts }: (typeof places)[number]) =>
-    place.field === ofAssignment ? 0 : Math.max(...texts.map(({ length }) => length));
-  for (const { place, texts } of places.toSorted((one, other) => order(one) - order(other))) {
-    const isVariable = place.field === ofAssignment;
-    written.set(keyOf(place), isVariable ? found.reference(texts) : template(texts, found));
-  }
+    isVariable(place) ? 0 : Math.max(...texts.map(({ length }) => length));
+  for (const { place, texts } of places.toSorted((one, other) => order(one) - order(other)))
+    written.set(keyOf(place), isVariable(place) ? found.reference(texts) : template(texts, found));
   const textOf = (place: Place, otherwise: unknown) => written.get(keyOf(place)) ?? otherwise;
   const actions = first.map((element, index) =>
     Object.fromEntries(
@@ -79,16 +78,14 @@ class Variables {
   readonly values = new Map<string, string[]>();
 
   settings(): Contents['variables'] {
-    const setting = (name: string, values: string[]) =>
-      values.some((value) => value.trim() === '')
-        ? ({ path: name, missing: 'default', default: '' } as const)
-        : ({ path: name, missing: 'hold' } as const);
-    return Object.fromEntries([...this.values].map(([name, values]) => [name, setting(name, values)]));
+    const blank = { missing: 'default', default: '' } as const;
+    const missing = (values: string[]) => (values.some((value) => value.trim() === '') ? blank : { missing: 'hold' as const });
+    return Object.fromEntries(Array.from(this.values, ([name, values]) => [name, { path: name, ...missing(values) }]));
   }
 
   /** Refers to the variable with these values, or to a new variable. */
   reference(values: readonly string[]): string {
-    const known = [...this.values].find(([, other]) => isSame(values, other))?.[0];
+    const known = [...this.values].find(([, other]) => isDeepStrictEqual(values, other))?.[0];
     if (known === undefined && this.values.size >= maxVariables) return withoutReferences(values[0] ?? '');
     const name = known ?? this.#nameFor(values);
     this.values.set(name, [...values]);
@@ -99,8 +96,8 @@ class Variables {
   in(texts: readonly string[]): { name: string; before: string[]; after: string[] } | undefined {
     for (const [name, values] of this.values) {
       const valueIn = (request: number) => values[request] ?? '';
-      if (!texts.every((text, request) => wordsAt(text, valueIn(request)) >= 0)) continue;
       const places = texts.map((text, request) => wordsAt(text, valueIn(request)));
+      if (places.includes(-1)) continue;
       const before = texts.map((text, request) => text.slice(0, places[request]));
       const after = texts.map((text, request) => text.slice((places[request] ?? 0) + valueIn(request).length));
       return { name, before, after };
@@ -111,21 +108,15 @@ class Variables {
   /** Returns the name of a known variable whose sample has the same form as the values. Otherwise `value_1` and so on. */
   #nameFor(values: readonly string[]): string {
     const form = values.map(formOf).reduce((one, other) => (one === other ? one : undefined));
-    const known = knownVariables.find(({ name, sample }) => {
-      return /^\w+$/.test(name) && !this.values.has(name) && form !== undefined && formOf(sample) === form;
-    });
-    for (let number = 1; ; number += 1) if (known || !this.values.has(`value_${number}`)) return known?.name ?? `value_${number}`;
+    const isFree = (name: string) => /^\w+$/.test(name) && !this.values.has(name);
+    const known = form && knownVariables.find(({ name, sample }) => isFree(name) && formOf(sample) === form);
+    for (let number = 1; ; number += 1) if (known || isFree(`value_${number}`)) return known?.name ?? `value_${number}`;
   }
 }
 
-function formOf(text: string): 'number' | 'email' | 'state' | 'time' | undefined {
-  if (/^\d+$/.test(text)) return 'number';
-  if (/^[^\s@]+@[^\s@]+$/.test(text)) return 'email';
-  if (/^[A-Z]{2}$/.test(text)) return 'state';
-  return /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-][\d:]+)$/.test(text) ? 'time' : undefined;
-}
-
-const isSame = (one: readonly string[], other: readonly string[]) => one.every((text, place) => text === other[place]);
+/** A number, an e-mail address, a state, or a time. */
+const forms = [/^\d+$/, /^[^\s@]+@[^\s@]+$/, /^[A-Z]{2}$/, /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-][\d:]+)$/];
+const formOf = (text: string) => forms.find((form) => form.test(text));
 
 /** Matches a word or number (with marks inside, such as an address or a time), white space, or one other character. */
 const token = /[\p{L}\p{M}\p{N}_$](?:[\p{L}\p{M}\p{N}_$@.:+/-]*[\p{L}\p{M}\p{N}_$])?|\s+|./gsu;

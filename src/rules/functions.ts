@@ -1,7 +1,4 @@
-/**
- * The functions that the relay adds to CEL or replaces, for numbers of different types, for texts and for times. Functions that
- * cannot be interrupted have limits of time and memory. The functions for times do not depend on the machine's time zone.
- */
+/** Functions for CEL. Those that nothing can interrupt have limits. Those for times do not depend on the zone of the machine. */
 
 import { type CelFunc, CelScalar, type CelValue, celFunc, celMethod, celType, objectType } from '@bufbuild/cel';
 import { strings } from '@bufbuild/cel/ext';
@@ -17,17 +14,6 @@ let joined = 0;
 
 export function beginEvaluation(): void {
   joined = 0;
-}
-
-function join(one: string, other: string): string {
-  joined += one.length + other.length;
-  if (joined > mostJoined) throw new Error('makes texts that are too long');
-  return one + other;
-}
-
-function contains(text: string, part: string): boolean {
-  if (text.length * part.length > mostCompared) throw new Error('compares texts that are too long');
-  return text.includes(part);
 }
 
 /** Counts characters as CEL does: a surrogate pair counts as one character. */
@@ -80,13 +66,18 @@ export const functions: CelFunc[] = [
   ...mixed,
   ...times,
   ...strings.filter(({ name }) => ['lowerAscii', 'upperAscii', 'trim'].includes(name)),
-  celFunc('_+_', [STRING, STRING], STRING, join),
+  celFunc('_+_', [STRING, STRING], STRING, (one, other) => {
+    joined += one.length + other.length;
+    if (joined > mostJoined) throw new Error('makes texts that are too long');
+    return one + other;
+  }),
   celFunc('size', [STRING], INT, sizeOf),
   celMethod('size', STRING, [], INT, function () {
     return sizeOf(this);
   }),
   celMethod('contains', STRING, [STRING], BOOL, function (part) {
-    return contains(this, part);
+    if (this.length * part.length > mostCompared) throw new Error('compares texts that are too long');
+    return this.includes(part);
   }),
   celFunc('int', [STRING], INT, (text) => BigInt(numberIn(text, /^-?\d{1,18}$/, 'whole number'))),
   celFunc('double', [STRING], DOUBLE, (text) => Number(numberIn(text, /^-?\d{1,300}(\.\d{1,300})?(e[+-]?\d{1,3})?$/i, 'number'))),

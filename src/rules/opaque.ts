@@ -2,15 +2,11 @@
 
 import type { ChainAction } from '../chain/chain.js';
 import { asksIncomingValue, type Condition, evaluateCondition, type Opaque, type Verdict } from '../chain/condition.js';
-import type { Facts } from '../chain/forecast.js';
+import type { Fields } from '../chain/fields.js';
 import { cutShort, type Parsed } from '../chain/text.js';
 import { evaluateExpression, parseExpression } from './expression.js';
 
-interface Subjects {
-  assignment?: Record<string, unknown> | undefined;
-  incomingValue?: string | undefined;
-  now: Date;
-}
+type Values = { assignment: Fields | undefined; incomingValue?: string | undefined; now: Date };
 
 /** The parts of a condition. The condition of an action from a list has only one part. */
 export const partsOf = (condition: Condition): Opaque => condition.opaque ?? { condition };
@@ -23,26 +19,18 @@ export function asksAssignment({ condition, if: expression }: Opaque): boolean {
 }
 
 /** Stops at the first part that does not hold. @returns an error if the expression cannot be evaluated with this data. */
-export function evaluateParts(
-  { condition, if: expression }: Opaque,
-  { assignment, incomingValue, now }: Subjects,
-): Parsed<{ verdict: Verdict }> {
-  const subject = condition && asksIncomingValue(condition) ? { incomingValue } : assignment;
+export function evaluateParts({ condition, if: expression }: Opaque, values: Values): Parsed<{ verdict: Verdict }> {
+  const subject = condition && asksIncomingValue(condition) ? values : values.assignment;
   const verdict = condition ? evaluateCondition(condition, subject) : { holds: true, reason: '', missing: false };
   if (!verdict.holds || !expression) return { ok: true, verdict };
-  const { text, event } = expression;
-  const seen = evaluateExpression(text, { event, assignment, incomingValue, now });
+  const seen = evaluateExpression(expression.text, { ...values, event: expression.event });
   if (!seen.ok) return { ok: false, error: `if cannot be evaluated: ${cutShort(seen.error, 500)}` };
-  const { holds, reason } = seen;
-  return { ok: true, verdict: { ...verdict, holds, reason: [verdict.reason, reason].filter(Boolean).join('; ') } };
+  const reason = [verdict.reason, seen.reason].filter(Boolean).join('; ');
+  return { ok: true, verdict: { ...verdict, holds: seen.holds, reason } };
 }
 
 /** The result of the action's condition for a forecast. */
-export function forecastCondition(
-  { condition, incomingValue }: Pick<ChainAction, 'condition' | 'incomingValue'>,
-  assignment: Record<string, unknown> | undefined,
-  now: Date,
-): Facts['condition'] {
+export function forecastCondition({ condition, incomingValue }: Partial<ChainAction>, assignment: Fields | undefined, now: Date) {
   const seen = condition && evaluateParts(partsOf(condition), { assignment, incomingValue, now });
   if (!seen) return undefined;
   return seen.ok ? { holds: seen.verdict.holds, reason: seen.verdict.reason } : { error: seen.error, retryable: false };

@@ -5,6 +5,7 @@ import { propertyOf } from '../chain/condition.js';
 import type { Fields } from '../chain/fields.js';
 import { opaqueCondition, valueIn, valueText } from '../chain/late.js';
 import { type Issue, jsonPointer, markBesides, mostBytes, readMarked } from '../chain/request.js';
+import { jsonBytes } from '../chain/text.js';
 import type { Contents } from '../contract/rule-contents.js';
 import { type CompiledAction, compileContents, elementOf, inContents, isList, marked } from './contents.js';
 import { evaluateExpression, eventParts } from './expression.js';
@@ -30,8 +31,8 @@ export function renderEvent(contents: Contents, relayId: string, event: Record<s
   const { variables, missing } = variablesIn(contents, event);
   if (missing.length > 0) return { kind: 'refused', problems: missing };
   const values = new Map(Object.entries(variables));
-  for (const { name, from, path } of compiled.flatMap(({ references }) => references))
-    if (from === 'event') values.set(name, valueAt(event, path));
+  const named = compiled.flatMap(({ references }) => references);
+  for (const { name, from, path } of named) if (from === 'event') values.set(name, valueAt(event, path));
 
   const mark = markBesides(text, ...[...values.values()].map((value = '') => value));
   let room = mostBytes; // the limit of all inserted values together, in UTF-16 units
@@ -41,17 +42,16 @@ export function renderEvent(contents: Contents, relayId: string, event: Record<s
     room -= value.length;
     return room < 0 ? '' : marked(value, mark);
   };
-  const elements = compiled.map((action) => compared(elementOf(action, { relayId, mark, write }), action));
-  if (room < 0 || bytesOf(elements) > mostBytes)
+  const elements = compiled.map((action) => compared(elementOf(action, relayId, mark, write), action));
+  if (room < 0 || jsonBytes(elements) > mostBytes)
     return refused('/actions', `would be larger than ${mostBytes / 1024} KiB with the values of this event`);
-  const named = compiled.flatMap(({ references }) => references);
   const unread = named.filter(({ from }) => from === 'assignment').map(({ name }) => name);
   const unfilled = named.filter(({ name }) => !unread.includes(name) && values.get(name) === undefined).map(({ name }) => name);
   const read = readMarked(elements, { unfilled, unread }, mark);
   if (!read.ok) return { kind: 'refused', problems: read.problems.map(inContents) };
 
   const large = compiled.flatMap(({ if: condition }, index) =>
-    condition && bytesOf(eventParts(condition, event) ?? null) > mostFixed
+    condition && jsonBytes(eventParts(condition, event) ?? null) > mostFixed
       ? [{ pointer: `/actions/${index}/if`, detail: `reads more than ${mostFixed / 1024} KiB of this event` }]
       : [],
   );
@@ -72,7 +72,6 @@ export function assignmentOf({ variables, actions }: Contents, event: Record<str
 }
 
 const refused = (pointer: string, detail: string): Rendered => ({ kind: 'refused', problems: [{ pointer, detail }] });
-const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).length;
 
 /** @returns undefined also for a blank value. */
 function valueAt(event: Fields, path: string): string | undefined {
@@ -112,14 +111,12 @@ type Origin = { contents: Contents; event: Fields; values: Values };
 function madeFrom(action: ChainAction, of: CompiledAction, { contents, event, values }: Origin): ChainAction {
   const missing = of.references.filter(({ name, from }) => from !== 'assignment' && values.get(name) === undefined);
   const late = lateOf(of, values);
-  const expression = of.if && { text: of.if.text, event: eventParts(of.if, event) };
-  const { condition: plain } = action;
+  const { condition: plain, invalidData } = action;
   const condition = opaqueCondition({
     ...(plain && { condition: plain }),
-    ...(expression && { if: expression }),
+    ...(of.if && { if: { text: of.if.text, event: eventParts(of.if, event) } }),
     ...(late && { late: true }),
   });
-  const { invalidData } = action;
   const why = (mistakes: string) => [...missing.map((one) => whyMissing(one, contents)), mistakes].join('; ');
   // Without an assignment, the relay cannot evaluate the condition.
   const isUnknown = of.asksAssignment && action.assignmentId === undefined;
@@ -134,11 +131,10 @@ function madeFrom(action: ChainAction, of: CompiledAction, { contents, event, va
   };
 }
 
-function whyMissing({ name, from, path }: Reference, { variables }: Contents): string {
-  return from === 'variable'
+const whyMissing = ({ name, from, path }: Reference, { variables }: Contents) =>
+  from === 'variable'
     ? `the value ${name} is missing in the event: ${variables[name]?.path}`
     : `the event has no value at ${path}`;
-}
 
 /** The fields with `${assignment.path}`. The other values in these fields are already filled in. */
 function lateOf({ fields }: CompiledAction, values: Values): ChainAction['late'] {
@@ -154,9 +150,9 @@ function lateOf({ fields }: CompiledAction, values: Values): ChainAction['late']
 function lateText(template: Template, field: string, values: Values): LateText {
   const text: LateText = [''];
   for (const part of template) {
-    if (typeof part !== 'string' && part.from === 'assignment') text.push(part.path, '');
-    else
-      text.push(`${text.pop()}${typeof part === 'string' ? part : (given(part, field, template, values) ?? `\${${part.name}}`)}`);
+    if (typeof part === 'string') text.push(`${text.pop()}${part}`);
+    else if (part.from === 'assignment') text.push(part.path, '');
+    else text.push(`${text.pop()}${given(part, field, template, values) ?? `\${${part.name}}`}`);
   }
   return text;
 }

@@ -4,16 +4,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Actor } from '../contract/audit.js';
 import type { NewKey, Token, TokenPurpose } from '../contract/credential.js';
-import {
-  adminTokenSchema,
-  hashOf,
-  keySchema,
-  makeCredential,
-  makeId,
-  mostKeys,
-  tokenPurposes,
-  tokenSchema,
-} from '../contract/credential.js';
+import { adminTokenSchema, hashOf, keySchema, makeCredential, makeId, mostKeys, tokenSchema } from '../contract/credential.js';
 import { deleteNamed, recordChange, recordEvent } from './audit.js';
 import { type Database, exists, type Queries, Table } from './database.js';
 import { type HashWith, hashTables, type Pepper, PepperError } from './pepper.js';
@@ -52,20 +43,11 @@ const rememberedTokens = 20; // a rule keeps this many expired or revoked tokens
 
 export const tokensIn = (database: Database, settings: Settings, pepper: Pepper) => ({
   /** Refuses an empty list. Before every refusal, reads changes of other processes, so the duration reveals no reason. */
-  authenticate: async (
-    companyId: string,
-    credentials: readonly Credentials[],
-    purposes: readonly TokenPurpose[] = ['rule'],
-  ): Promise<Authentication> => {
+  authenticate: async (companyId: string, credentials: readonly Credentials[], purposes: readonly TokenPurpose[] = ['rule']) => {
     const first = authenticate(database, pepper, await settings.of(companyId), credentials, purposes);
     if (first.ok) return first;
     await settings.refresh();
     return authenticate(database, pepper, await settings.of(companyId), credentials, purposes);
-  },
-
-  /** Like `authenticate`, but for an event of one rule. Also accepts an event token of this rule. */
-  authenticateEvent(companyId: string, relayId: string, token: string): Promise<Authentication> {
-    return this.authenticate(companyId, [{ relayId, relayAccessToken: token }], tokenPurposes);
   },
 
   /** Recognizes texts that are tokens of the company, except event tokens. @param fresh - whether to read all changes first */
@@ -81,10 +63,7 @@ export const tokensIn = (database: Database, settings: Settings, pepper: Pepper)
     return tokensWithState.select(database, `${ofRule} ORDER BY seq DESC`, [companyId, relayId]);
   },
 
-  /**
-   * Creates a token. Older tokens of the same purpose expire after `graceSeconds`; null keeps their expiry.
-   * @returns undefined for an unknown rule
-   */
+  /** Older tokens of this purpose expire after `graceSeconds`; null keeps their expiry. @returns undefined: no such rule */
   rotate: (companyId: string, relayId: string, graceSeconds: number | null, actor: Actor, purpose: TokenPurpose = 'rule') =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, `rules WHERE ${ofRule} FOR UPDATE`, [companyId, relayId]))) return undefined;
@@ -93,7 +72,7 @@ export const tokensIn = (database: Database, settings: Settings, pepper: Pepper)
       const expire = `UPDATE tokens SET expires_at = ${end} WHERE ${ofRule} AND purpose = $4`;
       await queries.query(expire, [companyId, relayId, graceSeconds, purpose]);
       const relayAccessToken = makeCredential(purpose === 'event' ? 'rle_' : 'rlt_');
-      const tokenId = await addToken(queries, pepper, { companyId, relayId, relayAccessToken }, purpose);
+      const tokenId = await addToken(queries, pepper, { companyId, relayId, relayAccessToken, purpose });
       const forget = `DELETE FROM tokens WHERE token_id IN (SELECT token_id FROM tokens
         WHERE ${ofRule} AND purpose = $4 AND ${state} <> 'active' ORDER BY seq DESC OFFSET $3::int)`;
       await queries.query(forget, [companyId, relayId, rememberedTokens, purpose]);
@@ -175,12 +154,9 @@ function recognized(known: CompanySettings | undefined, pepper: Pepper, text: st
   });
 }
 
-export async function addToken(
-  queries: Queries,
-  pepper: Pepper,
-  { relayAccessToken, ...rule }: Credentials & { companyId: string },
-  purpose: TokenPurpose = 'rule',
-) {
+type NewToken = Credentials & { companyId: string; purpose?: TokenPurpose };
+
+export async function addToken(queries: Queries, pepper: Pepper, { relayAccessToken, purpose = 'rule', ...rule }: NewToken) {
   const tokenId = makeId();
   await tokens.insert(queries, { tokenId, purpose, ...rule, ...pepper.stored(relayAccessToken) });
   return tokenId;

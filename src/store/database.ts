@@ -91,10 +91,6 @@ export class Table<Noun extends z.ZodObject> {
     return read(queries, rowSchema, `SELECT ${this.columns} FROM ${this.name} WHERE ${where}`, parameters);
   }
 
-  async #read(queries: Queries, text: string, parameters: readonly Parameter[]): Promise<z.infer<Noun>[]> {
-    return (await read(queries, rowSchema, text, parameters)).map((row) => this.parse(queries, row));
-  }
-
   /** @throws DecryptionError */
   parse({ keyring }: Pick<Queries, 'keyring'>, row: StoredRow): z.infer<Noun> {
     return this.noun.parse(this.#decrypted(keyring, row));
@@ -144,8 +140,9 @@ export class Table<Noun extends z.ZodObject> {
   }
 
   /** @param statement - an INSERT, or an UPDATE of columns without encryption. @returns the written rows. */
-  write(queries: Queries, statement: string, parameters: readonly Parameter[]): Promise<z.infer<Noun>[]> {
-    return this.#read(queries, `${statement} RETURNING ${this.columns}`, parameters);
+  async write(queries: Queries, statement: string, parameters: readonly Parameter[]): Promise<z.infer<Noun>[]> {
+    const rows = await read(queries, rowSchema, `${statement} RETURNING ${this.columns}`, parameters);
+    return rows.map((row) => this.parse(queries, row));
   }
 
   /** @returns undefined if the row exists already. */

@@ -1,7 +1,4 @@
-/**
- * Copies of the events of rules with contents. This process collects new events in memory, and adds them to the database once a
- * second, so that no request waits for the database. A crash loses the copies of the last second, but no chain.
- */
+/** Copies of events. They reach the database once a second, so that no request waits. A crash loses one second of them. */
 
 import { hash } from 'node:crypto';
 import { z } from 'zod';
@@ -10,13 +7,11 @@ import { AwayError } from '../service/config.js';
 import { type Database, type PageRequest, type Parameter, type Queries, read, Table } from './database.js';
 
 const listed = new Table('events', eventSchema, 'eventId');
-const answeredEvent = storedEventSchema.omit({ body: true });
-const answered = new Table('events', answeredEvent, 'eventId');
+const answered = new Table('events', storedEventSchema.omit({ body: true }), 'eventId');
 /** The events with bodies. A worker thread can decrypt the rows of `lastRows` with `parse({ keyring }, row)`. */
 export const storedEvents = new Table('events', storedEventSchema, 'eventId');
 
 export type NewEvent = StoredEvent & { companyId: string };
-export type AnsweredEvent = z.infer<typeof answeredEvent>;
 
 const flushEveryMs = 1000;
 const purgeEveryMs = 3_600_000;
@@ -46,27 +41,17 @@ const purge = `DELETE FROM events WHERE ${ofRule} AND seq <= (
     OR received_at < now() - (SELECT days FROM ${rulesWithDays} WHERE ${ofRule}) * interval '1 day')`;
 
 /** Deletes the events of a rule that are too old or too many. */
-export async function purgeEvents(queries: Queries, companyId: string, relayId: string): Promise<void> {
-  await queries.query(purge, [companyId, relayId]);
-}
+export const purgeEvents = (queries: Queries, companyId: string, relayId: string) => queries.query(purge, [companyId, relayId]);
 
 /** The index needs a hash, because `dedupe` is encrypted. */
-const hashOfKey = (companyId: string, relayId: string, dedupe: string) =>
-  hash('sha256', JSON.stringify([companyId, relayId, dedupe]));
+const hashOfKey = ({ companyId, relayId, dedupe }: Pick<NewEvent, 'companyId' | 'relayId' | 'dedupe'>) =>
+  dedupe === undefined ? undefined : hash('sha256', JSON.stringify([companyId, relayId, dedupe]));
 
-export interface EventFilter {
-  outcome?: EventOutcome | undefined;
-  since?: string | undefined; // ISO 8601
-  until?: string | undefined;
-}
-
+/** Times in ISO 8601. */
+type Period = { since?: string; until?: string };
+type EventFilter = Period & { outcome?: EventOutcome };
 /** Chooses the last events of a rule, or the events with these ids. */
-export interface LastEvents {
-  limit?: number | undefined;
-  since?: string | undefined; // ISO 8601
-  until?: string | undefined;
-  ids?: readonly string[] | undefined;
-}
+type LastEvents = Period & { limit?: number; ids?: readonly string[] };
 const mostLast = 1000;
 
 export class Events {
@@ -130,10 +115,7 @@ export class Events {
   }
 
   async #write(events: readonly NewEvent[]): Promise<void> {
-    const rows = events.map((event) => {
-      const { companyId, relayId, dedupe } = event;
-      return { ...event, ...(dedupe !== undefined && { dedupeHash: hashOfKey(companyId, relayId, dedupe) }) };
-    });
+    const rows = events.map((event) => ({ ...event, dedupeHash: hashOfKey(event) }));
     try {
       await storedEvents.insertAll(this.database, rows, isKept);
     } catch (error) {
@@ -146,8 +128,7 @@ export class Events {
 
   #settle(written: readonly NewEvent[]): void {
     this.#unsettled.splice(0, written.length);
-    for (const event of written) {
-      const { companyId, relayId, bytes } = event;
+    for (const { companyId, relayId, bytes } of written) {
       this.#bytes -= bytes;
       const rule = JSON.stringify([companyId, relayId]);
       const grown = this.#grown.get(rule) ?? { companyId, relayId, events: 0, bytes: 0 };
@@ -158,10 +139,11 @@ export class Events {
   /** Purges a rule whose new events exceed a quarter of `keptOfRule`. Purges all rules at the first event, then once an hour. */
   async #purge(): Promise<void> {
     const isHourly = Date.now() > this.#purgeAt || (!this.#hasPurged && this.#grown.size > 0);
-    const isGrown = ({ events, bytes }: { events: number; bytes: number }) =>
-      events > keptOfRule.events / 4 || bytes > keptOfRule.bytes / 4;
     const old = isHourly ? await read(this.database, ruleRow, rulesWithOld) : [];
-    for (const { companyId, relayId } of [...old, ...[...this.#grown.values()].filter((rule) => isHourly || isGrown(rule))]) {
+    const grown = [...this.#grown.values()].filter(
+      ({ events, bytes }) => isHourly || events > keptOfRule.events / 4 || bytes > keptOfRule.bytes / 4,
+    );
+    for (const { companyId, relayId } of [...old, ...grown]) {
       await purgeEvents(this.database, companyId, relayId);
       this.#grown.delete(JSON.stringify([companyId, relayId]));
     }
@@ -171,25 +153,18 @@ export class Events {
   }
 
   /** Returns the newest events first. */
-  list = (companyId: string, relayId: string, request: PageRequest, filter?: EventFilter) =>
-    this.#page(listed, companyId, relayId, request, filter);
-
+  list = this.#pagesOf(listed);
   /** Like `list`, with the bodies. */
-  listWhole = (companyId: string, relayId: string, request: PageRequest, filter?: EventFilter) =>
-    this.#page(storedEvents, companyId, relayId, request, filter);
+  listWhole = this.#pagesOf(storedEvents);
 
-  async #page<Noun extends z.ZodObject>(
-    table: Table<Noun>,
-    companyId: string,
-    relayId: string,
-    request: PageRequest,
-    { outcome, since, until }: EventFilter = {},
-  ) {
-    await this.flush();
-    const where = `${ofRule} AND ($3::text IS NULL OR outcome = $3)
-      AND ($4::text IS NULL OR received_at >= $4::text::timestamptz) AND ($5::text IS NULL OR received_at < $5::text::timestamptz)`;
-    const parameters = [companyId, relayId, outcome ?? null, since ?? null, until ?? null];
-    return table.page(this.database, where, parameters, 'seq DESC', request);
+  #pagesOf<Noun extends z.ZodObject>(table: Table<Noun>) {
+    return async (companyId: string, relayId: string, request: PageRequest, { outcome, since, until }: EventFilter = {}) => {
+      await this.flush();
+      const where = `${ofRule} AND ($3::text IS NULL OR outcome = $3)
+        AND ($4::text IS NULL OR received_at >= $4::text::timestamptz) AND ($5::text IS NULL OR received_at < $5::text::timestamptz)`;
+      const parameters = [companyId, relayId, outcome ?? null, since ?? null, until ?? null];
+      return table.page(this.database, where, parameters, 'seq DESC', request);
+    };
   }
 
   async get(companyId: string, relayId: string, eventId: string): Promise<StoredEvent | undefined> {
@@ -210,7 +185,7 @@ export class Events {
   }
 
   /** Finds the rule's first not-applicable event with this key and body, even if the event is not in the database yet. */
-  async findAnswer(companyId: string, relayId: string, dedupe: string, hash: string): Promise<AnsweredEvent | undefined> {
+  async findAnswer(companyId: string, relayId: string, dedupe: string, hash: string) {
     const isAnswer = (event: NewEvent) =>
       event.outcome === 'not-applicable' &&
       event.hash === hash &&
@@ -219,7 +194,7 @@ export class Events {
       event.companyId === companyId;
     const waiting = this.#unsettled.find(isAnswer);
     const where = `${ofRule} AND dedupe_hash = $3 AND hash = $4 AND outcome = 'not-applicable' ORDER BY seq LIMIT 1`;
-    const key = hashOfKey(companyId, relayId, dedupe);
+    const key = hashOfKey({ companyId, relayId, dedupe }) ?? '';
     return (await answered.find(this.database, where, [companyId, relayId, key, hash])) ?? waiting;
   }
 

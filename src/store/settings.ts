@@ -12,7 +12,7 @@ import { type Rule, ruleSchema } from '../contract/rule.js';
 import { type Contents, contentsSchema } from '../contract/rule-contents.js';
 import type { EventDoor } from '../contract/rule-event.js';
 import { encrypted } from '../contract/secrets.js';
-import { type Database, read, rowSchema, type StoredRow, Table } from './database.js';
+import { type Database, read, rowSchema, Table } from './database.js';
 import { doors, usualDoor } from './doors.js';
 
 const withoutTimes = { createdAt: true, updatedAt: true } as const;
@@ -52,25 +52,16 @@ const usedVersions = `(SELECT json_agg(row_to_json(listed))
       WHERE company_id = settings_changes.company_id AND version IN (published, shadow)) AS listed)`;
 
 /** The contents of a version. Most processes never use the contents, so they are parsed only at the first use. */
-export class PublishedContents {
-  #contents: Contents | undefined;
-
-  constructor(
-    readonly seq: string,
-    readonly version: number,
-    readonly publishedAt: string,
-    private text: string,
-  ) {}
-
-  get contents(): Contents {
-    this.#contents ??= contentsSchema.parse(JSON.parse(this.text));
-    this.text = '';
-    return this.#contents;
-  }
+function publishedContents({ contents: text, ...version }: z.infer<typeof contentsRow>) {
+  let known: string | Contents = text;
+  return {
+    ...version,
+    get contents(): Contents {
+      if (typeof known === 'string') known = contentsSchema.parse(JSON.parse(known));
+      return known;
+    },
+  };
 }
-
-const publishedContents = ({ seq, version, publishedAt, contents }: z.infer<typeof contentsRow>) =>
-  new PublishedContents(seq, version, publishedAt, contents);
 
 const rows = z.array(rowSchema).default([]);
 const changeRow = z.object({
@@ -85,14 +76,20 @@ const changeRow = z.object({
 });
 type Change = z.infer<typeof changeRow>;
 
+type Published = ReturnType<typeof publishedContents>;
+type Used = { published?: Published; shadow?: Published };
+/** Finds a version by its `seq`. Throws an error if the version cannot be decrypted. */
+type Loaded = Map<string, () => Published>;
+
 export interface CompanySettings {
   company: Company;
   rules: ReadonlyMap<string, Rule & { door: EventDoor }>;
   /** The key is the `relayId`. */
-  contents: ReadonlyMap<string, { published?: PublishedContents; shadow?: PublishedContents }>;
+  contents: ReadonlyMap<string, Used>;
   tokens: readonly TokenHash[];
   pauses: readonly Pause[]; // current pauses
 }
+type Known = CompanySettings | { unreadable: unknown };
 
 const readEveryMs = 1000;
 const confirmEveryMs = 100; // the minimum time between two queries of `refresh`, for any number of callers
@@ -111,7 +108,7 @@ const select = `SELECT company_id AS "companyId", revision, ${list(companiesNow)
 
 export class Settings {
   /** `unreadable`: why the company's settings cannot be read. The other companies stay usable. */
-  readonly #companies = new Map<string, CompanySettings | { unreadable: unknown }>();
+  readonly #companies = new Map<string, Known>();
   #revision = 0;
   #readAt = Number.NEGATIVE_INFINITY; // the data were current at this time of the monotonic clock
   #begunAt = Number.NEGATIVE_INFINITY;
@@ -171,10 +168,8 @@ export class Settings {
   async #readChanges(): Promise<void> {
     const changes = await read(this.database, changeRow, select, [this.#revision]);
     const isRestored = changes.some(({ revision }) => revision <= this.#revision);
-    const contents = await this.#contentsOf(
-      changes,
-      isRestored ? [] : changes.map(({ companyId }) => this.#companies.get(companyId)),
-    );
+    const known = isRestored ? [] : changes.flatMap(({ companyId }) => this.#companies.get(companyId) ?? []);
+    const contents = await this.#contentsOf(changes, known);
     if (isRestored) this.#companies.clear();
     for (const change of changes) {
       const settings = this.#settingsOf(change, contents);
@@ -185,25 +180,21 @@ export class Settings {
   }
 
   /** Returns the contents of all versions in use. If this process does not know a version yet, reads its row from the database. */
-  async #contentsOf(changes: readonly Change[], known: readonly (CompanySettings | { unreadable: unknown } | undefined)[]) {
-    const contents = new Map<string, PublishedContents | StoredRow>();
-    for (const company of known)
-      if (company && 'contents' in company)
-        for (const { published, shadow } of company.contents.values())
-          for (const version of [published, shadow]) if (version) contents.set(version.seq, version);
+  async #contentsOf(changes: readonly Change[], known: readonly Known[]): Promise<Loaded> {
+    const contents: Loaded = new Map();
+    const used = known.flatMap((company) => ('contents' in company ? [...company.contents.values()] : []));
+    for (const version of used.flatMap(({ published, shadow }) => [published, shadow]))
+      if (version) contents.set(version.seq, () => version);
     const missing = changes.flatMap(({ versions }) => versions.map(({ seq }) => seq)).filter((seq) => !contents.has(seq));
     while (missing.length > 0) {
       const some = missing.splice(0, contentsAtOnce);
       const loaded = await contentsNow.selectRaw(this.database, 'seq = ANY ($1::text[]::bigint[])', [some]);
-      for (const row of loaded) contents.set(String(row.seq), row);
+      for (const row of loaded) contents.set(String(row.seq), () => publishedContents(contentsNow.parse(this.database, row)));
     }
     return contents;
   }
 
-  #settingsOf(
-    { companies, rules, tokens, pauses, doors: ofRules, versions }: Change,
-    loaded: ReadonlyMap<string, PublishedContents | StoredRow>,
-  ): CompanySettings | { unreadable: unknown } | undefined {
+  #settingsOf({ companies, rules, tokens, pauses, doors: ofRules, versions }: Change, loaded: Loaded): Known | undefined {
     const { database } = this;
     const [company] = companies;
     if (!company) return undefined;
@@ -211,17 +202,12 @@ export class Settings {
       const doorOf = new Map(ofRules.map((row) => doors.parse(database, row)).map(({ relayId, door }) => [relayId, door]));
       const known = rules.map((row) => rulesNow.parse(database, row));
       const rulesById = new Map(known.map((rule) => [rule.relayId, { ...rule, door: doorOf.get(rule.relayId) ?? usualDoor }]));
-      const contents = new Map<string, { published?: PublishedContents; shadow?: PublishedContents }>();
+      const contents = new Map<string, Used>();
       for (const { relayId, version, seq } of versions) {
-        const found = loaded.get(seq);
-        const rule = rulesById.get(relayId);
-        if (!found || !rule) continue;
-        const used = found instanceof PublishedContents ? found : publishedContents(contentsNow.parse(database, found));
-        contents.set(relayId, {
-          ...contents.get(relayId),
-          ...(rule.published === version && { published: used }),
-          ...(rule.shadow === version && { shadow: used }),
-        });
+        const found = loaded.get(seq)?.();
+        const { published, shadow } = rulesById.get(relayId) ?? {};
+        const used = { ...(published === version && { published: found }), ...(shadow === version && { shadow: found }) };
+        contents.set(relayId, { ...contents.get(relayId), ...used });
       }
       return {
         company: companiesNow.parse(database, company),

@@ -35,10 +35,7 @@ type AcceptedRequest = Pick<Chain, 'companyId' | 'actions' | 'traceparent'> & {
   warnings?: readonly Issue[];
   rule?: RanRule;
 };
-/**
- * `replayed` means that an earlier request had the same key and the same body. Then `chain` is the earlier chain. For an event, the
- * earlier chain may have run another version of the rule, so `first` has the rule and the warnings of the earlier chain.
- */
+/** `replayed`: `chain` is that of an earlier request with the same key and body. `first`: the rule and warnings of that event. */
 export type StartedChain = { chain: Chain; replayed: boolean; first?: { rule: RanRule; warnings: Issue[] } };
 
 /** The error detail if the start is not confirmed: the chain exists, does not exist, or may exist. */
@@ -167,10 +164,7 @@ async function earlierChain(client: Client, chain: Chain, found: FoundChain, has
   return { chain: { ...chain, receivedAt, actions }, replayed: true, first: { rule, warnings } };
 }
 
-/**
- * Finds the chain that an earlier event with the same key has started.
- * @throws Rejection idempotency-key-reused; Problem temporal-unavailable
- */
+/** The chain of an earlier event with this key. @throws Rejection idempotency-key-reused; Problem temporal-unavailable */
 export async function findChain(
   { client, retryBudgetSeconds, attentionWindowSeconds }: StartOptions,
   { companyId, rule, idempotencyKey, hash }: { companyId: string; rule: RanRule; idempotencyKey: string; hash: string },
@@ -183,19 +177,14 @@ export async function findChain(
 }
 
 /** The id also depends on the rules, so that a sender with tokens of other rules cannot use up the key. */
-export function keyedChainId(
-  { companyId, actions, rule }: Pick<AcceptedRequest, 'companyId' | 'actions' | 'rule'>,
-  key: string,
-): string {
+export function keyedChainId({ companyId, actions, rule }: Omit<AcceptedRequest, 'hash'>, key: string): string {
   // For an event, this is one text instead of a list, so an event and a list of actions never have the same id.
   const rules = rule?.relayId ?? [...new Set(actions.map(({ relayId }) => relayId))].sort();
   return hash('sha256', JSON.stringify([companyId, rules, key])).slice(0, 32);
 }
 
 /** Hashes the text of an event, not its actions, because two versions of a rule can make different actions from one event. */
-export function hashEvent(text: string): string {
-  return hash('sha256', text);
-}
+export const hashEvent = (text: string) => hash('sha256', text);
 
 /** Hashes a request without its tokens. The order of the fields does not change the hash. */
 export function hashRequest(elements: readonly Record<string, unknown>[]): string {

@@ -2,28 +2,14 @@
 
 import { isObject } from '../../chain/fields.js';
 import { acceptedSchema } from '../../contract/chain-resource.js';
-import {
-  type KeptBody,
-  needsConfirmation,
-  type ProposedAction,
-  rejectedListSchema,
-  wholeRejectedSchema,
-} from '../../contract/problem.js';
+import type { KeptBody, ProposedAction } from '../../contract/problem.js';
+import { needsConfirmation, rejectedListSchema, wholeRejectedSchema } from '../../contract/problem.js';
 import { notApplicableSchema } from '../../contract/rule-event.js';
 import { parseJson, path, Refused } from '../api.js';
 import { showAccepted } from '../chain-view.js';
 import { problemLines } from '../explain.js';
-import {
-  type Commands,
-  changesOf,
-  command,
-  readInput,
-  type Settings,
-  waitOption,
-  withChanges,
-  withParts,
-  yesOption,
-} from '../options.js';
+import type { Commands, Settings } from '../options.js';
+import { changesOf, command, readInput, waitOption, withChanges, withParts, yesOption } from '../options.js';
 import { UsageError } from '../terminal.js';
 import { fields } from '../text.js';
 

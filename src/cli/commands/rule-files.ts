@@ -1,7 +1,4 @@
-/**
- * `relay rules pull|push|test`: rules as YAML files. These commands load their libraries only when they run, because loading the
- * libraries would delay every other command.
- */
+/** `relay rules pull|push|test`. They load their libraries only when they run, because loading would delay other commands. */
 
 import type { Command } from '@commander-js/extra-typings';
 import { command, yesOption } from '../options.js';

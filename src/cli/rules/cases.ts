@@ -3,11 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
 import { type ChainAction, delayOf } from '../../chain/chain.js';
 import { type Facts, forecastOf } from '../../chain/forecast.js';
 import { lateQuestion, readValues } from '../../chain/late.js';
-import { withLate } from '../../chain/late-action.js';
+import { withLate } from '../../chain/mend.js';
 import { fieldsOf } from '../../chain/sent.js';
 import { counted } from '../../chain/text.js';
 import type { Contents } from '../../contract/rule-contents.js';
@@ -15,13 +14,10 @@ import type { RuleCase } from '../../contract/rule-file.js';
 import { asksAssignment, forecastCondition, partsOf } from '../../rules/opaque.js';
 import { type Rendered, renderEvent } from '../../rules/render.js';
 import { parseJson } from '../api.js';
-import type { RuleFile } from './file.js';
+import { anyObject, type RuleFile } from './file.js';
 
-export interface Difference {
-  what: string; // for example `action 1 sendEmails, subject`
-  expected: unknown;
-  got: unknown;
-}
+/** `what`: for example `action 1 sendEmails, subject`. */
+export type Difference = { what: string; expected: unknown; got: unknown };
 
 /** @returns the differences; an empty list if the case passes. */
 export function runCase({ path, relayId = '0', contents }: RuleFile & { contents: Contents }, one: RuleCase): Difference[] {
@@ -43,7 +39,7 @@ export function runCase({ path, relayId = '0', contents }: RuleFile & { contents
 function readEvent(path: string, event: RuleCase['event']): Record<string, unknown> | undefined {
   if (typeof event !== 'string') return event;
   try {
-    return z.record(z.string(), z.unknown()).safeParse(parseJson(readFileSync(join(dirname(path), event)))).data;
+    return anyObject.safeParse(parseJson(readFileSync(join(dirname(path), event)))).data;
   } catch {
     return undefined;
   }
@@ -58,9 +54,8 @@ function outcomeText(rendered: Rendered): string {
 function compare(action: ChainAction, expected: Record<string, unknown>, one: RuleCase): Difference[] {
   const { runs, needsAttention = false, ...fields } = expected;
   const { outcome, reason = '', filled } = play(action, one);
-  const different = (what: string, expected: unknown, got: unknown): Difference[] => [
-    { what: `action ${action.index} ${action.action}${what}`, expected, got },
-  ];
+  const name = `action ${action.index} ${action.action}`;
+  const different = (what: string, expected: unknown, got: unknown) => [{ what: `${name}${what}`, expected, got }];
   const got = reason === '' ? outcome : `${outcome}: ${reason}`;
   if (runs !== undefined && runs !== (outcome === 'runs')) return different('', runs ? 'runs' : 'does not run', got);
   const isHeld = outcome === 'needs-attention';

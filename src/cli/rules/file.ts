@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit, type YAMLMap } from 'yaml';
 import { z } from 'zod';
-import { type Issue, jsonPointer } from '../../chain/request.js';
+import { type Issue, issuesOf } from '../../chain/request.js';
 import { type Contents, contentsSchema } from '../../contract/rule-contents.js';
 import { caseSchema, type RuleCase, ruleFileSchema } from '../../contract/rule-file.js';
 import { checkContents } from '../../rules/contents.js';
@@ -47,15 +47,9 @@ export function readRuleFile(path: string): RuleFile {
   const { relayId, name, version, cases, ...contents } = values;
   const checked = checkContents(contents, { relayId: about?.relayId ?? '0' });
   const beside = casesBeside(path);
-  problems.push(...issues([...issuesOf(error), ...(checked.ok ? [] : checked.problems)]), ...beside.problems);
-  const warnings = checked.ok ? issues(checked.warnings) : [];
-  return {
-    ...file,
-    ...about,
-    contents: checked.ok ? checked.contents : undefined,
-    cases: [...(about?.cases ?? []), ...beside.cases],
-    warnings,
-  };
+  problems.push(...issues([...(error ? issuesOf(error) : []), ...(checked.ok ? [] : checked.problems)]), ...beside.problems);
+  const read = { ...file, ...about, cases: [...(about?.cases ?? []), ...beside.cases] };
+  return checked.ok ? { ...read, contents: checked.contents, warnings: issues(checked.warnings) } : read;
 }
 
 /** The cases in `<file>.cases.yaml`. */
@@ -64,11 +58,10 @@ function casesBeside(path: string): Pick<RuleFile, 'cases' | 'problems'> {
   if (!existsSync(beside)) return { cases: [], problems: [] };
   const { values, issues, problems } = readYaml(beside);
   const read = z.strictObject({ cases: z.array(caseSchema) }).safeParse(values);
-  return { cases: read.data?.cases ?? [], problems: problems.length > 0 ? problems : issues(issuesOf(read.error)) };
-}
-
-function issuesOf(error: z.ZodError | undefined): Issue[] {
-  return (error?.issues ?? []).map(({ path, message }) => ({ pointer: jsonPointer(path), detail: message }));
+  return {
+    cases: read.data?.cases ?? [],
+    problems: problems.length > 0 ? problems : read.error ? issues(issuesOf(read.error)) : [],
+  };
 }
 
 /** `issues` adds the file's name, line and column to each issue. */

@@ -27,10 +27,8 @@ export async function pull(session: Session, companyId: string, folder: string, 
     if (hasContents && file.name === rule.name && file.version === version) return session.print([`${target}: no change`]);
     const isThere = existsSync(target);
     if (isThere && !hasContents && !(await isPublished(rule, file)) && !(await mayOverwrite(target))) return;
-    writeFileSync(
-      target,
-      ruleText({ ...rule, version, contents }, `${session.api.address.url}/schemas/rule.json`, file?.document),
-    );
+    const text = ruleText({ ...rule, version, contents }, `${session.api.address.url}/schemas/rule.json`, file?.document);
+    writeFileSync(target, text);
     session.print([`${target}: ${isThere ? 'changed' : 'new'}`]);
   }
 

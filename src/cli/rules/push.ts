@@ -13,8 +13,7 @@ import type { Line } from '../text.js';
 import { type RuleFile, readRuleFiles } from './file.js';
 import { reportProblems } from './test.js';
 import { withAbout } from './text.js';
-import { askPublished, askTry, isSame, newEventsRunIt, ruleAt } from './versions.js';
-import { diffLines } from './view.js';
+import { askPublished, askTry, diffLines, isSame, newEventsRunIt, ruleAt } from './versions.js';
 
 type PushOptions = { draft?: true | undefined; note?: string | undefined; yes?: true | undefined };
 
@@ -25,13 +24,7 @@ export async function push(session: Session, companyId: string, target: string, 
   for (const { contents, ...file } of files) if (contents) await pushFile({ session, companyId, options, contents, file });
 }
 
-interface Push {
-  session: Session;
-  companyId: string;
-  options: PushOptions;
-  contents: Contents;
-  file: Omit<RuleFile, 'contents'>;
-}
+type Push = { session: Session; companyId: string; options: PushOptions; contents: Contents; file: Omit<RuleFile, 'contents'> };
 
 async function pushFile(push: Push): Promise<void> {
   const { session, companyId, options, contents, file } = push;
@@ -47,12 +40,9 @@ async function pushFile(push: Push): Promise<void> {
     return keepVersion(file, published.version);
   }
   if (published && file.version !== undefined && file.version < published.version) {
-    const seeChanges = `npx relay rules diff ${companyId} ${relayId} ${file.version} ${published.version}`;
-    return overtaken(
-      push,
-      published,
-      `To see what changed: ${seeChanges}. To publish the file nevertheless, write version: ${published.version} into it.`,
-    );
+    const seeChanges = `To see what changed: npx relay rules diff ${companyId} ${relayId} ${file.version} ${published.version}.`;
+    const orPublish = `To publish the file nevertheless, write version: ${published.version} into it.`;
+    return overtaken(push, published, `${seeChanges} ${orPublish}`);
   }
   session.print([`${file.path}: ${published ? `differences to version ${published.version}` : 'the first version'}`]);
   if (published) session.print(diffLines(diffContents(published.contents, contents)));
@@ -79,15 +69,14 @@ async function create({ session, companyId, file }: Push, name: string): Promise
 /** @param revision - the revision of the draft that the person saw. @param seen - the published version that the person saw. */
 async function save(push: Push, relayId: string, revision: number, seen: number | undefined): Promise<void> {
   const { session, companyId, options, contents, file } = push;
-  const { api } = session;
   const target = ruleAt(companyId, relayId);
   const nextStep = () => runAgain;
-  const saved = await api.ask('PUT', `${target}/draft`, draftResponse, { body: { revision, contents }, nextStep });
+  const saved = await session.api.ask('PUT', `${target}/draft`, draftResponse, { body: { revision, contents }, nextStep });
   if (options.draft) return session.print([`The draft of rule ${relayId} is saved.`]);
   const published = await askPublished(session, companyId, relayId);
   if (published && published.version !== seen) return overtaken(push, published, runAgain);
   const body = { revision: saved.body.revision, note: options.note };
-  const { version } = (await api.ask('POST', `${target}/publish`, versionSchema, { body, nextStep })).body;
+  const { version } = (await session.api.ask('POST', `${target}/publish`, versionSchema, { body, nextStep })).body;
   session.print([`Version ${version} of rule ${relayId} is published.`]);
   keepVersion({ ...file, relayId }, version);
 }

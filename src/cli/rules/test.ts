@@ -40,9 +40,11 @@ function runCases(session: Session, { contents, ...file }: RuleFile): boolean[] 
   });
 }
 
-function differenceLines({ what, expected, got }: Difference): Line[] {
-  return [`        ${what}`, ...valueLines('expected', expected), ...valueLines('got', got)];
-}
+const differenceLines = ({ what, expected, got }: Difference): Line[] => [
+  `        ${what}`,
+  ...valueLines('expected', expected),
+  ...valueLines('got', got),
+];
 
 function valueLines(label: string, value: unknown): Line[] {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '(nothing)');

@@ -30,10 +30,7 @@ export function ruleText({ contents, ...about }: WrittenRule, schemaUrl: string,
 }
 
 /** Writes the file again with another rule id or version, such as the id of a new rule. The contents stay unchanged. */
-export function withAbout(
-  { document, ...file }: Omit<RuleFile, 'contents'>,
-  { relayId = file.relayId, version = file.version },
-): string {
+export function withAbout({ document, ...file }: Omit<RuleFile, 'contents'>, { relayId = file.relayId, version = file.version }) {
   const contents = Object.fromEntries(contentsFields.map((field) => [field, document.get(field, true)]));
   return withFields(document.clone(), { relayId, name: file.name, version, ...contents });
 }

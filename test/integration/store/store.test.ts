@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Actor } from '../../../src/contract/audit.js';
 import type { Company } from '../../../src/contract/company.js';
+import { tokenPurposes } from '../../../src/contract/credential.js';
 import type { NewRule } from '../../../src/store/companies.js';
 import { type Database, type Queries, read } from '../../../src/store/database.js';
 import { createStore, type Store } from '../../../src/store/store.js';
@@ -303,7 +304,7 @@ for (const { name, open, skip } of testDatabases) {
           const [{ relayId, relayAccessToken: token }] = credentials;
           await counted.settings.refresh();
           asked.length = 0;
-          await counted.tokens.authenticateEvent(companyId, relayId, token);
+          await counted.tokens.authenticate(companyId, [{ relayId, relayAccessToken: token }], tokenPurposes);
           assert.equal(asked.length, relayId === '1' && token === relayAccessToken && companyId === 'queries' ? 0 : 1);
         }
       });
@@ -392,7 +393,8 @@ for (const { name, open, skip } of testDatabases) {
         const asList = (token: string) => store.tokens.authenticate('events', [{ relayId: '1', relayAccessToken: token }]);
         assert.deepEqual(await asList(second.relayAccessToken), { ok: false, refusals: ['wrong'] });
         assert.deepEqual(await asList(relayAccessToken), { ok: true, tokenIds: [tokenId] });
-        const asEvent = (relayId: string, token: string) => store.tokens.authenticateEvent('events', relayId, token);
+        const asEvent = (relayId: string, token: string) =>
+          store.tokens.authenticate('events', [{ relayId, relayAccessToken: token }], tokenPurposes);
         assert.deepEqual(await asEvent('1', relayAccessToken), { ok: true, tokenIds: [tokenId] });
         assert.deepEqual(await asEvent('1', second.relayAccessToken), { ok: true, tokenIds: [second.tokenId] });
         for (const [relayId, token, refusal] of [

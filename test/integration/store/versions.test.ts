@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { type Contents, keptVersions, mostContentsBytes, mostContentsOfCompany } from '../../../src/contract/rule-contents.js';
+import { type Contents, mostContentsOfCompany } from '../../../src/contract/rule-contents.js';
 import type { Database } from '../../../src/store/database.js';
 import { createStore, type Store } from '../../../src/store/store.js';
+import { keptVersions, mostContentsBytes } from '../../../src/store/versions.js';
 import { admin, newCompany, testDatabases } from '../../store/databases.js';
 
 const dana = { kind: 'key', keyId: 'k', name: 'dana', companyId: 'acme', role: 'author' } as const;

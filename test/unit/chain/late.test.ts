@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { Condition } from '../../../src/chain/condition.js';
 import { conditionText, mayAskAssignment } from '../../../src/chain/condition.js';
 import { joined, lateQuestion, opaqueCondition, readValues, unread, valueIn, valueText } from '../../../src/chain/late.js';
-import { withLate } from '../../../src/chain/late-action.js';
+import { withLate } from '../../../src/chain/mend.js';
 import { eventAction } from '../../chain/event-actions.js';
 
 const mail = { action: 'sendEmails', platformAssignmentId: '1', subject: 's', body: 'b', bodyHtml: 'h', emails: ['a@x.org'] };
