@@ -117,7 +117,7 @@ async function composing(): Promise<void> {
     await page.locator('h1:focus', { hasText: 'Write a rule' }).waitFor();
     await page.getByLabel('Name').focus();
     await page.keyboard.type('Find somebody');
-    await press(page, 'Create the rule and write it');
+    await press(page, 'Create the rule, then write its steps');
     await page.getByText('Add your first step').waitFor();
     await page.locator('h1').focus();
     await press(page, 'Send the assignment');
