@@ -99,7 +99,7 @@ or ask a manager of your company.</p><p><a href="/sign-in">Back</a></p>`,
     }),
     route.anyone('GET /sign-in/link/:link', 'openSignInLink', 'Open the link to sign in', {
       onPage: true,
-      description: 'This request signs nobody in. The page has a button for each company of the person.',
+      description: 'This request does not sign the person in yet. The page has one button for each company of the person.',
       answers: { 200: ['A page with a button.', 'text/html'], 401: ['The link is not valid in this browser.', 'text/html'] },
       problems: ['rate-limited'],
       async handle(c) {

@@ -68,7 +68,7 @@ function ofVariable(name: string): string[] {
   const written = `\${${cutShort(name, 80)}}`;
   const free =
     `${written} is free text: a quotation mark ends the value too early. The rest of the text may then become another field of the step. ` +
-    'Use an id, an e-mail address or a time, or let the platform write the text as a JSON string';
+    'Use an id, an e-mail address or a time instead, or let the platform escape the text for JSON';
   return [
     ...(sampleOf(name) === undefined ? [`${written} is a value that the relay does not know`] : []),
     ...(wordingOf(name) === 'free' ? [free] : []),

@@ -156,9 +156,9 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
       .map(({ index, field }) => `${fieldWords[field] ?? field} of step ${index + 1}`)
       .join(', ');
   const [texts, fixed] = [textsOf(false), textsOf(true)];
-  const also = [others.length > 0 && `the assignment of ${stepsText(others)}`, texts]
+  const also = [others.length > 0 && `the assignment of ${stepsText(others)}`, texts && `the assignment number in: ${texts}`]
     .filter(Boolean)
-    .join(', and the number in: ');
+    .join(', and ');
   const mend = async ({ isMeant, areAll }: Record<string, string>) => {
     isUnchanged.value = count === 0;
     if (count === 0) return;

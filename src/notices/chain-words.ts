@@ -80,7 +80,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
     ids: `Chain ${chainId}, step ${index + 1}, received ${shown(receivedAt)}`,
     operator: [
       ...(isRecovered ? [] : commands(kind, action, notice, context, facts)),
-      { label: 'The chain in the API (needs a token)', url: chainUrl(context.links.api, notice) },
+      { label: 'The chain in the API (you need a token)', url: chainUrl(context.links.api, notice) },
       ...(links.webUi ? [{ label: 'Temporal Web UI', url: links.webUi }] : []),
     ],
     facts: {
@@ -228,7 +228,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
         ? { label: `Open ${counted(actions, 'step')}`, url: causePage(api, companyId, cause.id) }
         : { label: `Open ${counted(count, 'chain')}`, url: `${api}/companies/${companyId}/chains?${query}` },
     ],
-    hint: `The link ${signIn}. There you can retry all steps at once.`,
+    hint: `The link ${signIn}. There you can retry all these steps at once.`,
     sections: {
       'What happens next': [
         ...(heldUntil ? [`If nobody decides, these steps fail, the first one at ${shown(heldUntil)}. ${behind}`] : []),
@@ -246,7 +246,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
     operator: [
       ...(few || kind === 'partly-failed' ? each : [all]),
       ...(isHeld ? taking : []),
-      { label: 'All chains in the API (needs a token)', url: `${api}/co/${companyId}/chains?${query}` },
+      { label: 'These chains in the API (you need a token)', url: `${api}/co/${companyId}/chains?${query}` },
     ],
     type: `${kind}.many`,
     facts: { causeId: isHeld ? cause.id : undefined, reason, since, count, actions, first },

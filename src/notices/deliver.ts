@@ -144,7 +144,7 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
   if (!isDelivered) {
     const why =
       open[0]?.error ??
-      'no contact could be reached: see the log for each contact, and set contacts (notify) of the company or RELAY_OPERATOR_EMAIL';
+      'no contact could be reached, and the log says why; check the contacts of the company (notify), or set RELAY_OPERATOR_EMAIL';
     const whom = entries.some(isTold) ? 'all contacts' : 'any contact';
     log.error({ workflowId: key, kind, open: open.length }, `a notice has not reached ${whom} yet`);
     const details: FailureDetails = { retryable: true, attempt };

@@ -54,7 +54,7 @@ export function weeklyWords(notice: WeeklyNotice, { companyName, links, timeZone
       `${counted(failed, 'chain')} failed.`,
       `${counted(nobody, 'chain')} reached no technician.`,
       `${counted(refused, 'request')} from senders with a rule ${refused === 1 ? 'was' : 'were'} refused.`,
-      quiet.length === 0 ? 'No rule misses events.' : `These rules miss events: ${quiet.join(', ')}.`,
+      quiet.length === 0 ? 'Every rule had its usual events.' : `No events, although the rule expects some: ${quiet.join(', ')}.`,
     ],
     links: [{ label: 'Open the console', url: `${links.api}/companies/${companyId}` }],
     sections: {

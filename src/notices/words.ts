@@ -155,7 +155,7 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
     ],
     toDo: [remedy],
     links: [{ label: 'Open the request', url: refusalPage(context.links.api, companyId, rejectedId) }],
-    hint: `${signInHint} There you can ${isSafe ? 'send the request again' : 'read the request, and correct it'}, or drop it.`,
+    hint: `${signInHint} There you can ${isSafe ? 'send the request again' : 'read and correct the request'}, or drop it.`,
     sections: {
       'How often you get this notice': [
         `At most once ${isQuota(reason) ? 'a day' : 'an hour'} for the same mistake. The console shows all requests that were kept.`,
@@ -165,7 +165,7 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
     operator: [
       command(isSafe ? 'resend' : 'show'),
       relay(`rejected list ${companyId}`, context),
-      { label: 'The request in the API (needs a token)', url: `${context.links.api}/co/${companyId}/rejected/${rejectedId}` },
+      { label: 'The request in the API (you need a token)', url: `${context.links.api}/co/${companyId}/rejected/${rejectedId}` },
     ],
   };
 }
@@ -195,7 +195,7 @@ function missingWords(notice: MissingPropertyNotice, { links, timeZone }: Notice
     hint: signInHint,
     sections: { 'How often you get this notice': ['Once a day for this rule and property.'] },
     ids: `Chain ${chainId}, step ${index + 1}`,
-    operator: [{ label: 'The chain in the API (needs a token)', url: chainUrl(links.api, notice) }],
+    operator: [{ label: 'The chain in the API (you need a token)', url: chainUrl(links.api, notice) }],
   };
 }
 

@@ -21,7 +21,10 @@ import { useRehearsal } from './use-rehearsal.js';
 
 type ComposerProps = { relayId: string; editing: Editing; actions: Actions; onPublished(): void };
 
-const wayWords = { event: 'Its whole event (recommended)', list: 'A list of steps that you paste into its webhook' };
+const wayWords = {
+  event: 'Its whole event (recommended)',
+  list: 'A list of steps, which you paste into the settings of its webhook',
+};
 
 export function Composer({ relayId, editing, actions, onPublished }: ComposerProps) {
   const { companyId } = useCompany();

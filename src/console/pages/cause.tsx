@@ -139,7 +139,9 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
                 }}
               />
             )}
-            {isTried && chainId && chainId !== shown && <Sample key={chainId} {...{ cause, isOpen, onBegin, onDone }} />}
+            {state && hasEnded(state) && isTried && chainId && chainId !== shown && (
+              <Sample key={chainId} {...{ cause, isOpen, onBegin, onDone }} />
+            )}
           </div>
         );
       }}

@@ -73,9 +73,17 @@ function OwnSettings({ company, at, onSaved }: SettingsProps) {
 const typed = { autocomplete: 'off' } as const;
 const checkFields = {
   assignmentId: { label: 'Assignment', hint: 'The number of an existing assignment, if you know one.', ...typed },
-  groups: { label: 'Groups', hint: 'Groups of technicians that must exist, separated by commas.', ...typed },
+  groups: {
+    label: 'Groups',
+    hint: 'The check says whether these groups of technicians exist. Separate them by commas.',
+    ...typed,
+  },
   ticketId: { label: 'Ticket', hint: 'The number of an existing ticket, if you know one. The relay reads the ticket.', ...typed },
-  fields: { label: 'Ticket fields', hint: 'Fields that the relay must be able to change, separated by commas.', ...typed },
+  fields: {
+    label: 'Ticket fields',
+    hint: 'The check says whether the relay can change these fields. Separate them by commas.',
+    ...typed,
+  },
 };
 
 function SettingsCheck({ at }: { at: string }) {

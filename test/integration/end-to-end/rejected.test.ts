@@ -171,7 +171,7 @@ describe('a request with tokens that were valid in the past', () => {
       const [mail] = await stack.mails(company.admin, 1);
       const { Text } = await stack.text(mail ?? assert.fail());
       const dead = reason !== 'rule-disabled';
-      const next = dead ? 'read the request, and correct it' : 'send the request again';
+      const next = dead ? 'read and correct the request' : 'send the request again';
       assert(Text.includes(`There you can ${next}, or drop it.`), Text);
       assert.equal(item.signature, 'not required');
       if (reason === 'rule-disabled') await problemOf(await key.resend(item.rejectedId), 409);

@@ -280,12 +280,12 @@ async function lookAround(): Promise<void> {
     await click(page, /^(Change|Edit)/);
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Assignment number').fill(assignment);
-    await dialog.getByText('Also change the number in: Note of step 1, Subject of step 2.').waitFor();
+    await dialog.getByText('Also change the assignment number in: Note of step 1, Subject of step 2.').waitFor();
     await dialog.getByText(`These texts still contain the old number ${missing}: To of step 2.`).waitFor();
     assert.deepEqual(await obstacles(page), []);
     await dialog.getByRole('button', { name: 'Save and retry' }).click();
     await company.action(chainId, 0, 'done');
-    await page.goto(`${home}/assignments/${missing}`);
+    await page.goto(`${stack.links.api}${home}/assignments/${missing}`);
     await page.getByRole('link', { name: `assignment ${assignment}` }).click();
     await page.getByText(`, Subject`, { exact: false }).first().waitFor();
     await company.steer(chainId, 'cancel');

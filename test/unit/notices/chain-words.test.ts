@@ -180,7 +180,7 @@ describe('the text of a notice', () => {
     assert.deepEqual(sectionsOf('needs-attention', { error: missing }, actions, { forOperator: true }).get('For operators'), [
       ...[edit, ...steer('retry'), ...steer('skip')],
       'In the Web UI: More Actions, Send a Signal. Choose the signal retry or skip, and enter [1] as input.',
-      `The chain in the API (needs a token): ${chainUrl}`,
+      `The chain in the API (you need a token): ${chainUrl}`,
       `Temporal Web UI: ${webUiUrl}`,
     ]);
     const outage = sectionsOf('needs-attention', {}, actions, { forOperator: true }).get('For operators') ?? [];

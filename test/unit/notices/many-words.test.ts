@@ -60,7 +60,7 @@ Fix the problem, then retry.
 
 Open 300 steps: http://127.0.0.1:8080/companies/acme/causes/c1
 
-The link opens the console, where you sign in. There you can retry all steps at once.
+The link opens the console, where you sign in. There you can retry all these steps at once.
 
 What happens next:
   If nobody decides, these steps fail, the first one at 2026-07-04 07:00:01 CDT. The steps that wait for them do not run.
@@ -85,7 +85,7 @@ Cause c1, company acme
           `  npx relay bulk retry acme --reason PlatformError --since ${since}`,
           '  npx relay causes take acme c1',
           '  npx relay causes silence acme c1 4h',
-          '  All chains in the API .needs a token.: http://127.0.0.1:8080/co/acme/chains.status=needs-attention&reason=PlatformError&since=2026-07-01T12%3A00%3A00.000Z',
+          '  These chains in the API .you need a token.: http://127.0.0.1:8080/co/acme/chains.status=needs-attention&reason=PlatformError&since=2026-07-01T12%3A00%3A00.000Z',
         ].join('\n'),
       ),
     );

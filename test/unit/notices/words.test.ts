@@ -55,7 +55,7 @@ describe('a notice about a refused request', () => {
       assert.equal(/[Ss]omebody else has/.test(text), dead);
       assert(!dead || !/resend|send it again|send the request again/.test(text), text);
       assert.doesNotMatch(text, /undefined/);
-      assert.doesNotMatch(renderNotice({ ...rejected, reason }, context).text, /npx|needs a token/);
+      assert.doesNotMatch(renderNotice({ ...rejected, reason }, context).text, /npx|need a token/);
     });
   }
 
