@@ -117,6 +117,10 @@ describe('readMend', () => {
       { index: 3, fields, by: 'ada', number: 2 },
     ],
     [[3, {}], { index: 3, fields: {} }],
+    [
+      { index: 3, fields, allActions: true, others: [{ index: 4, fields: { subject: 's' } }] },
+      { index: 3, fields, allActions: true, others: [{ index: 4, fields: { subject: 's' } }] },
+    ],
   ];
   for (const [argument, mend] of cases) it(`reads ${JSON.stringify(argument)}`, () => assert.deepEqual(readMend(argument), mend));
 
@@ -129,6 +133,9 @@ describe('readMend', () => {
     [3, [fields]],
     [-1, fields],
     [3, fields, {}, 1],
+    [3, fields, { allActions: true }],
+    [3, fields, { others: [{ index: 'x', fields }] }],
+    [3, fields, { others: [{ index: 4, fields: { cfValue: 'x'.repeat(300_000) } }] }],
     { index: 3 },
     { fields },
     [3, { cfValue: [[['deep']]] }],
