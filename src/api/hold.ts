@@ -218,7 +218,7 @@ function howItEnded(action: ActionResource, last: Steered | undefined, { timeZon
   if (state === 'needs-attention') return undefined;
   const now = hasEnded(state)
     ? sentence(`The step is ${words(state)}${reason ? `: ${reason}` : ''}`)
-    : 'The relay is still trying.';
+    : 'The step has not ended yet.';
   return `${last ? decided(last, timeZone) : 'The step needs no attention any more.'} ${now}`;
 }
 
@@ -296,7 +296,7 @@ function sendStanding(
     html`<p><strong>${stepTitle(action)}</strong></p>${!isOver && html`<p>${labelled(wrong)} ${remedy && labelled(remedy)}</p>`}
 ${!isOver && details.length > 0 && html`<details><summary>Details</summary><p>${details}</p></details>`}`;
   const about = company && chain && action && facts(company, chain, action);
-  const waiting = html`Your decision has had no effect within ${patienceMs / 1000} seconds. This page reloads automatically. If nothing changes, <a href="${c.req.path}">decide again</a>.`;
+  const waiting = html`After ${patienceMs / 1000} seconds, your decision has no effect yet. This page reloads automatically. If nothing changes, <a href="${c.req.path}">decide again</a>.`;
   const before = company && last && decided(last, company.timeZone);
   const said = isWaiting ? waiting : (problem ?? over ?? before);
   const decision = over === undefined && !isWaiting && decisionForm(standing.chain, standing.action, fix);
@@ -371,7 +371,7 @@ function fixForm({ assignmentId }: ActionResource, { names, fields, sameAssignme
   });
   const others = sameAssignment.length === 1 ? 'the other step' : `the ${sameAssignment.length} other steps`;
   const all = html`<p><label><input type="checkbox" name="allActions" checked>
-Also change the assignment number in ${others} of assignment ${assignmentId ?? ''} (only if you change nothing else here)</label></p>`;
+Also change the assignment number in ${others} of assignment ${assignmentId ?? ''} (works only if you change no other field)</label></p>`;
   return html`${form}<section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the step again.</p>
 ${inputs}${sameAssignment.length > 0 && all}
 <p><button class="second" name="decision" value="mend">Correct and retry</button></p></section></form>`;

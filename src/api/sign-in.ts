@@ -78,8 +78,9 @@ export function signInRoutes({ store, connectors, links, limits, log, openId }: 
   return [
     route.anyone('POST /sign-in/mail', 'mailSignIn', 'Ask for a mail with a link to sign in', {
       onPage: true,
-      description: 'A form with `email` and `to`. The answer is the same, whether the relay knows the address or not.',
-      answers: { 200: ['A page. It sets a cookie: the link works only in this browser.', 'text/html'] },
+      description:
+        'A form with `email` and `to` (the page to open after the sign-in). The answer is the same, whether the relay knows the address or not.',
+      answers: { 200: ['A page, and a cookie. The link in the mail works only with this cookie.', 'text/html'] },
       problems: ['invalid-body', 'not-found', 'foreign-page', 'rate-limited', 'body-too-large'],
       async handle(c) {
         assertOwnPage(c);
@@ -91,9 +92,9 @@ export function signInRoutes({ store, connectors, links, limits, log, openId }: 
         return sendForm(
           c,
           'Check your mail',
-          html`<p role="status">If ${data.email} belongs to a person in the relay, you get a mail with a link.</p>
+          html`<p role="status">If the relay knows ${data.email}, you get a mail with a link.</p>
 <p>Open the link in this browser within ten minutes. If no mail arrives, look in the spam folder,
-or ask a manager of your company.</p><p><a href="/sign-in">Back</a></p>`,
+or ask a manager of your company to add this address.</p><p><a href="/sign-in">Back</a></p>`,
         );
       },
     }),
@@ -173,8 +174,8 @@ or ask a manager of your company.</p><p><a href="/sign-in">Back</a></p>`,
 
 const unknown = (email?: string) =>
   email
-    ? `No company in the relay has the address ${email}. Ask a manager of your company to add it.`
-    : 'Your account has no verified e-mail address. Verify your address there, then sign in again.';
+    ? `No person in the relay has the address ${email}. Ask a manager of your company to add you.`
+    : 'Your account has no verified e-mail address. Verify the address in this account, then sign in again.';
 
 function refused(c: Context<Authenticated>, why: string, status: 401 | 403 | 502 = 401) {
   c.status(status);

@@ -41,7 +41,7 @@ const isOfOneAssignment = ({ fields: { platformAssignmentId: id } }: Written) =>
   typeof id === 'string' && id.trim() !== '' && !unsubstituted(id);
 const ofAssignment = ({ index }: Written): Issue => ({
   pointer: `/${index}/platformAssignmentId`,
-  detail: 'has the same assignment for every event. For the assignment of the event, use ${assignment_id}',
+  detail: 'is the same for every event. For the assignment of the event, use ${assignment_id}',
 });
 
 function ofOne({ index, fields, condition }: Written): Issue[] {
@@ -67,7 +67,7 @@ function ofOne({ index, fields, condition }: Written): Issue[] {
 function ofVariable(name: string): string[] {
   const written = `\${${cutShort(name, 80)}}`;
   const free =
-    `${written} is free text: a quotation mark ends the value too early. The rest of the text may then become another field of the step. ` +
+    `${written} is free text: a quotation mark in it ends the value too early. The rest may then become another field of the step. ` +
     'Use an id, an e-mail address or a time instead, or let the platform escape the text for JSON';
   return [
     ...(sampleOf(name) === undefined ? [`${written} is a value that the relay does not know`] : []),
@@ -86,11 +86,11 @@ function ofOrder(one: Written, all: readonly Written[]): Issue[] {
   const send = before.findLast((other) => isSend(other) && other.delay === delay);
   const hints: Issue[] = [];
   if (later.length > 0)
-    hints.push({ pointer: `/${index}`, detail: `runs before ${later.join(', ')}, although it stands later in the list` });
+    hints.push({ pointer: `/${index}`, detail: `is later in the list than ${later.join(', ')}, but runs earlier` });
   if (send && asksStatus(one))
     hints.push({
       pointer: `/${index}/actionCondition`,
-      detail: `sees the status immediately after action ${send.index} has sent the assignment. With a longer delay, people have time to accept it`,
+      detail: `sees the status immediately after action ${send.index} has sent the assignment. If the step waits longer, people have time to accept the assignment`,
     });
   return hints;
 }

@@ -39,7 +39,8 @@ const httpKinds: Readonly<Record<string, Kind>> = {
   'http none': http('without credentials'),
 };
 const simulated = { settings: {}, credentials: "A simulator on the relay's machine answers in place of the real system." };
-const removal = 'If you remove this, the relay deletes the settings and the credentials. Steps that need this system then fail.';
+const removal =
+  'If you choose Remove, the relay deletes the settings and the credentials. Steps that need this system then fail.';
 const addressHelp = "The relay uses this address in place of the vendor's address, for example for a test system.";
 const otherAddress: Setting = { label: 'Other address', help: addressHelp, optional: true };
 
@@ -71,7 +72,7 @@ export function Connection({ section, company, at, onSaved }: SettingsProps & { 
   const first = isSimulated ? `simulator ${place}` : known === 'http' ? `http ${auth.type}` : (known ?? '');
   const kinds: Readonly<Record<string, Kind>> = {
     '': { name: 'Not connected', credentials: first && removal, settings: {} },
-    ...(known === 'http' && { [first]: http(`with ${auth.type} (change it in “Edit the connections”)`) }),
+    ...(known === 'http' && { [first]: http(`with ${auth.type} (set in “Edit the connections”)`) }),
     ...httpKinds,
     ...(section === 'platform' ? platformKinds : ticketingKinds),
     ...Object.fromEntries(simulators.map(({ name }, n) => [`simulator ${n}`, { ...simulated, name: `${name} (simulator)` }])),

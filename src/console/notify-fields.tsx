@@ -4,9 +4,9 @@ import type { Notify } from './types.js';
 import { FormFields } from './ui/index.js';
 
 const linksWords =
-  'Put links for decisions (retry, skip) into messages to this webhook. Everybody who reads the messages can use the links.';
-const webhookWords = 'Notices also go to this address, for example of a chat.';
-const maskWords = ' The page hides its secret part as ***. Leave *** unchanged to keep this part.';
+  'Put links to retry or skip a step into notices to this webhook. Everybody who reads the notices can use the links.';
+const webhookWords = 'Notices also go to this address, for example to a chat.';
+const maskWords = ' The page shows *** for the secret part of the address. Leave *** unchanged to keep this part.';
 const ofRule = ' The contacts of the company get these notices too, even if this field is empty.';
 
 export function NotifyFields({ notify = {}, of }: { notify?: Notify | undefined; of: string }) {

@@ -24,9 +24,9 @@ const fields = {
 };
 
 const about =
-  'The relay still accepts events. Steps that need the paused system wait. After the pause, these steps run in order.';
+  'The relay still accepts events. Steps wait if they need the paused system. After the pause, these steps run in order.';
 const pausing = { title: 'Pause for planned downtime', verb: 'Pause', words: 'Paused', look: 'quiet', fields, about } as const;
-const overdue = 'Overdue steps of these chains run immediately, without the delays between them';
+const overdue = 'Overdue steps of these chains run immediately, without the delays between the steps';
 
 export function PauseButton() {
   const { companyId, refresh } = useCompany();

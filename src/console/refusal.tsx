@@ -66,7 +66,7 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
       <p class="row">
         {!isInvalid && (
           <Button class="main" aria-disabled={deed.busy} onClick={begin}>
-            {!body ? 'Send again' : isEvent ? 'Send the corrected event' : `Send the proposal (${ofAll})`}
+            {!body ? 'Send again' : isEvent ? 'Send the proposed event' : `Send the proposal (${ofAll})`}
           </Button>
         )}
         <Button {...{ class: isInvalid ? 'main' : '', onClick: () => (isEditing.value = true) }}>Edit and send…</Button>

@@ -182,7 +182,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
         </Check>
       )}
       {also && count > 1 && (
-        <p class="note wait">The relay does not change {also}. To change them too, edit only the assignment number.</p>
+        <p class="note wait">The relay does not change {also}. To change all of this, edit only the assignment number.</p>
       )}
       {fixed && <p class="note wait">{`These texts still contain the old number ${action.assignmentId}: ${fixed}.`}</p>}
       {isUnknown(action) && (

@@ -103,7 +103,7 @@ export const fieldHints: Record<string, string> = {
   incomingValue: 'A value from the event. The condition of this step can use it.',
   comment: 'Lists and notices show this note.',
   sendToGroups: 'Names or numbers, separated by commas. If this field is empty, the platform chooses the technicians.',
-  sendRadius: 'For example 25. The distance from the place of the assignment.',
+  sendRadius: 'How far technicians may be from the assignment, for example 25.',
   emails: 'The e-mail addresses of the recipients.',
   subject: '',
   body: '',
@@ -119,4 +119,4 @@ export const fieldHints: Record<string, string> = {
 export const reminderWords = 'If no technician is found, nobody gets a message. Add a reminder e-mail?';
 
 export const onFailureWords = { hold: 'let the next steps wait, until somebody decides', continue: 'run the next steps' };
-export const onUnknownWords = { resend: 'repeat the step, and mark it as a repeat', hold: 'wait until somebody decides' };
+export const onUnknownWords = { resend: 'repeat the step, and mark the repeat', hold: 'wait until somebody decides' };

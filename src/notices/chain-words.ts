@@ -17,7 +17,7 @@ import { forOperators, type Line, type Link, lineText, type NoticeContext, relay
 
 /** `many`: the words after the number of chains. `next`: the words below the reason. */
 const wordsOf: Record<NoticeKind, { headline: string; many: string; next?: string }> = {
-  'needs-attention': { headline: 'Needs attention', many: 'failed for the same reason: a decision is needed' },
+  'needs-attention': { headline: 'Needs attention', many: 'had a step that needs a decision, for the same reason' },
   failed: {
     headline: 'Failed',
     many: 'had a failed step, for the same reason',
@@ -101,7 +101,10 @@ function titleFor(kind: NoticeKind, action: ActionStatus): string {
 function recoveredWords({ state, reason, result }: ActionStatus): string[] {
   const note = result?.note ? [sentence(`Remark: ${result.note}`)] : [];
   if (state === 'done') return ['The relay tried again, and the step succeeded. The chain continues.', ...note];
-  return [`The relay tried again. The step is ${state}: ${sentence(reason ?? '')} The chain continues.`, ...note];
+  return [
+    `The relay tried again. The step is ${state.replaceAll('-', ' ')}: ${sentence(reason ?? '')} The chain continues.`,
+    ...note,
+  ];
 }
 
 /** Writes a notice about the current state of an action. @returns undefined if the state needs no notice. */
@@ -214,7 +217,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   const [assignmentId] = assignmentIds.length === 1 ? assignmentIds : [];
   const shared = first.length === actions ? { assignments: assignmentIds.length, assignmentId } : {};
   const { title } = causeFailure({ ...reason, message, reason: type, ...shared });
-  const differ = count > 1 ? ['The other chains have the same error. Only the numbers in the text differ.'] : [];
+  const differ = count > 1 ? ['The other chains have the same error, but its numbers, ids and addresses can differ.'] : [];
   const { wrong, details } = explained({ error: { ...reason, title, message, retryable: true } });
   return {
     headline: `${headline}: ${counted(count, 'chain')}, ${inSubject(type)}`,

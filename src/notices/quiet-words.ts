@@ -22,20 +22,20 @@ export function quietWords(notice: QuietNotice, context: NoticeContext): Words {
   const headline = `No event for ${spanText(silentSeconds)}`;
   const usual = usualEvery === undefined ? '' : `; usually one every ${spanText(usualEvery)} at this time`;
   const last = lastEvent ? `Last event: ${time(lastEvent)}` : 'No event has come since the rule was published.';
-  const within = expectWithin ? ' within the hours of its settings' : '';
+  const within = expectWithin ? ' during the hours in its settings' : '';
   return {
     ...{ headline, title: headline, links, hint },
     place: since === lastEvent ? [last] : [last, `Last change of the rule: ${time(since)}`],
     wrong: [
       `${headline}${usual}. Perhaps the sender has stopped, or sends to another address.`,
-      `The rule expects an event every ${spanText(expectEvery)}${within}. The time of pauses and of outages of the relay does not count.`,
+      `The rule expects an event every ${spanText(expectEvery)}${within}. Pauses, and outages of the relay, do not count.`,
     ],
     toDo: [
       'Check whether the webhook of the sender is still enabled, and whether its address and token are right.',
-      'If events come less often now, change how often the rule expects an event.',
+      'If events come less often now, change “An event is expected every” in the settings of the rule.',
     ],
     sections: {
-      'How often you get this notice': ['Once, each time the events stop. When the next event comes, you get another notice.'],
+      'How often you get this notice': ['You get one notice when the events stop, and one when the next event comes.'],
     },
     operator: [relay(`rules set ${companyId} ${relayId} --expect-every 1d`, context)],
   };
@@ -53,8 +53,8 @@ export function weeklyWords(notice: WeeklyNotice, { companyName, links, timeZone
     wrong: [
       `${counted(failed, 'chain')} failed.`,
       `${counted(nobody, 'chain')} reached no technician.`,
-      `${counted(refused, 'request')} from senders with a rule ${refused === 1 ? 'was' : 'were'} refused.`,
-      quiet.length === 0 ? 'Every rule had its usual events.' : `No events, although the rule expects some: ${quiet.join(', ')}.`,
+      `${counted(refused, 'request')} to your rules ${refused === 1 ? 'was' : 'were'} refused.`,
+      quiet.length === 0 ? 'Every rule had its usual events.' : `Rules that expected events but got none: ${quiet.join(', ')}.`,
     ],
     links: [{ label: 'Open the console', url: `${links.api}/companies/${companyId}` }],
     sections: {

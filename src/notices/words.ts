@@ -99,7 +99,7 @@ const shownMistakes = 20;
 
 const newestToken = 'put the newest token of the rule into the settings of the webhook.';
 
-const moreLimits = 'Find out why the limit is reached. If you need more, ask the operator for a higher limit.';
+const moreLimits = 'Find out why the limit is reached. If the limit is too low, ask the operator for a higher limit.';
 
 const remedies: Record<RejectionReason, string> = {
   'invalid-chain': 'Correct the steps in the settings of the webhook.',
@@ -116,20 +116,20 @@ const remedies: Record<RejectionReason, string> = {
   'actions-per-day': moreLimits,
   'recipients-per-day': moreLimits,
   'malformed-body':
-    'Open the page of the request, and check the steps that the relay proposes. Correct them if necessary, then send them. Or drop ' +
+    'Open the request, and check the steps that the relay proposes. If necessary, correct the steps. Then send the steps, or drop ' +
     'the request.',
   'not-actions': 'Make the webhook send a list of steps: [{"action": …}].',
   'body-too-large': 'Make the webhook send smaller requests. The console shows the first 256 KiB of this request.',
   'unsupported-body': 'Make the webhook send JSON in UTF-8.',
   'wrong-token':
     'Check that relayId and relayAccessToken of each step belong to the same rule. If both are right in the template of the ' +
-    'webhook, a text on the platform has added a step.',
+    'webhook, a text from the event contains an extra step.',
   'event-unreadable':
-    'Open the page of the request, which shows the mistake. Correct the template of the webhook, then let the platform send the ' +
+    'Open the request: its page shows the mistake. Correct the template of the webhook, then let the platform send the ' +
     'event again. Or correct the event on the page, and send it there.',
   'event-refused': 'Correct the rule and publish it, or correct the event. Then send the event again.',
   'lists-refused':
-    "Make the webhook send its event to the rule's address for events. Or let the rule run lists of steps, in its settings.",
+    "Make the webhook send its event to the rule's “Address for your platform”. Or choose “run the steps” under “How the rule accepts events”.",
   'open-chains': `Retry, skip or cancel the steps that need attention. ${moreLimits}`,
 };
 
@@ -151,7 +151,7 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
       ...(inADay > 1 ? [`${inADay} requests of this rule had this mistake within a day.`] : []),
       notKept === undefined
         ? 'Nothing has run.'
-        : `Too many refused requests of this rule wait. So the relay did not keep ${counted(notKept, 'request')} within a day. Send or drop the requests that wait.`,
+        : `The storage for refused requests of this rule is full, so the relay did not keep ${counted(notKept, 'request')} within a day. Send or drop stored requests.`,
     ],
     toDo: [remedy],
     links: [{ label: 'Open the request', url: refusalPage(context.links.api, companyId, rejectedId) }],

@@ -148,7 +148,7 @@ function InsertValue({ into, isLate, onInsert }: InsertProps) {
   return (
     <Picker
       {...{ label: 'Insert a value', name: 'insert', onPick: onInsert }}
-      hint={`The value goes into “${into}”, at the cursor.${isBlind ? ' To see values of an event, paste an example event into “Values from the event”.' : ''}`}
+      hint={`The value goes into “${into}”, at the cursor.${isBlind ? ' To see values of an event, open “Values from the event”, and paste an example event there.' : ''}`}
       offers={way === 'list' ? ofList : [...variables, ...places]}
     />
   );

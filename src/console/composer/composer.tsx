@@ -22,8 +22,8 @@ import { useRehearsal } from './use-rehearsal.js';
 type ComposerProps = { relayId: string; editing: Editing; actions: Actions; onPublished(): void };
 
 const wayWords = {
-  event: 'Its whole event (recommended)',
-  list: 'A list of steps, which you paste into the settings of its webhook',
+  event: 'The whole event (recommended)',
+  list: 'A list of steps, which you paste into the settings of the webhook',
 };
 
 export function Composer({ relayId, editing, actions, onPublished }: ComposerProps) {

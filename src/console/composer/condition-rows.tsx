@@ -52,7 +52,7 @@ export function ConditionRows({ condition: stored, textOf, subjects, problem, on
       {text !== undefined && (
         <JsonArea
           label="Condition as a formula"
-          hint={`Write it in the language CEL, for example ${of === 'event' ? '' : 'assignment.status == "draft" && '}event.priority > 2.`}
+          hint={`Use the language CEL, for example ${of === 'event' ? '' : 'assignment.status == "draft" && '}event.priority > 2.`}
           {...{ rows: 2, value: text, onText: (text) => change({ ...condition, text }) }}
         />
       )}

@@ -14,7 +14,7 @@ import { saidAt, useKnowledge, variableWords } from './knowledge.js';
 import { offersOf, undefinedVariables, valueWords, variableName } from './places.js';
 
 const missingWords: Record<Variable['missing'], string> = {
-  ...({ hold: 'the steps that use the value need attention', refuse: 'refuse the event' } as const),
+  ...({ hold: 'let the steps that use the value need attention', refuse: 'refuse the event' } as const),
   default: 'use this text',
 };
 
@@ -51,7 +51,7 @@ export function EventSide({ example }: { example: Signal<Fields | undefined> | u
         ))}
         {seen.event[0] && (
           <Picker
-            {...{ label: 'Add a value from the event', hint: 'Choose its place in the event. Then the steps can use the value.' }}
+            {...{ label: 'Add a value from the event', hint: 'Choose the place of the value. Then the steps can use the value.' }}
             {...{ offers: offersOf(seen.event[0]), onPick: add }}
           />
         )}

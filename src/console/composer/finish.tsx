@@ -14,7 +14,7 @@ export function Finish({ refused }: { refused: Refused | undefined }) {
   const { companyId } = useCompany();
   const { relayId, way } = useKnowledge();
   const make = <a href={`${pageOf.rule(companyId, relayId)}#address`}>create the address for your platform</a>;
-  const connect = <p>Publish the rule. If your platform does not have the address of the rule yet, {make} on the rule's page.</p>;
+  const connect = <p>Publish the rule. Then, if you have not done so yet, {make} on the rule's page.</p>;
   return (
     <Section title={way === 'list' ? 'Copy the list to the webhook' : 'Connect your platform'} look="">
       {way === 'list' ? <AsList refused={refused} /> : connect}
@@ -30,8 +30,8 @@ function AsList({ refused }: { refused: Refused | undefined }) {
   if (draft.when || draft.cards.some(({ fields }) => fields.if !== undefined))
     return (
       <p class="note bad">
-        A list of steps cannot contain all conditions of this rule. Let your platform send its whole event. Or use at most one
-        condition for each step: a field of the assignment is, or is not, one value.
+        A list of steps cannot contain all conditions of this rule. Choose “The whole event” above. Or remove the condition of the
+        rule, and give each step at most one condition with “is” or “is not”, about a field of the assignment.
       </p>
     );
   if (refused) return <p class="note bad">The relay could not check the steps: {refused.problem.detail}</p>;

@@ -122,7 +122,7 @@ export function JsonView({ onList }: { onList(): void }) {
     <>
       <JsonArea
         label="Rule as JSON"
-        hint="You can paste the list of steps from a webhook here. Your changes also appear in the steps."
+        hint="You can paste the list of steps from a webhook here. If you change the JSON, the steps change, too."
         problem={error && `The text ${error}. The last valid text stays saved`}
         {...{ rows: 24, value: isStale ? stored : typed.value, onText: take }}
       />

@@ -36,7 +36,7 @@ export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; childr
       <details>
         <summary>Uses {assignmentId.value ? `assignment ${assignmentId.value}` : 'an example assignment'}</summary>
         <Entry
-          hint="The rehearsal reads this assignment from the platform. Leave the field empty for the example."
+          hint="The rehearsal reads this assignment from the platform. Leave the field empty to use an example assignment."
           {...{ label: 'Assignment number', of: typed, onChange: use, autocomplete: 'off' }}
         />
         {listed.length > 0 && <Choice label="Event" of={eventId} options={[['', 'the last event'], ...received]} />}

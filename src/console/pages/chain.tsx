@@ -16,7 +16,7 @@ import { stepsOf, Timeline } from '../timeline.js';
 import type { ActionResource, ChainList, ChainResource, DraftResponse, fromListsResponse, z } from '../types.js';
 import { Confirm, DeedButton, Known, LinkRow, NotReady, Opener, useDeed } from '../ui/index.js';
 import { Badge, Fact, FieldList, InTemporal, Moment, Said, State } from '../ui/text.js';
-import { counted, stateWords, timeText } from '../words.js';
+import { counted, labelled, stateWords, timeText } from '../words.js';
 
 /** @returns the chain, and its title. For example `Assignment 1003, Night shift, 14:03:22`. */
 function useChain(chainId: string) {
@@ -64,7 +64,7 @@ const full =
   'attention, or let the platform send the event again.';
 
 const lost =
-  'This chain is not stored any more, and the relay could not read its steps. If the chain was open, it has stopped. ' +
+  'This chain is not stored any more, and the relay could not read its steps. If the chain had not ended, it has stopped. ' +
   'Let the platform send the event again.';
 
 function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
@@ -78,7 +78,9 @@ function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
     forgotten && (partial ? lost : 'Only a copy of this chain is stored now. You can read it, but nobody can retry its steps.'),
     partial && !forgotten && 'The relay could not read the newest states of the steps, so this page may be out of date.',
     historyFull && full,
-    ...ignored.map((signal) => <Said key={signal} text={`A decision had no effect: ${signal}`} />),
+    ...ignored.map((signal) => (
+      <Said key={signal} text={`A decision had no effect: ${labelled(signal.replace(/ \[\d+\]:/, ':'))}`} />
+    )),
   ];
   return (
     <>
@@ -180,7 +182,7 @@ function MakeRule({ relayId, chainId, onClose }: { relayId: string; chainId: str
       <Sentences of={draftOf(contents)} />
       {varying.length > 0 && <p>These values were different in the last chains, so the rule takes them from the event:</p>}
       <FieldList fields={varying} />
-      {draft.contents && <p class="note wait">This replaces the draft of the rule. The published version stays.</p>}
+      {draft.contents && <p class="note wait">These steps replace the draft of the rule. The published version stays.</p>}
       <p class="soft small">Nothing is published. You can change the draft, and try it.</p>
     </Confirm>
   );

@@ -199,6 +199,7 @@ export function FirstRun() {
   );
 }
 
-const platformHelp = 'The relay sends assignments there, and asks for their status.';
+const platformHelp = 'On this platform, the relay sends assignments and reads their status.';
 const ruleHelp = 'A rule says what happens when an event arrives.';
-const testHelp = 'On the page of the rule, choose “Send a test event”. Or create an address there, and give it to your platform.';
+const testHelp =
+  'On the page of the rule, choose “Send a test event”. Or choose “Create the address” there, and enter the address in your platform.';

@@ -168,7 +168,7 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
       <p>
         {actions.length === 0
           ? 'There is no proposal. Correct the text in the settings of the webhook, then send the event from the platform again.'
-          : 'This repair is a guess. Check it before you send it: it can contain unwanted parts that come from the event.'}
+          : 'This proposal is a guess. Check it before you send it. A proposal can contain unwanted parts from the event.'}
       </p>
       <ol class="rail">
         {actions.map(({ element, authenticated }, index) => (

@@ -39,7 +39,7 @@ export function SettingsPage() {
 const switches = {
   noticeLinks: 'Notices have links. Everybody who has a link can retry or skip the step, without a sign-in.',
   noticeEdits:
-    'With these links, readers can also correct the numbers of assignments, groups and tickets, the new value of a ticket field, and the distance.',
+    'With these links, readers can also correct the assignment number, the groups, the ticket, the new value of a ticket field, and the distance in miles.',
   weeklyDigest: 'Every Monday, the e-mail contacts of the company get a summary of the last week.',
 };
 
@@ -75,13 +75,13 @@ const checkFields = {
   assignmentId: { label: 'Assignment', hint: 'The number of an existing assignment, if you know one.', ...typed },
   groups: {
     label: 'Groups',
-    hint: 'The check says whether these groups of technicians exist. Separate them by commas.',
+    hint: 'The check says whether these groups of technicians exist. Separate the groups by commas.',
     ...typed,
   },
   ticketId: { label: 'Ticket', hint: 'The number of an existing ticket, if you know one. The relay reads the ticket.', ...typed },
   fields: {
     label: 'Ticket fields',
-    hint: 'The check says whether the relay can change these fields. Separate them by commas.',
+    hint: 'The check says whether the relay can change these fields. Separate the fields by commas.',
     ...typed,
   },
 };
@@ -127,7 +127,7 @@ function NoticeTest({ at }: { at: string }) {
       <ProblemNote refused={deed.refused} />
       {tested.value?.contacts.length === 0 && (
         <p class="note bad">
-          The company has no contacts. The contacts of the rule get its notices. A rule without contacts sends them to the
+          The company has no contacts. The notices of a rule go to the contacts of this rule. If it has none, they go to the
           operator.
         </p>
       )}

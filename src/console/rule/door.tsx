@@ -15,12 +15,14 @@ export function Door({ at, relayId, hasOlder, onToken }: { at: string; relayId: 
   return (
     <>
       <Section id="address" title="Address for your platform">
-        <p>Your platform can send its events unchanged to this address. The address works only for the events of this rule:</p>
+        <p>
+          Your platform can send its events unchanged to an address that you create here. The address works only for this rule.
+        </p>
         <SecretButton {...{ ...addresses, fields: hasOlder ? olderAddresses : {}, change, onDone: onToken }} />
         <p class="soft small">
-          For programmers: a sender that can set a header can use{' '}
-          <code>{location.origin + path`/co/${companyId}/events/${relayId}`}</code> with <code>Authorization: Bearer</code> and a
-          token of this rule.
+          For programmers: if the sender can set a header, send the events to{' '}
+          <code>{location.origin + path`/co/${companyId}/events/${relayId}`}</code> with the header{' '}
+          <code>Authorization: Bearer</code> and a token of this rule.
         </p>
       </Section>
       <Known of={door}>
@@ -59,7 +61,7 @@ const keyField = {
 const itsNumber = 'Field with the event number';
 const inNumber = 'For example event.id. The relay ignores a second event with the same number.';
 const listWays = Object.entries({ no: 'run the steps', yes: 'refuse the list' });
-const inDays = 'With 0, the relay keeps no events, so you cannot try a changed rule on them.';
+const inDays = 'With 0, the relay keeps no events, so you cannot try a changed rule on past events.';
 const days = { type: 'number', min: '0', max: '400', required: true } as const;
 
 const fieldsOfDoor = ({ dedupeBy, refuseLists, eventDays }: EventDoor): FieldTable => ({

@@ -56,7 +56,7 @@ export function TestEvent({
   const { event, eventId, actions = [], problems = [], reason } = body ?? {};
   if (body && !eventId) isFirst.value = true;
   const ids = [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))].join(', ');
-  const runs = `This is not a rehearsal. The event runs ${counted(actions.length, 'step')}${ids && ` for assignment ${ids}`}.`;
+  const runs = `This is not a rehearsal. The relay runs ${counted(actions.length, 'step')}${ids && ` for assignment ${ids}`}.`;
   const words = reason ? `The rule does not run for this event: ${reason}.` : problems.map(mistakeText).join(' ') || runs;
   const [text, isBroken] = [typed.value ?? JSON.stringify(event, undefined, 2), typed.value !== undefined && !given];
   const sent = isBroken ? undefined : (given ?? event);

@@ -15,7 +15,8 @@ type RuleSettingsProps = { rule: Rule; at: string; onSaved(rule: Rule): void };
 
 const hint = 'For example: 30 minutes, 3 h or 1 day. If the field is empty, there is no notice.';
 const every = { label: 'An event is expected every', hint };
-const unknown = 'For example, the connection broke before the answer. A marked repeat has no second effect.';
+const unknown =
+  'For example, the connection broke before the answer. The other system ignores a marked repeat if the first attempt worked.';
 const [failureWays, unknownWays] = [Object.entries(onFailureWords), Object.entries(onUnknownWords)];
 const fieldsOfRule = ({ name, onFailure, onUnknown }: Rule) => ({
   name: { label: 'Name', required: true, maxLength: 200, first: name },

@@ -177,7 +177,7 @@ async function onThePage(): Promise<void> {
     await page.getByRole('main').getByRole('link').first().click();
     await page.getByText('the \\"blue\\" door').waitFor();
     assert.deepEqual(await obstacles(page), []);
-    await page.getByRole('button', { name: 'Send the corrected event' }).click();
+    await page.getByRole('button', { name: 'Send the proposed event' }).click();
     await page.waitForURL(/\/chains\//);
     assert.equal(started.at(-1)?.[0]?.ticketId, '7009');
     await page.context().close();

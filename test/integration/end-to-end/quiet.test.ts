@@ -55,7 +55,7 @@ it('the relay notifies once that a rule is quiet, and once that its events have 
   assert.match(mail.Subject, /^\[relay\] No event for 3 h( \d+ s)? \(Test rule\)$/);
   assert.match(
     (await stack.text(mail)).Text,
-    /The rule expects an event every 2 h\. The time of pauses and of outages of the relay does not count\./,
+    /The rule expects an event every 2 h\. Pauses, and outages of the relay, do not count\./,
   );
   const first = await rule.health();
   assert.deepEqual([first.quietSince !== undefined, first.lastEvent], [true, undefined]);

@@ -11,7 +11,7 @@ const forEveryEvent = widenThenAlert.map((element) => ({ ...element, platformAss
 
 describe('hints', () => {
   const rows: [what: string, elements: Record<string, unknown>[], hints: [pointer: string, detail: RegExp][]][] = [
-    ['an example with one assignment', widenThenAlert, [['/0/platformAssignmentId', /same assignment for every event/]]],
+    ['an example with one assignment', widenThenAlert, [['/0/platformAssignmentId', /is the same for every event/]]],
     ['no hints for a chain for every event', forEveryEvent, []],
     ['nothing has', [], []],
     [
@@ -52,7 +52,7 @@ describe('hints', () => {
         { ...net, actionCondition: undefined },
       ],
       [
-        ['/1', /runs before action 0/],
+        ['/1', /is later in the list than action 0/],
         ['/0', /no reminder/],
       ],
     ],
@@ -66,7 +66,7 @@ describe('hints', () => {
     [
       'free text within a text',
       [{ ...mail, subject: 'About ${custom_field_7} and ${assignment_id}', emails: ['${owner_email}'] }],
-      [['/0/subject', /^\$\{custom_field_7\} is free text: a quotation mark ends the value too early/]],
+      [['/0/subject', /^\$\{custom_field_7\} is free text: a quotation mark in it ends the value too early/]],
     ],
     [
       'free text in an unknown variable',
@@ -82,7 +82,7 @@ describe('hints', () => {
       [send, { ...mail, actionCondition: 'status==draft' }, net],
       [['/1/actionCondition', /immediately after action 0 has sent the assignment/]],
     ],
-    ['actions out of time order', [send, net, mail], [['/2', /runs before action 1/]]],
+    ['actions out of time order', [send, net, mail], [['/2', /is later in the list than action 1/]]],
     ['meaningless fields', [{ action: 7, delayInSeconds: {}, actionCondition: [] }], []],
   ];
   for (const [what, elements, expected] of rows)

@@ -50,7 +50,7 @@ describe('a notice about many chains', () => {
     assert.equal(subject, '[relay] Needs attention: 214 chains, the assignment platform gave an error or no answer (Acme)');
     assert.equal(
       text,
-      `214 chains (300 steps) failed for the same reason: a decision is needed
+      `214 chains (300 steps) had a step that needs a decision, for the same reason
 
 2026-07-01 07:01:00 CDT
 Acme
@@ -72,7 +72,7 @@ The steps (the first 2):
 
 Details:
   POST /assignments/2/send answered 404: no assignment 2
-  The other chains have the same error. Only the numbers in the text differ.
+  The other chains have the same error, but its numbers, ids and addresses can differ.
 
 Cause c1, company acme
 `,
@@ -107,7 +107,7 @@ Cause c1, company acme
   it("names a few chains in its commands, with the API's address, and counts only these chains", () => {
     const links = { ...context.links, api: 'https://relay.example' };
     const { text, html } = rendered(many('needs-attention', 1, 1, [member(3)]), { links, forOperator: true });
-    assert.match(text, /^1 chain failed for the same reason: a decision is needed\n/);
+    assert.match(text, /^1 chain had a step that needs a decision, for the same reason\n/);
     assert.match(text, /^ {2}npx relay retry acme c-3 1 --url https:\/\/relay\.example$/m);
     assert.doesNotMatch(text, /bulk|none of these/);
     assert.match(html, /href="https:\/\/relay\.example\/companies\/acme\/chains\/c-3"/);
