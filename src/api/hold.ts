@@ -72,7 +72,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
     const company = await store.companies.get(companyId);
     if (!company) return expired;
     if (company.noticeLinks === false)
-      return { company, over: `${company.name} does not allow decisions by links in notices.`, status: 410 };
+      return { company, over: `${company.name} does not allow decisions with links from notices.`, status: 410 };
     if (Date.now() > until * 1000) return { company, ...expired };
     const chain = await readChain(client, links, companyId, chainId);
     const action = chain?.actions.find((action) => action.index === index);

@@ -67,7 +67,7 @@ function ofOne({ index, fields, condition }: Written): Issue[] {
 function ofVariable(name: string): string[] {
   const written = `\${${cutShort(name, 80)}}`;
   const free =
-    `${written} is free text: a quotation mark in it ends the value too early. The rest may then become another field of the step. ` +
+    `${written} is free text. If it contains a quotation mark, the step breaks there: the text after the mark may be read as another field. ` +
     'Use an id, an e-mail address or a time instead, or let the platform escape the text for JSON';
   return [
     ...(sampleOf(name) === undefined ? [`${written} is a value that the relay does not know`] : []),

@@ -69,7 +69,7 @@ export function progressWords({ count, verb, progress }: Pick<Bulk, 'count' | 'v
     `${counted(actions, 'step')} ${verbsDone[verb]}${outcome && `: ${outcome}`}.`,
     unchanged > 0 && `There was nothing to do in ${counted(unchanged, 'chain')}.`,
     refused > 0 && `The relay refused to change ${counted(refused, 'step')}.`,
-    failed > 0 && `The relay could not reach ${counted(failed, 'chain')}.`,
+    failed > 0 && `${counted(failed, 'chain')} did not answer.`,
   ]
     .filter(Boolean)
     .join(' ');

@@ -60,7 +60,7 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
   const company: Company = found ?? { companyId, name: companyId, timeZone: 'UTC' };
   if (await isSilent(deps, notice, rule)) {
     deps.metrics.notices.inc({ kind, result: 'silent' });
-    log.info({ workflowId: key, kind }, 'a notice is not sent, because the notices of its cause are muted');
+    log.info({ workflowId: key, kind }, 'a notice is not sent, because notices about this cause are muted');
     return [];
   }
   const { name: companyName, timeZone, noticeEdits: edits } = company;

@@ -123,13 +123,13 @@ const remedies: Record<RejectionReason, string> = {
   'unsupported-body': 'Make the webhook send JSON in UTF-8.',
   'wrong-token':
     'Check that relayId and relayAccessToken of each step belong to the same rule. If both are right in the template of the ' +
-    'webhook, a text from the event contains an extra step.',
+    'webhook, a text in the event was read as an extra step.',
   'event-unreadable':
     'Open the request: its page shows the mistake. Correct the template of the webhook, then let the platform send the ' +
     'event again. Or correct the event on the page, and send it there.',
   'event-refused': 'Correct the rule and publish it, or correct the event. Then send the event again.',
   'lists-refused':
-    "Make the webhook send its event to the rule's “Address for your platform”. Or choose “run the steps” under “How the rule accepts events”.",
+    "Make the webhook send its event to the rule's “Address for your platform”. Or, under “How the rule accepts events”, set “If a webhook sends a list of steps” to “run the steps”.",
   'open-chains': `Retry, skip or cancel the steps that need attention. ${moreLimits}`,
 };
 
@@ -151,14 +151,14 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
       ...(inADay > 1 ? [`${inADay} requests of this rule had this mistake within a day.`] : []),
       notKept === undefined
         ? 'Nothing has run.'
-        : `The storage for refused requests of this rule is full, so the relay did not keep ${counted(notKept, 'request')} within a day. Send or drop stored requests.`,
+        : `The storage for refused requests of this rule is full. In the last day, the relay could not keep ${counted(notKept, 'request')}. To make space, send or drop stored requests.`,
     ],
     toDo: [remedy],
     links: [{ label: 'Open the request', url: refusalPage(context.links.api, companyId, rejectedId) }],
     hint: `${signInHint} There you can ${isSafe ? 'send the request again' : 'read and correct the request'}, or drop it.`,
     sections: {
       'How often you get this notice': [
-        `At most once ${isQuota(reason) ? 'a day' : 'an hour'} for the same mistake. The console shows all requests that were kept.`,
+        `You get it at most once ${isQuota(reason) ? 'a day' : 'an hour'} for the same mistake. The console shows all requests that were kept.`,
       ],
     },
     ids: `Refused request ${rejectedId}`,

@@ -169,7 +169,7 @@ function MakeRule({ relayId, chainId, onClose }: { relayId: string; chainId: str
     made.value = { ...read, draft: await ask<DraftResponse>('GET', at) };
   };
   useEffect(() => void deed.run(make), []);
-  if (!made.value) return <NotReady {...{ title: making, onClose, ...deed }}>Reading the last chains of this rule…</NotReady>;
+  if (!made.value) return <NotReady {...{ title: making, onClose, ...deed }}>Reading the latest chains of this rule…</NotReady>;
   const { contents, values, draft } = made.value;
   const varying = Object.entries(values).map(([name, all]): [string, unknown] => [variableWords(name), all.slice(0, 3)]);
   const save = () =>

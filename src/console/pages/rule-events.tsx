@@ -46,7 +46,7 @@ export function EventsPage({ relayId }: { relayId: string }) {
 function Shadow({ counts }: { counts: Record<string, number> }) {
   const said = Object.entries(counts).map(([outcome, count]) => `${count} ${triedWords(outcome)}`);
   return said.length === 0 ? null : (
-    <p class="note">Events in the trial so far, compared with the published version: {said.join(', ')}.</p>
+    <p class="note">Results of the trial so far, compared with the published version: {said.join(', ')}.</p>
   );
 }
 

@@ -66,7 +66,7 @@ describe('hints', () => {
     [
       'free text within a text',
       [{ ...mail, subject: 'About ${custom_field_7} and ${assignment_id}', emails: ['${owner_email}'] }],
-      [['/0/subject', /^\$\{custom_field_7\} is free text: a quotation mark in it ends the value too early/]],
+      [['/0/subject', /^\$\{custom_field_7\} is free text. If it contains a quotation mark/]],
     ],
     [
       'free text in an unknown variable',
