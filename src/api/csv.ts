@@ -10,8 +10,11 @@ const formula = /^[=+\-@\t\r＝＋－＠]/;
 function cell(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  const isList = Array.isArray(value) && value.every((entry) => typeof entry === 'string');
-  const text = typeof value === 'string' ? value : isList ? value.join('; ') : JSON.stringify(value);
+  const textOf = (inner: unknown) => (typeof inner === 'string' ? inner : JSON.stringify(inner));
+  const parts = Object.entries(value).map(([name, inner]) =>
+    Array.isArray(value) ? textOf(inner) : `${name}: ${textOf(inner)}`,
+  );
+  const text = typeof value === 'string' ? value : parts.join('; ');
   const harmless = formula.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

@@ -25,7 +25,7 @@ type Format = z.infer<typeof formatted>['format'];
 
 const description =
   'The answer is a stream of all rows that match. If the stream ends too early, rows are missing: send the request again. In ' +
-  'CSV, an apostrophe stands before a text that a spreadsheet would run as a formula, and lists and objects are JSON.';
+  'CSV, an apostrophe stands before a text that a spreadsheet would run as a formula, and the parts of lists and objects are joined by semicolons.';
 const answers: Record<number, Answer> = { 200: ['The rows.', '*/*'] };
 
 export function exportRoutes({ store, links }: Pick<ApiOptions, 'store' | 'links'>): Route[] {
@@ -50,7 +50,7 @@ export function exportRoutes({ store, links }: Pick<ApiOptions, 'store' | 'links
           const { items, nextCursor } = await store.chains.list(companyId, filter, page);
           return { items: items.map((row) => listedOf(row, shown)), nextCursor };
         });
-        return streamed(c, `${companyId}-chains`, format, listedChainSchema, listed);
+        return streamed(c, `${companyId}-chains`, format, listedChainSchema.omit({ next: true }), listed);
       },
     }),
     route.company('GET /co/:companyId/export/events', 'exportEvents', 'Export events', {

@@ -326,7 +326,7 @@ function facts({ companyId, name, timeZone }: Whose, chain: ChainResource, actio
     'Decide before': heldUntil && shown(heldUntil),
     'The step is': words(state),
     'The chain is': words(status),
-    'In the console':
+    'In the relay':
       assignmentId &&
       html`<a href="/companies/${companyId}/assignments/${encodeURIComponent(assignmentId)}">Assignment ${assignmentId}</a>`,
   });
@@ -355,7 +355,7 @@ export function decisionForm(chain: ChainResource, action: ActionResource, fix?:
   const ref = chainOfWorkflow(chain.workflowId);
   const page =
     isFixed && fixing.length === 0 && ref
-      ? html`<p><a href="${chainPage('', ref)}">Fix the step in the console</a>, where you sign in.</p>`
+      ? html`<p><a href="${chainPage('', ref)}">Fix the step in the relay</a>, where you sign in.</p>`
       : '';
   return html`${isFixed ? [...fixing, page, ...ordered] : [...ordered, ...fixing]}<p>${follows}</p>`;
 }

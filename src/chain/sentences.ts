@@ -102,6 +102,9 @@ export function valueText(field: string, value: unknown): string {
   if (value === undefined || value === '') return 'nothing';
   const text = fieldText(value);
   if (field === 'delayInSeconds') return spoken(delayText(text)) || 'immediately';
-  if (field === 'actionCondition' || field === 'if') return conditionWords(conditionOf({ [field]: value })).replace(/^if /, '');
+  if (field === 'actionCondition' || field === 'if')
+    return conditionWords(conditionOf({ [field]: value }))
+      .replace(/^if (?=(not )?\S+$)/, 'the assignment is ')
+      .replace(/^if /, '');
   return field === 'action' ? (actionWords[text] ?? text) : spoken(text);
 }

@@ -14,7 +14,7 @@ export const actionWords: Record<string, string> = {
 export const fieldWords: Record<string, string> = {
   ...{ platformAssignmentId: 'Assignment number', delayInSeconds: 'Wait', actionCondition: 'Only if' },
   ...{ incomingValue: 'Incoming value', comment: 'Note', groupId: 'Group', sendToGroups: 'Groups to send to' },
-  ...{ sendRadius: 'Within (miles)', emails: 'To', subject: 'Subject', body: 'Text', bodyHtml: 'Formatted text (HTML)' },
+  ...{ sendRadius: 'Within (miles)', emails: 'To', subject: 'Subject', body: 'Text', bodyHtml: 'Formatted text' },
   ...{ externalSystemTicketId: 'Ticket', cfName: 'Ticket field', cfValue: 'New value' },
   cfTargetDateFormat: 'Timestamp format',
 };
@@ -26,6 +26,8 @@ const fieldNames = new RegExp(`\\b(${apiNames.join('|')})\\b`, 'g');
 export const labelled = (text: string): string =>
   text
     .replace(/(?<!\S)\/(\d+)\/(\w+)\b/g, (_, index: string, name: string) => `${name} of step ${Number(index) + 1}`)
+    .replaceAll(/\b(platform_sendAssignment|ticket_updateUDF|sendEmails)\b/g, (name) => `“${actionWords[name]}”`)
+    .replace(/^line \d+, column \d+: (.)/i, (_, first: string) => first.toUpperCase())
     .replace(fieldNames, (name) => `“${fieldWords[name]}”`)
     .replace(/\baction (\d+)\b/g, (_, index: string) => `step ${Number(index) + 1}`)
     .replace(/ \(bulk [\w-]+\)/g, ' (many chains at once)');

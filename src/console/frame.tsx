@@ -89,7 +89,7 @@ export function Framed({ company, places = [], children }: FramedProps) {
       {children}
       <footer class="row soft small">
         {isOperator() && <a href={pageOf.companies()}>All companies</a>}
-        <a href={`/docs${query({ companyId })}`}>API</a>
+        <a href={`/docs${query({ companyId })}`}>For programmers</a>
         <InTemporal at={company?.webUi} words="Open Temporal" />
         {company && <span class="keys">Press ? for keyboard shortcuts</span>}
       </footer>

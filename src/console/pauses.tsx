@@ -63,6 +63,7 @@ export function PauseBanner() {
               End now<span class="unseen">: {pausableWords[what]}</span>
             </Button>
           )}
+          {items.length > 0 && <span class="soft small">After the end, delayed steps keep the time between them.</span>}
           {may('manage') && items.length > 0 && (
             <Button {...{ class: 'quiet', title: overdue, onClick: () => void end(what, 'now') }}>
               End the pause, and run overdue steps of {chains} now

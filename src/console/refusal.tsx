@@ -3,7 +3,7 @@
 import { type Signal, signal, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { type Fields, mergeFields } from '../chain/fields.js';
+import { type Fields, fixedFields, mergeFields } from '../chain/fields.js';
 import { announce, ask, pageOf, path, Refused, useCompany } from './base.js';
 import { changesOf } from './fields.js';
 import type { Accepted, RejectedRequest } from './types.js';
@@ -31,7 +31,9 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
   const { rejectedId, reason, problem, proposal = [], body, elements } = request;
   const at = path`/co/${companyId}/rejected/${rejectedId}`;
   const isEvent = body?.isEvent === true;
-  const all = body ? proposal.map(({ element }) => element) : elements;
+  /** Every step can have an assignment. A step whose field has a wrong name has none yet. */
+  const withId = (fields: Fields) => (isEvent ? fields : { platformAssignmentId: '', ...fields });
+  const all = (body ? proposal.map(({ element }) => element) : elements).map(withId);
   const sent = all.flatMap((fields, index) => (body && leftOut.includes(index) ? [] : [{ index, fields }]));
   const [isEditing, isAsking, isDoubtful] = [useSignal(false), useSignal(false), useSignal(false)];
   /** The edited texts of each action. */
@@ -103,7 +105,11 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
           {sent.map(({ index, fields: { action, ...fields } }) => (
             <section key={index}>
               <h3>{elementTitle({ action }, index)}</h3>
-              <FieldList fields={Object.entries(mergeFields(fields, editsOf(index, fields)))} />
+              <FieldList
+                fields={Object.entries(mergeFields(fields, editsOf(index, fields))).filter(
+                  ([name]) => !fixedFields.includes(name),
+                )}
+              />
             </section>
           ))}
         </Confirm>

@@ -129,7 +129,7 @@ function StepBody({ chain, action, onDone }: Pick<Step, 'chain' | 'action'> & { 
     <>
       <dl class="facts small">
         <Moment name="Paused since" at={action.pausedSince} />
-        {!hasEnded(state) && <Moment name={retry} at={nextAttemptAt} distance />}
+        {!hasEnded(state) && !action.pausedSince && <Moment name={retry} at={nextAttemptAt} distance />}
         {!hasEnded(state) && <Moment name="Fails if nobody decides before" at={action.heldUntil} distance />}
       </dl>
       {result?.note && <Said look="small" text={`Note: ${result.note}`} />}

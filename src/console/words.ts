@@ -107,7 +107,7 @@ export const fieldHints: Record<string, string> = {
   emails: 'The e-mail addresses of the recipients.',
   subject: '',
   body: '',
-  bodyHtml: 'Most mail programs show this version of the text.',
+  bodyHtml: 'Most mail programs show this version of the text. It is HTML.',
   externalSystemTicketId: 'The number of the ticket in the ticket system.',
   cfName: 'The name of the field, as the ticket system shows it.',
   cfValue: '',
@@ -119,4 +119,4 @@ export const fieldHints: Record<string, string> = {
 export const reminderWords = 'If no technician is found, nobody gets a message. Add a reminder e-mail?';
 
 export const onFailureWords = { hold: 'let the next steps wait, until somebody decides', continue: 'run the next steps' };
-export const onUnknownWords = { resend: 'repeat the step, and mark the repeat', hold: 'wait until somebody decides' };
+export const onUnknownWords = { resend: 'repeat the step, marked as a repeat', hold: 'wait until somebody decides' };

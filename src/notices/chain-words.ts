@@ -3,7 +3,7 @@
 import type { ActionStatus } from '../chain/action-status.js';
 import { type ChainFacts, historyFull, refusalOf, verbsFor } from '../chain/allowed-verbs.js';
 import { causePage, chainLinks, chainPage, chainUrl, chainWorkflowId } from '../chain/chain.js';
-import { causeFailure, failureWords, sharedWords } from '../chain/failure-words.js';
+import { causeFailure, sharedWords } from '../chain/failure-words.js';
 import { chainStatus, hasEnded } from '../chain/outcome.js';
 import { counted, cutShort, oneLine } from '../chain/text.js';
 import { timesIn } from '../chain/timestamp/local.js';
@@ -25,7 +25,7 @@ const wordsOf: Record<NoticeKind, { headline: string; many: string; next?: strin
   },
   'partly-failed': {
     headline: 'Partly failed',
-    many: 'sent an e-mail that did not reach every recipient, for the same reason',
+    many: 'had an e-mail that did not reach every recipient, for the same reason',
     next: 'The rest of the chain continues. A retry sends the e-mail only to recipients that did not get it.',
   },
   'gave-up': {
@@ -140,7 +140,7 @@ function whatHappens({ nextAttemptAt, heldUntil, reason }: ActionStatus, shown: 
   return [tries, `If nobody decides before ${shown(heldUntil)}, ${end}`];
 }
 
-const signIn = 'opens the console, where you sign in';
+const signIn = 'opens the relay, where you sign in';
 
 /** *Fix* is the first link if a retry alone would fail again. @param decide - the signed link to the page of the hold */
 function linksFor(
@@ -220,7 +220,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   const differ = count > 1 ? ['The other chains have the same error, but its numbers, ids and addresses can differ.'] : [];
   const { wrong, details } = explained({ error: { ...reason, title, message, retryable: true } });
   return {
-    headline: `${headline}: ${counted(count, 'chain')}, ${inSubject(type)}`,
+    headline: `${headline}: ${counted(count, 'chain')}, ${inSubject(title)}`,
     about: context.companyName,
     title: `${counted(count, 'chain')}${actions > count ? ` (${actions} steps)` : ''} ${many}`,
     place: [shown(at)],
@@ -256,7 +256,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   };
 }
 
-const inSubject = (type: string) => failureWords(type).replace(/^[A-Z](?=[a-z ])/, (first) => first.toLowerCase());
+const inSubject = (title: string) => cutShort(labelled(title), 100).replace(/^[A-Z](?=[a-z ])/, (first) => first.toLowerCase());
 
 const titleOf = ({ assignmentId, index }: Pick<Member, 'assignmentId' | 'index'>) =>
   `${assignmentId ? `Assignment ${oneLine(cutShort(assignmentId, 60))}` : 'Chain'}, step ${index + 1}`;
@@ -270,9 +270,10 @@ export function throughWords(
   const areDone = Object.keys(ended).every((state) => state === 'done');
   const end = areDone ? `${through === 1 ? 'has' : 'have'} recovered` : `no longer ${through === 1 ? 'needs' : 'need'} attention`;
   const tally = Object.entries(ended).map(([state, count]) => `${state.replaceAll('-', ' ')}: ${count}`);
-  const { wrong, details } = explained({ error: { ...causeFailure({ ...reason, reason: reason.type }), retryable: true } });
+  const failure = causeFailure({ ...reason, reason: reason.type });
+  const { wrong, details } = explained({ error: { ...failure, retryable: true } });
   return {
-    headline: `${areDone ? headline : 'No decision is needed any more'}: ${counted(through, 'chain')}, ${inSubject(reason.type)}`,
+    headline: `${areDone ? headline : 'No decision is needed any more'}: ${counted(through, 'chain')}, ${inSubject(failure.title)}`,
     about: companyName,
     title: `${counted(through, 'chain')} ${many} ${end}`,
     place: [timesIn(timeZone)(at)],

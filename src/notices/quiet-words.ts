@@ -10,7 +10,7 @@ export function quietWords(notice: QuietNotice, context: NoticeContext): Words {
   const { companyId, relayId, since, lastEvent, eventAt, silentSeconds, expectEvery, expectWithin, usualEvery } = notice;
   const time = timesIn(context.timeZone);
   const links = [{ label: 'Open the rule', url: rulePage(context.links.api, companyId, relayId) }];
-  const hint = 'The link opens the console, where you sign in.';
+  const hint = 'The link opens the relay, where you sign in.';
   if (eventAt !== undefined) {
     const headline = 'Events come again';
     return {

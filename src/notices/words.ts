@@ -17,7 +17,7 @@ import { quietWords, weeklyWords } from './quiet-words.js';
 export const renderNotice = (notice: Notice | DigestNotice, context: NoticeContext): RenderedNotice =>
   framed(notice.kind === 'digest' ? digestWords(notice, context) : wordsOf(notice, context), notice, context);
 
-const signInHint = 'The link opens the console, where you sign in.';
+const signInHint = 'The link opens the relay, where you sign in.';
 
 /** The notice as an entry of a digest. */
 export function joinedOf(notice: Notice, context: NoticeContext): Omit<Joined, 'noticeKey' | 'causeId' | 'count'> {
@@ -119,7 +119,7 @@ const remedies: Record<RejectionReason, string> = {
     'Open the request, and check the steps that the relay proposes. If necessary, correct the steps. Then send the steps, or drop ' +
     'the request.',
   'not-actions': 'Make the webhook send a list of steps: [{"action": …}].',
-  'body-too-large': 'Make the webhook send smaller requests. The console shows the first 256 KiB of this request.',
+  'body-too-large': 'Make the webhook send smaller requests. The relay shows the first 256 KiB of this request.',
   'unsupported-body': 'Make the webhook send JSON in UTF-8.',
   'wrong-token':
     'Check that relayId and relayAccessToken of each step belong to the same rule. If both are right in the template of the ' +
@@ -158,7 +158,7 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
     hint: `${signInHint} There you can ${isSafe ? 'send the request again' : 'read and correct the request'}, or drop it.`,
     sections: {
       'How often you get this notice': [
-        `You get it at most once ${isQuota(reason) ? 'a day' : 'an hour'} for the same mistake. The console shows all requests that were kept.`,
+        `You get it at most once ${isQuota(reason) ? 'a day' : 'an hour'} for the same mistake. The relay shows all requests that were kept.`,
       ],
     },
     ids: `Refused request ${rejectedId}`,
@@ -185,7 +185,7 @@ function missingWords(notice: MissingPropertyNotice, { links, timeZone }: Notice
     place: [`Assignment ${assignmentId}`, timesIn(timeZone)(at)],
     wrong: [
       `The condition of step ${index + 1} uses ${path}, but assignment ${oneLine(assignmentId)} has no such property.`,
-      'Without the property, “is” (==) is never true, and “is not” (!=) is always true.',
+      'If the property is missing, a comparison with “is” (==) is always false, and a comparison with “is not” (!=) is always true.',
     ],
     toDo: [
       'Compare the name in “Only if” with the name on the platform: capital and small letters must be the same. ' +

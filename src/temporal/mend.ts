@@ -19,9 +19,13 @@ import type { Store } from '../store/store.js';
 import { describeChain, readInput } from './read.js';
 import type { AdmitRecipients } from './recipients.js';
 
-const answerTimeoutMs = 4_000;
+export const answerTimeoutMs = 4_000;
 
 const changesSchema = z.record(z.string(), z.unknown()).nullable();
+
+/** Returns the edited fields of an action, also of an edit that waits for the turn of the action. */
+export const readChanges = async (client: Client, workflowId: string, index: number) =>
+  changesSchema.parse(await client.workflow.getHandle(workflowId).query(changesQuery, index)) ?? {};
 
 type ChainOf = Pick<ChainResource, 'chainId' | 'workflowId'>;
 
@@ -46,11 +50,10 @@ async function readAction(
       'not-steerable',
       `The fields of action ${index} were not kept when chain ${chainId} was accepted, so nobody can mend it: send the request again.`,
     );
-  const asked = () => client.workflow.getHandle(workflowId).query(changesQuery, index);
   // An edit of several actions waits for the turn of each action. Until then, only the assignment shows that edit.
   const isEdited = mends || (assignmentId !== undefined && assignmentId !== action.assignmentId);
-  const changed = isEdited && (await client.withDeadline(Date.now() + answerTimeoutMs, asked));
-  const changes = (isEdited && changesSchema.parse(changed)) || {};
+  const asked = () => readChanges(client, workflowId, index);
+  const changes = isEdited ? await client.withDeadline(Date.now() + answerTimeoutMs, asked) : {};
   const read = mendAction(action, changes);
   return { action, changes, current: read.ok ? read.action : action, fields: mergeFields(fieldsOf(action), changes) };
 }

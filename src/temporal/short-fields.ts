@@ -2,13 +2,13 @@
 
 import type { Client } from '@temporalio/client';
 import { type ChainAction, connectorsOf, dueAt, whilePaused } from '../chain/chain.js';
-import { type Fields, fixedFields } from '../chain/fields.js';
+import { type Fields, fixedFields, mergeFields } from '../chain/fields.js';
 import { hasEnded } from '../chain/outcome.js';
 import { isOn, type Pause, pausesOf } from '../chain/pause.js';
 import { fieldsOf } from '../chain/sent.js';
 import { cutShort } from '../chain/text.js';
-import type { ChainResource, ListedChain } from '../contract/chain-resource.js';
-import { readAccepted } from './mend.js';
+import type { ActionResource, ChainResource, ListedChain } from '../contract/chain-resource.js';
+import { answerTimeoutMs, readAccepted, readChanges } from './mend.js';
 
 /** The action already has these fields in another form, or the fields are too long for a title. */
 const leftOut = [...fixedFields, 'platformAssignmentId', 'comment', 'incomingValue', 'delayInSeconds', 'body', 'bodyHtml'];
@@ -36,25 +36,30 @@ class Kept<Fact> {
 export class ShortFields {
   /** Facts from the input of a chain. The key is the workflow id. */
   readonly #accepted = new Kept<readonly Accepted[]>();
+  readonly #changes = new Kept<Fields>();
 
   constructor(private readonly client: Client) {}
 
   /**
-   * Adds the fields, without edited fields, because the input of the chain has their old values. Moves the due times that fall into
-   * a current pause. @param pauses - with their texts
+   * Adds the fields, with all edits. Moves the due times that fall into a current pause.
+   * @param pauses - with their texts
    */
   async addTo(chain: ChainResource, pauses: readonly Pause[]): Promise<ChainResource> {
     const accepted = await this.#of(chain);
     const dueTimes = accepted.map(({ at, needs }) => ({ at: at(chain.receivedAt), needs }));
-    const actions = chain.actions.map((action) => {
+    const actions = chain.actions.map(async (action) => {
       const edited = (action.steered ?? []).flatMap(({ fields = [] }) => fields);
       const place = accepted.findIndex(({ index }) => index === action.index);
-      const shown = Object.entries(accepted[place]?.fields ?? {}).filter(([name]) => !edited.includes(name));
+      const known = accepted[place];
+      const changes = known && shortFields((await this.#changesOf(chain, action, known.assignmentId)) ?? {});
+      // If the chain gives no answer, its input has the old values of edited fields.
+      const old = Object.entries(known?.fields ?? {}).filter(([name]) => !edited.includes(name));
+      const shown = mergeFields(Object.fromEntries(old), changes ?? {});
       const due = dueTimes[place];
-      const whole = shown.length > 0 ? { ...action, fields: Object.fromEntries(shown) } : action;
+      const whole = Object.keys(shown).length > 0 ? { ...action, fields: shown } : action;
       return { ...whole, ...(due && whilePaused(action, due, dueTimes, pauses)) };
     });
-    return { ...chain, actions };
+    return { ...chain, actions: await Promise.all(actions) };
   }
 
   /** Adds the next step of an open chain. Reads the chain only if a person or a pause can have moved a step. */
@@ -70,19 +75,23 @@ export class ShortFields {
     const isIn = (pause: Pause, time: number) => Date.parse(pause.since) <= time && isOn(pause, time);
     const canMove = accepted.some(({ at, needs }) => pausesOf(pauses, needs).some((pause) => isIn(pause, at(receivedAt))));
     const whole = isSteered || canMove ? await read() : undefined;
-    const { actions = [] } = whole
-      ? await this.addTo(
-          whole,
-          pauses.filter((pause) => isOn(pause, Date.now())),
-        )
-      : {};
-    const due = accepted.flatMap(({ at, needs: _, ...action }) => {
+    const current = pauses.filter((pause) => isOn(pause, Date.now()));
+    const { actions = [] } = whole ? await this.addTo(whole, current) : {};
+    const due = accepted.flatMap(({ at, needs, assignmentId: _, ...action }) => {
       const known = actions.find(({ index }) => index === action.index);
-      const { state, pausedSince, nextAttemptAt, runAt = new Date(at(receivedAt)).toISOString() } = known ?? {};
-      if (pausedSince) return { ...action, at: nextAttemptAt ?? runAt };
-      return Date.parse(runAt) <= Date.now() || (state && hasEnded(state)) ? [] : { ...action, at: runAt };
+      const { state, pausedSince, nextAttemptAt, fields = action.fields } = known ?? {};
+      const runAt = known?.runAt ?? new Date(at(receivedAt)).toISOString();
+      if (pausedSince) return { ...action, fields, at: pausesOf(current, needs)[0]?.until ?? nextAttemptAt ?? runAt };
+      return Date.parse(runAt) <= Date.now() || (state && hasEnded(state)) ? [] : { ...action, fields, at: runAt };
     });
     return { ...chain, next: due.sort((one, other) => (one.at < other.at ? -1 : 1))[0] };
+  }
+
+  /** The edits of an action. An edit of several actions waits for the turn of each, but already shows the new assignment. */
+  async #changesOf({ workflowId }: ChainResource, { index, mends = [], assignmentId }: ActionResource, before?: string) {
+    if (mends.length === 0 && assignmentId === before) return undefined;
+    const read = () => this.client.withDeadline(Date.now() + answerTimeoutMs, () => readChanges(this.client, workflowId, index));
+    return this.#changes.of(JSON.stringify([workflowId, index, mends, assignmentId]), read);
   }
 
   async #of({ workflowId }: Pick<ChainResource, 'workflowId'>): Promise<readonly Accepted[]> {
@@ -94,12 +103,22 @@ export class ShortFields {
 type Accepted = ReturnType<typeof shortened>;
 
 function shortened(action: ChainAction) {
-  const { index, action: name, comment } = action;
+  const { index, action: name, comment, assignmentId } = action;
+  const known = {
+    index,
+    action: name,
+    comment,
+    fields: shortFields(fieldsOf(action)),
+    needs: connectorsOf(action),
+    assignmentId,
+  };
+  return { ...known, at: (receivedAt: string) => dueAt({ receivedAt }, action) };
+}
+
+function shortFields(fields: Fields): Fields {
   const short = (value: unknown) => (typeof value === 'string' ? cutShort(value) : value);
-  const shown = Object.entries(fieldsOf(action)).filter(([name]) => !leftOut.includes(name));
-  const fields: Fields = Object.fromEntries(
+  const shown = Object.entries(fields).filter(([name]) => !leftOut.includes(name));
+  return Object.fromEntries(
     shown.map(([name, value]) => [name, Array.isArray(value) ? value.slice(0, mostEntries).map(short) : short(value)]),
   );
-  const known = { index, action: name, comment, fields, needs: connectorsOf(action) };
-  return { ...known, at: (receivedAt: string) => dueAt({ receivedAt }, action) };
 }

@@ -27,7 +27,10 @@ export function EventSide({ example }: { example: Signal<Fields | undefined> | u
   const problem = saidAt(problems, '/when');
   const missing = undefinedVariables(draft);
   const placeless = missing.length > 0 && (
-    <span class="error"> Enter the place of these values in the event: {missing.map(variableWords).join(', ')}.</span>
+    <span class="error">
+      {' '}
+      For each of these values, enter where the relay finds it in the event: {missing.map(variableWords).join(', ')}.
+    </span>
   );
   const setWhen = (text: string) => {
     const { when: _, ...others } = draft;
@@ -51,7 +54,10 @@ export function EventSide({ example }: { example: Signal<Fields | undefined> | u
         ))}
         {seen.event[0] && (
           <Picker
-            {...{ label: 'Add a value from the event', hint: 'Choose the place of the value. Then the steps can use the value.' }}
+            {...{
+              label: 'Add a value from the event',
+              hint: 'Choose where the value is in the event. Then the steps can use it.',
+            }}
             {...{ offers: offersOf(seen.event[0]), onPick: add }}
           />
         )}

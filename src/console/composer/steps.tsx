@@ -84,7 +84,7 @@ export function Steps() {
           </Button>
         ))}
       </div>
-      {cards.length > 1 && <p class="soft small">Click a step, then press Alt+↑ or Alt+↓ to move it.</p>}
+      {cards.length > 1 && <p class="keys soft small">Click a step, then press Alt+↑ or Alt+↓ to move it.</p>}
     </>
   );
 }

@@ -16,7 +16,7 @@ import type { Play, Rehearsal } from './use-rehearsal.js';
 
 const scenarioWords: Record<'now' | Scenario, string> = {
   ...{ 'nobody-found': 'Nobody is found', 'nobody-accepts': 'Nobody accepts' },
-  ...{ 'platform-down': 'The platform does not answer for 1 hour', now: 'The assignment stays as it is now' },
+  ...{ 'platform-down': 'The platform does not answer for 1 hour', now: 'Nothing changes' },
 };
 
 export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; children: ComponentChildren }) {
@@ -78,7 +78,7 @@ function Stop({ card, action, isAlone, seconds }: ReturnType<typeof stopsOf>[num
   const notes = [attempts > 1 && `tried ${attempts} times`, alerted, outcome === 'runs' && condition?.reason, reason, paused];
   return (
     <li class={tone}>
-      <strong>{seconds === undefined ? 'Later' : clockText(seconds)}</strong>{' '}
+      <strong>{seconds === undefined ? 'Later' : clockText(seconds > 600 ? 60 * Math.round(seconds / 60) : seconds)}</strong>{' '}
       {card && <a href={`#${cardId(card)}`}>{capital(deedWords(card.fields))}</a>}{' '}
       <Badge tone={tone}>{isAlone ? 'reaches nobody' : forecastWords(outcome)}</Badge>
       {notes.map((note) => note && <Said key={note} look="soft small" text={capital(inSteps(note))} />)}

@@ -35,7 +35,7 @@ export function useTrial(relayId: string, version: Version) {
   const tried = isOutdated ? undefined : body;
   const shown = (
     <>
-      <Choice label="Events" of={last} options={['50', '200', '1000'].map((count) => [count, `the last ${count} events`])} />
+      <Choice label="Compare on" of={last} options={['50', '200', '1000'].map((count) => [count, `the last ${count} events`])} />
       <ProblemNote refused={refused} />
       {!tried && !refused && <p class="soft">Trying…</p>}
       {tried && <TriedResult tried={tried} relayId={relayId} />}

@@ -30,17 +30,24 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
           .filter(({ action }) => action.assignmentId === assignmentId)
           .sort((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at)));
         const actions = steps.map(({ action }) => action);
-        const corrected = known.filter((chain) => !steps.some((step) => step.chain === chain));
+        const others = known.flatMap((chain) =>
+          chain.actions
+            .filter((one) => one.assignmentId && one.assignmentId !== assignmentId)
+            .slice(0, 1)
+            .map((one) => ({ chain, other: one.assignmentId })),
+        );
         return (
           <>
             <p class="story" role="status">
               {known.length === items.length && <Said text={storyOf(current, actions, timeZone, now.value)} />}
             </p>
             {items.length === 0 && <p class="card">{noChain}</p>}
-            {corrected.map(({ chainId, actions }) => (
+            {others.map(({ chain: { chainId, actions }, other }) => (
               <p key={chainId} class="card">
-                Somebody corrected this number. The chain is now about{' '}
-                <a href={pageOf.chain(companyId, chainId)}>assignment {actions[0]?.assignmentId}</a>.
+                {actions.some((one) => one.assignmentId === assignmentId)
+                  ? 'Other steps of this chain are about'
+                  : 'Somebody corrected this number. The chain is now about'}{' '}
+                <a href={pageOf.chain(companyId, chainId)}>assignment {other}</a>.
               </p>
             ))}
             {items.map(({ chainId, closedAt }) => (

@@ -159,8 +159,18 @@ function Owner({ cause, onDone }: Pick<SampleProps, 'cause' | 'onDone'>) {
       ? { to: 'release', button: `Remove the name of ${takenBy}`, words: 'Nobody is working on this problem now.' }
       : { to: 'take', button: 'I am working on this problem', words: 'Other people now see your name here.' },
     isSilent
-      ? { to: 'silence', button: 'Unmute notices', words: 'Notices are not muted any more.', body: { seconds: 0 } }
-      : { to: 'silence', button: 'Mute notices for 1 hour', words: 'Notices are muted for 1 hour.', body: { seconds: 3600 } },
+      ? {
+          to: 'silence',
+          button: 'Send notices again',
+          words: 'People get notices about this problem again.',
+          body: { seconds: 0 },
+        }
+      : {
+          to: 'silence',
+          button: 'No notices for 1 hour',
+          words: 'Nobody gets notices about this problem for 1 hour.',
+          body: { seconds: 3600 },
+        },
   ];
   const change = async ({ to, words, body }: (typeof changes)[number]) => {
     if (await deed.run(() => ask('POST', path`/co/${companyId}/causes/${causeId}/${to}`, body), words)) onDone();
@@ -170,7 +180,7 @@ function Owner({ cause, onDone }: Pick<SampleProps, 'cause' | 'onDone'>) {
       <span class="soft">
         {takenBy && `${takenBy} is working on this problem`}
         {takenBy && <Time before=", since " at={takenAt} />}
-        {isSilent && <Time before={`${takenBy ? '. ' : ''}${silencedBy} muted the notices until `} at={silencedUntil} />}
+        {isSilent && <Time before={`${takenBy ? '. ' : ''}${silencedBy} stopped the notices until `} at={silencedUntil} />}
       </span>
       {may('steer') &&
         changes.map((one) => <Button {...{ class: 'quiet', onClick: () => void change(one) }}>{one.button}</Button>)}

@@ -119,7 +119,7 @@ function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
       </p>
       <p class="soft small">
         Chain <code>{chainId}</code>
-        {tokenIds && `, started with token ${tokenIds.join(', ')}`}
+        {tokenIds && may('author') && `, started with token ${tokenIds.join(', ')}`}
         {links.webUi && '. '}
         <InTemporal at={links.webUi} />
       </p>

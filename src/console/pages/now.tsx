@@ -35,7 +35,7 @@ export function NowPage() {
               const hasMore = nextCursor !== undefined && held.length === items.length;
               const problems = held.length + refused.length + quiet.length;
               const count = `${hasMore ? 'More than ' : ''}${counted(problems, 'problem')} to solve.`;
-              const figure = problems === 0 ? 'No problems.' : count;
+              const figure = problems === 0 ? 'No problems to solve.' : count;
               return (
                 <>
                   <h2>{cursors.value.length > 0 ? 'This page continues the list of problems.' : figure}</h2>

@@ -3,7 +3,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Fields } from '../../chain/fields.js';
+import { type Fields, fixedFields } from '../../chain/fields.js';
 import { may, pageOf, path, useCompany, usePages, useResource } from '../base.js';
 import { mistakeText, type Remark } from '../composer/knowledge.js';
 import { partsAt } from '../fields.js';
@@ -47,7 +47,8 @@ function Origin({ request, children }: { request: ListedRejectedRequest; childre
     <p class="soft small">
       Received <Time at={receivedAt} distance />, rule {relayIds.map((relayId) => ruleName(relayId)).join(', ')}
       {children}.{repeats > 0 && ` The same request came ${counted(repeats, 'more time')} within 10 minutes.`}
-      {notKept > 0 && ` The relay could not keep ${counted(notKept, 'later request')} like this, because the storage was full.`}
+      {notKept > 0 &&
+        ` The relay could not store ${counted(notKept, 'later request')} of this kind, because the storage was full.`}
     </p>
   );
 }
@@ -114,7 +115,7 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
   );
 }
 
-const fieldsOf = ({ action, ...others }: Fields) => Object.entries(others);
+const fieldsOf = (fields: Fields) => Object.entries(fields).filter(([name]) => !fixedFields.includes(name));
 const mistakeWords = ({ pointer, detail }: Remark) => mistakeText({ pointer: `/actions${pointer}`, detail });
 type ElementProps = { index: number; element: Fields; tone: Tone; badge?: string; children: ComponentChildren };
 
@@ -131,7 +132,7 @@ function Element({ index, element, tone, badge, children }: ElementProps) {
   );
 }
 
-function Body({ body: { text, bytes, cut, place } }: { body: KeptBody }) {
+function Body({ body: { text, cut, place } }: { body: KeptBody }) {
   const [box, mark] = [useRef<HTMLPreElement>(null), useRef<HTMLElement>(null)];
   useEffect(() => {
     // `scrollIntoView` would scroll the whole page, too.
@@ -147,9 +148,7 @@ function Body({ body: { text, bytes, cut, place } }: { body: KeptBody }) {
         {place && <mark ref={mark}>{marked}</mark>}
         {after}
       </pre>
-      <p class="soft small">
-        The text had {counted(bytes, 'byte')}. {cut && 'The relay kept only the start of the text. '}*** stands for a token.
-      </p>
+      <p class="soft small">{cut && 'The relay kept only the start of the text. '}*** stands for a hidden password.</p>
     </Section>
   );
 }
@@ -168,7 +167,7 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
       <p>
         {actions.length === 0
           ? 'There is no proposal. Correct the text in the settings of the webhook, then send the event from the platform again.'
-          : 'This proposal is a guess. Check it before you send it. A proposal can contain unwanted parts from the event.'}
+          : 'This proposal is a guess. Check it before you send it. It can contain text from the event that you do not want to send.'}
       </p>
       <ol class="rail">
         {actions.map(({ element, authenticated }, index) => (

@@ -115,20 +115,21 @@ const graces = { null: 'when you revoke them', 0: 'immediately', ...laterGraces 
 
 /** @param secrets - for example `tokens`. @param users - who uses the older secrets. */
 const graceField = (secrets: string, users: string) => {
-  const hint = `${users} can use the older ${secrets} until then.`;
+  const hint = `Until they expire, ${users} can use the older ${secrets}.`;
   return { grace: { label: `Older ${secrets} expire`, hint, options: Object.entries(graces), first: 'null' } };
 };
 const seconds = ({ grace = 'null' }: Record<string, string>) => ({ graceSeconds: JSON.parse(grace) });
 
 const addresses = {
   ...{ opens: 'Create the address', verb: 'Create', words: 'Address created.', shown: 'The address for your platform' },
+  about: 'The relay shows the address only once.',
   help: 'In the webhook settings of your platform, choose the method POST and this address:',
 };
-const olderAddresses = graceField('addresses', 'Your platform');
+const olderAddresses = graceField('addresses', 'your platform');
 const newTokens = {
   ...{ opens: 'Create a token', verb: 'Create', words: 'Token created.', shown: 'New token' },
   help: 'Copy this token into the webhooks of this rule, as the value of relayAccessToken:',
-  fields: graceField('tokens', 'Webhooks'),
+  fields: graceField('tokens', 'webhooks'),
 };
 const revoking = {
   ...{ title: 'Revoke the token?', verb: 'Revoke', danger: true, words: 'Token revoked.' },

@@ -24,8 +24,8 @@ export function Health({ relayId }: { relayId: string }) {
           const results = { Failed: share(sum('failed'), sum('chains')), 'Nobody found': sum('nobody') };
           const facts = { Events: sum('events'), Chains: sum('chains'), ...results, 'Needs attention': held };
           const timed = (at: string, words: string) => `${timeText(at, timeZone, 0)}: ${words}`;
-          const counts = buckets.map(({ at, events: size, failed: bad }) => {
-            return { at, size, bad, words: timed(at, `${counted(size, 'event')}, ${bad} failed`) };
+          const counts = buckets.map(({ at, events: size, failed: bad, nobody: wait }) => {
+            return { at, size, bad, wait, words: timed(at, `${counted(size, 'event')}, ${bad} failed, ${wait} found nobody`) };
           });
           const times = buckets.map(({ at, chains, p50 = 0, p95 = 0 }) => {
             const most = chains >= 20 ? `, 95% of the chains within ${withinText(p95)}` : '';
@@ -40,7 +40,7 @@ export function Health({ relayId }: { relayId: string }) {
                 </p>
               )}
               <FieldList fields={Object.entries(facts)} />
-              <Bars name="Events. Red: failed chains." bars={counts} days={Number(days)} />
+              <Bars name="Events. Red: failed. Yellow: nobody found." bars={counts} days={Number(days)} />
               <Bars name="Time from the event to the end of the chain." bars={times} days={Number(days)} />
               {causes.length > 0 && <p>Causes: {causesText}</p>}
             </>

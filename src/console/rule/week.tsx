@@ -22,7 +22,9 @@ export function Week({ relayId, isWatched }: { relayId: string; isWatched?: true
   const rest = nextCursor ? later.data.value?.items : [];
   const newest = rest && newestOf([...first, ...rest]);
   const [assignmentId] = newest?.assignmentIds ?? [];
-  const refusal = refused.data.value?.items.find(({ relayIds }) => relayIds.includes(relayId));
+  const refusal = refused.data.value?.items.find(
+    ({ relayIds, chainId, droppedAt }) => relayIds.includes(relayId) && !chainId && !droppedAt,
+  );
   return (
     <Section title="The last 7 days">
       <Known of={counts}>

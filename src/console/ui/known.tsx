@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { type Refused, type Resource, seldom, sessionIsOver, useResource } from '../base.js';
+import { labelled } from '../words.js';
 import { Said } from './text.js';
 
 export function SessionIsOver() {
@@ -21,12 +22,16 @@ type Mistake = { pointer: string; detail: string };
 
 /** A list of mistakes. @param words - the words of one mistake. By default, its pointer and its detail. */
 export function Mistakes({ of, look, words }: { of: readonly Mistake[]; look?: string; words?: (mistake: Mistake) => string }) {
-  const whole = ({ pointer, detail }: Mistake) => [<code>{pointer || '/'}</code>, ' ', <Said text={detail} />];
+  const whole = ({ pointer, detail }: Mistake) => [
+    <strong>{labelled(pointer || '/')}</strong>,
+    ' ',
+    <Said text={labelled(detail)} />,
+  ];
   if (of.length === 0) return null;
   return (
     <ul class={look}>
       {of.map((mistake) => (
-        <li key={mistake.pointer + mistake.detail}>{words ? words(mistake) : whole(mistake)}</li>
+        <li key={mistake.pointer + mistake.detail}>{words ? labelled(words(mistake)) : whole(mistake)}</li>
       ))}
     </ul>
   );
@@ -39,7 +44,7 @@ export function ProblemNote({ refused }: { refused: Refused | undefined }) {
   const { retryAfterSeconds } = refused;
   return (
     <div class="note bad" role="alert">
-      <strong>{title}.</strong> <Said text={detail} />
+      <strong>{title}.</strong> <Said text={labelled(detail)} />
       {retryAfterSeconds !== undefined && ` Try again in ${retryAfterSeconds} seconds.`}
       {errors.some((mistake) => !detail.includes(mistake.detail)) && <Mistakes of={errors} />}{' '}
       {type.startsWith('/problems/') && <a href={type}>Help</a>}

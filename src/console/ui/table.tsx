@@ -108,7 +108,7 @@ export function ExportLinks({ what, filter = {} }: ExportProps) {
       Export all {what === 'audit' ? 'entries' : what}:
       {(['csv', 'ndjson'] as const).map((format) => (
         <a key={format} href={path`/co/${companyId}/export/${what}` + query({ ...filter, format })} download>
-          {format === 'csv' ? 'for spreadsheets (CSV)' : 'for programs (NDJSON)'}
+          {format === 'csv' ? 'for spreadsheets' : 'for programs'}
         </a>
       ))}
     </p>

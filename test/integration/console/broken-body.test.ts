@@ -102,7 +102,7 @@ async function onThePage(): Promise<void> {
       });
     const now = `/companies/${served.companyId}`;
     const page = await pageOf(now);
-    await page.getByText('No problems.').waitFor();
+    await page.getByText('No problems to solve.').waitFor();
     const first = await refuse('The "first" one');
     const newest = await refuse('The "second" one');
     await page.getByText('1 problem to solve.').waitFor();
@@ -117,7 +117,7 @@ async function onThePage(): Promise<void> {
       await page.getByText(/^Dropped /).waitFor();
       await page.goto(served.url + now);
     }
-    await page.getByText('No problems.').waitFor();
+    await page.getByText('No problems to solve.').waitFor();
     await page.context().close();
   });
 
@@ -150,7 +150,7 @@ async function onThePage(): Promise<void> {
     const page = await pageOf(await refuse('The "red" one'));
     await page.getByRole('button', { name: 'Edit and send' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Formatted text (HTML)').fill('The red valve leaks');
+    await dialog.getByLabel('Formatted text').fill('The red valve leaks');
     await dialog.getByLabel('Ticket field').fill('');
     await dialog.getByRole('button', { name: 'Send (2 steps)' }).click();
     await dialog.locator('[aria-invalid=true]').waitFor();
@@ -207,7 +207,7 @@ async function onThePage(): Promise<void> {
 
   it('lets a person edit a request whose JSON was valid', async () => {
     const page = await pageOf(await refuseBody(JSON.stringify([{ ...udf, cfValu: 'yes' }])));
-    await page.getByText('did you mean cfValue').first().waitFor();
+    await page.getByText('did you mean “New value”').first().waitFor();
     await page.getByRole('button', { name: 'Edit and send' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('cfValu', { exact: true }).fill('');

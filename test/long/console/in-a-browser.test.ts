@@ -104,7 +104,7 @@ async function lookAround(): Promise<void> {
       ['rules', `${home}/rules`, relayId],
       ['rule', `${home}/rules/${relayId}`, 'active'],
       ['refused', `${home}/refused`, 'The list of steps has a mistake'],
-      ['refusal', `${home}/refused/${refusal?.rejectedId}`, 'did you mean cfValue'],
+      ['refusal', `${home}/refused/${refusal?.rejectedId}`, 'did you mean “New value”'],
       ['settings', `${home}/settings`, 'Assignment platform'],
       ['people', `${home}/people`, 'the one who may steer'],
       ['compose', `${home}/compose`, 'A new rule'],
@@ -221,8 +221,8 @@ async function lookAround(): Promise<void> {
     const page = await pageOf(keys.steer);
     await click(page, 'I am working on this problem');
     await reads(page, 'key the one who may steer is working on this problem');
-    await click(page, 'Mute notices for 1 hour');
-    await reads(page, /muted the notices until/);
+    await click(page, 'No notices for 1 hour');
+    await reads(page, /stopped the notices until/);
     await page.getByRole('link', { name: 'Show all steps' }).click();
     await page.getByRole('heading', { name: 'Problem', level: 1 }).waitFor();
     await page.getByRole('cell', { name: '404405' }).nth(2).waitFor();
@@ -287,7 +287,7 @@ async function lookAround(): Promise<void> {
     await company.action(chainId, 0, 'done');
     await page.goto(`${stack.links.api}${home}/assignments/${missing}`);
     await page.getByRole('link', { name: `assignment ${assignment}` }).click();
-    await page.getByText(`, Subject`, { exact: false }).first().waitFor();
+    await page.getByText(`Nobody for ${assignment}`).first().waitFor();
     await company.steer(chainId, 'cancel');
     await page.context().close();
   });

@@ -36,7 +36,7 @@ describe('a body with one meaning is read in that meaning, with a warning', () =
       'a line break in a text',
       good.replace('blue', 'bl\nue'),
       {},
-      /^line 1, column 52: a text contains an unescaped line break .* the template must write/,
+      /^line 1, column 52: a text contains an unescaped line break .* escape/,
       { body: 'bl\nue' },
     ],
     [

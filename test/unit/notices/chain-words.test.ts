@@ -82,7 +82,7 @@ const linesOf = (...asked: Parameters<typeof sectionsOf>) => sectionsOf(...asked
 const chainPage = 'https://relay.example/companies/acme/chains/c-1';
 const ids = `Chain c-1, step 2, received ${shownTime(received)}, rule 7, company acme`;
 const place = ['first wave', '2024-03-05 16:17:30 UTC, after 15 attempts', 'Rule Route new jobs, Acme Field Works'];
-const signIn = 'The link opens the console, where you sign in.';
+const signIn = 'The link opens the relay, where you sign in.';
 const steer = (verb: string) => [
   `npx relay ${verb} acme c-1 1 --url https://relay.example`,
   `temporal workflow signal -n default -w relay:acme:c-1 --name ${verb} -i '[1]'`,

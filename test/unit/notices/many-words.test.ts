@@ -47,7 +47,7 @@ const rendered = (notice: ManyNotice | ThroughNotice, more = {}) => renderNotice
 describe('a notice about many chains', () => {
   it('says how many, why, until when, and where to retry them', () => {
     const { subject, text } = rendered(many('needs-attention', 214, 300, [member(2), member(1)]));
-    assert.equal(subject, '[relay] Needs attention: 214 chains, the assignment platform gave an error or no answer (Acme)');
+    assert.equal(subject, '[relay] Needs attention: 214 chains, the assignment does not exist (Acme)');
     assert.equal(
       text,
       `214 chains (300 steps) had a step that needs a decision, for the same reason
@@ -60,7 +60,7 @@ Fix the problem, then retry.
 
 Open 300 steps: http://127.0.0.1:8080/companies/acme/causes/c1
 
-The link opens the console, where you sign in. There you can retry all these steps at once.
+The link opens the relay, where you sign in. There you can retry all these steps at once.
 
 What happens next:
   If nobody decides, these steps fail, the first one at 2026-07-04 07:00:01 CDT. The steps that wait for them do not run.
@@ -150,17 +150,14 @@ Cause c1, company acme
 
   it('is a recovery only if every action is done', () => {
     const { subject, text } = rendered({ ...through, ended: { done: 3 } });
-    assert.equal(subject, '[relay] Recovered: 2 chains, the assignment platform gave an error or no answer (Acme)');
+    assert.equal(subject, '[relay] Recovered: 2 chains, the assignment does not exist (Acme)');
     assert.match(text, /^2 chains that failed for the same reason have recovered$/m);
     assert.match(text, /^The reason was: The assignment does not exist\.$/m);
   });
 
   it('otherwise says that the actions are not held any more, with their states', () => {
     const { subject, text, json } = rendered(through);
-    assert.equal(
-      subject,
-      '[relay] No decision is needed any more: 2 chains, the assignment platform gave an error or no answer (Acme)',
-    );
+    assert.equal(subject, '[relay] No decision is needed any more: 2 chains, the assignment does not exist (Acme)');
     assert.match(text, /^2 chains that failed for the same reason no longer need attention$/m);
     assert.match(text, /^ {2}done: 3\n {2}cancelled: 1\n {2}unknown: 1$/m);
     const { type, count, ended, open } = json as Record<string, unknown>;
