@@ -88,7 +88,7 @@ export function Framed({ company, places = [], children }: FramedProps) {
       {company && <PauseBanner />}
       {children}
       <footer class="row soft small">
-        {isOperator() && <a href={pageOf.companies()}>All companies</a>}
+        {isOperator() && <a href="/companies">All companies</a>}
         <a href={`/docs${query({ companyId })}`}>API</a>
         <InTemporal at={company?.webUi} words="Open Temporal" />
         {company && <span class="keys">Press ? for keyboard shortcuts</span>}

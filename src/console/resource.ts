@@ -88,8 +88,7 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
       if (!(error instanceof Refused)) throw error;
       if (stopped) return;
       refused.value = error;
-      const { retryAfterSeconds } = error;
-      wait(nextPauseMs(rhythm, pauseMs, { changed: false, failed: true, retryAfterSeconds }));
+      wait(nextPauseMs(rhythm, pauseMs, { changed: false, failed: true, retryAfterSeconds: error.retryAfterSeconds }));
     }
   };
   /** @returns whether the answer differs from the last answer. */
@@ -121,8 +120,7 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
     at,
     /** @returns a function that stops the requests. */
     start() {
-      const isStreamed = (rhythm === usual || rhythm === often) && path?.startsWith('/co/');
-      const stopListening = isStreamed ? listen({ path: path ?? '', hear }) : undefined;
+      const stopListening = rhythm !== seldom && path?.startsWith('/co/') ? listen({ path, hear }) : undefined;
       stopped = false;
       document.addEventListener('visibilitychange', comesBack);
       addEventListener('focus', comesBack);

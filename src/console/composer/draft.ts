@@ -30,7 +30,7 @@ export function draftOf(contents: Fields = {}): Draft {
   };
 }
 
-function variableOf(value: unknown): Variable {
+export function variableOf(value: unknown): Variable {
   const { path, missing, default: text } = isObject(value) ? value : {};
   const kind = missing === 'refuse' || missing === 'default' ? missing : 'hold';
   return { path: fieldText(path), missing: kind, ...(kind === 'default' && { default: fieldText(text) }) };

@@ -2,7 +2,7 @@
 
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { pageOf, path, query, seldom, useCompany, useResource } from '../base.js';
+import { co, pageOf, query, seldom, useCompany, useResource } from '../base.js';
 import { PageOf } from '../frame.js';
 import { storyOf } from '../story.js';
 import { stepsOf, Timeline } from '../timeline.js';
@@ -17,9 +17,9 @@ const noChain = 'No chain for this assignment was found. Check the number. Close
 type Loaded = Record<string, { chain: ChainResource; refresh(): void }>;
 
 export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
-  const { companyId, timeZone, ruleOf } = useCompany();
-  const list = useResource<ChainList>(path`/co/${companyId}/chains` + query({ assignmentId, limit: String(most) }));
-  const current = useResource<AssignmentNow>(path`/co/${companyId}/assignments/${assignmentId}`, seldom).data.value;
+  const { timeZone, ruleOf } = useCompany();
+  const list = useResource<ChainList>(co`/chains` + query({ assignmentId, limit: String(most) }));
+  const current = useResource<AssignmentNow>(co`/assignments/${assignmentId}`, seldom).data.value;
   const loaded = useSignal<Loaded>({});
   return (
     <PageOf title={`Assignment ${assignmentId}`} of={list}>
@@ -40,7 +40,7 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
             {corrected.map(({ chainId, actions }) => (
               <p key={chainId} class="card">
                 Somebody corrected this number. The chain is now about{' '}
-                <a href={pageOf.chain(companyId, chainId)}>assignment {actions[0]?.assignmentId}</a>.
+                <a href={pageOf.chain(chainId)}>assignment {actions[0]?.assignmentId}</a>.
               </p>
             ))}
             {items.map(({ chainId, closedAt }) => (
@@ -49,7 +49,7 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
             <Timeline
               steps={steps}
               about={({ chain, action }) => (
-                <a href={pageOf.chain(companyId, chain.chainId)}>
+                <a href={pageOf.chain(chain.chainId)}>
                   Chain of {ruleOf(action.relayId) ?? action.relayId}, received <Time at={chain.receivedAt} />
                 </a>
               )}
@@ -57,7 +57,7 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
             />
             {nextCursor && (
               <p>
-                This page shows only {most} chains. <a href={pageOf.chains(companyId, { assignmentId })}>Show all chains</a>
+                This page shows only {most} chains. <a href={pageOf.chains({ assignmentId })}>Show all chains</a>
               </p>
             )}
           </>
@@ -69,8 +69,7 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
 
 /** Loads one chain. A closed chain rarely changes, so it is polled less often. */
 function Load({ chainId, isOpen, loaded }: { chainId: string; isOpen: boolean; loaded: Signal<Loaded> }) {
-  const { companyId } = useCompany();
-  const { data, refresh } = useResource<ChainResource>(path`/co/${companyId}/chains/${chainId}`, isOpen ? undefined : seldom);
+  const { data, refresh } = useResource<ChainResource>(co`/chains/${chainId}`, isOpen ? undefined : seldom);
   useEffect(() => {
     if (data.value) loaded.value = { ...loaded.peek(), [chainId]: { chain: data.value, refresh } };
   }, [data.value]);

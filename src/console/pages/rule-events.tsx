@@ -1,7 +1,7 @@
 /** The events of a rule with their results, and the page of one event. */
 
 import { useSignal } from '@preact/signals';
-import { may, pageOf, path, query, useCompany, usePages, useResource } from '../base.js';
+import { admin, may, pageOf, query, useCompany, usePages, useResource } from '../base.js';
 import { inSteps, variableWords } from '../composer/knowledge.js';
 import { triedWords } from '../composer/tried.js';
 import { PageOf } from '../frame.js';
@@ -20,14 +20,14 @@ const outcomes = [['', 'all'] as const, ...Object.entries(outcomeWords).map(([na
 type Events = z.infer<typeof eventsResponse>;
 
 export function EventsPage({ relayId }: { relayId: string }) {
-  const { companyId, ruleName } = useCompany();
+  const { ruleName } = useCompany();
   const outcome = useSignal('');
-  const at = path`/admin/companies/${companyId}/rules/${relayId}/events`;
+  const at = admin`/rules/${relayId}/events`;
   const [listed] = usePages<Events>(at + query({ outcome: outcome.value }));
   const about = (
     <div class="filter">
       <Choice label="Outcome" of={outcome} options={outcomes} />
-      <a href={pageOf.rule(companyId, relayId)}>The rule</a>
+      <a href={pageOf.rule(relayId)}>The rule</a>
     </div>
   );
   return (
@@ -49,7 +49,6 @@ function Shadow({ counts }: { counts: Record<string, number> }) {
 }
 
 export function EventTable({ relayId, events }: { relayId: string; events: readonly RuleEvent[] }) {
-  const { companyId } = useCompany();
   return (
     <Table
       caption="Events"
@@ -58,7 +57,7 @@ export function EventTable({ relayId, events }: { relayId: string; events: reado
       empty="No event has arrived. The page of the rule has the address for your platform."
       rows={events.map((event) => {
         const received = <Time at={event.receivedAt} distance />;
-        const link = <a href={pageOf.event(companyId, relayId, event.eventId)}>{received}</a>;
+        const link = <a href={pageOf.event(relayId, event.eventId)}>{received}</a>;
         return [event.eventId, [link, event.assignmentId, <Became of={event} />, event.version || 'none']];
       })}
     />
@@ -66,9 +65,8 @@ export function EventTable({ relayId, events }: { relayId: string; events: reado
 }
 
 function Became({ of: { outcome, chainId, rejectedId, reason, shadow } }: { of: RuleEvent }) {
-  const { companyId } = useCompany();
   const [words, tone] = outcomeWords[outcome];
-  const to = chainId ? pageOf.chain(companyId, chainId) : rejectedId && pageOf.refusal(companyId, rejectedId);
+  const to = chainId ? pageOf.chain(chainId) : rejectedId && pageOf.refusal(rejectedId);
   return (
     <>
       <Badge tone={tone}>{words}</Badge> {to && <a href={to}>{chainId ? 'Open the chain' : 'Show why'}</a>}{' '}
@@ -79,10 +77,10 @@ function Became({ of: { outcome, chainId, rejectedId, reason, shadow } }: { of: 
 }
 
 export function EventPage({ relayId, eventId }: { relayId: string; eventId: string }) {
-  const { companyId, ruleName } = useCompany();
-  const at = path`/admin/companies/${companyId}/rules/${relayId}/events/${eventId}`;
+  const { ruleName } = useCompany();
+  const at = admin`/rules/${relayId}/events/${eventId}`;
   const known = useResource<z.infer<typeof wholeEventSchema>>(at);
-  const all = <a href={pageOf.events(companyId, relayId)}>All events of {ruleName(relayId)}</a>;
+  const all = <a href={pageOf.events(relayId)}>All events of {ruleName(relayId)}</a>;
   return (
     <PageOf title="Event" about={all} of={known}>
       {(event) => (
@@ -93,7 +91,7 @@ export function EventPage({ relayId, eventId }: { relayId: string; eventId: stri
             {event.dedupe && <Fact name="Key">{event.dedupe}</Fact>}
             {event.resentFrom && (
               <Fact name="Sent again from">
-                <a href={pageOf.event(companyId, relayId, event.resentFrom)}>an earlier event</a>
+                <a href={pageOf.event(relayId, event.resentFrom)}>an earlier event</a>
               </Fact>
             )}
           </dl>

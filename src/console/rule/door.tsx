@@ -1,14 +1,13 @@
 /** How events come to a rule: the address for the sender, the settings of the door, and the tokens. */
 
 import { useSignal } from '@preact/signals';
-import { ask, path, seldom, useCompany, useResource } from '../base.js';
+import { ask, co, path, seldom, useResource } from '../base.js';
 import type { doorRequest, EventDoor, rotatedTokenResponse, Token, z } from '../types.js';
 import { type FieldTable, FormFields, fieldsOf, Select } from '../ui/fields.js';
 import { Badge, Cards, DeedButton, Known, Lifetime, SecretButton, Section, Submit, useDeed } from '../ui/index.js';
 
 /** @param at - the path of the rule in the API. @param hasOlder - whether the rule has an address already. */
 export function Door({ at, relayId, hasOlder, onToken }: { at: string; relayId: string; hasOlder: boolean; onToken(): void }) {
-  const { companyId } = useCompany();
   const door = useResource<EventDoor>(`${at}/door`, seldom);
   const change = async (given: Record<string, string>) =>
     (await ask<{ url: string }>('POST', `${at}/event-tokens`, seconds(given))).url;
@@ -18,9 +17,8 @@ export function Door({ at, relayId, hasOlder, onToken }: { at: string; relayId: 
         <p>Your platform can send its events unchanged to this address. The address works only for the events of this rule:</p>
         <SecretButton {...{ ...addresses, fields: hasOlder ? olderAddresses : {}, change, onDone: onToken }} />
         <p class="soft small">
-          For programmers: a sender that can set a header can use{' '}
-          <code>{location.origin + path`/co/${companyId}/events/${relayId}`}</code> with <code>Authorization: Bearer</code> and a
-          token of this rule.
+          For programmers: a sender that can set a header can use <code>{location.origin + co`/events/${relayId}`}</code> with{' '}
+          <code>Authorization: Bearer</code> and a token of this rule.
         </p>
       </Section>
       <Known of={door}>
@@ -34,8 +32,6 @@ export function Door({ at, relayId, hasOlder, onToken }: { at: string; relayId: 
     </>
   );
 }
-
-type DoorRequest = z.input<typeof doorRequest>;
 
 const hmac = { scheme: 'hmac', algorithm: 'sha256' } as const;
 /** The signature settings for known senders, without the key. Settings that are the API's defaults are left out. */
@@ -75,7 +71,7 @@ function DoorSettings({ door, at, onSaved }: { door: EventDoor; at: string; onSa
   const { value: signed } = signer;
   const save = (event: Event) => {
     const { key = '', ...fields } = fieldsOf(event);
-    const request: DoorRequest = {
+    const request: z.input<typeof doorRequest> = {
       ...(signed !== 'stored' && { signature: signed === 'none' ? null : { ...senders[signed], key } }),
       dedupeBy: fields.dedupeBy || undefined,
       refuseLists: fields.refuseLists === 'yes',

@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import { readDuration, wholeDuration } from '../../chain/durations.js';
 import { weekdays } from '../../chain/expectation.js';
-import { ask, changedIn, only, path, seldom, useCompany, useForm, useResource } from '../base.js';
+import { ask, changedIn, co, only, seldom, useCompany, useForm, useResource } from '../base.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
 import type { RuleHealth, ruleSchema, z } from '../types.js';
 import { Button, DeedButton, FormFields, fieldsOf, ProblemNote, Submit, useDeed } from '../ui/index.js';
@@ -24,8 +24,8 @@ const fieldsOfRule = ({ name, onFailure, onUnknown }: Rule) => ({
 });
 
 export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
-  const { companyId, timeZone } = useCompany();
-  const health = useResource<RuleHealth>(path`/co/${companyId}/rules/${rule.relayId}/health?days=1`, seldom);
+  const { timeZone } = useCompany();
+  const health = useResource<RuleHealth>(co`/rules/${rule.relayId}/health?days=1`, seldom);
   const { proposed } = health.data.value ?? {};
   const [form, deed, problem] = [useForm(), useDeed(), useSignal('')];
   const change = async (patch: object) => onSaved(await ask<Rule>('PATCH', at, patch));
