@@ -4,7 +4,7 @@
 export const path = (fixed: TemplateStringsArray, ...filled: string[]): string =>
   fixed.map((text, place) => text + encodeURIComponent(filled[place] ?? '')).join('');
 
-/** The company of the open page. */
+/** The company of the open page. Only one company is open at a time. */
 let companyId = '';
 export const openCompany = (id: string) => (companyId = id);
 /** Template tags for the API's paths of this company, and for its pages: `co\`/chains/${chainId}\``. */

@@ -10,10 +10,7 @@ import { Button, Choice, Confirm, Dialog, InTemporal, NotReady, ProblemNote, Sai
 import { counted, fieldWords, labelled, namesOf, progressWords, verbMeanings, verbWords } from './words.js';
 
 /** A decision about the chains with these ids, about all chains of a cause, or about all chains of a list. */
-export interface AskedOfChains {
-  verb: BulkVerb;
-  filter: { causeId: string } | { chainIds: string[] } | Query;
-}
+export type AskedOfChains = { verb: BulkVerb; filter: { causeId: string } | { chainIds: string[] } | Query };
 
 type Preview = z.infer<typeof bulkPreviewSchema>;
 

@@ -14,8 +14,7 @@ const ends = {
   7200: 'in 2 hours',
   28800: 'in 8 hours',
 };
-/** The banner counts at most this many waiting chains. */
-const mostCounted = 200;
+const mostCounted = 200; // the banner counts at most this many waiting chains
 
 const fields = {
   what: { label: 'System', options: pausable.map((value) => [value, pausableWords[value]] as const), first: 'all' },

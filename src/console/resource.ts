@@ -19,10 +19,8 @@ export interface Resource<Body> {
   cursors?: Signal<string[]>;
 }
 
-/** Temporal's lists show a change after about a second. */
-const listDelayMs = 1200;
-/** If no event comes for this long, the resource polls again. */
-const silenceMs = 40_000;
+const listDelayMs = 1200; // Temporal's lists show a change after about a second
+const silenceMs = 40_000; // if no event comes for this long, the resource polls again
 
 /** Resources with this rhythm or with `often` also get server-sent events. */
 const usual: Rhythm = { shortestMs: 4_000, longestMs: 20_000 };
@@ -118,7 +116,6 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
     data,
     refused,
     at,
-    /** @returns a function that stops the requests. */
     start() {
       const stopListening = rhythm !== seldom && path?.startsWith('/co/') ? listen({ path, hear }) : undefined;
       stopped = false;
@@ -149,7 +146,6 @@ const troubleMs = 30_000;
 let source: EventSource | undefined;
 let opening: ReturnType<typeof setTimeout> | undefined;
 
-/** @returns a function that stops listening. */
 export function listen(listener: Listener): () => void {
   listeners.add(listener);
   openIn(gatherMs);

@@ -103,8 +103,7 @@ function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): 
   );
 }
 
-const ofTicket = (ticketId: string) => pageOf.chains({ ticketId });
-const addresses = { assignment: pageOf.assignment, rule: pageOf.rule, chain: pageOf.chain, ticket: ofTicket };
+const addresses = { ...pageOf, ticket: (ticketId: string) => pageOf.chains({ ticketId }) };
 
 /** The buttons of the page behind the dialog, except *Search* itself. */
 function buttonsOfPage(): Found[] {

@@ -25,7 +25,6 @@ const wayWords = { event: 'Its whole event (recommended)', list: 'A list of step
 
 export function Composer({ relayId, editing, actions, onPublished }: ComposerProps) {
   const { draft, change, stored } = editing;
-  const at = admin`/rules/${relayId}/publish`;
   const hasSteps = draft.cards.length > 0;
   const asked = useResource<SystemNames>(co`/chains/compose/names`, seldom);
   const names = asked.data.value ?? { groups: [], groupIds: [], fields: [] };
@@ -100,7 +99,7 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
             {...{ relayId, onPublished, onClose: close, title: 'Publish the draft?', verb: 'Publish', version: 'draft' }}
             children={repeated}
             about="New events use the new version after at most two seconds. Chains that run now keep their version."
-            publish={(note) => ask('POST', at, { revision: stored.revision, ...note })}
+            publish={(note) => ask('POST', admin`/rules/${relayId}/publish`, { revision: stored.revision, ...note })}
           />
         )}
         {dialog.value === 'conflict' && <ConflictDialog editing={editing} onClose={close} />}

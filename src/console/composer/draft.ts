@@ -50,9 +50,7 @@ export function actionsOf(cards: readonly Card[]): Fields[] {
   });
 }
 
-export function contentsOf({ cards, ...fields }: Draft): Fields {
-  return { ...fields, actions: actionsOf(cards) };
-}
+export const contentsOf = ({ cards, ...fields }: Draft): Fields => ({ ...fields, actions: actionsOf(cards) });
 
 /** The contents as JSON, in the order of `draftOf`. */
 export const contentsText = (draft: Draft, indent?: number) => JSON.stringify(contentsOf(draft), undefined, indent);

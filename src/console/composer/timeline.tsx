@@ -56,10 +56,8 @@ export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; childr
   );
 }
 
-type Played = NonNullable<Rehearsal['played']>['actions'][number];
-
 /** The steps by time. A step without a time waits for a person, so it comes last. */
-function stopsOf(cards: readonly Card[], actions: readonly Played[], play: Play) {
+function stopsOf(cards: readonly Card[], actions: NonNullable<Rehearsal['played']>['actions'], play: Play) {
   const stops = actions.map((action, place) => {
     const card = cards[place];
     const due = delaySeconds(card?.fields.delayInSeconds);

@@ -27,8 +27,7 @@ export const triedWords = (outcome: string) => outcomes[outcome as TriedOutcome]
 export function useTrial(relayId: string, version: z.input<typeof tryRequest>['version']) {
   const last = useSignal('200');
   const request: z.input<typeof tryRequest> = { version, events: { last: Number(last.value) } };
-  const at = admin`/rules/${relayId}/try`;
-  const { body, isOutdated, refused } = useAnswer<Tried>('POST', at, request);
+  const { body, isOutdated, refused } = useAnswer<Tried>('POST', admin`/rules/${relayId}/try`, request);
   const tried = isOutdated ? undefined : body;
   const shown = (
     <>

@@ -7,10 +7,8 @@ import type { DraftConflict, DraftResponse } from '../types.js';
 import { contentsOf, contentsText, type Draft, draftOf } from './draft.js';
 import { begun, changed, type History, redone, undone } from './history.js';
 
-/** The draft is saved this long after the last change. */
-const pauseMs = 600;
-/** The page repeats a failed save after this time. */
-const againMs = 5_000;
+const pauseMs = 600; // the draft is saved this long after the last change
+const againMs = 5_000; // the page repeats a failed save after this time
 
 export type Editing = NonNullable<ReturnType<typeof useDraft>['editing']>;
 

@@ -36,8 +36,7 @@ export function useRehearsal(relayId: string, draft: Draft, way: Way) {
 
 type WholeEvent = z.infer<typeof wholeEventSchema>;
 
-/** The composer reads the bodies of this many events, to offer their values. */
-const mostRead = 5;
+const mostRead = 5; // the composer reads the bodies of this many events, to offer their values
 
 /** @param eventId - the event that a person has chosen. '' for the last event. */
 function useLastEvents(relayId: string, eventId: string) {

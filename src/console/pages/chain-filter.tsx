@@ -10,13 +10,10 @@ import { Button, DeedButton, Entry, Select } from '../ui/index.js';
 import { failureTypes, failureWords, sinceTime, stateWords, timeText } from '../words.js';
 
 const formFields = ['status', 'assignmentId', 'relayId', 'reason', 'nobodyFound', 'since'] as const;
-/** Links set these fields. The form can only remove them. */
-const linkFields = ['until', 'paused', 'ticketId'] as const;
-export const filterFields = [...formFields, ...linkFields];
+export const filterFields = [...formFields, 'until', 'paused', 'ticketId'] as const; // the form can only remove the last three
 export type Filter = Partial<Record<(typeof filterFields)[number], string>>;
 
-/** A filter acts this long after the last key. */
-const typingMs = 400;
+const typingMs = 400; // a filter acts this long after the last key
 
 const sinces: Record<string, string> = { '1h': 'the last hour', '24h': 'the last day', '7d': 'the last 7 days' };
 const rare: ReadonlySet<string> = new Set(['cancelled', 'terminated', 'forgotten']);

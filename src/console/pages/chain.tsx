@@ -61,7 +61,6 @@ const assignmentsOf = (actions: readonly ActionResource[]) => [...new Set(action
 const full =
   'The history of this chain is full, so no more retries are possible. Skip or cancel the steps that need ' +
   'attention, or let the platform send the event again.';
-
 const lost =
   'This chain is not stored any more, and the relay could not read its steps. If the chain was open, it has stopped. ' +
   'Let the platform send the event again.';
@@ -151,12 +150,10 @@ function useAnnounced({ status, actions }: ChainResource): void {
 
 const making = 'Copy the steps into the rule';
 
-type Made = z.infer<typeof fromListsResponse> & { draft: DraftResponse };
-
 function MakeRule({ relayId, chainId, onClose }: { relayId: string; chainId: string; onClose(): void }) {
   const { route } = useLocation();
   const at = admin`/rules/${relayId}/draft`;
-  const made = useSignal<Made | undefined>(undefined);
+  const made = useSignal<(z.infer<typeof fromListsResponse> & { draft: DraftResponse }) | undefined>(undefined);
   const deed = useDeed();
   const make = async () => {
     const { items } = await ask<ChainList>('GET', co`/chains` + query({ relayId, limit: '20' }));

@@ -88,7 +88,6 @@ function Chains({ filter, asked, at }: { filter: Filter; asked: Filter; at: stri
   );
 }
 
-/** The cells of a chain in the list. `href` is the address of the chain. `chosen` has the ids of the selected chains. */
 function cellsOf(chain: ListedChain, company: Company, chosen: Signal<readonly string[]>, href: string) {
   const { chainId, status, relayIds, receivedAt, failureTypes = [], paused, next, nobodyFound } = chain;
   const { timeZone, pauses, ruleOf } = company;

@@ -21,7 +21,6 @@ export function NowPage() {
   const health = useResource<CompanyHealth>(co`/health`, seldom).data.value;
   const quiet = health?.rules.filter(({ quietSince }) => quietSince !== undefined) ?? [];
   const [askAll, dialog] = useBulk(causes.refresh);
-  const all = pageOf.chains({ status: 'needs-attention' });
   return (
     <Page title="Now">
       <FirstRun />
@@ -59,7 +58,7 @@ export function NowPage() {
                     </Section>
                   ))}
                   <Pager cursors={cursors} next={hasMore ? nextCursor : undefined} />
-                  {hasMore && <a href={all}>All chains that need attention</a>}
+                  {hasMore && <a href={pageOf.chains({ status: 'needs-attention' })}>All chains that need attention</a>}
                 </>
               );
             }}
@@ -172,11 +171,10 @@ export function FirstRun() {
   if (!may('author') || !items || items.length > 1) return null;
   const [rule, chain] = [rules[0], items[0]];
   const toDraft = rule ? pageOf.draft(rule.relayId) : pageOf.compose();
-  const toRule = rule && pageOf.rule(rule.relayId);
   const toChain = chain && pageOf.chain(chain.chainId);
   const steps: [isDone: boolean, words: string, help: string, href: string | undefined][] = [
-    [!!rule?.published || !!chain, 'Write and publish a rule', ruleHelp, toDraft],
-    [!!chain, 'Send a test event', testHelp, toRule],
+    [!!rule?.published || !!chain, 'Write and publish a rule', 'A rule says what happens when an event arrives.', toDraft],
+    [!!chain, 'Send a test event', testHelp, rule && pageOf.rule(rule.relayId)],
     [!!chain && chain.status !== 'running', 'Watch the chain', 'A chain is what the rule does for one event.', toChain],
   ];
   if (settings) steps.unshift([!!settings.platform, 'Connect your assignment platform', platformHelp, pageOf.settings()]);
@@ -197,5 +195,4 @@ export function FirstRun() {
 }
 
 const platformHelp = 'The relay sends assignments there, and asks for their status.';
-const ruleHelp = 'A rule says what happens when an event arrives.';
 const testHelp = 'On the page of the rule, choose “Send a test event”. Or create an address there, and give it to your platform.';

@@ -30,11 +30,10 @@ function Audit() {
               columns={[`When (${timeZone})`, 'Who', 'What']}
               rows={entries.map(({ auditId, at, actor, action, details }) => {
                 const known = Object.entries(details).filter(([, value]) => value !== null);
-                const more = known.map(([name, value]) => <Detail key={name} name={name} value={value} />);
                 const what = [
                   <summary>{auditSentence(action, details, ruleName)}</summary>,
                   <span class="soft small">Technical details: {action} </span>,
-                  more,
+                  known.map(([name, value]) => <Detail key={name} name={name} value={value} />),
                 ];
                 return [auditId, [<Time at={at} />, callerWords(actor), <details>{what}</details>]];
               })}
@@ -92,9 +91,8 @@ export function People() {
               const edit = { opens: 'Change', unseen: name, title: `Change ${name}`, verb: 'Save', fields: personFields(person) };
               const change = email && !fromGroup && <DeedButton {...{ ...form, ...edit }} />;
               const remove = <DeedButton {...{ ...form, ...removing(person, at) }} />;
-              const names = [<strong>{name}</strong>, ' ', email];
               const access = fromGroup ? `${roleName(role)}, from the group ${fromGroup}` : roleName(role);
-              return [person.personId, [names, access, uses, [change, ' ', remove]]];
+              return [person.personId, [[<strong>{name}</strong>, ' ', email], access, uses, [change, ' ', remove]]];
             })}
           />
         )}

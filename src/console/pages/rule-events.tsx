@@ -17,13 +17,11 @@ const outcomeWords: Record<EventOutcome, [words: string, tone: Tone]> = {
 
 const outcomes = [['', 'all'] as const, ...Object.entries(outcomeWords).map(([name, [words]]) => [name, words] as const)];
 
-type Events = z.infer<typeof eventsResponse>;
-
 export function EventsPage({ relayId }: { relayId: string }) {
   const { ruleName } = useCompany();
   const outcome = useSignal('');
-  const at = admin`/rules/${relayId}/events`;
-  const [listed] = usePages<Events>(at + query({ outcome: outcome.value }));
+  const at = admin`/rules/${relayId}/events` + query({ outcome: outcome.value });
+  const [listed] = usePages<z.infer<typeof eventsResponse>>(at);
   const about = (
     <div class="filter">
       <Choice label="Outcome" of={outcome} options={outcomes} />
@@ -32,20 +30,18 @@ export function EventsPage({ relayId }: { relayId: string }) {
   );
   return (
     <PageOf title={`Events of ${ruleName(relayId)}`} about={about} of={listed}>
-      {({ events, shadowCounts }) => (
-        <>
-          {shadowCounts && <Shadow counts={shadowCounts} />}
-          <EventTable {...{ relayId, events }} />
-          <ExportLinks what="events" filter={{ relayId, outcome: outcome.value }} />
-        </>
-      )}
+      {({ events, shadowCounts = {} }) => {
+        const tried = Object.entries(shadowCounts).map(([outcome, count]) => `${count} ${triedWords(outcome)}`);
+        return (
+          <>
+            {tried.length > 0 && <p class="note">Events in the trial so far: {tried.join(', ')}.</p>}
+            <EventTable {...{ relayId, events }} />
+            <ExportLinks what="events" filter={{ relayId, outcome: outcome.value }} />
+          </>
+        );
+      }}
     </PageOf>
   );
-}
-
-function Shadow({ counts }: { counts: Record<string, number> }) {
-  const said = Object.entries(counts).map(([outcome, count]) => `${count} ${triedWords(outcome)}`);
-  return said.length === 0 ? null : <p class="note">Events in the trial so far: {said.join(', ')}.</p>;
 }
 
 export function EventTable({ relayId, events }: { relayId: string; events: readonly RuleEvent[] }) {

@@ -63,7 +63,6 @@ export function RulePage({ relayId }: { relayId: string }) {
   );
 }
 
-/** @param at - the path of the rule in the API. */
 export function RuleContents({ at, relayId }: { at: string; relayId: string }) {
   const versions = useResource<z.infer<typeof versionsResponse>>(`${at}/versions?limit=1`, seldom);
   const { published } = versions.data.value ?? {};

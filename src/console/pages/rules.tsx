@@ -67,8 +67,7 @@ export function ComposePage() {
     event.preventDefault();
     void deed.run(async () => {
       // The composer makes a token when it needs one, so the first token is not shown.
-      const at = admin`/rules`;
-      const { relayId } = await ask<z.infer<typeof createdRuleResponse>>('POST', at, { name: name.value });
+      const { relayId } = await ask<z.infer<typeof createdRuleResponse>>('POST', admin`/rules`, { name: name.value });
       refresh();
       route(pageOf.draft(relayId));
     });

@@ -52,14 +52,13 @@ const keyField = {
   ...{ label: "The sender's key", hint: 'Your platform shows the key beside the webhook.' },
   ...({ type: 'password', autocomplete: 'new-password', required: true } as const),
 };
-const itsNumber = 'Field with the event number';
 const inNumber = 'For example event.id. The relay ignores a second event with the same number.';
 const listWays = Object.entries({ no: 'run the steps', yes: 'refuse the list' });
 const inDays = 'With 0, the relay keeps no events, so you cannot try a changed rule on them.';
 const days = { type: 'number', min: '0', max: '400', required: true } as const;
 
 const fieldsOfDoor = ({ dedupeBy, refuseLists, eventDays }: EventDoor): FieldTable => ({
-  dedupeBy: { label: itsNumber, hint: inNumber, first: dedupeBy, autocomplete: 'off', spellcheck: false },
+  dedupeBy: { label: 'Field with the event number', hint: inNumber, first: dedupeBy, autocomplete: 'off', spellcheck: false },
   refuseLists: { label: 'If a webhook sends a list of steps', options: listWays, first: refuseLists ? 'yes' : 'no' },
   eventDays: { label: 'Days to keep events', hint: inDays, first: String(eventDays), ...days },
 });

@@ -110,6 +110,5 @@ const hours = (days: readonly string[], from?: string, to?: string) => ({
 });
 
 /** For example `1 hour, mon tue wed, 08:00 to 18:00`. */
-function proposalWords({ expectEvery, expectWithin: { days, from, to } = {} }: NonNullable<RuleHealth['proposed']>): string {
-  return [wholeDuration(expectEvery), days?.join(' '), from && `${from} to ${to}`].filter(Boolean).join(', ');
-}
+const proposalWords = ({ expectEvery, expectWithin: { days, from, to } = {} }: NonNullable<RuleHealth['proposed']>) =>
+  [wholeDuration(expectEvery), days?.join(' '), from && `${from} to ${to}`].filter(Boolean).join(', ');

@@ -15,7 +15,6 @@ interface TableProps {
   rows: readonly (readonly [key: string, cells: readonly ComponentChildren[]])[];
   /** The key of the row that is open beside the table. */
   open?: string | undefined;
-  /** The words in place of a table without rows. */
   empty?: ComponentChildren;
 }
 
@@ -61,7 +60,6 @@ export function Section({ title, look = 'card', id, children }: SectionProps) {
 interface CardsProps<Item> {
   of: readonly Item[];
   id(item: Item): string;
-  /** What to do if there is no item. */
   empty: ComponentChildren;
   /** One card a row. */
   isTall?: boolean;
@@ -98,7 +96,6 @@ export function LinkRow({ of }: { of: Readonly<Record<string, string | false>> }
   return <p class="row">{Object.entries(of).map(([words, href]) => href && <a href={href}>{words}</a>)}</p>;
 }
 
-/** Links that download all rows of a list. */
 export function ExportLinks({ what, filter = {} }: { what: 'chains' | 'events' | 'audit'; filter?: Query }) {
   return (
     <p class="row soft small">
