@@ -3,8 +3,7 @@
 import { signal } from '@preact/signals';
 
 export const said = signal('');
-/** A screen reader needs this time to read a message. */
-const saidMs = 10_000;
+const saidMs = 10_000; // a screen reader needs this time to read a message
 let silence: ReturnType<typeof setTimeout> | undefined;
 
 export function announce(words: string): void {

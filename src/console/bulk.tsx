@@ -4,16 +4,13 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { BulkVerb } from '../chain/allowed-verbs.js';
 import type { Correction } from '../chain/correct.js';
-import { announce, ask, often, pageOf, path, Refused, useCompany, useResource } from './base.js';
+import { announce, ask, co, often, pageOf, type Query, Refused, useCompany, useResource } from './base.js';
 import type { Bulk, bulkPreviewSchema, ListedChain, z } from './types.js';
 import { Button, Choice, Confirm, Dialog, InTemporal, NotReady, ProblemNote, Said, State, Time, useDeed } from './ui/index.js';
 import { counted, fieldWords, labelled, namesOf, progressWords, verbMeanings, verbWords } from './words.js';
 
 /** A decision about the chains with these ids, about all chains of a cause, or about all chains of a list. */
-export interface AskedOfChains {
-  verb: BulkVerb;
-  filter: { causeId: string } | { chainIds: string[] } | Record<string, string | undefined>;
-}
+export type AskedOfChains = { verb: BulkVerb; filter: { causeId: string } | { chainIds: string[] } | Query };
 
 type Preview = z.infer<typeof bulkPreviewSchema>;
 
@@ -60,11 +57,9 @@ function CorrectionDialog({ onClose, onGiven }: { onClose(): void; onGiven(corre
 }
 
 function CountedDialog({ verb, filter, correction, onDecided, onClose }: BulkProps & { correction: Correction | undefined }) {
-  const { companyId } = useCompany();
   const [preview, bulk] = [useSignal<Preview | undefined>(undefined), useSignal<Bulk | undefined>(undefined)];
   const deed = useDeed();
-  const order = <Answer,>(confirm?: number) =>
-    ask<Answer>('POST', path`/co/${companyId}/chains/bulk`, { verb, filter, correction, confirm });
+  const order = <Answer,>(confirm?: number) => ask<Answer>('POST', co`/chains/bulk`, { verb, filter, correction, confirm });
   const count = async () => (preview.value = await order<Preview>());
   useEffect(() => void deed.run(count), []);
   const confirmed = () =>
@@ -115,15 +110,14 @@ function ChainLine({ chain: { status, chainId, receivedAt, relayIds, ...chain } 
   const { ruleName } = useCompany();
   return (
     <li>
-      <State of={status} /> <a href={pageOf.chain(chain.companyId, chainId)}>{namesOf({ chainId, ...chain })}</a>,{' '}
+      <State of={status} /> <a href={pageOf.chain(chainId)}>{namesOf({ chainId, ...chain })}</a>,{' '}
       {relayIds.map((relayId) => ruleName(relayId)).join(', ')} <Time look="soft small" at={receivedAt} />
     </li>
   );
 }
 
 function BulkProgress({ bulk: begun, onClose }: { bulk: Bulk; onClose(): void }) {
-  const { companyId } = useCompany();
-  const asking = useResource<Bulk>(path`/co/${companyId}/chains/bulk/${begun.bulkId}`, often);
+  const asking = useResource<Bulk>(co`/chains/bulk/${begun.bulkId}`, often);
   const bulk = asking.data.value ?? begun;
   const { progress, status, count, verb, links } = bulk;
   const [isOver, title] = [status !== 'running', `${verbWords[verb]}: ${status === 'completed' ? 'sent to all chains' : status}`];
@@ -136,7 +130,7 @@ function BulkProgress({ bulk: begun, onClose }: { bulk: Bulk; onClose(): void })
       <p>{progressWords(bulk)}</p>
       {progress?.failures.map(({ workflowId, error }) => (
         <p key={`${workflowId} ${error}`} class="note bad">
-          <a href={pageOf.chain(companyId, workflowId.split(':')[2] ?? '')}>Open the chain</a>: <Said text={labelled(error)} />
+          <a href={pageOf.chain(workflowId.split(':')[2] ?? '')}>Open the chain</a>: <Said text={labelled(error)} />
         </p>
       ))}
       <ProblemNote refused={asking.refused.value} />

@@ -14,9 +14,8 @@ export const partWords: Record<CheckedPart | 'limits' | 'webhookSecret', string>
   ...{ webhookSecret: 'Key that signs webhooks', contacts: 'Contacts', rules: 'Rules', pauses: 'Pauses' },
 };
 
-export async function checkSettings(at: string, ids: object): Promise<Checked[]> {
-  return (await ask<z.infer<typeof checkResponse>>('POST', `${at}/check`, ids)).checked;
-}
+export const checkSettings = async (at: string, ids: object): Promise<Checked[]> =>
+  (await ask<z.infer<typeof checkResponse>>('POST', `${at}/check`, ids)).checked;
 
 export function CheckedLine({ of: { part, works, title, remedy, detail } }: { of: Checked }) {
   return (
@@ -138,15 +137,13 @@ export function Connection({ section, company, at, onSaved }: SettingsProps & { 
   );
 }
 
-const own = ['mail', 'limits', 'webhookSecret'] as const;
-
 export function MoreSettings({ company, ...form }: SettingsProps) {
   return (
     <Section title="More settings">
       <p class="soft">
         {!isOperator() && 'Only the operator of the relay can change these settings. '}The page shows no secrets.
       </p>
-      {own.map((name) => (
+      {(['mail', 'limits', 'webhookSecret'] as const).map((name) => (
         <section key={name}>
           <h3>{partWords[name]}</h3>
           {company[name] === undefined ? <p class="soft">not set</p> : <FieldList fields={factsIn(company[name])} />}

@@ -5,12 +5,10 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 
 export function changedIn(form: EventTarget | null): ReadonlySet<string> {
   const fields = form instanceof HTMLFormElement ? [...form.elements] : [];
-  return new Set(fields.filter(isChanged).map(({ name }) => name));
+  return new Set(fields.filter(isChanged).map((field) => field.getAttribute('name') ?? ''));
 }
 
-type FormField = HTMLSelectElement | HTMLInputElement | HTMLTextAreaElement;
-
-function isChanged(field: Element): field is FormField {
+function isChanged(field: Element): boolean {
   if (field instanceof HTMLSelectElement) return !field.selectedOptions[0]?.defaultSelected;
   if (field instanceof HTMLInputElement && field.type === 'checkbox') return field.checked !== field.defaultChecked;
   return (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) && field.value !== field.defaultValue;

@@ -59,7 +59,6 @@ type FramedProps = { company?: CompanyFacts; places?: readonly Place[]; children
 
 export function Framed({ company, places = [], children }: FramedProps) {
   const who = session.value;
-  const companyId = company?.companyId;
   const tabs = places.filter(({ isTab }) => isTab);
   return (
     <>
@@ -68,7 +67,7 @@ export function Framed({ company, places = [], children }: FramedProps) {
       </a>
       <header>
         <div class="row spread">
-          <a class="brand row" href={companyId ? pageOf.now(companyId) : '/'}>
+          <a class="brand row" href={company ? pageOf.now(company.companyId) : '/'}>
             <Mark /> {company?.name ?? 'Relay'}
           </a>
           {who && (
@@ -88,8 +87,8 @@ export function Framed({ company, places = [], children }: FramedProps) {
       {company && <PauseBanner />}
       {children}
       <footer class="row soft small">
-        {isOperator() && <a href={pageOf.companies()}>All companies</a>}
-        <a href={`/docs${query({ companyId })}`}>For programmers</a>
+        {isOperator() && <a href="/companies">All companies</a>}
+        <a href={`/docs${query({ companyId: company?.companyId })}`}>For programmers</a>
         <InTemporal at={company?.webUi} words="Open Temporal" />
         {company && <span class="keys">Press ? for keyboard shortcuts</span>}
       </footer>

@@ -4,8 +4,8 @@ import { useSignal } from '@preact/signals';
 import { type ComponentChildren, type ComponentType, render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
-import type { Session } from './base.js';
-import { CompanyContext, isOperator, may, pageOf, path, seldom, session, sessionIsOver, useResource } from './base.js';
+import { openCompany, pageOf, path } from './addresses.js';
+import { CompanyContext, isOperator, may, type Session, seldom, session, sessionIsOver, useResource } from './base.js';
 import { Framed, Page } from './frame.js';
 import { AssignmentPage } from './pages/assignment.js';
 import { CausePage } from './pages/cause.js';
@@ -133,6 +133,7 @@ function OfCompany(place: Place) {
 }
 
 function CompanyPages({ companyId, page = '', ...of }: Place) {
+  openCompany(companyId);
   const facts = useResource<CompanyFacts>(path`/co/${companyId}`, seldom);
   const known = facts.data.value;
   if (!known) return <Framed>{told(companyId, <ProblemNote refused={facts.refused.value} />)}</Framed>;

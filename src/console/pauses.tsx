@@ -1,7 +1,7 @@
 /** Pauses of outside systems: the banner on every page, and the button in the header that begins a pause. */
 
 import { type Pausable, pausable } from '../chain/pause.js';
-import { ask, may, pageOf, path, query, useCompany, useResource } from './base.js';
+import { admin, ask, co, may, pageOf, query, useCompany, useResource } from './base.js';
 import type { ChainList } from './types.js';
 import { Button, DeedButton, ProblemNote, Time, useDeed } from './ui/index.js';
 import { counted, pausableWords, timeIn } from './words.js';
@@ -14,8 +14,7 @@ const ends = {
   7200: 'in 2 hours',
   28800: 'in 8 hours',
 };
-/** The banner counts at most this many waiting chains. */
-const mostCounted = 200;
+const mostCounted = 200; // the banner counts at most this many waiting chains
 
 const fields = {
   what: { label: 'System', options: pausable.map((value) => [value, pausableWords[value]] as const), first: 'all' },
@@ -29,23 +28,23 @@ const pausing = { title: 'Pause for planned downtime', verb: 'Pause', words: 'Pa
 const overdue = 'Overdue steps of these chains run immediately, without the delays between the steps';
 
 export function PauseButton() {
-  const { companyId, refresh } = useCompany();
+  const { refresh } = useCompany();
   if (!may('manage')) return null;
   const pause = ({ what, reason, seconds = '' }: Record<string, string>) =>
-    ask('PUT', path`/admin/companies/${companyId}/pause`, { what, reason: reason || undefined, until: timeIn(+seconds) });
+    ask('PUT', admin`/pause`, { what, reason: reason || undefined, until: timeIn(+seconds) });
   return <DeedButton {...pausing} change={pause} onDone={refresh} />;
 }
 
 export function PauseBanner() {
-  const { companyId, pauses, refresh } = useCompany();
+  const { pauses, refresh } = useCompany();
   const filter = { paused: 'true', limit: `${mostCounted}` };
-  const waiting = useResource<ChainList>(pauses.length > 0 ? path`/co/${companyId}/chains` + query(filter) : undefined);
+  const waiting = useResource<ChainList>(pauses.length > 0 ? co`/chains` + query(filter) : undefined);
   const deed = useDeed();
   const { items = [], nextCursor } = waiting.data.value ?? {};
   const chains = nextCursor ? `more than ${mostCounted} chains` : counted(items.length, 'chain');
   const waits = items.length === 0 ? 'No step waits yet' : `${chains} ${items.length === 1 ? 'waits' : 'wait'}`;
   const end = async (what: Pausable, overdue?: 'now') => {
-    const ended = () => ask('DELETE', path`/admin/companies/${companyId}/pause` + query({ what, overdue }));
+    const ended = () => ask('DELETE', admin`/pause` + query({ what, overdue }));
     if (await deed.run(ended, 'The pause has ended.')) refresh();
   };
   if (pauses.length === 0) return null;
@@ -56,7 +55,7 @@ export function PauseBanner() {
           <span class="grows">
             <strong>Paused: {pausableWords[what]}</strong>, since <Time at={since} />
             <Time before=", until " at={until} distance />
-            {reason && `: ${reason}`}. <a href={pageOf.chains(companyId, { paused: 'true' })}>{waits}</a>.
+            {reason && `: ${reason}`}. <a href={pageOf.chains({ paused: 'true' })}>{waits}</a>.
           </span>
           {may('manage') && (
             <Button onClick={() => void end(what)}>

@@ -4,12 +4,12 @@ import { type Signal, signal, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { type Fields, fixedFields, mergeFields } from '../chain/fields.js';
-import { announce, ask, pageOf, path, Refused, useCompany } from './base.js';
+import { announce, ask, co, pageOf, Refused } from './base.js';
 import { changesOf } from './fields.js';
 import type { Accepted, RejectedRequest } from './types.js';
 import { Button, Confirm, DeedButton, FieldList, ProblemNote, useDeed } from './ui/index.js';
 import { FieldInputs } from './verbs.js';
-import { counted, elementTitle, fieldWords } from './words.js';
+import { counted, elementTitle } from './words.js';
 
 /** `leftOut`: the indexes of the proposed actions that the user does not send. */
 type DecideProps = { request: RejectedRequest; leftOut: readonly number[]; onDecided(): void };
@@ -26,10 +26,9 @@ const doubtful =
 
 /** If the token is expired or revoked, or the signature is wrong, the user must first read and confirm the actions. */
 export function Decide({ request, leftOut, onDecided }: DecideProps) {
-  const { companyId } = useCompany();
   const { route } = useLocation();
   const { rejectedId, reason, problem, proposal = [], body, elements } = request;
-  const at = path`/co/${companyId}/rejected/${rejectedId}`;
+  const at = co`/rejected/${rejectedId}`;
   const isEvent = body?.isEvent === true;
   /** Every step can have an assignment. A step whose field has a wrong name has none yet. */
   const withId = (fields: Fields) => (isEvent ? fields : { platformAssignmentId: '', ...fields });
@@ -48,7 +47,7 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
       const asked = isEvent ? { confirm, event: mergeFields(all[0] ?? {}, actions[0] ?? {}) } : ofList;
       try {
         const { chainId } = await ask<Partial<Accepted>>('POST', `${at}/resend`, asked);
-        if (chainId) route(pageOf.chain(companyId, chainId));
+        if (chainId) route(pageOf.chain(chainId));
         else announce('Nothing has run: the rule does not apply to this event.');
       } catch (error) {
         if (!(error instanceof Refused) || !error.is('not-confirmed')) throw error;
@@ -89,7 +88,7 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
             <fieldset key={index}>
               <legend>{elementTitle(fields, index)}</legend>
               <FieldInputs
-                {...{ fields, at: `/${index}`, labels: fieldWords, issues: deed.refused?.problem.errors ?? problem.errors ?? [] }}
+                {...{ fields, at: `/${index}`, issues: deed.refused?.problem.errors ?? problem.errors ?? [] }}
                 texts={texts[index] as Signal<Record<string, string>>}
               />
             </fieldset>

@@ -19,10 +19,8 @@ export interface Resource<Body> {
   cursors?: Signal<string[]>;
 }
 
-/** Temporal's lists show a change after about a second. */
-const listDelayMs = 1200;
-/** If no event comes for this long, the resource polls again. */
-const silenceMs = 40_000;
+const listDelayMs = 1200; // Temporal's lists show a change after about a second
+const silenceMs = 40_000; // if no event comes for this long, the resource polls again
 
 /** Resources with this rhythm or with `often` also get server-sent events. */
 const usual: Rhythm = { shortestMs: 4_000, longestMs: 20_000 };
@@ -88,8 +86,7 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
       if (!(error instanceof Refused)) throw error;
       if (stopped) return;
       refused.value = error;
-      const { retryAfterSeconds } = error;
-      wait(nextPauseMs(rhythm, pauseMs, { changed: false, failed: true, retryAfterSeconds }));
+      wait(nextPauseMs(rhythm, pauseMs, { changed: false, failed: true, retryAfterSeconds: error.retryAfterSeconds }));
     }
   };
   /** @returns whether the answer differs from the last answer. */
@@ -119,10 +116,8 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
     data,
     refused,
     at,
-    /** @returns a function that stops the requests. */
     start() {
-      const isStreamed = (rhythm === usual || rhythm === often) && path?.startsWith('/co/');
-      const stopListening = isStreamed ? listen({ path: path ?? '', hear }) : undefined;
+      const stopListening = rhythm !== seldom && path?.startsWith('/co/') ? listen({ path, hear }) : undefined;
       stopped = false;
       document.addEventListener('visibilitychange', comesBack);
       addEventListener('focus', comesBack);
@@ -151,7 +146,6 @@ const troubleMs = 30_000;
 let source: EventSource | undefined;
 let opening: ReturnType<typeof setTimeout> | undefined;
 
-/** @returns a function that stops listening. */
 export function listen(listener: Listener): () => void {
   listeners.add(listener);
   openIn(gatherMs);

@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { pageOf, path, query, useAnswer, useCompany } from './base.js';
+import { co, pageOf, query, useAnswer } from './base.js';
 import type { SearchResult } from './types.js';
 import { Button, Dialog, FieldList } from './ui/index.js';
 
@@ -53,16 +53,15 @@ const prompt = 'Assignment, ticket, chain, rule or page';
 
 /** The arrow keys move between the text field and the results. Enter in the text field opens the first result. */
 function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): void }) {
-  const { companyId } = useCompany();
   const form = useRef<HTMLFormElement>(null);
   const typed = useSignal('');
   const wanted = typed.value.trim();
-  const asked = wanted ? path`/co/${companyId}/search` + query({ q: wanted }) : undefined;
+  const asked = wanted ? co`/search` + query({ q: wanted }) : undefined;
   const { body, refused } = useAnswer<{ items: SearchResult[] }>('GET', asked, undefined, typingPauseMs);
   const ids = (asked && body?.items) || [];
   const matches = ({ words }: { words: string }) => words.toLowerCase().includes(wanted.toLowerCase());
   const found: Found[] = [
-    ...ids.map(({ kind, id, name }) => ({ kind, words: name ? `${name} (${id})` : id, href: addresses[kind](companyId, id) })),
+    ...ids.map(({ kind, id, name }) => ({ kind, words: name ? `${name} (${id})` : id, href: addresses[kind](id) })),
     ...pages.filter(matches).map(({ key, ...page }) => ({ ...page, kind: 'page', more: key && `g ${key}` })),
     ...buttonsOfPage().filter(matches),
   ];
@@ -104,8 +103,7 @@ function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): 
   );
 }
 
-const ofTicket = (companyId: string, ticketId: string) => pageOf.chains(companyId, { ticketId });
-const addresses = { assignment: pageOf.assignment, rule: pageOf.rule, chain: pageOf.chain, ticket: ofTicket };
+const addresses = { ...pageOf, ticket: (ticketId: string) => pageOf.chains({ ticketId }) };
 
 /** The buttons of the page behind the dialog, except *Search* itself. */
 function buttonsOfPage(): Found[] {

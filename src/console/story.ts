@@ -8,15 +8,11 @@ import type { ActionResource, AssignmentNow } from './types.js';
 import { timeText, type Zone } from './when.js';
 import { actionWords, failureTitle, labelled } from './words.js';
 
-type Step = Pick<
-  ActionResource,
-  'index' | 'action' | 'state' | 'comment' | 'assignmentId' | 'fields' | 'result' | 'error' | 'reason' | 'runAt' | 'endedAt'
->;
+type Step = Pick<ActionResource, 'action' | 'state'> & Partial<ActionResource>;
 
 /** For example `Send to group 501 within 5 miles`. Without the fields, only the kind of action. */
-export function deedOf({ action, fields }: Pick<Step, 'action' | 'fields'>): string {
-  return capital(fields ? deedWords({ action, ...fields }) : (actionWords[action] ?? action));
-}
+export const deedOf = ({ action, fields }: Pick<Step, 'action' | 'fields'>): string =>
+  capital(fields ? deedWords({ action, ...fields }) : (actionWords[action] ?? action));
 
 /** For example `at 7:51`, or `on 20 Nov, 7:51`. */
 export function atTime(iso: string, zone: Zone, now: number): string {

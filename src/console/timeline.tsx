@@ -5,7 +5,7 @@ import { type Fields, fixedFields } from '../chain/fields.js';
 import { hasEnded } from '../chain/outcome.js';
 import { type Scale, scaleOf, width } from '../chain/timeline.js';
 import { noticeKindOf } from '../contract/notices.js';
-import { path, useCompany } from './base.js';
+import { co } from './base.js';
 import { deedOf } from './story.js';
 import type { ActionResource, ChainResource, NoticeText } from './types.js';
 import { Asked, Failure, FieldList, Moment, now, Said, State, Time } from './ui/index.js';
@@ -26,8 +26,6 @@ export function stepsOf(chain: ChainResource): Step[] {
   });
 }
 
-const ms = (iso: string) => Date.parse(iso);
-
 /** The time from the request to the last event of the chain, past or planned. Ignores the ends of holds, which are days away. */
 function spanOf({ receivedAt, closedAt, actions }: ChainResource) {
   const times = actions.flatMap(({ runAt, endedAt, startedAt, nextAttemptAt, state }) => [
@@ -36,8 +34,9 @@ function spanOf({ receivedAt, closedAt, actions }: ChainResource) {
     startedAt,
     endedAt,
   ]);
-  const ends = [...times, closedAt].flatMap((time) => (time === undefined ? [] : ms(time)));
-  return { from: ms(receivedAt), to: Math.max(ms(receivedAt), ...ends, ...(closedAt ? [] : [now.value])) };
+  const ends = [...times, closedAt].flatMap((time) => (time === undefined ? [] : Date.parse(time)));
+  const from = Date.parse(receivedAt);
+  return { from, to: Math.max(from, ...ends, ...(closedAt ? [] : [now.value])) };
 }
 
 type TimelineProps = { steps: readonly Step[]; about?(step: Step): ComponentChildren; onDone(step: Step): void };
@@ -78,7 +77,7 @@ export function Timeline({ steps, about, onDone }: TimelineProps) {
 
 function When({ step: { action, at } }: { step: Step }) {
   const { state, comment, reason, startedAt, endedAt, attempts = 0, result } = action;
-  const seconds = startedAt && endedAt ? (ms(endedAt) - ms(startedAt)) / 1000 : 0;
+  const seconds = startedAt && endedAt ? (Date.parse(endedAt) - Date.parse(startedAt)) / 1000 : 0;
   return (
     <>
       {comment && `${comment}. `}
@@ -94,7 +93,7 @@ function When({ step: { action, at } }: { step: Step }) {
 }
 
 function Track({ step: { chain, action }, scale }: { step: Step; scale: Scale }) {
-  const place = (iso: string) => scale.place(ms(iso));
+  const place = (iso: string) => scale.place(Date.parse(iso));
   const { state, startedAt, endedAt, runAt = chain.receivedAt, nextAttemptAt } = action;
   const [isOver, today] = [hasEnded(state), scale.place(now.value)];
   const begin = state === 'pending' ? today : place(startedAt ?? endedAt ?? runAt);
@@ -119,12 +118,11 @@ function Track({ step: { chain, action }, scale }: { step: Step; scale: Scale })
 }
 
 function StepBody({ chain, action, onDone }: Pick<Step, 'chain' | 'action'> & { onDone(): void }) {
-  const { companyId } = useCompany();
   const { state, reason, result, deliveries = [], steered = [], nextAttemptAt, assignmentId } = action;
   const error = action.error && { ...action.error, assignmentId };
   const isPast = state === 'done' || state === 'skipped';
   const retry = Date.parse(nextAttemptAt ?? '') < Date.now() ? 'Retry overdue since' : 'Next retry';
-  const at = path`/co/${companyId}/chains/${chain.chainId}/actions/${String(action.index)}`;
+  const at = co`/chains/${chain.chainId}/actions/${String(action.index)}`;
   return (
     <>
       <dl class="facts small">

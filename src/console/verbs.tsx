@@ -7,7 +7,7 @@ import { type Fields, fixedFields } from '../chain/fields.js';
 import { isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
 import { stepsText } from '../chain/text.js';
-import { ask, may, pageOf, path, useCompany } from './base.js';
+import { ask, co, may, pageOf } from './base.js';
 import { changesOf, fieldAt, formText, isLong } from './fields.js';
 import { deedOf } from './story.js';
 import type { ActionResource, ChainResource } from './types.js';
@@ -40,7 +40,6 @@ const questions: Partial<Record<SteeringVerb, Pick<ConfirmProps, 'verb' | 'dange
 };
 
 export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin, onDone }: VerbsProps) {
-  const { companyId } = useCompany();
   const [asked, hasDecided] = [useSignal<SteeringVerb | undefined>(undefined), useSignal(false)];
   const deed = useDeed();
   const group = useRef<HTMLFieldSetElement>(null);
@@ -56,7 +55,7 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
     onDone();
   };
   const decide = async (verb: SteeringVerb, body?: object) => {
-    const at = path`/co/${companyId}/chains/${chain.chainId}/actions/${String(action.index)}/${verb}`;
+    const at = co`/chains/${chain.chainId}/actions/${String(action.index)}/${verb}`;
     const words = `${verbWords[verb]} was requested: ${title}.`;
     if (await deed.run(() => ask('POST', at, body), words)) decided();
   };
@@ -78,7 +77,7 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
   return (
     <fieldset ref={group} class="row" tabIndex={-1} aria-label={`Decisions about step ${title}`}>
       {help?.by === 'settings' && may('manage') && action.state === 'needs-attention' && (
-        <ButtonTo href={pageOf.settings(companyId)}>{help.words}</ButtonTo>
+        <ButtonTo href={pageOf.settings()}>{help.words}</ButtonTo>
       )}
       {[...verbs]
         .sort((one, other) => Number(isBest(other)) - Number(isBest(one)))
@@ -106,23 +105,20 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
 }
 
 /** `at`: the prefix of the JSON pointers to the fields, such as `/fields`. */
-type FieldInputsProps = { fields: Fields; texts: Signal<Record<string, string>>; issues: readonly Issue[]; at: string } & {
-  /** The names that users read. By default, the names of the API. */
-  labels?: Record<string, string>;
-};
+type FieldInputsProps = { fields: Fields; texts: Signal<Record<string, string>>; issues: readonly Issue[]; at: string };
 
 const hintOf = (name: string, value: unknown) =>
   name === 'delayInSeconds' ? 'For example: 30 minutes or 1 h.' : Array.isArray(value) ? 'Write one entry per line.' : undefined;
 
 /** Shows one input for each field, and one input for each missing field that an issue names. */
-export function FieldInputs({ fields, texts, issues, at, labels = {} }: FieldInputsProps) {
+export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {
   const mentioned = issues.flatMap((issue) => fieldAt(issue, at) ?? []);
   const names = [...new Set([...Object.keys(fields), ...Object.keys(texts.value), ...mentioned])];
   const editor = (name: string) => {
     const value = fields[name];
     const wrong = issues.filter((issue) => fieldAt(issue, at) === name);
     const field = {
-      ...{ label: labels[name] ?? <code>{name}</code>, hint: hintOf(name, value) },
+      ...{ label: fieldWords[name] ?? <code>{name}</code>, hint: hintOf(name, value) },
       ...{ problem: wrong.map(({ detail }) => detail).join('; '), value: texts.value[name] ?? formText(name, value) },
       ...({ autocomplete: 'off', spellcheck: false } as const),
       onText: (text: string) => (texts.value = { ...texts.value, [name]: text }),
@@ -136,8 +132,7 @@ type Editable = { fields: Fields; sameAssignment: number[]; naming: { index: num
 type MendProps = Pick<VerbsProps, 'chain' | 'action' | 'onDone'> & Pick<ConfirmProps, 'children' | 'onClose'>;
 
 function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: MendProps) {
-  const { companyId } = useCompany();
-  const at = path`/co/${companyId}/chains/${chainId}/actions/${String(action.index)}`;
+  const at = co`/chains/${chainId}/actions/${String(action.index)}`;
   const read = useSignal<Editable | undefined>(undefined);
   const [typed, isUnchanged] = [useSignal<Record<string, string>>({}), useSignal(false)];
   const deed = useDeed();
@@ -175,7 +170,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
           You have not changed anything. To retry without changes, go back and choose Retry.
         </p>
       )}
-      <FieldInputs fields={fields} texts={typed} issues={deed.refused?.problem.errors ?? []} at="/fields" labels={fieldWords} />
+      <FieldInputs fields={fields} texts={typed} issues={deed.refused?.problem.errors ?? []} at="/fields" />
       {also && count === 1 && (
         <Check name="areAll" defaultChecked>
           Also change {also}.

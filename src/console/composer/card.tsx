@@ -27,8 +27,6 @@ interface CardProps {
 
 export const cardId = ({ key }: Card) => `step-${key}`;
 
-type TextBox = HTMLInputElement | HTMLTextAreaElement;
-
 /** Fields that cannot have values of the assignment, because the relay needs them before it reads the assignment. */
 const earlyFields = ['platformAssignmentId', 'delayInSeconds', 'incomingValue', 'comment'];
 
@@ -40,7 +38,7 @@ export function ActionCard({ card, place, open, onChange, onAdd, onMove, onDupli
   /** Whether the card shows missing fields as mistakes. A new card shows these mistakes only after the user leaves the card. */
   const isLeft = useSignal(Object.keys(fields).length > 2);
   /** The last text field in which the user typed or clicked. Tab does not count, because Tab also moves through other fields. */
-  const lastBox = useSignal<TextBox | undefined>(undefined);
+  const lastBox = useSignal<HTMLInputElement | HTMLTextAreaElement | undefined>(undefined);
   const noteBox = ({ target }: Event) => {
     const isText = target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && target.name in fieldWords);
     if (isText) lastBox.value = target;
@@ -132,10 +130,8 @@ export function Picker({ offers, onPick, ...field }: PickerProps) {
   return <Suggested {...field} offers={offers} value={typed.value} onText={take} />;
 }
 
-type InsertProps = { into: string | undefined; isLate: boolean; onInsert(name: string): void };
-
 /** @param into - the label of the field that gets the value. @param isLate - whether it takes values of the assignment. */
-function InsertValue({ into, isLate, onInsert }: InsertProps) {
+function InsertValue({ into, isLate, onInsert }: { into: string | undefined; isLate: boolean; onInsert(name: string): void }) {
   const { way, seen, composer, draft } = useKnowledge();
   const [event = {}] = seen.event;
   const [assignment = {}] = seen.assignment;

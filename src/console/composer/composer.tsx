@@ -3,7 +3,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { announce, ask, pageOf, path, seldom, useCompany, useResource } from '../base.js';
+import { admin, announce, ask, co, pageOf, seldom, useCompany, useResource } from '../base.js';
 import { Page } from '../frame.js';
 import type { Composer as Actions, SystemNames } from '../types.js';
 import { Button, Choice, Dialog, Known, LinkRow, Mistakes, ProblemNote, Time } from '../ui/index.js';
@@ -27,11 +27,9 @@ const wayWords = {
 };
 
 export function Composer({ relayId, editing, actions, onPublished }: ComposerProps) {
-  const { companyId } = useCompany();
   const { draft, change, stored } = editing;
-  const at = path`/admin/companies/${companyId}/rules/${relayId}/publish`;
   const hasSteps = draft.cards.length > 0;
-  const asked = useResource<SystemNames>(path`/co/${companyId}/chains/compose/names`, seldom);
+  const asked = useResource<SystemNames>(co`/chains/compose/names`, seldom);
   const names = asked.data.value ?? { groups: [], groupIds: [], fields: [] };
   const way = useSignal<Way>(localStorage.getItem(`relay-way-${relayId}`) === 'list' ? 'list' : 'event');
   useEffect(() => localStorage.setItem(`relay-way-${relayId}`, way.value), [way.value]);
@@ -39,7 +37,7 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
   const isJson = useSignal(false);
   const dialog = useSignal<'try' | 'publish' | 'conflict' | undefined>(undefined);
   const rehearsal = useRehearsal(relayId, draft, way.value);
-  const { composed, events, chosen, example } = rehearsal;
+  const { composed, events, chosen, example, isOutdated } = rehearsal;
   const { problems: found, warnings } = isList ? (composed ?? { problems: [], warnings: [] }) : stored;
   const timestamps = (composed?.timestamps ?? []).map(({ pointer, detail, written }) => ({
     ...({ pointer, detail: written ? `for example ${detail}` : `this format does not work: ${detail}` } as const),
@@ -72,7 +70,6 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
     else if (problems.length > 0) announce('Correct the mistakes first');
     else void openSaved('publish');
   };
-  const { isOutdated } = rehearsal;
   const known = { relayId, draft, change, problems, hints, way: way.value, composer: actions, isOutdated };
   const read = composed?.assignment ? [composed.assignment] : [];
   const seen = { event: events, assignment: [...read, ...usualAssignments], incomingValue: [] };
@@ -105,7 +102,7 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
             {...{ relayId, onPublished, onClose: close, title: 'Publish the draft?', verb: 'Publish', version: 'draft' }}
             children={repeated}
             about="New events use the new version after at most two seconds. Chains that run now keep their version."
-            publish={(note) => ask('POST', at, { revision: stored.revision, ...note })}
+            publish={(note) => ask('POST', admin`/rules/${relayId}/publish`, { revision: stored.revision, ...note })}
           />
         )}
         {dialog.value === 'conflict' && <ConflictDialog editing={editing} onClose={close} />}
@@ -132,12 +129,12 @@ function SaveState({ editing: { isSaved, conflict, refused, stored }, onCompare 
 }
 
 export function DraftPage({ relayId }: { relayId: string }) {
-  const { companyId, ruleOf } = useCompany();
+  const { ruleOf } = useCompany();
   const { route } = useLocation();
-  const actions = useResource<Actions>(path`/co/${companyId}/chains/compose`, seldom);
+  const actions = useResource<Actions>(co`/chains/compose`, seldom);
   const { stored, editing } = useDraft(relayId);
-  const rule = pageOf.rule(companyId, relayId);
-  const links = { 'The rule': rule, Versions: pageOf.versions(companyId, relayId), Events: pageOf.events(companyId, relayId) };
+  const rule = pageOf.rule(relayId);
+  const links = { 'The rule': rule, Versions: pageOf.versions(relayId), Events: pageOf.events(relayId) };
   return (
     <Page title={`Write “${ruleOf(relayId) ?? relayId}”`} about={<LinkRow of={links} />}>
       <Known of={stored}>

@@ -71,10 +71,8 @@ export function ConditionRows({ condition: stored, textOf, subjects, problem, on
   );
 }
 
-type RowFieldsProps = Pick<ConditionRowsProps, 'subjects'> & { row: Row; onChange(row?: Row): void };
-
 /** @param onChange - called without a row to remove the row. */
-function RowFields({ row, subjects, onChange }: RowFieldsProps) {
+function RowFields({ row, subjects, onChange }: Pick<ConditionRowsProps, 'subjects'> & { row: Row; onChange(row?: Row): void }) {
   const { seen } = useKnowledge();
   const { of, path, comparison, value } = row;
   const [last = {}] = seen[of];

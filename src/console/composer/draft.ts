@@ -30,7 +30,7 @@ export function draftOf(contents: Fields = {}): Draft {
   };
 }
 
-function variableOf(value: unknown): Variable {
+export function variableOf(value: unknown): Variable {
   const { path, missing, default: text } = isObject(value) ? value : {};
   const kind = missing === 'refuse' || missing === 'default' ? missing : 'hold';
   return { path: fieldText(path), missing: kind, ...(kind === 'default' && { default: fieldText(text) }) };
@@ -50,9 +50,7 @@ export function actionsOf(cards: readonly Card[]): Fields[] {
   });
 }
 
-export function contentsOf({ cards, ...fields }: Draft): Fields {
-  return { ...fields, actions: actionsOf(cards) };
-}
+export const contentsOf = ({ cards, ...fields }: Draft): Fields => ({ ...fields, actions: actionsOf(cards) });
 
 /** The contents as JSON, in the order of `draftOf`. */
 export const contentsText = (draft: Draft, indent?: number) => JSON.stringify(contentsOf(draft), undefined, indent);

@@ -9,7 +9,7 @@ import { readObject } from '../fields.js';
 import { Button, Entry, Fold, JsonArea, Select, Suggested } from '../ui/index.js';
 import { Picker } from './card.js';
 import { ConditionRows } from './condition-rows.js';
-import type { Draft, Variable } from './draft.js';
+import { type Draft, type Variable, variableOf } from './draft.js';
 import { saidAt, useKnowledge, variableWords } from './knowledge.js';
 import { offersOf, undefinedVariables, valueWords, variableName } from './places.js';
 
@@ -85,9 +85,6 @@ function variablesWords({ variables }: Draft): string {
   return said.length === 0 ? 'Values from the event: none' : `Values from the event: ${said.join(', ')}`;
 }
 
-const withMissing = ({ path }: Variable, missing: Variable['missing']): Variable =>
-  missing === 'default' ? { path, missing, default: '' } : { path, missing };
-
 function VariableFields({ name, problem }: { name: string; problem: string }) {
   const { draft, seen, change } = useKnowledge();
   const { [name]: stored, ...others } = draft.variables;
@@ -107,7 +104,7 @@ function VariableFields({ name, problem }: { name: string; problem: string }) {
       />
       <Select
         {...{ label: 'If the value is missing', value: variable.missing, options: Object.entries(missingWords) }}
-        onPick={(missing) => set(withMissing(variable, missing as Variable['missing']), '')}
+        onPick={(missing) => set(variableOf({ path: variable.path, missing }), '')}
       />
       {variable.missing === 'default' && (
         <Entry label="Text" value={variable.default} onText={(text) => set({ ...variable, default: text }, 'default')} />

@@ -1,7 +1,7 @@
 /** The last part of the composer: the address for the sender, or the body to paste, and the last chain of the rule. */
 
 import { useSignal } from '@preact/signals';
-import { ask, pageOf, path, type Refused, useCompany } from '../base.js';
+import { admin, ask, co, pageOf, type Refused } from '../base.js';
 import { Week } from '../rule/week.js';
 import type { rotatedTokenResponse, z } from '../types.js';
 import { Button, Copy, Entry, JsonArea, ProblemNote, Section, useDeed } from '../ui/index.js';
@@ -11,9 +11,8 @@ import { useKnowledge } from './knowledge.js';
 
 /** @param refused - why the steps could not be checked. */
 export function Finish({ refused }: { refused: Refused | undefined }) {
-  const { companyId } = useCompany();
   const { relayId, way } = useKnowledge();
-  const make = <a href={`${pageOf.rule(companyId, relayId)}#address`}>create the address for your platform</a>;
+  const make = <a href={`${pageOf.rule(relayId)}#address`}>create the address for your platform</a>;
   const connect = <p>Publish the rule. Then, if you have not done so yet, {make} on the rule's page.</p>;
   return (
     <Section title={way === 'list' ? 'Copy the list to the webhook' : 'Connect your platform'} look="">
@@ -23,7 +22,6 @@ export function Finish({ refused }: { refused: Refused | undefined }) {
 }
 
 function AsList({ refused }: { refused: Refused | undefined }) {
-  const { companyId } = useCompany();
   const { relayId, draft, problems } = useKnowledge();
   const [token, isNew] = [useSignal(''), useSignal(false)];
   const making = useDeed();
@@ -41,7 +39,7 @@ function AsList({ refused }: { refused: Refused | undefined }) {
   const body = JSON.stringify(listOf(draft.cards, relayId, given || undefined), undefined, 2);
   const make = () =>
     making.run(async () => {
-      const at = path`/admin/companies/${companyId}/rules/${relayId}/tokens`;
+      const at = admin`/rules/${relayId}/tokens`;
       const made = await ask<z.infer<typeof rotatedTokenResponse>>('POST', at, { graceSeconds: null });
       [token.value, isNew.value] = [made.relayAccessToken, true];
     }, 'Token created');
@@ -49,9 +47,8 @@ function AsList({ refused }: { refused: Refused | undefined }) {
     <>
       <ol>
         <li>
-          In the settings of the webhook, choose the method POST. Set the address to{' '}
-          <code>{location.origin + path`/co/${companyId}/relay`}</code> and the header to{' '}
-          <code>Content-Type: application/json</code>.
+          In the settings of the webhook, choose the method POST. Set the address to <code>{location.origin + co`/relay`}</code>{' '}
+          and the header to <code>Content-Type: application/json</code>.
         </li>
         <li>
           The text below needs a token of this rule.

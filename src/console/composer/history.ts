@@ -9,8 +9,7 @@ export interface History<State> {
 }
 
 const mostSteps = 200;
-/** Changes of the same field within this time are one step. */
-const sameStepMs = 1500;
+const sameStepMs = 1500; // changes of the same field within this time are one step
 
 export const begun = <State>(present: State): History<State> => ({ past: [], present, future: [] });
 
@@ -26,6 +25,5 @@ export function undone<State>({ past, present, future }: History<State>): Histor
   return { past: past.slice(0, -1), present: past.at(-1) as State, future: [present, ...future] };
 }
 
-export function redone<State>({ past, present, future: [next, ...later] }: History<State>): History<State> {
-  return next === undefined ? { past, present, future: [] } : { past: [...past, present], present: next, future: later };
-}
+export const redone = <State>({ past, present, future: [next, ...later] }: History<State>): History<State> =>
+  next === undefined ? { past, present, future: [] } : { past: [...past, present], present: next, future: later };

@@ -15,7 +15,6 @@ import { assignmentPlace, placesOf } from './places.js';
 export function Steps() {
   const { composer, draft, change, seen, way } = useKnowledge();
   const { cards } = draft;
-  /** The key of the card that is unfolded. */
   const open = useSignal<number | undefined>(undefined);
   /** Waits until the element is rendered. */
   const focusOn = (id: string) => setTimeout(() => document.getElementById(id)?.focus());

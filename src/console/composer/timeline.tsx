@@ -3,7 +3,6 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { clockText, delaySeconds } from '../../chain/durations.js';
-import type { Scenario } from '../../chain/scenario.js';
 import { deedWords } from '../../chain/sentences.js';
 import { capital } from '../../chain/text.js';
 import { useCompany } from '../base.js';
@@ -14,7 +13,7 @@ import type { Card } from './draft.js';
 import { inSteps, useKnowledge } from './knowledge.js';
 import type { Play, Rehearsal } from './use-rehearsal.js';
 
-const scenarioWords: Record<'now' | Scenario, string> = {
+const scenarioWords: Record<Play, string> = {
   ...{ 'nobody-found': 'Nobody is found', 'nobody-accepts': 'Nobody accepts' },
   ...{ 'platform-down': 'The platform does not answer for 1 hour', now: 'Nothing changes' },
 };
@@ -57,10 +56,8 @@ export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; childr
   );
 }
 
-type Played = NonNullable<Rehearsal['played']>['actions'][number];
-
 /** The steps by time. A step without a time waits for a person, so it comes last. */
-function stopsOf(cards: readonly Card[], actions: readonly Played[], play: Play) {
+function stopsOf(cards: readonly Card[], actions: NonNullable<Rehearsal['played']>['actions'], play: Play) {
   const stops = actions.map((action, place) => {
     const card = cards[place];
     const due = delaySeconds(card?.fields.delayInSeconds);

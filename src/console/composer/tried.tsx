@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import { capital } from '../../chain/text.js';
 import { triedText } from '../../chain/tried-text.js';
-import { pageOf, path, useAnswer, useCompany } from '../base.js';
+import { admin, pageOf, useAnswer } from '../base.js';
 import type { Tried, TriedOutcome, tryRequest, z } from '../types.js';
 import { Choice, type ConfirmProps, Deed, Mistakes, ProblemNote, Said, Time } from '../ui/index.js';
 import { counted, type Tone } from '../words.js';
@@ -23,15 +23,11 @@ const outcomes: Record<TriedOutcome, [words: string, tone: Tone]> = {
 /** @param outcome - the outcome from the API. A newer relay may send an outcome that this page does not know. */
 export const triedWords = (outcome: string) => outcomes[outcome as TriedOutcome]?.[0] ?? outcome;
 
-type Version = z.input<typeof tryRequest>['version'];
-
 /** @returns the result, undefined while the trial runs, and the content that shows it. */
-export function useTrial(relayId: string, version: Version) {
-  const { companyId } = useCompany();
+export function useTrial(relayId: string, version: z.input<typeof tryRequest>['version']) {
   const last = useSignal('200');
   const request: z.input<typeof tryRequest> = { version, events: { last: Number(last.value) } };
-  const at = path`/admin/companies/${companyId}/rules/${relayId}/try`;
-  const { body, isOutdated, refused } = useAnswer<Tried>('POST', at, request);
+  const { body, isOutdated, refused } = useAnswer<Tried>('POST', admin`/rules/${relayId}/try`, request);
   const tried = isOutdated ? undefined : body;
   const shown = (
     <>
@@ -45,7 +41,6 @@ export function useTrial(relayId: string, version: Version) {
 }
 
 function TriedResult({ tried, relayId }: { tried: Tried; relayId: string }) {
-  const { companyId } = useCompany();
   const { problems, events } = tried;
   if (problems.length > 0)
     return (
@@ -63,7 +58,7 @@ function TriedResult({ tried, relayId }: { tried: Tried; relayId: string }) {
           <ul class="plain">
             {events.map(({ eventId, receivedAt, assignmentId, outcome, reason, differences = [] }) => (
               <li key={eventId} class="difference">
-                <a href={pageOf.event(companyId, relayId, eventId)}>
+                <a href={pageOf.event(relayId, eventId)}>
                   <Time at={receivedAt} /> {assignmentId}
                 </a>{' '}
                 <span class={`badge ${outcomes[outcome][1]}`}>{triedWords(outcome)}</span>

@@ -2,22 +2,19 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { announce, ask, path, Refused, seldom, useCompany, useResource } from '../base.js';
+import { admin, announce, ask, Refused, seldom, useResource } from '../base.js';
 import type { DraftConflict, DraftResponse } from '../types.js';
 import { contentsOf, contentsText, type Draft, draftOf } from './draft.js';
 import { begun, changed, type History, redone, undone } from './history.js';
 
-/** The draft is saved this long after the last change. */
-const pauseMs = 600;
-/** The page repeats a failed save after this time. */
-const againMs = 5_000;
+const pauseMs = 600; // the draft is saved this long after the last change
+const againMs = 5_000; // the page repeats a failed save after this time
 
 export type Editing = NonNullable<ReturnType<typeof useDraft>['editing']>;
 
 /** @returns `editing` is undefined until the draft is loaded. */
 export function useDraft(relayId: string) {
-  const { companyId } = useCompany();
-  const at = path`/admin/companies/${companyId}/rules/${relayId}/draft`;
+  const at = admin`/rules/${relayId}/draft`;
   const stored = useResource<DraftResponse>(at, seldom);
   const history = useSignal<History<Draft> | undefined>(undefined);
   const saved = useSignal<DraftResponse & { text: string }>({ revision: 0, problems: [], warnings: [], text: '' });

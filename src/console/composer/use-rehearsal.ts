@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Fields } from '../../chain/fields.js';
 import type { Scenario } from '../../chain/scenario.js';
-import { ask, path, seldom, useAnswer, useCompany, useResource } from '../base.js';
+import { admin, ask, co, path, seldom, useAnswer, useResource } from '../base.js';
 import { readObject } from '../fields.js';
 import type { Composed, composeRequest, eventsResponse, wholeEventSchema, z } from '../types.js';
 import { actionsOf, contentsOf, type Draft } from './draft.js';
@@ -18,7 +18,6 @@ const pauseMs = 500;
 
 /** Uses the chosen event, or else the last event. If there is no event, the page invents an event. */
 export function useRehearsal(relayId: string, draft: Draft, way: Way) {
-  const { companyId } = useCompany();
   const play = useSignal<Play>('nobody-found');
   const assignmentId = useSignal(''); // '' for an invented assignment
   const eventId = useSignal(''); // '' for the last event
@@ -29,21 +28,19 @@ export function useRehearsal(relayId: string, draft: Draft, way: Way) {
   const asked = way === 'list' ? list : { contents: contentsOf(draft), relayId, ...event };
   const assignment = assignmentId.value ? { id: assignmentId.value } : { facts: { status: 'draft' } };
   const request: z.input<typeof composeRequest> = { ...asked, scenarios: [play.value], assignment };
-  const at = path`/co/${companyId}/chains/compose`;
-  const { body: composed, ...answer } = useAnswer<Composed>('POST', draft.cards.length > 0 ? at : undefined, request, pauseMs);
+  const at = draft.cards.length > 0 ? co`/chains/compose` : undefined;
+  const { body: composed, ...answer } = useAnswer<Composed>('POST', at, request, pauseMs);
   const played = composed?.rehearsals?.find(({ scenario }) => scenario === play.value);
   return { ...{ play, assignmentId, eventId, composed, played }, ...known, ...answer };
 }
 
 type WholeEvent = z.infer<typeof wholeEventSchema>;
 
-/** The composer reads the bodies of this many events, to offer their values. */
-const mostRead = 5;
+const mostRead = 5; // the composer reads the bodies of this many events, to offer their values
 
 /** @param eventId - the event that a person has chosen. '' for the last event. */
 function useLastEvents(relayId: string, eventId: string) {
-  const { companyId } = useCompany();
-  const at = path`/admin/companies/${companyId}/rules/${relayId}/events`;
+  const at = admin`/rules/${relayId}/events`;
   const listed = useResource<z.infer<typeof eventsResponse>>(`${at}?limit=20`, seldom).data.value?.events ?? [];
   const read = useSignal<readonly WholeEvent[]>([]);
   const wanted = [...new Set([eventId, ...listed.slice(0, mostRead).map((event) => event.eventId)])].filter(Boolean);

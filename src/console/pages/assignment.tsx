@@ -2,11 +2,11 @@
 
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { pageOf, path, query, seldom, useCompany, useResource } from '../base.js';
+import { co, pageOf, query, seldom, useCompany, useResource } from '../base.js';
 import { PageOf } from '../frame.js';
 import { storyOf } from '../story.js';
 import { stepsOf, Timeline } from '../timeline.js';
-import type { AssignmentNow, ChainList, ChainResource } from '../types.js';
+import type { ActionResource, AssignmentNow, ChainList, ChainResource } from '../types.js';
 import { now, Said, Time } from '../ui/index.js';
 
 /** Loads at most this many chains, because more requests would reach the rate limit of the key. */
@@ -17,9 +17,9 @@ const noChain = 'No chain for this assignment was found. Check the number. Close
 type Loaded = Record<string, { chain: ChainResource; refresh(): void }>;
 
 export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
-  const { companyId, timeZone, ruleOf } = useCompany();
-  const list = useResource<ChainList>(path`/co/${companyId}/chains` + query({ assignmentId, limit: String(most) }));
-  const current = useResource<AssignmentNow>(path`/co/${companyId}/assignments/${assignmentId}`, seldom).data.value;
+  const { timeZone, ruleOf } = useCompany();
+  const list = useResource<ChainList>(co`/chains` + query({ assignmentId, limit: String(most) }));
+  const current = useResource<AssignmentNow>(co`/assignments/${assignmentId}`, seldom).data.value;
   const loaded = useSignal<Loaded>({});
   return (
     <PageOf title={`Assignment ${assignmentId}`} of={list}>
@@ -30,24 +30,20 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
           .filter(({ action }) => action.assignmentId === assignmentId)
           .sort((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at)));
         const actions = steps.map(({ action }) => action);
-        const others = known.flatMap((chain) =>
-          chain.actions
-            .filter((one) => one.assignmentId && one.assignmentId !== assignmentId)
-            .slice(0, 1)
-            .map((one) => ({ chain, other: one.assignmentId })),
-        );
+        const isOther = ({ assignmentId: other }: ActionResource) => other && other !== assignmentId;
+        const others = known.filter(({ actions }) => actions.some(isOther));
         return (
           <>
             <p class="story" role="status">
               {known.length === items.length && <Said text={storyOf(current, actions, timeZone, now.value)} />}
             </p>
             {items.length === 0 && <p class="card">{noChain}</p>}
-            {others.map(({ chain: { chainId, actions }, other }) => (
+            {others.map(({ chainId, actions }) => (
               <p key={chainId} class="card">
-                {actions.some((one) => one.assignmentId === assignmentId)
-                  ? 'Other steps of this chain are about'
-                  : 'Somebody corrected this number. The chain is now about'}{' '}
-                <a href={pageOf.chain(companyId, chainId)}>assignment {other}</a>.
+                {actions.every(isOther)
+                  ? 'Somebody corrected this number. The chain is now about'
+                  : 'Other steps of this chain are about'}{' '}
+                <a href={pageOf.chain(chainId)}>assignment {actions.find(isOther)?.assignmentId}</a>.
               </p>
             ))}
             {items.map(({ chainId, closedAt }) => (
@@ -56,7 +52,7 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
             <Timeline
               steps={steps}
               about={({ chain, action }) => (
-                <a href={pageOf.chain(companyId, chain.chainId)}>
+                <a href={pageOf.chain(chain.chainId)}>
                   Chain of {ruleOf(action.relayId) ?? action.relayId}, received <Time at={chain.receivedAt} />
                 </a>
               )}
@@ -64,7 +60,7 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
             />
             {nextCursor && (
               <p>
-                This page shows only {most} chains. <a href={pageOf.chains(companyId, { assignmentId })}>Show all chains</a>
+                This page shows only {most} chains. <a href={pageOf.chains({ assignmentId })}>Show all chains</a>
               </p>
             )}
           </>
@@ -76,8 +72,7 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
 
 /** Loads one chain. A closed chain rarely changes, so it is polled less often. */
 function Load({ chainId, isOpen, loaded }: { chainId: string; isOpen: boolean; loaded: Signal<Loaded> }) {
-  const { companyId } = useCompany();
-  const { data, refresh } = useResource<ChainResource>(path`/co/${companyId}/chains/${chainId}`, isOpen ? undefined : seldom);
+  const { data, refresh } = useResource<ChainResource>(co`/chains/${chainId}`, isOpen ? undefined : seldom);
   useEffect(() => {
     if (data.value) loaded.value = { ...loaded.peek(), [chainId]: { chain: data.value, refresh } };
   }, [data.value]);

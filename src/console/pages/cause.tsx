@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { hasEnded } from '../../chain/outcome.js';
-import { ask, may, pageOf, path, useCompany, usePages, useResource } from '../base.js';
+import { ask, co, may, pageOf, useCompany, usePages, useResource } from '../base.js';
 import { type AskedOfChains, useBulk } from '../bulk.js';
 import { PageOf } from '../frame.js';
 import { deedOf } from '../story.js';
@@ -12,8 +12,7 @@ import { Verbs } from '../verbs.js';
 import { actionOfCause, causeFailure, counted, verbWords } from '../words.js';
 
 export function CausePage({ causeId }: { causeId: string }) {
-  const { companyId } = useCompany();
-  const [cause] = usePages<z.infer<typeof wholeCauseResponse>>(path`/co/${companyId}/causes/${causeId}`);
+  const [cause] = usePages<z.infer<typeof wholeCauseResponse>>(co`/causes/${causeId}`);
   const [askAll, dialog] = useBulk(cause.refresh);
   return (
     <PageOf title="Problem" of={cause}>
@@ -24,8 +23,8 @@ export function CausePage({ causeId }: { causeId: string }) {
             {...{ caption: 'The steps with this problem', named: 1 }}
             columns={['Chain', 'Assignment', 'Since', 'Deadline or end']}
             rows={known.items.map(({ chainId, index, assignmentId, since, heldUntil, endedAt }) => {
-              const action = <a href={pageOf.chain(companyId, chainId)}>Open the chain</a>;
-              const about = assignmentId && <a href={pageOf.assignment(companyId, assignmentId)}>{assignmentId}</a>;
+              const action = <a href={pageOf.chain(chainId)}>Open the chain</a>;
+              const about = assignmentId && <a href={pageOf.assignment(assignmentId)}>{assignmentId}</a>;
               const end = [endedAt && <Badge tone="quiet">solved</Badge>, ' ', <Time at={endedAt ?? heldUntil} />];
               return [`${chainId} ${index}`, [action, about, <Time at={since} />, end]];
             })}
@@ -50,7 +49,7 @@ interface SampleProps {
 
 /** @param onAsk - called for a decision about all chains. The page shows the dialog, because the card may disappear. */
 export function CauseCard({ onAsk, ...sample }: SampleProps & { onAsk(asked: AskedOfChains): void }) {
-  const { companyId, ruleName } = useCompany();
+  const { ruleName } = useCompany();
   const { causeId, chains, assignments, relayIds, since, lastAt, endedAt } = sample.cause;
   const [title, isMany] = [causeFailure(sample.cause).title, chains > 1];
   const count = assignments > 0 ? counted(assignments, 'assignment') : counted(chains, 'chain');
@@ -61,7 +60,7 @@ export function CauseCard({ onAsk, ...sample }: SampleProps & { onAsk(asked: Ask
         {relayIds.length > 0 && ` of ${relayIds.length > 1 ? 'rules' : 'rule'} ${relayIds.map((id) => ruleName(id)).join(', ')}`},{' '}
         <Time before={endedAt ? 'first seen ' : 'since '} at={since} distance />
         {isMany && <Time before=", most recently at " at={lastAt} distance />}
-        {isMany && [' · ', <a href={pageOf.cause(companyId, causeId)}>Show all steps</a>]}
+        {isMany && [' · ', <a href={pageOf.cause(causeId)}>Show all steps</a>]}
       </p>
       <Sample {...sample} />
       {isMany && may('steer') && (
@@ -83,14 +82,13 @@ export function CauseCard({ onAsk, ...sample }: SampleProps & { onAsk(asked: Ask
 
 /** Shows one chain of the cause: the chain of the user's last decision here, or else the chain that waits longest. */
 function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
-  const { companyId } = useCompany();
   const { chains, chainId } = cause;
   const failure = causeFailure(cause);
   const { title } = failure;
   const isLookedInto = useSignal(isOpen);
   const begun = useSignal<{ chainId: string; index: number; isTried: boolean } | undefined>(undefined);
   const shown = begun.value?.chainId ?? chainId;
-  const sample = useResource<ChainResource>(isLookedInto.value && shown ? path`/co/${companyId}/chains/${shown}` : undefined);
+  const sample = useResource<ChainResource>(isLookedInto.value && shown ? co`/chains/${shown}` : undefined);
   if (!shown || !isLookedInto.value)
     return (
       <>
@@ -114,8 +112,8 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
           <div class="sample">
             <p>
               {isTried ? 'Your last decision: ' : chains > 1 && 'The step that waits longest: '}
-              <a href={pageOf.chain(companyId, shown)}>{action ? deedOf(action) : `chain ${shown.slice(0, 8)}`}</a>
-              {assignmentId && [', for assignment ', <a href={pageOf.assignment(companyId, assignmentId)}>{assignmentId}</a>]}
+              <a href={pageOf.chain(shown)}>{action ? deedOf(action) : `chain ${shown.slice(0, 8)}`}</a>
+              {assignmentId && [', for assignment ', <a href={pageOf.assignment(assignmentId)}>{assignmentId}</a>]}
             </p>
             {isTried && state && (
               <p role="status">
@@ -150,7 +148,6 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
 }
 
 function Owner({ cause, onDone }: Pick<SampleProps, 'cause' | 'onDone'>) {
-  const { companyId } = useCompany();
   const { causeId, takenBy, takenAt, silencedBy, silencedUntil } = cause;
   const deed = useDeed();
   const isSilent = silencedUntil !== undefined && Date.parse(silencedUntil) > Date.now();
@@ -173,7 +170,7 @@ function Owner({ cause, onDone }: Pick<SampleProps, 'cause' | 'onDone'>) {
         },
   ];
   const change = async ({ to, words, body }: (typeof changes)[number]) => {
-    if (await deed.run(() => ask('POST', path`/co/${companyId}/causes/${causeId}/${to}`, body), words)) onDone();
+    if (await deed.run(() => ask('POST', co`/causes/${causeId}/${to}`, body), words)) onDone();
   };
   return (
     <div class="row small">

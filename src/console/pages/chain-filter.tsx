@@ -4,39 +4,31 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { chainStatuses } from '../../chain/outcome.js';
-import { pageOf, path, query, useCompany, useResource } from '../base.js';
+import { co, pageOf, query, useCompany, useResource } from '../base.js';
 import type { ChainCounts } from '../types.js';
 import { Button, DeedButton, Entry, Select } from '../ui/index.js';
 import { failureTypes, failureWords, sinceTime, stateWords, timeText } from '../words.js';
 
 const formFields = ['status', 'assignmentId', 'relayId', 'reason', 'nobodyFound', 'since'] as const;
-/** Links set these fields. The form can only remove them. */
-const linkFields = ['until', 'paused', 'ticketId'] as const;
-export const filterFields = [...formFields, ...linkFields];
+export const filterFields = [...formFields, 'until', 'paused', 'ticketId'] as const; // the form can only remove the last three
 export type Filter = Partial<Record<(typeof filterFields)[number], string>>;
 
-/** A filter acts this long after the last key. */
-const typingMs = 400;
+const typingMs = 400; // a filter acts this long after the last key
 
 const sinces: Record<string, string> = { '1h': 'the last hour', '24h': 'the last day', '7d': 'the last 7 days' };
 const rare: ReadonlySet<string> = new Set(['cancelled', 'terminated', 'forgotten']);
 
 /** Each tab has the number of chains that match the other filters. */
 export function StatusTabs({ filter, asked }: { filter: Filter; asked: Filter }) {
-  const { companyId } = useCompany();
   const { status = '', ...others } = asked;
-  const counts = useResource<ChainCounts>(path`/co/${companyId}/chains/counts` + query(others)).data.value;
+  const counts = useResource<ChainCounts>(co`/chains/counts` + query(others)).data.value;
   const all = counts && Object.values(counts).reduce((sum, count) => sum + count, 0);
   const shown = chainStatuses.filter((tab) => !rare.has(tab) || tab === status || counts?.[tab]);
   const tabs = [['', 'all', all], ...shown.map((tab) => [tab, stateWords(tab), counts?.[tab]] as const)] as const;
   return (
     <nav class="tabs" aria-label="Status">
       {tabs.map(([tab, words, count]) => (
-        <a
-          key={tab}
-          href={pageOf.chains(companyId, { ...filter, status: tab })}
-          aria-current={tab === status ? 'page' : undefined}
-        >
+        <a key={tab} href={pageOf.chains({ ...filter, status: tab })} aria-current={tab === status ? 'page' : undefined}>
           {words} <span class="soft">{count ?? '…'}</span>
         </a>
       ))}
@@ -51,11 +43,11 @@ function options(any: string, values: readonly string[], current: string, words:
 }
 
 export function FilterFields({ filter }: { filter: Filter }) {
-  const { companyId, timeZone, rules: known, ruleName } = useCompany();
+  const { timeZone, rules: known, ruleName } = useCompany();
   const { route } = useLocation();
   const { assignmentId = '', relayId = '', reason = '', since = '', until, ticketId } = filter;
   const typed = useSignal(assignmentId);
-  const show = (change: Filter) => route(pageOf.chains(companyId, { ...filter, ...change }));
+  const show = (change: Filter) => route(pageOf.chains({ ...filter, ...change }));
   useEffect(() => {
     typed.value = assignmentId;
   }, [assignmentId]);
@@ -72,14 +64,11 @@ export function FilterFields({ filter }: { filter: Filter }) {
     ['nobodyFound', 'Last send', options('any', ['true'], '', () => 'nobody found')],
     ['since', 'Received', options('any time', Object.keys(sinces), since, (time) => sinces[time] ?? `since ${written(time)}`)],
   ] as const;
-  const words = {
-    ...{
-      until: until && `until ${written(until)}`,
-      paused: filter.paused && 'paused',
-      ticketId: ticketId && `ticket ${ticketId}`,
-    },
-  };
-  const others = Object.entries(words).filter(([, words]) => words);
+  const others = Object.entries({
+    until: until && `until ${written(until)}`,
+    paused: filter.paused && 'paused',
+    ticketId: ticketId && `ticket ${ticketId}`,
+  }).filter(([, words]) => words);
   return (
     <div class="filter">
       <Entry label="Assignment" of={typed} autocomplete="off" />
@@ -92,7 +81,7 @@ export function FilterFields({ filter }: { filter: Filter }) {
             {words} ✕
           </Button>
         ))}
-        {Object.keys(filter).length > 0 && <a href={pageOf.chains(companyId)}>Clear filter</a>}
+        {Object.keys(filter).length > 0 && <a href={pageOf.chains()}>Clear filter</a>}
       </p>
     </div>
   );
@@ -118,7 +107,7 @@ export function Views({ filter }: { filter: Filter }) {
   return (
     <nav class="row small" aria-label="Saved views">
       {saved.map(([name, view]) => (
-        <a key={name} href={pageOf.chains(companyId) + view} aria-current={view === here ? 'page' : undefined}>
+        <a key={name} href={pageOf.chains() + view} aria-current={view === here ? 'page' : undefined}>
           {name}
         </a>
       ))}

@@ -6,7 +6,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { cancelRefusal } from '../../chain/allowed-verbs.js';
 import { hasEnded, lastFoundNobody } from '../../chain/outcome.js';
-import { announce, ask, may, often, pageOf, path, query, useCompany, useResource } from '../base.js';
+import { admin, announce, ask, co, may, often, pageOf, query, useCompany, useResource } from '../base.js';
 import { Sentences } from '../composer/differences.js';
 import { draftOf } from '../composer/draft.js';
 import { variableWords } from '../composer/knowledge.js';
@@ -20,8 +20,8 @@ import { counted, labelled, stateWords, timeText } from '../words.js';
 
 /** @returns the chain, and its title. For example `Assignment 1003, Night shift, 14:03:22`. */
 function useChain(chainId: string) {
-  const { companyId, timeZone, ruleOf } = useCompany();
-  const chain = useResource<ChainResource>(path`/co/${companyId}/chains/${chainId}`, often);
+  const { timeZone, ruleOf } = useCompany();
+  const chain = useResource<ChainResource>(co`/chains/${chainId}`, often);
   const { actions = [], receivedAt } = chain.data.value ?? {};
   const assignments = assignmentsOf(actions);
   const about = assignments.length > 0 && `Assignment${assignments.length > 1 ? 's' : ''} ${assignments.join(', ')}`;
@@ -40,11 +40,10 @@ export function ChainPage({ chainId }: { chainId: string }) {
 }
 
 export function ChainBeside({ chainId, close }: { chainId: string; close: string }) {
-  const { companyId } = useCompany();
   const [chain, title] = useChain(chainId);
   return (
     <aside aria-label="The chosen chain">
-      <LinkRow of={{ 'Open as a page': pageOf.chain(companyId, chainId), Close: close }} />
+      <LinkRow of={{ 'Open as a page': pageOf.chain(chainId), Close: close }} />
       <Known of={chain}>
         {(known) => (
           <>
@@ -62,13 +61,12 @@ const assignmentsOf = (actions: readonly ActionResource[]) => [...new Set(action
 const full =
   'The history of this chain is full, so no more retries are possible. Skip or cancel the steps that need ' +
   'attention, or let the platform send the event again.';
-
 const lost =
   'This chain is not stored any more, and the relay could not read its steps. If the chain had not ended, it has stopped. ' +
   'Let the platform send the event again.';
 
 function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
-  const { companyId, ruleName } = useCompany();
+  const { ruleName } = useCompany();
   const { chainId, status, actions, ignored = [], partial, historyFull, forgotten, links, tokenIds, rule } = chain;
   const relayIds = [...new Set(actions.map(({ relayId }) => relayId))];
   const [relayId, another] = relayIds;
@@ -91,12 +89,12 @@ function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
         </Fact>
         <Moment name="Received" at={chain.receivedAt} distance />
         <Moment name="Closed" at={chain.closedAt} distance />
-        <Links name="Assignment" of={assignmentsOf(actions).map((id) => [pageOf.assignment(companyId, id), id])} />
-        <Links name="Rule" of={relayIds.map((id) => [pageOf.rule(companyId, id), ruleName(id)])} />
+        <Links name="Assignment" of={assignmentsOf(actions).map((id) => [pageOf.assignment(id), id])} />
+        <Links name="Rule" of={relayIds.map((id) => [pageOf.rule(id), ruleName(id)])} />
         {rule && (
           <Fact name="Started by">
-            <a href={pageOf.event(companyId, rule.relayId, rule.eventId)}>an event</a>
-            <a href={pageOf.versions(companyId, rule.relayId)}>version {rule.version}</a>
+            <a href={pageOf.event(rule.relayId, rule.eventId)}>an event</a>
+            <a href={pageOf.versions(rule.relayId)}>version {rule.version}</a>
           </Fact>
         )}
       </dl>
@@ -109,7 +107,7 @@ function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
           <DeedButton
             {...{ title: 'Cancel the chain?', verb: 'Cancel the chain', danger: true, words: 'The chain is being cancelled.' }}
             about={`The relay cancels ${left}. You cannot undo this. A step that is running now still finishes.`}
-            change={() => ask('POST', path`/co/${companyId}/chains/${chainId}/cancel`)}
+            change={() => ask('POST', co`/chains/${chainId}/cancel`)}
             onDone={onDone}
           />
         )}
@@ -154,16 +152,13 @@ function useAnnounced({ status, actions }: ChainResource): void {
 
 const making = 'Copy the steps into the rule';
 
-type Made = z.infer<typeof fromListsResponse> & { draft: DraftResponse };
-
 function MakeRule({ relayId, chainId, onClose }: { relayId: string; chainId: string; onClose(): void }) {
-  const { companyId } = useCompany();
   const { route } = useLocation();
-  const at = path`/admin/companies/${companyId}/rules/${relayId}/draft`;
-  const made = useSignal<Made | undefined>(undefined);
+  const at = admin`/rules/${relayId}/draft`;
+  const made = useSignal<(z.infer<typeof fromListsResponse> & { draft: DraftResponse }) | undefined>(undefined);
   const deed = useDeed();
   const make = async () => {
-    const { items } = await ask<ChainList>('GET', path`/co/${companyId}/chains` + query({ relayId, limit: '20' }));
+    const { items } = await ask<ChainList>('GET', co`/chains` + query({ relayId, limit: '20' }));
     const chainIds = [...new Set([chainId, ...items.map((chain) => chain.chainId)])];
     const read = await ask<z.infer<typeof fromListsResponse>>('POST', `${at}/from-lists`, { chainIds });
     made.value = { ...read, draft: await ask<DraftResponse>('GET', at) };
@@ -175,7 +170,7 @@ function MakeRule({ relayId, chainId, onClose }: { relayId: string; chainId: str
   const save = () =>
     deed.run(async () => {
       await ask('PUT', at, { revision: draft.revision, contents });
-      route(pageOf.draft(companyId, relayId));
+      route(pageOf.draft(relayId));
     });
   return (
     <Confirm {...deed} title={making} verb="Save as the draft" onClose={onClose} onConfirm={() => void save()}>

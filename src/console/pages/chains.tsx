@@ -3,7 +3,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
 import { type BulkVerb, bulkVerbsFor } from '../../chain/allowed-verbs.js';
-import { announce, type Company, may, pageOf, path, query, useCompany, useResource } from '../base.js';
+import { announce, type Company, co, may, pageOf, query, useCompany, useResource } from '../base.js';
 import { type AskedOfChains, useBulk } from '../bulk.js';
 import { Page } from '../frame.js';
 import { deedOf } from '../story.js';
@@ -13,10 +13,7 @@ import { counted, failureWords, namesOf, pauseWords, sinceTime, timeText, verbWo
 import { ChainBeside } from './chain.js';
 import { type Filter, FilterFields, filterFields, StatusTabs, Views } from './chain-filter.js';
 
-const besideWidth = '(min-width: 70rem)';
-
 export function ChainsPage() {
-  const { companyId } = useCompany();
   const { query: address } = useLocation();
   const filter: Filter = Object.fromEntries(filterFields.flatMap((name) => (address[name] ? [[name, address[name]]] : [])));
   // Rounded to the minute, so that repeated requests have the same address. All pages of a list use the same time.
@@ -28,7 +25,7 @@ export function ChainsPage() {
       <StatusTabs filter={filter} asked={asked} />
       <Fold summary="Filter" isNeeded={Object.keys(filter).length > 0 || matchMedia('(min-width: 40rem)').matches}>
         <FilterFields filter={filter} />
-        <Views key={companyId} filter={filter} />
+        <Views filter={filter} />
       </Fold>
       {/* When the filter changes, the new key clears the selection. */}
       <Chains key={JSON.stringify(filter)} filter={filter} asked={asked} at={since && new Date(now).toISOString()} />
@@ -39,10 +36,9 @@ export function ChainsPage() {
 /** @param asked - the filter with times in place of words such as `24h`. */
 function Chains({ filter, asked, at }: { filter: Filter; asked: Filter; at: string | undefined }) {
   const company = useCompany();
-  const { companyId } = company;
   const { cursor, open } = useLocation().query;
   const chosen = useSignal<readonly string[]>([]);
-  const chains = useResource<ChainList>(path`/co/${companyId}/chains` + query({ ...asked, steps: 'true', limit: '25', cursor }));
+  const chains = useResource<ChainList>(co`/chains` + query({ ...asked, steps: 'true', limit: '25', cursor }));
   const [askAll, dialog] = useBulk((isDecided) => {
     if (isDecided) chosen.value = [];
     chains.refresh();
@@ -50,17 +46,16 @@ function Chains({ filter, asked, at }: { filter: Filter; asked: Filter; at: stri
   const next = chains.data.value?.nextCursor;
   const here = { ...filter, at, cursor };
   const isFiltered = Object.keys(filter).length > 0 || cursor !== undefined;
-  const isWide = matchMedia(besideWidth).matches;
+  const isWide = matchMedia('(min-width: 70rem)').matches;
   const isBeside = open !== undefined && isWide;
   /** Only a wide screen has room for a chain beside the list. */
-  const addressOf = (chainId: string) =>
-    isWide ? pageOf.chains(companyId, { ...here, open: chainId }) : pageOf.chain(companyId, chainId);
+  const addressOf = (chainId: string) => (isWide ? pageOf.chains({ ...here, open: chainId }) : pageOf.chain(chainId));
   const selected = may('steer') ? [<span class="unseen">Selected</span>] : [];
   const columns = [...selected, 'Assignment', 'Rule', 'Status', 'Next step', 'Due'];
   const noChains = (
     <>
       There are no chains yet. A chain starts when the platform's webhook sends an event.{' '}
-      {may('author') && <a href={pageOf.compose(companyId)}>Write a rule</a>}
+      {may('author') && <a href={pageOf.compose()}>Write a rule</a>}
     </>
   );
   return (
@@ -80,20 +75,19 @@ function Chains({ filter, asked, at }: { filter: Filter; asked: Filter; at: stri
         </Known>
         {(cursor || next) && (
           <nav aria-label="Pages of the list" class="row">
-            {cursor && <a href={pageOf.chains(companyId, filter)}>First page</a>}
-            {next && <a href={pageOf.chains(companyId, { ...here, cursor: next })}>More</a>}
+            {cursor && <a href={pageOf.chains(filter)}>First page</a>}
+            {next && <a href={pageOf.chains({ ...here, cursor: next })}>More</a>}
           </nav>
         )}
         <ExportLinks what="chains" filter={asked} />
         <UpToDate of={chains} />
       </div>
-      {isBeside && <ChainBeside key={open} chainId={open} close={pageOf.chains(companyId, here)} />}
+      {isBeside && <ChainBeside key={open} chainId={open} close={pageOf.chains(here)} />}
       {dialog}
     </div>
   );
 }
 
-/** The cells of a chain in the list. `href` is the address of the chain. `chosen` has the ids of the selected chains. */
 function cellsOf(chain: ListedChain, company: Company, chosen: Signal<readonly string[]>, href: string) {
   const { chainId, status, relayIds, receivedAt, failureTypes = [], paused, next, nobodyFound } = chain;
   const { timeZone, pauses, ruleOf } = company;

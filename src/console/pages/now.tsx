@@ -1,7 +1,7 @@
 /** A board: the figures of today, the problems, and what is due next. */
 
 import { useSignal } from '@preact/signals';
-import { may, pageOf, path, query, seldom, useCompany, usePages, useResource } from '../base.js';
+import { admin, co, may, pageOf, query, seldom, useCompany, usePages, useResource } from '../base.js';
 import { useBulk } from '../bulk.js';
 import { Page } from '../frame.js';
 import { Bars } from '../rule/health.js';
@@ -15,14 +15,12 @@ import { CauseCard } from './cause.js';
 const mostOpen = 3;
 
 export function NowPage() {
-  const { companyId } = useCompany();
-  const [causes, cursors] = usePages<z.infer<typeof causesResponse>>(path`/co/${companyId}/causes`);
+  const [causes, cursors] = usePages<z.infer<typeof causesResponse>>(co`/causes`);
   /** The causes about which the user decided on this page. The cards of these causes stay, because they show the result. */
   const begun = useSignal<readonly string[]>([]);
-  const health = useResource<CompanyHealth>(path`/co/${companyId}/health`, seldom).data.value;
+  const health = useResource<CompanyHealth>(co`/health`, seldom).data.value;
   const quiet = health?.rules.filter(({ quietSince }) => quietSince !== undefined) ?? [];
   const [askAll, dialog] = useBulk(causes.refresh);
-  const all = pageOf.chains(companyId, { status: 'needs-attention' });
   return (
     <Page title="Now">
       <FirstRun />
@@ -55,12 +53,12 @@ export function NowPage() {
                     <Section key={relayId} look="card wait" title={`Rule ${name} is quiet`}>
                       <p>
                         There was <Silence last={lastEvent} />. Check whether the platform still sends events.{' '}
-                        <a href={pageOf.rule(companyId, relayId)}>Show the rule</a>
+                        <a href={pageOf.rule(relayId)}>Show the rule</a>
                       </p>
                     </Section>
                   ))}
                   <Pager cursors={cursors} next={hasMore ? nextCursor : undefined} />
-                  {hasMore && <a href={all}>All chains that need attention</a>}
+                  {hasMore && <a href={pageOf.chains({ status: 'needs-attention' })}>All chains that need attention</a>}
                 </>
               );
             }}
@@ -76,10 +74,10 @@ export function NowPage() {
 
 /** A group of refused requests without a decision. The page of each request has the buttons. */
 function RefusedCard({ kind }: { kind: RefusedCause }) {
-  const { companyId, ruleName } = useCompany();
+  const { ruleName } = useCompany();
   const { relayId, reason, message, rejectedId, requests, repeats, notKept, since, lastAt } = kind;
   const isMany = requests > 1;
-  const [newest, all] = [pageOf.refusal(companyId, rejectedId), isMany && pageOf.refused(companyId)];
+  const [newest, all] = [pageOf.refusal(rejectedId), isMany && pageOf.refused()];
   return (
     <Section look="card wait" title={refusalWords[reason]}>
       <p class="soft small">
@@ -96,20 +94,20 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
 
 /** Each figure leads to its list. @param refused - the refused requests that nobody has sent again or dropped. */
 export function Figures({ health, refused }: { health: CompanyHealth | undefined; refused: number }) {
-  const { companyId, timeZone } = useCompany();
+  const { timeZone } = useCompany();
   const since = startOfDay(timeZone, Date.now());
-  const counts = useResource<ChainCounts>(path`/co/${companyId}/chains/counts` + query({ since })).data.value;
-  const open = useResource<ChainCounts>(path`/co/${companyId}/chains/counts`).data.value;
-  const list = (status: string, since?: string) => pageOf.chains(companyId, { status, since });
+  const counts = useResource<ChainCounts>(co`/chains/counts` + query({ since })).data.value;
+  const open = useResource<ChainCounts>(co`/chains/counts`).data.value;
+  const list = (status: string, since?: string) => pageOf.chains({ status, since });
   const hours = health?.hours.filter(({ at }) => at >= since);
   const [hour, nobody] = [hours?.at(-1), hours?.reduce((sum, { nobody }) => sum + nobody, 0)];
   const figures = [
     ['Running', open?.running, list('running'), 'busy'],
     ['Completed today', counts?.completed, list('completed', since), 'good'],
-    ['Nobody found today', nobody, pageOf.chains(companyId, { nobodyFound: 'true', since }), 'wait'],
+    ['Nobody found today', nobody, pageOf.chains({ nobodyFound: 'true', since }), 'wait'],
     ['Failed today', counts?.failed, list('failed', since), 'bad'],
     ['Needs attention', open?.['needs-attention'], list('needs-attention'), 'wait'],
-    ['Refused requests', refused, pageOf.refused(companyId), 'wait'],
+    ['Refused requests', refused, pageOf.refused(), 'wait'],
   ] as const;
   return (
     <>
@@ -145,8 +143,7 @@ export function DayChart({ health: { hours } }: { health: CompanyHealth }) {
 }
 
 export function DueNext() {
-  const { companyId } = useCompany();
-  const open = useResource<ChainList>(path`/co/${companyId}/chains?steps=true&limit=50`, seldom);
+  const open = useResource<ChainList>(co`/chains?steps=true&limit=50`, seldom);
   return (
     <Section title="Due next">
       <Known of={open}>
@@ -157,7 +154,7 @@ export function DueNext() {
           const lines = due.slice(0, 5).map(({ chainId, assignmentIds: [assignmentId], next }) => (
             <li key={chainId}>
               <Time at={next.at} />{' '}
-              <a href={pageOf.chain(companyId, chainId)}>{deedOf(next) + (assignmentId ? `, assignment ${assignmentId}` : '')}</a>
+              <a href={pageOf.chain(chainId)}>{deedOf(next) + (assignmentId ? `, assignment ${assignmentId}` : '')}</a>
             </li>
           ));
           return <ul class="plain">{lines}</ul>;
@@ -168,21 +165,19 @@ export function DueNext() {
 }
 
 export function FirstRun() {
-  const { companyId, rules } = useCompany();
-  const { items } = useResource<ChainList>(path`/co/${companyId}/chains` + query({ limit: '2' })).data.value ?? {};
-  const settings = useResource<StoredCompany>(may('manage') ? path`/admin/companies/${companyId}` : undefined, seldom).data.value;
+  const { rules } = useCompany();
+  const { items } = useResource<ChainList>(co`/chains` + query({ limit: '2' })).data.value ?? {};
+  const settings = useResource<StoredCompany>(may('manage') ? admin`` : undefined, seldom).data.value;
   if (!may('author') || !items || items.length > 1) return null;
   const [rule, chain] = [rules[0], items[0]];
-  const toDraft = rule ? pageOf.draft(companyId, rule.relayId) : pageOf.compose(companyId);
-  const toRule = rule && pageOf.rule(companyId, rule.relayId);
-  const toChain = chain && pageOf.chain(companyId, chain.chainId);
+  const toDraft = rule ? pageOf.draft(rule.relayId) : pageOf.compose();
+  const toChain = chain && pageOf.chain(chain.chainId);
   const steps: [isDone: boolean, words: string, help: string, href: string | undefined][] = [
-    [!!rule?.published || !!chain, 'Write and publish a rule', ruleHelp, toDraft],
-    [!!chain, 'Send a test event', testHelp, toRule],
+    [!!rule?.published || !!chain, 'Write and publish a rule', 'A rule says what happens when an event arrives.', toDraft],
+    [!!chain, 'Send a test event', testHelp, rule && pageOf.rule(rule.relayId)],
     [!!chain && chain.status !== 'running', 'Watch the chain', 'A chain is what the rule does for one event.', toChain],
   ];
-  if (settings)
-    steps.unshift([!!settings.platform, 'Connect your assignment platform', platformHelp, pageOf.settings(companyId)]);
+  if (settings) steps.unshift([!!settings.platform, 'Connect your assignment platform', platformHelp, pageOf.settings()]);
   if (steps.every(([isDone]) => isDone)) return null;
   return (
     <Section title="First steps">
@@ -200,6 +195,5 @@ export function FirstRun() {
 }
 
 const platformHelp = 'On this platform, the relay sends assignments and reads their status.';
-const ruleHelp = 'A rule says what happens when an event arrives.';
 const testHelp =
   'On the page of the rule, choose “Send a test event”. Or choose “Create the address” there, and enter the address in your platform.';

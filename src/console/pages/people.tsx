@@ -1,6 +1,6 @@
 /** The people and keys of a company, and its audit log. */
 
-import { announce, ask, pageOf, path, seldom, useCompany, usePages, useResource } from '../base.js';
+import { admin, announce, ask, pageOf, path, seldom, useCompany, usePages, useResource } from '../base.js';
 import { Page } from '../frame.js';
 import type { auditResponse, createdKeyResponse, keysResponse, Person, peopleResponse, Role, z } from '../types.js';
 import { DeedButton, ExportLinks, Known, Lifetime, Pager, Said, SecretButton, Section, Table, Time } from '../ui/index.js';
@@ -17,8 +17,8 @@ export function PeoplePage() {
 }
 
 function Audit() {
-  const { companyId, timeZone, ruleName } = useCompany();
-  const [audit, cursors] = usePages<z.infer<typeof auditResponse>>(path`/admin/companies/${companyId}/audit`);
+  const { timeZone, ruleName } = useCompany();
+  const [audit, cursors] = usePages<z.infer<typeof auditResponse>>(admin`/audit`);
   return (
     <Section title="Audit log" look="">
       <Known of={audit}>
@@ -30,11 +30,10 @@ function Audit() {
               columns={[`When (${timeZone})`, 'Who', 'What']}
               rows={entries.map(({ auditId, at, actor, action, details }) => {
                 const known = Object.entries(details).filter(([, value]) => value !== null);
-                const more = known.map(([name, value]) => <Detail key={name} name={name} value={value} />);
                 const what = [
                   <summary>{auditSentence(action, details, ruleName)}</summary>,
                   <span class="soft small">Technical details: {action} </span>,
-                  more,
+                  known.map(([name, value]) => <Detail key={name} name={name} value={value} />),
                 ];
                 return [auditId, [<Time at={at} />, callerWords(actor), <details>{what}</details>]];
               })}
@@ -49,12 +48,11 @@ function Audit() {
 }
 
 function Detail({ name, value }: { name: string; value: unknown }) {
-  const { companyId } = useCompany();
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   const pageFor = { chainId: pageOf.chain, relayId: pageOf.rule, rejectedId: pageOf.refusal }[name];
   return (
     <span class="soft small">
-      {name}: {pageFor ? <a href={pageFor(companyId, text)}>{text}</a> : <Said text={text} />}{' '}
+      {name}: {pageFor ? <a href={pageFor(text)}>{text}</a> : <Said text={text} />}{' '}
     </span>
   );
 }
@@ -70,7 +68,7 @@ const personFields = ({ email, name, role = 'steer' }: Partial<Person> = {}) =>
   }) as const;
 
 export function People() {
-  const at = path`/admin/companies/${useCompany().companyId}/people`;
+  const at = admin`/people`;
   const people = useResource<z.infer<typeof peopleResponse>>(at, seldom);
   const put = async ({ name, ...given }: Record<string, string>) => {
     const { invited } = await ask<{ invited?: boolean }>('PUT', at, { ...given, name: name || undefined });
@@ -90,22 +88,17 @@ export function People() {
               const { name, email, role, lastUsedAt, issuer, fromGroup } = person;
               const account = issuer && `, account at ${new URL(issuer).host}`;
               const uses = [lastUsedAt ? <Time at={lastUsedAt} distance /> : 'never', account];
-              const change = email && !fromGroup && <DeedButton {...{ ...form, ...changing(person) }} />;
+              const edit = { opens: 'Change', unseen: name, title: `Change ${name}`, verb: 'Save', fields: personFields(person) };
+              const change = email && !fromGroup && <DeedButton {...{ ...form, ...edit }} />;
               const remove = <DeedButton {...{ ...form, ...removing(person, at) }} />;
-              const names = [<strong>{name}</strong>, ' ', email];
               const access = fromGroup ? `${roleName(role)}, from the group ${fromGroup}` : roleName(role);
-              return [person.personId, [names, access, uses, [change, ' ', remove]]];
+              return [person.personId, [[<strong>{name}</strong>, ' ', email], access, uses, [change, ' ', remove]]];
             })}
           />
         )}
       </Known>
     </Section>
   );
-}
-
-function changing(person: Person) {
-  const { name } = person;
-  return { opens: 'Change', unseen: name, title: `Change ${name}`, verb: 'Save', fields: personFields(person) };
 }
 
 function removing({ personId, name, fromGroup }: Person, at: string) {
@@ -132,7 +125,7 @@ const about = 'The key stops working, and everybody who signed in with it is sig
 const deleting = { verb: 'Delete', danger: true, words: 'Key deleted.', about };
 
 export function Keys() {
-  const at = path`/admin/companies/${useCompany().companyId}/keys`;
+  const at = admin`/keys`;
   const keys = useResource<z.infer<typeof keysResponse>>(at, seldom);
   const change = async ({ name, role, days }: Record<string, string>) =>
     (await ask<z.infer<typeof createdKeyResponse>>('POST', at, { name, role, expiresAt: timeIn(Number(days) * 86_400) })).key;

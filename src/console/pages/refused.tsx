@@ -4,7 +4,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { type Fields, fixedFields } from '../../chain/fields.js';
-import { may, pageOf, path, useCompany, usePages, useResource } from '../base.js';
+import { co, may, pageOf, useCompany, usePages, useResource } from '../base.js';
 import { mistakeText, type Remark } from '../composer/knowledge.js';
 import { partsAt } from '../fields.js';
 import { PageOf } from '../frame.js';
@@ -17,8 +17,7 @@ const about =
   'The relay did not run these requests. Open a request to see the reason. Send it again, correct it or drop it within 30 days.';
 
 export function RefusedPage() {
-  const { companyId } = useCompany();
-  const [listed] = usePages<z.infer<typeof rejectedListSchema>>(path`/co/${companyId}/rejected`);
+  const [listed] = usePages<z.infer<typeof rejectedListSchema>>(co`/rejected`);
   return (
     <PageOf title="Refused requests" about={about} of={listed}>
       {({ items }) => (
@@ -26,7 +25,7 @@ export function RefusedPage() {
           {(request) => (
             <>
               <h2>
-                <a href={pageOf.refusal(companyId, request.rejectedId)}>{refusalWords[request.reason]}</a>{' '}
+                <a href={pageOf.refusal(request.rejectedId)}>{refusalWords[request.reason]}</a>{' '}
                 {request.chainId && <Badge tone="good">sent again</Badge>}
                 {request.droppedAt && <Badge tone="quiet">dropped</Badge>}
               </h2>
@@ -54,17 +53,15 @@ function Origin({ request, children }: { request: ListedRejectedRequest; childre
 }
 
 export function RefusalPage({ rejectedId }: { rejectedId: string }) {
-  const { companyId } = useCompany();
-  const request = useResource<RejectedRequest>(path`/co/${companyId}/rejected/${rejectedId}`);
+  const request = useResource<RejectedRequest>(co`/rejected/${rejectedId}`);
   return (
-    <PageOf title="Refused request" about={<a href={pageOf.refused(companyId)}>All refused requests</a>} of={request}>
+    <PageOf title="Refused request" about={<a href={pageOf.refused()}>All refused requests</a>} of={request}>
       {(known) => <Refusal request={known} onDecided={request.refresh} />}
     </PageOf>
   );
 }
 
 function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided(): void }) {
-  const { companyId } = useCompany();
   const { reason, problem, signature, chainId, elements, body, proposal = [], droppedAt, droppedBy } = request;
   const leftOut = useSignal(proposal.flatMap(({ authenticated }, index) => (authenticated ? [] : [index])));
   const canDecide = !chainId && !droppedAt && may('steer');
@@ -84,7 +81,7 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
         </Origin>
         {chainId && (
           <p>
-            <Time before="Sent again " at={request.resentAt} />: <a href={pageOf.chain(companyId, chainId)}>open its chain</a>
+            <Time before="Sent again " at={request.resentAt} />: <a href={pageOf.chain(chainId)}>open its chain</a>
           </p>
         )}
         {droppedAt && (

@@ -1,7 +1,7 @@
 /** The events of a rule with their results, and the page of one event. */
 
 import { useSignal } from '@preact/signals';
-import { may, pageOf, path, query, useCompany, usePages, useResource } from '../base.js';
+import { admin, may, pageOf, query, useCompany, usePages, useResource } from '../base.js';
 import { inSteps, variableWords } from '../composer/knowledge.js';
 import { triedWords } from '../composer/tried.js';
 import { PageOf } from '../frame.js';
@@ -17,41 +17,36 @@ const outcomeWords: Record<EventOutcome, [words: string, tone: Tone]> = {
 
 const outcomes = [['', 'all'] as const, ...Object.entries(outcomeWords).map(([name, [words]]) => [name, words] as const)];
 
-type Events = z.infer<typeof eventsResponse>;
-
 export function EventsPage({ relayId }: { relayId: string }) {
-  const { companyId, ruleName } = useCompany();
+  const { ruleName } = useCompany();
   const outcome = useSignal('');
-  const at = path`/admin/companies/${companyId}/rules/${relayId}/events`;
-  const [listed] = usePages<Events>(at + query({ outcome: outcome.value }));
+  const at = admin`/rules/${relayId}/events` + query({ outcome: outcome.value });
+  const [listed] = usePages<z.infer<typeof eventsResponse>>(at);
   const about = (
     <div class="filter">
       <Choice label="Outcome" of={outcome} options={outcomes} />
-      <a href={pageOf.rule(companyId, relayId)}>The rule</a>
+      <a href={pageOf.rule(relayId)}>The rule</a>
     </div>
   );
   return (
     <PageOf title={`Events of ${ruleName(relayId)}`} about={about} of={listed}>
-      {({ events, shadowCounts }) => (
-        <>
-          {shadowCounts && <Shadow counts={shadowCounts} />}
-          <EventTable {...{ relayId, events }} />
-          <ExportLinks what="events" filter={{ relayId, outcome: outcome.value }} />
-        </>
-      )}
+      {({ events, shadowCounts = {} }) => {
+        const tried = Object.entries(shadowCounts).map(([outcome, count]) => `${count} ${triedWords(outcome)}`);
+        return (
+          <>
+            {tried.length > 0 && (
+              <p class="note">Results of the trial so far, compared with the published version: {tried.join(', ')}.</p>
+            )}
+            <EventTable {...{ relayId, events }} />
+            <ExportLinks what="events" filter={{ relayId, outcome: outcome.value }} />
+          </>
+        );
+      }}
     </PageOf>
   );
 }
 
-function Shadow({ counts }: { counts: Record<string, number> }) {
-  const said = Object.entries(counts).map(([outcome, count]) => `${count} ${triedWords(outcome)}`);
-  return said.length === 0 ? null : (
-    <p class="note">Results of the trial so far, compared with the published version: {said.join(', ')}.</p>
-  );
-}
-
 export function EventTable({ relayId, events }: { relayId: string; events: readonly RuleEvent[] }) {
-  const { companyId } = useCompany();
   return (
     <Table
       caption="Events"
@@ -60,7 +55,7 @@ export function EventTable({ relayId, events }: { relayId: string; events: reado
       empty="No event has arrived. On the page of the rule, you can create the address for your platform."
       rows={events.map((event) => {
         const received = <Time at={event.receivedAt} distance />;
-        const link = <a href={pageOf.event(companyId, relayId, event.eventId)}>{received}</a>;
+        const link = <a href={pageOf.event(relayId, event.eventId)}>{received}</a>;
         return [event.eventId, [link, event.assignmentId, <Became of={event} />, event.version || 'none']];
       })}
     />
@@ -68,9 +63,8 @@ export function EventTable({ relayId, events }: { relayId: string; events: reado
 }
 
 function Became({ of: { outcome, chainId, rejectedId, reason, shadow } }: { of: RuleEvent }) {
-  const { companyId } = useCompany();
   const [words, tone] = outcomeWords[outcome];
-  const to = chainId ? pageOf.chain(companyId, chainId) : rejectedId && pageOf.refusal(companyId, rejectedId);
+  const to = chainId ? pageOf.chain(chainId) : rejectedId && pageOf.refusal(rejectedId);
   return (
     <>
       <Badge tone={tone}>{words}</Badge> {to && <a href={to}>{chainId ? 'Open the chain' : 'Show why'}</a>}{' '}
@@ -81,10 +75,10 @@ function Became({ of: { outcome, chainId, rejectedId, reason, shadow } }: { of: 
 }
 
 export function EventPage({ relayId, eventId }: { relayId: string; eventId: string }) {
-  const { companyId, ruleName } = useCompany();
-  const at = path`/admin/companies/${companyId}/rules/${relayId}/events/${eventId}`;
+  const { ruleName } = useCompany();
+  const at = admin`/rules/${relayId}/events/${eventId}`;
   const known = useResource<z.infer<typeof wholeEventSchema>>(at);
-  const all = <a href={pageOf.events(companyId, relayId)}>All events of {ruleName(relayId)}</a>;
+  const all = <a href={pageOf.events(relayId)}>All events of {ruleName(relayId)}</a>;
   return (
     <PageOf title="Event" about={all} of={known}>
       {(event) => (
@@ -95,7 +89,7 @@ export function EventPage({ relayId, eventId }: { relayId: string; eventId: stri
             {event.dedupe && <Fact name="Key">{event.dedupe}</Fact>}
             {event.resentFrom && (
               <Fact name="Sent again from">
-                <a href={pageOf.event(companyId, relayId, event.resentFrom)}>an earlier event</a>
+                <a href={pageOf.event(relayId, event.resentFrom)}>an earlier event</a>
               </Fact>
             )}
           </dl>

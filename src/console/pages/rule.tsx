@@ -1,6 +1,6 @@
 /** One rule: what it does, its address, its last events and chains, and its settings. */
 
-import { may, pageOf, path, seldom, useCompany, useResource } from '../base.js';
+import { admin, may, pageOf, seldom, useCompany, useResource } from '../base.js';
 import { Sentences } from '../composer/differences.js';
 import { contentsText, draftOf } from '../composer/draft.js';
 import { Page } from '../frame.js';
@@ -14,8 +14,8 @@ import { ButtonTo, Known, LinkRow, Opener, Section, Time } from '../ui/index.js'
 import { EventTable } from './rule-events.js';
 
 export function RulePage({ relayId }: { relayId: string }) {
-  const { companyId, refresh, ruleName } = useCompany();
-  const at = path`/admin/companies/${companyId}/rules/${relayId}`;
+  const { refresh, ruleName } = useCompany();
+  const at = admin`/rules/${relayId}`;
   const last = useResource<z.infer<typeof eventsResponse>>(`${at}/events?limit=5`).data.value?.events ?? [];
   const rule = useResource<Rule>(may('manage') ? at : undefined, seldom);
   const tokens = useResource<z.infer<typeof tokensResponse>>(may('author') ? `${at}/tokens` : undefined, seldom);
@@ -24,10 +24,10 @@ export function RulePage({ relayId }: { relayId: string }) {
     rule.data.value = stored;
     refresh();
   };
-  const events = pageOf.events(companyId, relayId);
-  const chains = pageOf.chains(companyId, { relayId });
-  const nobody = pageOf.chains(companyId, { relayId, nobodyFound: 'true' });
-  const links = { 'All rules': pageOf.rules(companyId), 'Chains of this rule': chains, 'Chains that found nobody': nobody };
+  const events = pageOf.events(relayId);
+  const chains = pageOf.chains({ relayId });
+  const nobody = pageOf.chains({ relayId, nobodyFound: 'true' });
+  const links = { 'All rules': pageOf.rules(), 'Chains of this rule': chains, 'Chains that found nobody': nobody };
   return (
     <Page title={`Rule ${ruleName(relayId)}`} about={<LinkRow of={{ ...links, 'Events of this rule': events }} />}>
       <RuleContents at={at} relayId={relayId} />
@@ -63,9 +63,7 @@ export function RulePage({ relayId }: { relayId: string }) {
   );
 }
 
-/** @param at - the path of the rule in the API. */
 export function RuleContents({ at, relayId }: { at: string; relayId: string }) {
-  const { companyId } = useCompany();
   const versions = useResource<z.infer<typeof versionsResponse>>(`${at}/versions?limit=1`, seldom);
   const { published } = versions.data.value ?? {};
   const version = useResource<WholeVersion>(published === undefined ? undefined : `${at}/versions/${published}`, seldom);
@@ -94,13 +92,13 @@ export function RuleContents({ at, relayId }: { at: string; relayId: string }) {
       )}
       {isChanged && <p class="note wait">The draft has changes that are not published.</p>}
       <p class="row">
-        {may('author') && <ButtonTo href={pageOf.draft(companyId, relayId)}>{draft ? 'Edit' : 'Write the steps'}</ButtonTo>}
+        {may('author') && <ButtonTo href={pageOf.draft(relayId)}>{draft ? 'Edit' : 'Write the steps'}</ButtonTo>}
         {may('author') && contents && (
           <Opener opens="Send a test event">
             {(onClose) => <TestEvent {...{ at: `${at}/events`, relayId, contents, onClose }} />}
           </Opener>
         )}
-        {published !== undefined && <a href={pageOf.versions(companyId, relayId)}>Versions and differences</a>}
+        {published !== undefined && <a href={pageOf.versions(relayId)}>Versions and differences</a>}
       </p>
     </Section>
   );

@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
-import { ask, may, pageOf, path, seldom, useCompany, useResource } from '../base.js';
+import { admin, ask, co, may, pageOf, seldom, useCompany, useResource } from '../base.js';
 import { Page } from '../frame.js';
 import { share } from '../rule/health.js';
 import type { CompanyHealth, createdRuleResponse, z } from '../types.js';
@@ -26,7 +26,7 @@ const columns: Record<string, (rule: Row) => ComponentChildren> = {
 function Name({ of: { relayId, name, enabled } }: { of: Row }) {
   return (
     <>
-      <a href={pageOf.rule(useCompany().companyId, relayId)}>{name}</a> <code class="soft">{relayId}</code>
+      <a href={pageOf.rule(relayId)}>{name}</a> <code class="soft">{relayId}</code>
       {!enabled && <Badge tone="bad">disabled</Badge>}
     </>
   );
@@ -36,13 +36,12 @@ const about =
   'A rule says what happens when an event arrives, and who gets a notice if a step fails. The table shows the last 7 days.';
 
 export function RulesPage() {
-  const { companyId } = useCompany();
-  const health = useResource<CompanyHealth>(path`/co/${companyId}/health`, seldom);
+  const health = useResource<CompanyHealth>(co`/health`, seldom);
   return (
     <Page title="Rules" about={about}>
       {may('author') && (
         <p class="row">
-          <ButtonTo href={pageOf.compose(companyId)}>Create a rule</ButtonTo>
+          <ButtonTo href={pageOf.compose()}>Create a rule</ButtonTo>
         </p>
       )}
       <Known of={health}>
@@ -60,7 +59,7 @@ export function RulesPage() {
 }
 
 export function ComposePage() {
-  const { companyId, refresh } = useCompany();
+  const { refresh } = useCompany();
   const { route } = useLocation();
   const name = useSignal('');
   const deed = useDeed();
@@ -68,10 +67,9 @@ export function ComposePage() {
     event.preventDefault();
     void deed.run(async () => {
       // The composer makes a token when it needs one, so the first token is not shown.
-      const at = path`/admin/companies/${companyId}/rules`;
-      const { relayId } = await ask<z.infer<typeof createdRuleResponse>>('POST', at, { name: name.value });
+      const { relayId } = await ask<z.infer<typeof createdRuleResponse>>('POST', admin`/rules`, { name: name.value });
       refresh();
-      route(pageOf.draft(companyId, relayId));
+      route(pageOf.draft(relayId));
     });
   };
   return (
@@ -82,7 +80,7 @@ export function ComposePage() {
         <Submit {...deed} words="Create the rule, then write its steps" />
       </form>
       <p>
-        To change an existing rule, choose it in the <a href={pageOf.rules(companyId)}>list of rules</a>.
+        To change an existing rule, choose it in the <a href={pageOf.rules()}>list of rules</a>.
       </p>
     </Page>
   );

@@ -17,21 +17,19 @@ export function SettingsPage() {
     settings.data.value = stored;
     refresh();
   };
+  const form = { at, onSaved };
   return (
     <PageOf title="Company" about={<code>{companyId}</code>} of={settings}>
-      {(company) => {
-        const form = { company, at, onSaved };
-        return (
-          <>
-            <OwnSettings {...form} />
-            <SettingsCheck at={at} />
-            <NoticeTest at={at} />
-            <Connection section="platform" {...form} />
-            <Connection section="ticketing" {...form} />
-            <MoreSettings {...form} />
-          </>
-        );
-      }}
+      {(company) => (
+        <>
+          <OwnSettings company={company} {...form} />
+          <SettingsCheck at={at} />
+          <NoticeTest at={at} />
+          <Connection section="platform" company={company} {...form} />
+          <Connection section="ticketing" company={company} {...form} />
+          <MoreSettings company={company} {...form} />
+        </>
+      )}
     </PageOf>
   );
 }
@@ -113,12 +111,10 @@ function SettingsCheck({ at }: { at: string }) {
   );
 }
 
-type Tested = z.infer<typeof noticeTestResponse>;
-
 function NoticeTest({ at }: { at: string }) {
-  const tested = useSignal<Tested | undefined>(undefined);
+  const tested = useSignal<z.infer<typeof noticeTestResponse> | undefined>(undefined);
   const deed = useDeed();
-  const test = async () => (tested.value = await ask<Tested>('POST', `${at}/notices/test`, {}));
+  const test = async () => (tested.value = await ask('POST', `${at}/notices/test`, {}));
   return (
     <Section title="Test notice">
       <Button aria-disabled={deed.busy} onClick={() => void deed.run(test, 'Test notice sent.')}>

@@ -1,7 +1,7 @@
 /** The versions of a rule: who published them and why, their differences, going back, and the shadow version. */
 
 import { useSignal } from '@preact/signals';
-import { ask, may, pageOf, path, query, seldom, useCompany, usePages } from '../base.js';
+import { admin, ask, may, pageOf, query, seldom, useCompany, usePages } from '../base.js';
 import { Differences, Sentences } from '../composer/differences.js';
 import { draftOf } from '../composer/draft.js';
 import { PublishDialog } from '../composer/tried.js';
@@ -12,11 +12,11 @@ import { Asked, Badge, Choice, DeedButton, LinkRow, Opener, Section, Time } from
 type Versions = z.infer<typeof versionsResponse>;
 
 export function VersionsPage({ relayId }: { relayId: string }) {
-  const { companyId, ruleName } = useCompany();
-  const at = path`/admin/companies/${companyId}/rules/${relayId}`;
+  const { ruleName } = useCompany();
+  const at = admin`/rules/${relayId}`;
   const [listed] = usePages<Versions>(`${at}/versions`, seldom);
-  const draft = may('author') && pageOf.draft(companyId, relayId);
-  const about = <LinkRow of={{ 'The rule': pageOf.rule(companyId, relayId), 'Edit the draft': draft }} />;
+  const draft = may('author') && pageOf.draft(relayId);
+  const about = <LinkRow of={{ 'The rule': pageOf.rule(relayId), 'Edit the draft': draft }} />;
   return (
     <PageOf title={`Versions of ${ruleName(relayId)}`} about={about} of={listed}>
       {(known) => (
@@ -49,9 +49,8 @@ function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersio
   const [isPublished, isShadow] = [version === known.published, version === known.shadow];
   const own = `${at}/versions/${version}`;
   const badges = [isPublished && <Badge tone="good">published</Badge>, ' ', isShadow && <Badge tone="busy">on trial</Badge>];
-  const title = [`Version ${version} `, ...badges];
   return (
-    <Section title={title}>
+    <Section title={[`Version ${version} `, ...badges]}>
       <p class="soft small">
         <Time at={publishedAt} distance />, by {publishedBy}
         {fromVersion !== undefined && `, the same as version ${fromVersion}`}

@@ -1,14 +1,13 @@
 /** How events come to a rule: the address for the sender, the settings of the door, and the tokens. */
 
 import { useSignal } from '@preact/signals';
-import { ask, path, seldom, useCompany, useResource } from '../base.js';
+import { ask, co, path, seldom, useResource } from '../base.js';
 import type { doorRequest, EventDoor, rotatedTokenResponse, Token, z } from '../types.js';
 import { type FieldTable, FormFields, fieldsOf, Select } from '../ui/fields.js';
 import { Badge, Cards, DeedButton, Known, Lifetime, SecretButton, Section, Submit, useDeed } from '../ui/index.js';
 
 /** @param at - the path of the rule in the API. @param hasOlder - whether the rule has an address already. */
 export function Door({ at, relayId, hasOlder, onToken }: { at: string; relayId: string; hasOlder: boolean; onToken(): void }) {
-  const { companyId } = useCompany();
   const door = useResource<EventDoor>(`${at}/door`, seldom);
   const change = async (given: Record<string, string>) =>
     (await ask<{ url: string }>('POST', `${at}/event-tokens`, seconds(given))).url;
@@ -21,8 +20,8 @@ export function Door({ at, relayId, hasOlder, onToken }: { at: string; relayId: 
         <SecretButton {...{ ...addresses, fields: hasOlder ? olderAddresses : {}, change, onDone: onToken }} />
         <p class="soft small">
           For programmers: if the sender can set a header, send the events to{' '}
-          <code>{location.origin + path`/co/${companyId}/events/${relayId}`}</code> with the header{' '}
-          <code>Authorization: Bearer</code> and a token of this rule.
+          <code>{location.origin + co`/events/${relayId}`}</code> with the header <code>Authorization: Bearer</code> and a token
+          of this rule.
         </p>
       </Section>
       <Known of={door}>
@@ -36,8 +35,6 @@ export function Door({ at, relayId, hasOlder, onToken }: { at: string; relayId: 
     </>
   );
 }
-
-type DoorRequest = z.input<typeof doorRequest>;
 
 const hmac = { scheme: 'hmac', algorithm: 'sha256' } as const;
 /** The signature settings for known senders, without the key. Settings that are the API's defaults are left out. */
@@ -58,14 +55,13 @@ const keyField = {
   ...{ label: "The sender's key", hint: 'Your platform shows the key beside the webhook.' },
   ...({ type: 'password', autocomplete: 'new-password', required: true } as const),
 };
-const itsNumber = 'Field with the event number';
 const inNumber = 'For example event.id. The relay ignores a second event with the same number.';
 const listWays = Object.entries({ no: 'run the steps', yes: 'refuse the list' });
 const inDays = 'With 0, the relay keeps no events, so you cannot try a changed rule on past events.';
 const days = { type: 'number', min: '0', max: '400', required: true } as const;
 
 const fieldsOfDoor = ({ dedupeBy, refuseLists, eventDays }: EventDoor): FieldTable => ({
-  dedupeBy: { label: itsNumber, hint: inNumber, first: dedupeBy, autocomplete: 'off', spellcheck: false },
+  dedupeBy: { label: 'Field with the event number', hint: inNumber, first: dedupeBy, autocomplete: 'off', spellcheck: false },
   refuseLists: { label: 'If a webhook sends a list of steps', options: listWays, first: refuseLists ? 'yes' : 'no' },
   eventDays: { label: 'Days to keep events', hint: inDays, first: String(eventDays), ...days },
 });
@@ -77,7 +73,7 @@ function DoorSettings({ door, at, onSaved }: { door: EventDoor; at: string; onSa
   const { value: signed } = signer;
   const save = (event: Event) => {
     const { key = '', ...fields } = fieldsOf(event);
-    const request: DoorRequest = {
+    const request: z.input<typeof doorRequest> = {
       ...(signed !== 'stored' && { signature: signed === 'none' ? null : { ...senders[signed], key } }),
       dedupeBy: fields.dedupeBy || undefined,
       refuseLists: fields.refuseLists === 'yes',

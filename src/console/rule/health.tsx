@@ -1,7 +1,7 @@
 /** The health of a rule: its counts over time as charts, and whether it is quiet. */
 
 import { useSignal } from '@preact/signals';
-import { path, query, seldom, useCompany, useResource } from '../base.js';
+import { co, query, seldom, useCompany, useResource } from '../base.js';
 import type { RuleHealth } from '../types.js';
 import { Choice, FieldList, Known, Section, Silence } from '../ui/index.js';
 import { counted, durationText, failureWords, timeText, withinText } from '../words.js';
@@ -10,10 +10,10 @@ const dayMs = 86_400_000;
 const periods = { 'day-90': '90 days, by day', 'day-28': '28 days, by day', 'hour-7': '7 days, by hour', 'hour-1': '24 hours' };
 
 export function Health({ relayId }: { relayId: string }) {
-  const { companyId, timeZone } = useCompany();
+  const { timeZone } = useCompany();
   const period = useSignal('day-28');
   const [by, days] = period.value.split('-');
-  const health = useResource<RuleHealth>(path`/co/${companyId}/rules/${relayId}/health` + query({ by, days }), seldom);
+  const health = useResource<RuleHealth>(co`/rules/${relayId}/health` + query({ by, days }), seldom);
   return (
     <Section title="Events over time">
       <Choice label="Period" of={period} options={Object.entries(periods)} />

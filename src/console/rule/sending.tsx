@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
-import { ask, pageOf, path, useAnswer, useCompany } from '../base.js';
+import { ask, co, pageOf, useAnswer } from '../base.js';
 import { draftOf } from '../composer/draft.js';
 import { mistakeText } from '../composer/knowledge.js';
 import { inventedEvent } from '../composer/places.js';
@@ -13,10 +13,10 @@ import { counted } from '../words.js';
 
 /** Opens the chain that the event has started, or the page of an event that has started nothing. */
 function useSending(relayId: string) {
-  const [{ companyId }, { route }] = [useCompany(), useLocation()];
+  const { route } = useLocation();
   return async (at: string, request: object) => {
     const sent = await ask<AcceptedEvent | NotApplicableEvent>('POST', at, request);
-    route(sent.applies ? pageOf.chain(companyId, sent.chainId) : pageOf.event(companyId, relayId, sent.eventId));
+    route(sent.applies ? pageOf.chain(sent.chainId) : pageOf.event(relayId, sent.eventId));
   };
 }
 
@@ -36,23 +36,14 @@ export function SendAgain({ at, relayId }: { at: string; relayId: string }) {
   );
 }
 
+type TestEventProps = { at: string; relayId: string; contents: Contents; onClose(): void };
+
 /** Begins with the last event, or with an invented event. @param at - the path of the rule's events. */
-export function TestEvent({
-  at,
-  relayId,
-  contents,
-  onClose,
-}: {
-  at: string;
-  relayId: string;
-  contents: Contents;
-  onClose(): void;
-}) {
-  const compose = path`/co/${useCompany().companyId}/chains/compose`;
+export function TestEvent({ at, relayId, contents, onClose }: TestEventProps) {
   const [send, typed, isFirst] = [useSending(relayId), useSignal<string | undefined>(undefined), useSignal(false)];
   const given = typed.value === undefined ? undefined : readObject(typed.value);
   const asked = { contents, relayId, event: given ?? (isFirst.value ? inventedEvent(draftOf(contents)) : undefined) };
-  const { body, isOutdated } = useAnswer<Composed>('POST', compose, asked, 500);
+  const { body, isOutdated } = useAnswer<Composed>('POST', co`/chains/compose`, asked, 500);
   const { event, eventId, actions = [], problems = [], reason } = body ?? {};
   if (body && !eventId) isFirst.value = true;
   const ids = [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))].join(', ');

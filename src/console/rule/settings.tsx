@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import { readDuration, wholeDuration } from '../../chain/durations.js';
 import { weekdays } from '../../chain/expectation.js';
-import { ask, changedIn, only, path, seldom, useCompany, useForm, useResource } from '../base.js';
+import { ask, changedIn, co, only, seldom, useCompany, useForm, useResource } from '../base.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
 import type { RuleHealth, ruleSchema, z } from '../types.js';
 import { Button, DeedButton, FormFields, fieldsOf, ProblemNote, Submit, useDeed } from '../ui/index.js';
@@ -25,8 +25,8 @@ const fieldsOfRule = ({ name, onFailure, onUnknown }: Rule) => ({
 });
 
 export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
-  const { companyId, timeZone } = useCompany();
-  const health = useResource<RuleHealth>(path`/co/${companyId}/rules/${rule.relayId}/health?days=1`, seldom);
+  const { timeZone } = useCompany();
+  const health = useResource<RuleHealth>(co`/rules/${rule.relayId}/health?days=1`, seldom);
   const { proposed } = health.data.value ?? {};
   const [form, deed, problem] = [useForm(), useDeed(), useSignal('')];
   const change = async (patch: object) => onSaved(await ask<Rule>('PATCH', at, patch));
@@ -111,6 +111,5 @@ const hours = (days: readonly string[], from?: string, to?: string) => ({
 });
 
 /** For example `1 hour, mon tue wed, 08:00 to 18:00`. */
-function proposalWords({ expectEvery, expectWithin: { days, from, to } = {} }: NonNullable<RuleHealth['proposed']>): string {
-  return [wholeDuration(expectEvery), days?.join(' '), from && `${from} to ${to}`].filter(Boolean).join(', ');
-}
+const proposalWords = ({ expectEvery, expectWithin: { days, from, to } = {} }: NonNullable<RuleHealth['proposed']>) =>
+  [wholeDuration(expectEvery), days?.join(' '), from && `${from} to ${to}`].filter(Boolean).join(', ');

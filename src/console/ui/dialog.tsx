@@ -34,7 +34,6 @@ export function Dialog({ title, back, onClose, children }: DialogProps) {
   );
 }
 
-/** A link that looks like the primary button. */
 export function ButtonTo({ href, children }: { href: string; children: ComponentChildren }) {
   return <a {...{ class: 'button main', href }}>{children}</a>;
 }
@@ -143,7 +142,6 @@ interface SecretProps extends Omit<DeedProps, 'change' | 'title' | 'onClose'> {
   shown: string;
   /** What to do with the secret. */
   help: string;
-  /** @returns the new secret. */
   change(given: Record<string, string>): Promise<string>;
 }
 
@@ -197,12 +195,7 @@ export function useDeed() {
 /** A button that does not submit its form. */
 export const Button = (props: ComponentProps<'button'>) => <button type="button" {...props} />;
 
-interface SubmitProps extends Pick<ReturnType<typeof useDeed>, 'busy' | 'refused'> {
-  words: ComponentChildren;
-  danger?: boolean | undefined;
-  /** The content after the button. */
-  children?: ComponentChildren;
-}
+type SubmitProps = Pick<ConfirmProps, 'busy' | 'refused' | 'danger' | 'children'> & { words: ComponentChildren };
 
 /** The end of a form: why the API refused the last change, and the button. */
 export function Submit({ busy, refused, words, danger, children }: SubmitProps) {

@@ -101,8 +101,10 @@ export function Check({ onCheck, children, ...input }: CheckProps) {
   );
 }
 
+type PlainAttribute = 'maxLength' | 'readOnly' | 'required' | 'spellcheck' | 'min' | 'max' | 'step';
+
 /** A field of a form: a list of `options`, a text of several `rows`, a checkbox (`checked`), or a line of text. */
-export interface FieldEntry extends EntryProps {
+interface FieldEntry extends EntryProps, Pick<ComponentProps<'input'>, PlainAttribute> {
   /** The value before the user changes it. */
   first?: string | undefined;
   options?: SelectProps['options'];
@@ -110,13 +112,6 @@ export interface FieldEntry extends EntryProps {
   checked?: boolean;
   type?: 'email' | 'number' | 'password' | 'time';
   autocomplete?: 'off' | 'new-password';
-  maxLength?: number;
-  readOnly?: boolean;
-  required?: boolean;
-  spellcheck?: boolean;
-  min?: string;
-  max?: string;
-  step?: string;
 }
 export type FieldTable = Readonly<Record<string, FieldEntry>>;
 

@@ -41,11 +41,10 @@ export function ProblemNote({ refused }: { refused: Refused | undefined }) {
   if (!refused) return null;
   if (refused.problem.status === 401) return <SessionIsOver />;
   const { title, detail, errors = [], type } = refused.problem;
-  const { retryAfterSeconds } = refused;
   return (
     <div class="note bad" role="alert">
       <strong>{title}.</strong> <Said text={labelled(detail)} />
-      {retryAfterSeconds !== undefined && ` Try again in ${retryAfterSeconds} seconds.`}
+      {refused.retryAfterSeconds !== undefined && ` Try again in ${refused.retryAfterSeconds} seconds.`}
       {errors.some((mistake) => !detail.includes(mistake.detail)) && <Mistakes of={errors} />}{' '}
       {type.startsWith('/problems/') && <a href={type}>Help</a>}
     </div>
@@ -54,8 +53,7 @@ export function ProblemNote({ refused }: { refused: Refused | undefined }) {
 
 /** Shows the last answer, even if later requests fail. `Page` reports an expired session. */
 export function Known<Body>({ of, children }: { of: Resource<Body>; children: (body: Body) => ComponentChildren }) {
-  const body = of.data.value;
-  const refused = of.refused.value;
+  const [body, refused] = [of.data.value, of.refused.value];
   return (
     <>
       {refused?.problem.status !== 401 && <ProblemNote refused={refused} />}

@@ -3,7 +3,7 @@
 import type { Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
-import { path, query, useCompany } from '../base.js';
+import { co, type Query, query } from '../base.js';
 import { Button } from './dialog.js';
 
 interface TableProps {
@@ -15,7 +15,6 @@ interface TableProps {
   rows: readonly (readonly [key: string, cells: readonly ComponentChildren[]])[];
   /** The key of the row that is open beside the table. */
   open?: string | undefined;
-  /** The words in place of a table without rows. */
   empty?: ComponentChildren;
 }
 
@@ -61,7 +60,6 @@ export function Section({ title, look = 'card', id, children }: SectionProps) {
 interface CardsProps<Item> {
   of: readonly Item[];
   id(item: Item): string;
-  /** What to do if there is no item. */
   empty: ComponentChildren;
   /** One card a row. */
   isTall?: boolean;
@@ -93,21 +91,17 @@ export function Pager({ cursors, next }: { cursors: Signal<string[]> | undefined
   );
 }
 
-type ExportProps = { what: 'chains' | 'events' | 'audit'; filter?: Record<string, string | undefined> };
-
 /** A row of links. `of` has the address for each text. A text without an address is not shown. */
 export function LinkRow({ of }: { of: Readonly<Record<string, string | false>> }) {
   return <p class="row">{Object.entries(of).map(([words, href]) => href && <a href={href}>{words}</a>)}</p>;
 }
 
-/** Links that download all rows of a list. */
-export function ExportLinks({ what, filter = {} }: ExportProps) {
-  const { companyId } = useCompany();
+export function ExportLinks({ what, filter = {} }: { what: 'chains' | 'events' | 'audit'; filter?: Query }) {
   return (
     <p class="row soft small">
       Export all {what === 'audit' ? 'entries' : what}:
       {(['csv', 'ndjson'] as const).map((format) => (
-        <a key={format} href={path`/co/${companyId}/export/${what}` + query({ ...filter, format })} download>
+        <a key={format} href={co`/export/${what}` + query({ ...filter, format })} download>
           {format === 'csv' ? 'for spreadsheets' : 'for programs'}
         </a>
       ))}

@@ -112,7 +112,6 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
   );
 }
 
-/** A time with a name. Shows nothing if there is no time. */
 export function Moment({ name, ...time }: { name: string } & TimeProps) {
   return time.at ? <Fact name={name}>{<Time {...time} />}</Fact> : null;
 }
