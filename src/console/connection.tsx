@@ -117,7 +117,9 @@ export function Connection({ section, company, at, onSaved }: SettingsProps & { 
         <Select {...{ label: 'System', name: 'kind', options, first, onPick: (kind) => (chosen.value = kind) }} />
         <p class="soft">{credentials}</p>
         {before.templates !== undefined && (
-          <p class="soft">Only the operator of the relay can change the templates of the requests, in “Edit the connections”.</p>
+          <p class="soft">
+            The templates of the requests are in “Edit the connections”. Only the operator of the relay can change them.
+          </p>
         )}
         <FormFields key={picked} of={Object.fromEntries(fields)} />
         {(picked || first) && (

@@ -179,7 +179,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
       {also && count > 1 && (
         <p class="note wait">The relay does not change {also}. To change all of this, edit only the assignment number.</p>
       )}
-      {fixed && <p class="note wait">{`These texts still contain the old number ${action.assignmentId}: ${fixed}.`}</p>}
+      {fixed && <p class="note wait">{`The relay does not change the old number ${action.assignmentId} in: ${fixed}.`}</p>}
       {isUnknown(action) && (
         <Check name="isMeant" required>
           Nobody knows whether the last attempt worked. I have checked the other system, and I want to retry.

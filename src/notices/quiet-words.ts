@@ -54,7 +54,9 @@ export function weeklyWords(notice: WeeklyNotice, { companyName, links, timeZone
       `${counted(failed, 'chain')} failed.`,
       `${counted(nobody, 'chain')} reached no technician.`,
       `${counted(refused, 'request')} to your rules ${refused === 1 ? 'was' : 'were'} refused.`,
-      quiet.length === 0 ? 'Every rule had its usual events.' : `Rules that expected events but got none: ${quiet.join(', ')}.`,
+      quiet.length === 0
+        ? 'Every rule that expected events got some.'
+        : `Rules that expected events but got none: ${quiet.join(', ')}.`,
     ],
     links: [{ label: 'Open the console', url: `${links.api}/companies/${companyId}` }],
     sections: {

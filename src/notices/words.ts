@@ -106,12 +106,12 @@ const remedies: Record<RejectionReason, string> = {
   'idempotency-key': 'Make the webhook send one key for each event, in the header Idempotency-Key or webhook-id.',
   'idempotency-key-reused':
     'Make the webhook send a new key for each event. If two events have the same key, only the first event runs.',
-  'token-expired': `If this is your webhook, ${newestToken} If not, somebody else has the old token.`,
-  'token-revoked': `If this is your webhook, ${newestToken} If not, somebody else has the revoked token.`,
+  'token-expired': `If this is your webhook, ${newestToken} If this is not your webhook, somebody else has the old token.`,
+  'token-revoked': `If this is your webhook, ${newestToken} If this is not your webhook, somebody else has the revoked token.`,
   'rule-disabled': 'Enable the rule, or turn the webhook off.',
   signature:
     'The token is right, but the signature is missing or wrong. If this is your webhook, make it sign its requests with the right ' +
-    'key. If not, somebody else has the token: create a new token, and revoke the old one.',
+    'key. If this is not your webhook, somebody else has the token: create a new token, and revoke the old one.',
   'rate-limited': 'Send fewer events in a minute, or ask the operator for a higher limit.',
   'actions-per-day': moreLimits,
   'recipients-per-day': moreLimits,
@@ -158,7 +158,7 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
     hint: `${signInHint} There you can ${isSafe ? 'send the request again' : 'read and correct the request'}, or drop it.`,
     sections: {
       'How often you get this notice': [
-        `You get it at most once ${isQuota(reason) ? 'a day' : 'an hour'} for the same mistake. The relay shows all requests that were kept.`,
+        `You get it at most once ${isQuota(reason) ? 'a day' : 'an hour'} for the same mistake. The relay shows all stored requests.`,
       ],
     },
     ids: `Refused request ${rejectedId}`,

@@ -42,7 +42,7 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
               <p key={chainId} class="card">
                 {actions.every(isOther)
                   ? 'Somebody corrected this number. The chain is now about'
-                  : 'Other steps of this chain are about'}{' '}
+                  : 'A chain of this assignment also has steps about'}{' '}
                 <a href={pageOf.chain(chainId)}>assignment {actions.find(isOther)?.assignmentId}</a>.
               </p>
             ))}

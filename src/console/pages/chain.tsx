@@ -150,7 +150,7 @@ function useAnnounced({ status, actions }: ChainResource): void {
   }, [JSON.stringify([...states])]);
 }
 
-const making = 'Copy the steps into the rule';
+const making = 'Copy the steps into the draft';
 
 function MakeRule({ relayId, chainId, onClose }: { relayId: string; chainId: string; onClose(): void }) {
   const { route } = useLocation();

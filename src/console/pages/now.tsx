@@ -196,4 +196,4 @@ export function FirstRun() {
 
 const platformHelp = 'On this platform, the relay sends assignments and reads their status.';
 const testHelp =
-  'On the page of the rule, choose “Send a test event”. Or choose “Create the address” there, and enter the address in your platform.';
+  'On the page of the rule, choose “Send a test event”. Or choose “Create the address” there, and enter this address in your platform.';

@@ -70,13 +70,13 @@ function OwnSettings({ company, at, onSaved }: SettingsProps) {
 
 const typed = { autocomplete: 'off' } as const;
 const checkFields = {
-  assignmentId: { label: 'Assignment', hint: 'The number of an existing assignment, if you know one.', ...typed },
+  assignmentId: { label: 'Assignment', hint: 'Optional: the number of an existing assignment, for the check.', ...typed },
   groups: {
     label: 'Groups',
     hint: 'The check says whether these groups of technicians exist. Separate the groups by commas.',
     ...typed,
   },
-  ticketId: { label: 'Ticket', hint: 'The number of an existing ticket, if you know one. The relay reads the ticket.', ...typed },
+  ticketId: { label: 'Ticket', hint: 'Optional: the number of an existing ticket, which the check reads.', ...typed },
   fields: {
     label: 'Ticket fields',
     hint: 'The check says whether the relay can change these fields. Separate the fields by commas.',

@@ -399,7 +399,7 @@ async function composing(): Promise<void> {
       const subjects = ['Visit 4711 is late', 'Visit 4712 is late'];
       const [first] = await Promise.all(subjects.map((subject) => rule.start([{ ...mail, subject }])));
       const page = await pageOf(`${home}/chains/${first?.chainId}`);
-      await page.getByRole('button', { name: 'Copy the steps into the rule…' }).click();
+      await page.getByRole('button', { name: 'Copy the steps into the draft…' }).click();
       await page.getByText('These values were different in the last chains').waitFor();
       assert.deepEqual(await obstacles(page), []);
       await page.getByRole('button', { name: 'Save as the draft' }).click();

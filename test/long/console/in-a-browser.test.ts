@@ -281,7 +281,7 @@ async function lookAround(): Promise<void> {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Assignment number').fill(assignment);
     await dialog.getByText('Also change the assignment number in: Note of step 1, Subject of step 2.').waitFor();
-    await dialog.getByText(`These texts still contain the old number ${missing}: To of step 2.`).waitFor();
+    await dialog.getByText(`The relay does not change the old number ${missing} in: To of step 2.`).waitFor();
     assert.deepEqual(await obstacles(page), []);
     await dialog.getByRole('button', { name: 'Save and retry' }).click();
     await company.action(chainId, 0, 'done');
