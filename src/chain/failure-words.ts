@@ -18,7 +18,7 @@ const failures: Record<string, string> = {
   MailError: 'The mail server gave an error or no answer',
   OutcomeUnknown: 'Nobody knows whether this step worked',
   DataMistake: "The event's data has a mistake",
-  ConfigurationMistake: 'The settings have a mistake',
+  ConfigurationMistake: 'The settings of the company have a mistake',
 };
 
 export const failureTypes = Object.keys(failures);

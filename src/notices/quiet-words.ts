@@ -22,7 +22,7 @@ export function quietWords(notice: QuietNotice, context: NoticeContext): Words {
   const headline = `No event for ${spanText(silentSeconds)}`;
   const usual = usualEvery === undefined ? '' : `; usually one every ${spanText(usualEvery)} at this time`;
   const last = lastEvent ? `Last event: ${time(lastEvent)}` : 'No event has come since the rule was published.';
-  const within = expectWithin ? ', at the times of day in its settings' : '';
+  const within = expectWithin ? ', on the days and at the hours in its settings' : '';
   return {
     ...{ headline, title: headline, links, hint },
     place: since === lastEvent ? [last] : [last, `Last change of the rule: ${time(since)}`],

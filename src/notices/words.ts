@@ -151,7 +151,7 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
       ...(inADay > 1 ? [`${inADay} requests of this rule had this mistake within a day.`] : []),
       notKept === undefined
         ? 'Nothing has run.'
-        : `The storage for refused requests of this rule is full. In the last day, the relay could not keep ${counted(notKept, 'request')}. To make space, send or drop stored requests.`,
+        : `The storage for refused requests of this rule is full. In the last day, the relay could not keep ${counted(notKept, 'request')}. To make space, send stored requests again, or drop them.`,
     ],
     toDo: [remedy],
     links: [{ label: 'Open the request', url: refusalPage(context.links.api, companyId, rejectedId) }],

@@ -62,7 +62,7 @@ const full =
   'The history of this chain is full, so no more retries are possible. Skip or cancel the steps that need ' +
   'attention, or let the platform send the event again.';
 const lost =
-  'This chain is not stored any more, and the relay could not read its steps. If the chain had not ended, it has stopped. ' +
+  'This chain is no longer stored, so the relay cannot show its steps. Steps that had not run yet will not run. ' +
   'Let the platform send the event again.';
 
 function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {

@@ -105,7 +105,7 @@ function removing({ personId, name, fromGroup }: Person, at: string) {
   const change = () => ask('DELETE', at + path`/${personId}`);
   const ofGroup = fromGroup
     ? ` Also remove ${name} from the sign-in group ${fromGroup}. Otherwise the next sign-in adds ${name} again.`
-    : ' This person cannot sign in again.';
+    : ' This person can no longer sign in.';
   const about = `${name} is signed out at once.${ofGroup}`;
   return { unseen: name, title: `Remove ${name}?`, verb: 'Remove', danger: true, words: 'Person removed.', about, change };
 }

@@ -38,7 +38,7 @@ const start = {
   about: 'The relay tries this version on each new event, but sends and changes nothing. The list of events shows the results.',
 };
 const stop = {
-  ...{ opens: 'Stop trying this version', title: 'Stop trying this version?', verb: 'Stop', words: 'Stopped' },
+  ...{ opens: 'End the trial of this version', title: 'End the trial of this version?', verb: 'End the trial', words: 'Ended' },
   about: 'The published version runs as before.',
 };
 

@@ -77,7 +77,7 @@ describe('a notice about a refused request', () => {
     assert(!text.includes('rejected resend'));
     const full = renderNotice({ ...broken, notKept: 7 }, context);
     assert.match(full.subject, /Refused and not kept/);
-    assert.match(full.text, /could not keep 7 requests\. To make space, send or drop stored requests/);
+    assert.match(full.text, /could not keep 7 requests\. To make space, send stored requests again, or drop them/);
   });
 
   it('names twenty mistakes, and gives the number of further mistakes', () => {
@@ -128,7 +128,7 @@ describe('a notice about a quiet rule', () => {
     const { subject, text, json } = renderNotice(quiet, context);
     assert.equal(subject, '[relay] No event for 3 h (Widen & alert)');
     assert.match(text, /\nNo event for 3 h; usually one every 20 min at this time\. /);
-    assert.match(text, /expects an event every 1 h, at the times of day in its settings\./);
+    assert.match(text, /expects an event every 1 h, on the days and at the hours in its settings\./);
     assert.match(text, /No event has come since the rule was published\.\nLast change of the rule: 2026-03-02 03:12:44 CST/);
     const earlier = renderNotice({ ...quiet, lastEvent: '2026-03-02T09:06:43.000Z' }, context).text;
     assert.match(earlier, /Last event: 2026-03-02 03:06:43 CST\nLast change of the rule: 2026-03-02 03:12:44 CST/);
