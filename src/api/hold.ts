@@ -131,7 +131,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
 
   const deciding = "Retry, skip or correct an action with the form on the action's page";
   return [
-    route.anyone('GET /hold/:link', 'openHold', 'Open the link of a notice', {
+    route.anyone('GET /hold/:link', 'openHold', 'Open the link from a notice', {
       onPage: true,
       description: 'This request decides nothing. It sets a cookie for the page of the action, and redirects to that page.',
       answers: {
@@ -296,7 +296,7 @@ function sendStanding(
     html`<p><strong>${stepTitle(action)}</strong></p>${!isOver && html`<p>${labelled(wrong)} ${remedy && labelled(remedy)}</p>`}
 ${!isOver && details.length > 0 && html`<details><summary>Details</summary><p>${details}</p></details>`}`;
   const about = company && chain && action && facts(company, chain, action);
-  const waiting = html`After ${patienceMs / 1000} seconds, your decision has no effect yet. This page reloads automatically. If nothing changes, <a href="${c.req.path}">decide again</a>.`;
+  const waiting = html`The relay has not finished your decision within ${patienceMs / 1000} seconds. This page reloads automatically. If nothing changes, <a href="${c.req.path}">send the decision again</a>.`;
   const before = company && last && decided(last, company.timeZone);
   const said = isWaiting ? waiting : (problem ?? over ?? before);
   const decision = over === undefined && !isWaiting && decisionForm(standing.chain, standing.action, fix);

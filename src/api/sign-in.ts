@@ -114,7 +114,7 @@ or ask a manager of your company to add this address.</p><p><a href="/sign-in">B
         return sendForm(c, 'Sign in', html`${several}<form method="post">${buttons}</form>`);
       },
     }),
-    route.anyone('POST /sign-in/link/:link', 'useSignInLink', 'Sign in with a button on the page that the link opens', {
+    route.anyone('POST /sign-in/link/:link', 'useSignInLink', 'Choose a company on the sign-in page and sign in', {
       onPage: true,
       answers: {
         303: ['A redirect to the console, with a session.'],
@@ -141,7 +141,7 @@ or ask a manager of your company to add this address.</p><p><a href="/sign-in">B
         const [browser, state] = [callers.knowBrowser(c), makeToken()];
         await people.begin(state, browser, [], to);
         const page = await begin(browser, state).catch(noted('the OpenID Connect service cannot be used'));
-        return page ? c.redirect(page.href) : refused(c, `${name} does not answer correctly. Try again later.`, 502);
+        return page ? c.redirect(page.href) : refused(c, `${name} does not work correctly at the moment. Try again later.`, 502);
       },
     }),
     route.anyone('GET /sign-in/openid/callback', 'endOpenIdSignIn', 'Come back from the OpenID Connect service', {

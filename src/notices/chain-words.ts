@@ -234,7 +234,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
     hint: `The link ${signIn}. There you can retry all these steps at once.`,
     sections: {
       'What happens next': [
-        ...(heldUntil ? [`If nobody decides, these steps fail, the first one at ${shown(heldUntil)}. ${behind}`] : []),
+        ...(heldUntil ? [`If nobody decides, these steps fail. The first step fails at ${shown(heldUntil)}. ${behind}`] : []),
         ...(isHeld && count > 1 ? ['You get one notice when none of these steps needs attention any more.'] : []),
       ],
       [first.length < count ? `${list} (the first ${first.length})` : list]: first.map(

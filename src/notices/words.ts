@@ -119,7 +119,7 @@ const remedies: Record<RejectionReason, string> = {
     'Open the request, and check the steps that the relay proposes. If necessary, correct the steps. Then send the steps, or drop ' +
     'the request.',
   'not-actions': 'Make the webhook send a list of steps: [{"action": …}].',
-  'body-too-large': 'Make the webhook send smaller requests. The relay shows the first 256 KiB of this request.',
+  'body-too-large': 'Make the webhook send smaller requests. The page of this request shows only its first 256 KiB.',
   'unsupported-body': 'Make the webhook send JSON in UTF-8.',
   'wrong-token':
     'Check that relayId and relayAccessToken of each step belong to the same rule. If both are right in the template of the ' +

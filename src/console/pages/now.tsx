@@ -36,7 +36,7 @@ export function NowPage() {
               const figure = problems === 0 ? 'No problems to solve.' : count;
               return (
                 <>
-                  <h2>{cursors.value.length > 0 ? 'This page continues the list of problems.' : figure}</h2>
+                  <h2>{cursors.value.length > 0 ? 'More problems to solve' : figure}</h2>
                   {items
                     .filter((cause) => held.includes(cause) || begun.value.includes(cause.causeId))
                     .map((cause, place) => (
@@ -136,7 +136,7 @@ export function DayChart({ health: { hours } }: { health: CompanyHealth }) {
   });
   return (
     <Section title="The last 24 hours">
-      {hours.every(({ events }) => events === 0) && <p class="soft">No event has arrived.</p>}
+      {hours.every(({ events }) => events === 0) && <p class="soft">No event has arrived in the last 24 hours.</p>}
       <Bars name="Events by hour. Red: failed. Yellow: nobody found." bars={bars} />
     </Section>
   );
@@ -196,4 +196,4 @@ export function FirstRun() {
 
 const platformHelp = 'On this platform, the relay sends assignments and reads their status.';
 const testHelp =
-  'On the page of the rule, choose “Send a test event”. Or choose “Create the address” there, and enter this address in your platform.';
+  'On the page of the rule, choose “Send a test event”. Or choose “Create the address”, enter the address in your platform, and let the platform send an event.';

@@ -13,7 +13,7 @@ export type Rule = z.infer<typeof ruleSchema>;
 
 type RuleSettingsProps = { rule: Rule; at: string; onSaved(rule: Rule): void };
 
-const hint = 'For example: 30 minutes, 3 h or 1 day. If the field is empty, there is no notice.';
+const hint = 'For example: 30 minutes, 3 h or 1 day. If the field is empty, you get no notice when events stop.';
 const every = { label: 'An event is expected every', hint };
 const unknown =
   'For example, the connection broke before the answer. The other system ignores a marked repeat if the first attempt worked.';
