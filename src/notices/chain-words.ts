@@ -190,7 +190,7 @@ export const oneWithoutKey = ({ edits }: NoticeContext) => `${edits ? 'Fix, retr
 
 /** If a notice is about at most this many actions, it shows one command for each action. */
 const fewActions = 3;
-const behind = 'The steps that wait for them do not run.';
+const behind = 'When a step fails, the steps that wait for it do not run.';
 
 export function manyWords({ cause, count, actions, first, since, at }: ManyNotice, context: NoticeContext): Words {
   const { companyId, kind, reason } = cause;

@@ -97,7 +97,7 @@ export function framed(words: Words, notice: Notice | DigestNotice, context: Not
 export const forOperators = 'For operators';
 const confirmation = 'Confirm that you want these notices';
 const confirming =
-  'Until you confirm, you get only the first notice of each problem, at most ten a day. If these notices are not for you, do nothing.';
+  'Until you confirm, you get only the first notice of each problem, at most ten a day. If these notices are not for you, do not confirm.';
 
 /** Removes line breaks, so that a text from a sender or an outside system does not look like a line or section of the notice. */
 const asOneLine = (line: Line): Line => (typeof line === 'string' ? oneLine(line) : { ...line, label: oneLine(line.label) });

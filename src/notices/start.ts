@@ -55,7 +55,7 @@ export async function handToNotifier(
 ): Promise<string> {
   const { id, companyId, kind, reason } = cause;
   const workflowId = notifier ?? `relay-notifier:${companyId}:${id}`;
-  const summary = `${companyId}: ${kind}, ${reason.type}, one notice for all failures with the same reason`;
+  const summary = `${companyId}: ${kind}, ${reason.type}: sends one notice for all failures with this reason`;
   await client.withDeadline(Date.now() + answerTimeoutMs, () =>
     client.workflow.signalWithStart<Notifier, [News]>('Notifier', {
       workflowId,

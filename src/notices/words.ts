@@ -122,8 +122,8 @@ const remedies: Record<RejectionReason, string> = {
   'body-too-large': 'Make the webhook send smaller requests. The page of this request shows only its first 256 KiB.',
   'unsupported-body': 'Make the webhook send JSON in UTF-8.',
   'wrong-token':
-    'Check that relayId and relayAccessToken of each step belong to the same rule. If both are right in the template of the ' +
-    'webhook, a text in the event was read as an extra step.',
+    'Check that relayId and relayAccessToken of each step belong to the same rule. If the template of the webhook is right, a text ' +
+    'in the event broke the list: leave this text out of the template.',
   'event-unreadable':
     'Open the request: its page shows the mistake. Correct the template of the webhook, then let the platform send the ' +
     'event again. Or correct the event on the page, and send it there.',

@@ -56,7 +56,7 @@ export function EventSide({ example }: { example: Signal<Fields | undefined> | u
           <Picker
             {...{
               label: 'Add a value from the event',
-              hint: 'Choose where the value is in the event. Then the steps can use it.',
+              hint: 'Choose a value from the event. Then the steps can use it.',
             }}
             {...{ offers: offersOf(seen.event[0]), onPick: add }}
           />

@@ -75,7 +75,7 @@ function AsList({ refused }: { refused: Refused | undefined }) {
           {!given && <p class="note wait">This text is not complete: the token is missing.</p>}
           <p class="row">{given && <Copy text={body} words="Copy the body" />}</p>
         </li>
-        <li>Let your platform send an event. Its chain is shown below a few seconds later.</li>
+        <li>Send a test event from your platform. Its chain is shown below a few seconds later.</li>
       </ol>
       <Week relayId={relayId} isWatched />
     </>

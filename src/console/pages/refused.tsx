@@ -86,7 +86,8 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
         )}
         {droppedAt && (
           <p>
-            <Time before="Dropped " at={droppedAt} /> {droppedBy && `by ${droppedBy}`}. Nobody can send the request again.
+            <Time before="Dropped " at={droppedAt} />
+            {droppedBy && ` by ${droppedBy}`}. Nobody can send this request again.
           </p>
         )}
         {!may('steer') && <p>Only dispatchers, rule authors and managers can send or drop a refused request.</p>}

@@ -63,7 +63,7 @@ Open 300 steps: http://127.0.0.1:8080/companies/acme/causes/c1
 The link opens the relay, where you sign in. There you can retry all these steps at once.
 
 What happens next:
-  If nobody decides, these steps fail. The first step fails at 2026-07-04 07:00:01 CDT. The steps that wait for them do not run.
+  If nobody decides, these steps fail. The first step fails at 2026-07-04 07:00:01 CDT. When a step fails, the steps that wait for it do not run.
   You get one notice when none of these steps needs attention any more.
 
 The steps (the first 2):
