@@ -177,7 +177,9 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
         </Check>
       )}
       {also && count > 1 && (
-        <p class="note wait">The relay does not change {also}. To change all of this, edit only the assignment number.</p>
+        <p class="note wait">
+          Because you edited other fields too, the relay does not change {also}. To change these, edit only the assignment number.
+        </p>
       )}
       {fixed && <p class="note wait">{`The relay does not change the old number ${action.assignmentId} in: ${fixed}.`}</p>}
       {isUnknown(action) && (

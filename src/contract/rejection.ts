@@ -19,6 +19,6 @@ export const refusalWords = {
   'wrong-token': 'A step has a token that does not belong to its rule', // only some tokens are right
   'event-unreadable': 'The event cannot be read', // no JSON object, or two programs could read it differently
   'event-refused': 'The rule refuses the event', // or the rule has no contents
-  'lists-refused': 'The rule accepts only events, no lists of steps',
+  'lists-refused': 'The rule accepts only events, not lists of steps',
 };
 export type RejectionReason = keyof typeof refusalWords;

@@ -162,7 +162,7 @@ interface Addressee {
 }
 
 const unconfirmed =
-  'this contact has not confirmed the notices, so it gets only the first notice of each cause, and at most ten notices a day';
+  'not sent: this contact has not confirmed its address, so it gets only the first notice of each cause, at most ten a day';
 
 /** Finds each contact and its notices. An unconfirmed contact gets only the first notice of each cause, at most ten a day. */
 async function addresseesOf({ store, connectors }: DeliveryDeps, company: Company, entries: readonly Joined[], key: string) {

@@ -14,7 +14,7 @@ import { saidAt, useKnowledge, variableWords } from './knowledge.js';
 import { offersOf, undefinedVariables, valueWords, variableName } from './places.js';
 
 const missingWords: Record<Variable['missing'], string> = {
-  ...({ hold: 'let the steps that use the value need attention', refuse: 'refuse the event' } as const),
+  ...({ hold: 'stop at the steps that use it, until somebody decides', refuse: 'refuse the event' } as const),
   default: 'use this text',
 };
 

@@ -178,7 +178,7 @@ function MakeRule({ relayId, chainId, onClose }: { relayId: string; chainId: str
       {varying.length > 0 && <p>These values were different in the last chains, so the rule takes them from the event:</p>}
       <FieldList fields={varying} />
       {draft.contents && <p class="note wait">These steps replace the draft of the rule. The published version stays.</p>}
-      <p class="soft small">Nothing is published. You can change the draft, and try it.</p>
+      <p class="soft small">This does not publish the draft. You can change the draft and try it first.</p>
     </Confirm>
   );
 }

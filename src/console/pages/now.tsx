@@ -137,7 +137,7 @@ export function DayChart({ health: { hours } }: { health: CompanyHealth }) {
   return (
     <Section title="The last 24 hours">
       {hours.every(({ events }) => events === 0) && <p class="soft">No event has arrived in the last 24 hours.</p>}
-      <Bars name="Events by hour. Red: failed. Yellow: nobody found." bars={bars} />
+      <Bars name="Events by hour. Red: failed. Yellow: no technician found." bars={bars} />
     </Section>
   );
 }

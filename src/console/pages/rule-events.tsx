@@ -52,7 +52,7 @@ export function EventTable({ relayId, events }: { relayId: string; events: reado
       caption="Events"
       columns={['Received', 'Assignment', 'Result', 'Version']}
       named={1}
-      empty="No event has arrived. On the page of the rule, you can create the address for your platform."
+      empty="No event has arrived. On the page of the rule, you can create the address to which your platform sends events."
       rows={events.map((event) => {
         const received = <Time at={event.receivedAt} distance />;
         const link = <a href={pageOf.event(relayId, event.eventId)}>{received}</a>;

@@ -40,7 +40,7 @@ export function Health({ relayId }: { relayId: string }) {
                 </p>
               )}
               <FieldList fields={Object.entries(facts)} />
-              <Bars name="Events. Red: failed. Yellow: nobody found." bars={counts} days={Number(days)} />
+              <Bars name="Events. Red: failed. Yellow: no technician found." bars={counts} days={Number(days)} />
               <Bars name="Time from the event to the end of the chain." bars={times} days={Number(days)} />
               {causes.length > 0 && <p>Causes: {causesText}</p>}
             </>

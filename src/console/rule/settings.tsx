@@ -87,8 +87,8 @@ const disabled = 'Disabled. The relay refuses new requests, and skips steps that
 const disabling = {
   ...{ verb: 'Disable', danger: true, words: 'Rule disabled.' },
   about:
-    'The relay refuses new requests. It keeps these requests, and you can send them later. The relay skips steps that become ' +
-    'due. You cannot undo a skip.',
+    'The relay does not run new requests. It stores them, and you can send them again later. It skips steps that become due. You ' +
+    'cannot undo a skip.',
 };
 
 export function Enabling({ rule: { name, enabled }, at, onSaved }: RuleSettingsProps) {

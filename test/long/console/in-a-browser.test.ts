@@ -875,7 +875,7 @@ async function lookAround(): Promise<void> {
 
       const dialog = page.getByRole('dialog');
       await click(page, 'Disable');
-      await dialog.getByText(/refuses new requests/).waitFor();
+      await dialog.getByText(/does not run new requests/).waitFor();
       assert.deepEqual(await obstacles(page), []);
       await dialog.getByRole('button', { name: 'Back' }).click();
       assert.equal((await stored()).enabled, true);
