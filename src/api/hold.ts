@@ -51,7 +51,8 @@ type Standing =
   | { company?: Whose; over: string; status: 200 | 401 | 410 | 503; chain?: ChainResource; action?: ActionResource };
 
 const foreign = 'This is not a link from a notice, or the link is incomplete. Open the whole link from the notice.';
-const without = 'You can use this page for one hour after you open the link of a notice. Open the link again.';
+const without =
+  'This page is open for one hour after you open the link from a notice. This time is over, or you did not use the link. Open the link again.';
 const expired = { over: 'This link has expired.', status: 410 } as const;
 
 export function holdRoutes(options: ApiOptions): Route[] {

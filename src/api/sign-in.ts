@@ -38,7 +38,8 @@ export function signInRoutes({ store, connectors, links, limits, log, openId }: 
   const { people } = store;
   const { operatorMail } = connectors;
   const [begun, mailed] = [new Shares(mostBegun, begunEveryMs), new Shares(mailsToAddress, mailEveryMs)];
-  const service = () => found(openId, 'sign-in with OpenID Connect: the operator has not set RELAY_OIDC_ISSUER');
+  const service = () =>
+    found(openId, 'sign-in with OpenID Connect: it is off, because the operator has not set RELAY_OIDC_ISSUER');
   const noted = (what: string) => (error: unknown) => void log.warn({ err: error }, what); // logs an error, and returns undefined
 
   /** Counts a sign-in that begins. @param email - the address for the mail, if the person wants a mail. @throws Problem 429 */

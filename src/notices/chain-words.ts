@@ -25,7 +25,7 @@ const wordsOf: Record<NoticeKind, { headline: string; many: string; next?: strin
   },
   'partly-failed': {
     headline: 'Partly failed',
-    many: 'had an e-mail that did not reach every recipient, for the same reason',
+    many: 'had an e-mail that missed some recipients, for the same reason',
     next: 'The rest of the chain continues. A retry sends the e-mail only to recipients that did not get it.',
   },
   'gave-up': {

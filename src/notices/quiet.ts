@@ -23,7 +23,10 @@ export async function watch(deps: WatchDeps, now = Date.now()): Promise<void> {
   const outages = await quiet.outages();
   const each = async (what: object, work: () => Promise<void>) =>
     work().catch((err: unknown) =>
-      deps.log.error({ err, ...what }, 'a rule could not be checked, or a weekly summary could not be sent'),
+      deps.log.error(
+        { err, ...what },
+        'the relay could not check whether a rule still gets events, or could not send a weekly summary',
+      ),
     );
   for (const rule of await quiet.watched()) {
     const { companyId, relayId } = rule;

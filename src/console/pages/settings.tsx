@@ -73,13 +73,13 @@ const checkFields = {
   assignmentId: { label: 'Assignment', hint: 'Optional: the number of an existing assignment, for the check.', ...typed },
   groups: {
     label: 'Groups',
-    hint: 'The check says whether these groups of technicians exist. Separate the groups by commas.',
+    hint: 'The check says whether these groups of technicians exist. Separate the groups with commas.',
     ...typed,
   },
   ticketId: { label: 'Ticket', hint: 'Optional: the number of an existing ticket, which the check reads.', ...typed },
   fields: {
     label: 'Ticket fields',
-    hint: 'The check says whether the relay can change these fields. Separate the fields by commas.',
+    hint: 'The check says whether the relay can change these fields. Separate the fields with commas.',
     ...typed,
   },
 };
@@ -123,7 +123,7 @@ function NoticeTest({ at }: { at: string }) {
       <ProblemNote refused={deed.refused} />
       {tested.value?.contacts.length === 0 && (
         <p class="note bad">
-          The company has no contacts. The notices of a rule go to the contacts of this rule. If it has none, they go to the
+          Nobody got the test, because the company has no contacts. The notices of a rule go to its own contacts, or to the
           operator.
         </p>
       )}

@@ -73,9 +73,9 @@ describe('the hold page', () => {
     const { ask } = serving();
     for (const [path, cookie, status, said] of [
       ['/hold/acme/c1/0', `relay-hold=${link}`, 410, /does not exist any more/],
-      ['/hold/acme/c1/0', '', 401, /for one hour after you open the link of a notice/],
-      ['/hold/acme/c1/1', `relay-hold=${link}`, 401, /for one hour after you open the link of a notice/],
-      ['/hold/acme/c1/0', `relay-hold=${link}x`, 401, /for one hour after you open the link of a notice/],
+      ['/hold/acme/c1/0', '', 401, /for one hour after you open the link from a notice/],
+      ['/hold/acme/c1/1', `relay-hold=${link}`, 401, /for one hour after you open the link from a notice/],
+      ['/hold/acme/c1/0', `relay-hold=${link}x`, 401, /for one hour after you open the link from a notice/],
       ['/hold/nonsense', '', 401, /not a link from a notice/],
     ] as const) {
       const page = await ask(path, cookie);
