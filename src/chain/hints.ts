@@ -68,7 +68,7 @@ function ofVariable(name: string): string[] {
   const written = `\${${cutShort(name, 80)}}`;
   const free =
     `${written} is free text. If it contains a quotation mark, the step breaks there: the text after the mark may be read as another field. ` +
-    'Use an id, an e-mail address or a time instead, or set up the template of the webhook so that it escapes the text for JSON';
+    'Use an id, an e-mail address or a time instead, or change the template of the webhook so that it escapes quotation marks';
   return [
     ...(sampleOf(name) === undefined ? [`${written} is a value that the relay does not know`] : []),
     ...(wordingOf(name) === 'free' ? [free] : []),

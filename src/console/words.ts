@@ -119,4 +119,7 @@ export const fieldHints: Record<string, string> = {
 export const reminderWords = 'If no technician is found, nobody gets a message. Add a reminder e-mail?';
 
 export const onFailureWords = { hold: 'let the next steps wait, until somebody decides', continue: 'run the next steps' };
-export const onUnknownWords = { resend: 'repeat the step, marked as a repeat', hold: 'wait until somebody decides' };
+export const onUnknownWords = {
+  resend: 'run the step again, and tell the other system that it is a repeat',
+  hold: 'wait until somebody decides',
+};

@@ -56,7 +56,7 @@ export function EventSide({ example }: { example: Signal<Fields | undefined> | u
           <Picker
             {...{
               label: 'Add a value from the event',
-              hint: 'Choose a value from the event. Then the steps can use it.',
+              hint: 'The steps can use the value that you choose.',
             }}
             {...{ offers: offersOf(seen.event[0]), onPick: add }}
           />

@@ -159,7 +159,7 @@ function Owner({ cause, onDone }: Pick<SampleProps, 'cause' | 'onDone'>) {
       ? {
           to: 'silence',
           button: 'Send notices again',
-          words: 'People get notices about this problem again.',
+          words: 'Notices about this problem are on again.',
           body: { seconds: 0 },
         }
       : {

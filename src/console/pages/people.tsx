@@ -57,7 +57,11 @@ function Detail({ name, value }: { name: string; value: unknown }) {
   );
 }
 
-const roles = { label: 'Role', hint: 'Each role includes the roles above it.', options: Object.entries(roleWords) };
+const roles = {
+  label: 'Role',
+  hint: 'Each role can also do everything that the roles above it in the list can do.',
+  options: Object.entries(roleWords),
+};
 const roleField = (first: Role) => ({ ...roles, first });
 
 const personFields = ({ email, name, role = 'steer' }: Partial<Person> = {}) =>

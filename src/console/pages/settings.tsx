@@ -123,8 +123,8 @@ function NoticeTest({ at }: { at: string }) {
       <ProblemNote refused={deed.refused} />
       {tested.value?.contacts.length === 0 && (
         <p class="note bad">
-          Nobody got the test, because the company has no contacts. The notices of a rule go to its own contacts, or to the
-          operator.
+          Nobody got the test, because the company has no contacts. Notices of a rule go to the contacts of the rule, if there are
+          any, or to the operator.
         </p>
       )}
       {tested.value?.contacts.map(({ contact, delivered, error }) => (

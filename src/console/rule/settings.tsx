@@ -16,7 +16,7 @@ type RuleSettingsProps = { rule: Rule; at: string; onSaved(rule: Rule): void };
 const hint = 'For example: 30 minutes, 3 h or 1 day. If the field is empty, you get no notice when events stop.';
 const every = { label: 'An event is expected every', hint };
 const unknown =
-  'For example, the connection broke before the answer. The other system ignores a marked repeat if the first attempt worked.';
+  'For example, the connection broke before the answer. The other system ignores the repeat if the first attempt worked.';
 const [failureWays, unknownWays] = [Object.entries(onFailureWords), Object.entries(onUnknownWords)];
 const fieldsOfRule = ({ name, onFailure, onUnknown }: Rule) => ({
   name: { label: 'Name', required: true, maxLength: 200, first: name },
