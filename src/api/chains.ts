@@ -44,7 +44,8 @@ const listQuery = chainFilterSchema.extend({
   ...pageQuery(chainPlace).shape,
 });
 
-const rowFilter = <Given extends Pick<z.infer<typeof listQuery>, 'paused' | 'nobodyFound'>>(given: Given) => ({
+export const rowQuery = listQuery.omit({ steps: true, limit: true, cursor: true });
+export const rowFilter = <Given extends Pick<z.infer<typeof listQuery>, 'paused' | 'nobodyFound'>>(given: Given) => ({
   ...given,
   ...{ paused: given.paused !== undefined, nobodyFound: given.nobodyFound !== undefined },
 });
@@ -210,7 +211,7 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     }),
     route.company('GET /co/:companyId/chains/counts', 'countChains', 'Count the chains of a company by status', {
       use: 'lists',
-      query: listQuery.omit({ status: true, steps: true, limit: true, cursor: true }),
+      query: rowQuery.omit({ status: true }),
       answers: { 200: ['The number of chains by status.', chainCountsSchema] },
       problems: ['temporal-unavailable'],
       async handle(c, { companyId, query }) {

@@ -11,9 +11,9 @@ function cell(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   const textOf = (inner: unknown) => (typeof inner === 'string' ? inner : JSON.stringify(inner));
-  const parts = Object.entries(value).map(([name, inner]) =>
-    Array.isArray(value) ? textOf(inner) : `${name}: ${textOf(inner)}`,
-  );
+  const parts = Object.entries(value)
+    .filter(([, inner]) => inner !== undefined)
+    .map(([name, inner]) => (Array.isArray(value) ? textOf(inner) : `${name}: ${textOf(inner)}`));
   const text = typeof value === 'string' ? value : parts.join('; ');
   const harmless = formula.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;

@@ -9,7 +9,7 @@ import { storedEventSchema } from '../contract/rule-event.js';
 import type { PageRequest } from '../store/database.js';
 import { chainFilterSchema } from '../temporal/list.js';
 import { linksFor } from './bearer-authentication.js';
-import { listedOf } from './chains.js';
+import { listedOf, rowFilter, rowQuery } from './chains.js';
 import { csvLine, csvStart } from './csv.js';
 import { found } from './problems.js';
 import { type Answer, type ApiOptions, type Route, route } from './route.js';
@@ -42,12 +42,12 @@ export function exportRoutes({ store, links }: Pick<ApiOptions, 'store' | 'links
   return [
     route.company('GET /co/:companyId/export/chains', 'exportChains', 'Export chains', {
       ...{ description, use: 'lists', answers },
-      query: chainFilterSchema.extend(formatted.shape),
+      query: rowQuery.extend(formatted.shape),
       async handle(c, { companyId, actor, query: { format, ...filter } }) {
         await known(companyId);
         const shown = linksFor(actor, links);
         const listed = pages(async (page) => {
-          const { items, nextCursor } = await store.chains.list(companyId, filter, page);
+          const { items, nextCursor } = await store.chains.list(companyId, rowFilter(filter), page);
           return { items: items.map((row) => listedOf(row, shown)), nextCursor };
         });
         return streamed(c, `${companyId}-chains`, format, listedChainSchema.omit({ next: true }), listed);

@@ -109,5 +109,5 @@ export function remarkOn(scenario: Scenario, actions: readonly ChainAction[], pl
   if (isTold) return undefined;
   return scenario === 'nobody-found'
     ? 'No technician is found, and nobody gets a message about it: add a delayed e-mail with actionCondition status==draft.'
-    : 'No worker accepts, and nobody gets a message about it: add a delayed e-mail with actionCondition status==sent.';
+    : 'No technician accepts, and nobody gets a message about it: add a delayed e-mail with actionCondition status==sent.';
 }

@@ -30,6 +30,7 @@ export const labelled = (text: string): string =>
     .replace(/^line \d+, column \d+: (.)/i, (_, first: string) => first.toUpperCase())
     .replace(fieldNames, (name) => `“${fieldWords[name]}”`)
     .replace(/\baction (\d+)\b/g, (_, index: string) => `step ${Number(index) + 1}`)
+    .replace(/ \[\d+\]:/g, ':')
     .replace(/ \(bulk [\w-]+\)/g, ' (many chains at once)');
 
 const effects: Record<string, [what: string, done: string]> = {

@@ -1,8 +1,11 @@
 /** Converts fields of an action to text that a person can edit, and back. A list has one entry per line. An object is JSON. */
 
 import { delayText, storedDelay } from '../chain/durations.js';
-import { type Fields, isObject } from '../chain/fields.js';
+import { type Fields, fixedFields, isObject } from '../chain/fields.js';
 import type { Issue } from '../chain/request.js';
+
+/** The fields that users see, with their values. */
+export const shownFields = (fields: Fields) => Object.entries(fields).filter(([name]) => !fixedFields.includes(name));
 
 const isList = (value: unknown): value is string[] => Array.isArray(value) && value.every((entry) => typeof entry === 'string');
 

@@ -24,7 +24,7 @@ const fields = {
 
 const about =
   'The relay still accepts events. Steps wait if they need the paused system. After the pause, these steps run in order.';
-const pausing = { title: 'Pause for planned downtime', verb: 'Pause', words: 'Paused', look: 'quiet', fields, about } as const;
+const pausing = { title: 'Pause a system', verb: 'Pause', words: 'Paused', look: 'quiet', fields, about } as const;
 const overdue = 'Overdue steps of these chains run immediately, without the delays between the steps';
 
 export function PauseButton() {

@@ -3,9 +3,9 @@
 import { type Signal, signal, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { type Fields, fixedFields, mergeFields } from '../chain/fields.js';
+import { type Fields, mergeFields } from '../chain/fields.js';
 import { announce, ask, co, pageOf, Refused } from './base.js';
-import { changesOf } from './fields.js';
+import { changesOf, shownFields } from './fields.js';
 import type { Accepted, RejectedRequest } from './types.js';
 import { Button, Confirm, DeedButton, FieldList, ProblemNote, useDeed } from './ui/index.js';
 import { FieldInputs } from './verbs.js';
@@ -30,7 +30,6 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
   const { rejectedId, reason, problem, proposal = [], body, elements } = request;
   const at = co`/rejected/${rejectedId}`;
   const isEvent = body?.isEvent === true;
-  /** Every step can have an assignment. A step whose field has a wrong name has none yet. */
   const withId = (fields: Fields) => (isEvent ? fields : { platformAssignmentId: '', ...fields });
   const all = (body ? proposal.map(({ element }) => element) : elements).map(withId);
   const sent = all.flatMap((fields, index) => (body && leftOut.includes(index) ? [] : [{ index, fields }]));
@@ -80,7 +79,7 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
           {...deed}
           title="Edit the request"
           verb={body && !isEvent ? `Send (${ofAll})` : 'Send'}
-          about="You change only this request, not the webhook. If you empty a field, the relay removes the field."
+          about="You change only this request, not the webhook. The step does not use empty fields."
           onClose={() => (isEditing.value = false)}
           onConfirm={() => void send(false)}
         >
@@ -104,11 +103,7 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
           {sent.map(({ index, fields: { action, ...fields } }) => (
             <section key={index}>
               <h3>{elementTitle({ action }, index)}</h3>
-              <FieldList
-                fields={Object.entries(mergeFields(fields, editsOf(index, fields))).filter(
-                  ([name]) => !fixedFields.includes(name),
-                )}
-              />
+              <FieldList fields={shownFields(mergeFields(fields, editsOf(index, fields)))} />
             </section>
           ))}
         </Confirm>

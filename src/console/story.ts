@@ -28,12 +28,15 @@ export function storyOf(current: AssignmentNow | undefined, steps: readonly Step
     .filter(({ state }) => state === 'scheduled')
     .sort((one, other) => ((one.runAt ?? '') < (other.runAt ?? '') ? -1 : 1))[0];
   const isOver = steps.length > 0 && steps.every(({ state }) => hasEnded(state));
+  // An answer from before the send no longer says how things are.
+  const known = current && !current.problem && current.readAt < (last?.endedAt ?? '') ? undefined : current;
   const told = [
-    statusWords(current, sends.length > 0),
+    statusWords(known, sends.length > 0),
     last && sentWords(last, sends.length),
+    known?.status === 'sent' && last && !foundNobody(last) && 'Nobody has accepted yet',
     troubleWords(steps, current?.problem?.missing),
     next
-      ? `Next: ${nextWords(next, last)}${next.runAt ? ` ${atTime(next.runAt, zone, now)}` : ''}${only(next, current)}${next.reason ? '. This step waits until the pause ends' : ''}`
+      ? `Next: ${nextWords(next, last)}${next.runAt ? ` ${atTime(next.runAt, zone, now)}` : ''}${only(next, known)}${next.reason ? '. This step waits until the pause ends' : ''}`
       : isOver && 'Nothing more is planned',
   ];
   return told.flatMap((words) => (words ? [`${words}.`] : [])).join(' ');

@@ -1,11 +1,12 @@
 /** The steps of chains on one timeline: a line drawn to scale for each step, what went wrong, and the decisions. */
 
 import type { ComponentChildren } from 'preact';
-import { type Fields, fixedFields } from '../chain/fields.js';
+import type { Fields } from '../chain/fields.js';
 import { hasEnded } from '../chain/outcome.js';
 import { type Scale, scaleOf, width } from '../chain/timeline.js';
 import { noticeKindOf } from '../contract/notices.js';
 import { co } from './base.js';
+import { shownFields } from './fields.js';
 import { deedOf } from './story.js';
 import type { ActionResource, ChainResource, NoticeText } from './types.js';
 import { Asked, Failure, FieldList, Moment, now, Said, State, Time } from './ui/index.js';
@@ -159,7 +160,7 @@ function StepBody({ chain, action, onDone }: Pick<Step, 'chain' | 'action'> & { 
         </Asked>
       )}
       <Asked<{ fields: Fields }> summary="All values of this step" path={`${at}/fields`}>
-        {({ fields }) => <FieldList fields={Object.entries(fields).filter(([name]) => !fixedFields.includes(name))} />}
+        {({ fields }) => <FieldList fields={shownFields(fields)} />}
       </Asked>
       {steered.map(({ at, by, verb, fields = [] }) => (
         <p key={at} class="soft small">

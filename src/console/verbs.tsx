@@ -6,13 +6,14 @@ import { type SteeringVerb, steeringVerbs, verbsFor } from '../chain/allowed-ver
 import { type Fields, fixedFields } from '../chain/fields.js';
 import { isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
+import { valueText } from '../chain/sentences.js';
 import { stepsText } from '../chain/text.js';
 import { ask, co, may, pageOf } from './base.js';
 import { changesOf, fieldAt, formText, isLong } from './fields.js';
 import { deedOf } from './story.js';
 import type { ActionResource, ChainResource } from './types.js';
 import { Button, ButtonTo, Confirm, type ConfirmProps, NotReady, useDeed } from './ui/dialog.js';
-import { Area, Check, Entry, Failure, ProblemNote } from './ui/index.js';
+import { Area, Check, Entry, Failure, Fold, ProblemNote } from './ui/index.js';
 import { fieldWords, helpFor, labelled, stateWords, verbWords } from './words.js';
 
 interface VerbsProps {
@@ -26,7 +27,7 @@ interface VerbsProps {
   onDone(): void;
 }
 
-const cancelling = 'You cannot undo this. If the step is running now, the relay finishes it first.';
+const cancelling = 'You cannot undo this. If the step is running now, the relay finishes it first. The next steps still run.';
 const minutes = {
   ...{ hint: 'Other steps keep their times.', first: '30', required: true },
   ...({ type: 'number', min: '0', max: '527040', step: 'any' } as const),
@@ -107,10 +108,13 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
 /** `at`: the prefix of the JSON pointers to the fields, such as `/fields`. */
 type FieldInputsProps = { fields: Fields; texts: Signal<Record<string, string>>; issues: readonly Issue[]; at: string };
 
-const hintOf = (name: string, value: unknown) =>
-  name === 'delayInSeconds' ? 'For example: 30 minutes or 1 h.' : Array.isArray(value) ? 'Write one entry per line.' : undefined;
+function hintOf(name: string, value: unknown): string | undefined {
+  if (name === 'delayInSeconds') return 'For example: 30 minutes or 1 h.';
+  if (name === 'actionCondition' && value) return `This means: ${valueText(name, value)}.`;
+  return Array.isArray(value) ? 'Write one entry per line.' : undefined;
+}
 
-/** Shows one input for each field, and one input for each missing field that an issue names. */
+/** Shows one input for each field, also for missing fields that an issue names. If there are issues, folds the other fields. */
 export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {
   const mentioned = issues.flatMap((issue) => fieldAt(issue, at) ?? []);
   const names = [...new Set([...Object.keys(fields), ...Object.keys(texts.value), ...mentioned])];
@@ -125,7 +129,15 @@ export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {
     };
     return isLong(value) ? <Area key={name} {...field} rows={4} /> : <Entry key={name} {...field} />;
   };
-  return <>{names.filter((name) => !fixedFields.includes(name)).map(editor)}</>;
+  const isWrong = (name: string) => issues.length === 0 || issues.some((issue) => fieldAt(issue, at) === name);
+  const shown = names.filter((name) => !fixedFields.includes(name));
+  const others = shown.filter((name) => !isWrong(name));
+  return (
+    <>
+      {shown.filter(isWrong).map(editor)}
+      {others.length > 0 && <Fold {...{ summary: 'Other fields', isNeeded: false }}>{others.map(editor)}</Fold>}
+    </>
+  );
 }
 
 type Editable = { fields: Fields; sameAssignment: number[]; naming: { index: number; field: string; fixed?: true }[] };
@@ -164,7 +176,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
     <Confirm {...dialog} verb="Save and retry" onConfirm={(given) => void mend(given)}>
       {children}
       {action.error && <Failure of={{ ...action.error, assignmentId: action.assignmentId }} />}
-      <p>The relay checks your changes, then retries the step. If you empty a field, the relay removes the field.</p>
+      <p>The relay checks your changes, then retries the step. The step does not use empty fields.</p>
       {isUnchanged.value && count === 0 && (
         <p class="note wait" role="alert">
           You have not changed anything. To retry without changes, go back and choose Retry.

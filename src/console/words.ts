@@ -32,7 +32,7 @@ export const toneOf = (state: ActionState | ChainStatus, result?: Result): Tone 
 
 /** For example `needs attention` for `needs-attention`, or `nobody found` for a send that reached no worker. */
 export const stateWords = (state: ActionState | ChainStatus, result?: Result): string =>
-  foundNobody({ state, result }) ? 'nobody found' : state.replaceAll('-', ' ');
+  foundNobody({ state, result }) ? 'nobody found' : state === 'pending' ? 'waiting' : state.replaceAll('-', ' ');
 
 export const forecastTone: Record<ForecastOutcome, Tone> = {
   ...({ runs: 'good', skipped: 'quiet', 'needs-attention': 'wait', failed: 'bad', held: 'wait', unknown: 'quiet' } as const),
@@ -89,6 +89,9 @@ export const verbMeanings: Record<BulkVerb, string> = {
 export function aboutChain({ companyId, chainId, summary }: Pick<ListedChain, 'companyId' | 'chainId' | 'summary'>): string {
   return summary?.replace(`${companyId}: `, '') ?? chainId;
 }
+
+/** Whether only a person who sets up webhooks understands the details of a refusal. */
+export const isForTechnicians = (reason: string) => /body|unreadable|not-actions/.test(reason);
 
 /** For example `1001`, or the summary of a chain without an assignment. */
 export function namesOf(chain: Pick<ListedChain, 'companyId' | 'chainId' | 'summary' | 'assignmentIds'>): string {

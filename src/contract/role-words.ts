@@ -13,9 +13,9 @@ export const roleWords: Record<Role, string> = {
 /** For example `dispatcher` for `steer`. */
 export const roleName = (role: Role): string => roleWords[role].replace(/:.*/, '');
 
-/** For example `Signed in as Ada, dispatcher: retries, edits, skips and cancels steps`. */
+/** For example `Signed in as Ada, dispatcher`. */
 export function signedInWords({ role, ...who }: Pick<Who, 'kind' | 'name'> & { role?: Role | undefined }): string {
-  const may = role === undefined ? '' : `, ${roleWords[role]}`;
+  const may = role === undefined ? '' : `, ${roleName(role)}`;
   return `Signed in ${who.kind === 'person' ? 'as' : 'with'} ${callerWords(who)}${may}`;
 }
 

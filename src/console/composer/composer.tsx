@@ -21,10 +21,7 @@ import { useRehearsal } from './use-rehearsal.js';
 
 type ComposerProps = { relayId: string; editing: Editing; actions: Actions; onPublished(): void };
 
-const wayWords = {
-  event: 'The whole event (recommended)',
-  list: 'A list of steps, which you paste into the settings of the webhook',
-};
+const wayWords = { event: 'The whole event (recommended)', list: 'A list of steps that you paste into the webhook' };
 
 export function Composer({ relayId, editing, actions, onPublished }: ComposerProps) {
   const { draft, change, stored } = editing;

@@ -104,7 +104,7 @@ function RowFields({ row, subjects, onChange }: Pick<ConditionRowsProps, 'subjec
         />
       )}
       <Button onClick={() => onChange()}>
-        Remove<span class="unseen"> the condition on {path || 'no field'}</span>
+        Remove the condition<span class="unseen"> on {path || 'no field'}</span>
       </Button>
     </div>
   );

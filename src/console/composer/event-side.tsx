@@ -27,10 +27,7 @@ export function EventSide({ example }: { example: Signal<Fields | undefined> | u
   const problem = saidAt(problems, '/when');
   const missing = undefinedVariables(draft);
   const placeless = missing.length > 0 && (
-    <span class="error">
-      {' '}
-      For each of these values, enter where the relay finds it in the event: {missing.map(variableWords).join(', ')}.
-    </span>
+    <span class="error"> Enter where these values are in the event: {missing.map(variableWords).join(', ')}.</span>
   );
   const setWhen = (text: string) => {
     const { when: _, ...others } = draft;
@@ -54,10 +51,7 @@ export function EventSide({ example }: { example: Signal<Fields | undefined> | u
         ))}
         {seen.event[0] && (
           <Picker
-            {...{
-              label: 'Add a value from the event',
-              hint: 'The steps can use the value that you choose.',
-            }}
+            {...{ label: 'Add a value from the event', hint: 'The steps can use the value that you choose.' }}
             {...{ offers: offersOf(seen.event[0]), onPick: add }}
           />
         )}

@@ -31,7 +31,7 @@ export function useTrial(relayId: string, version: z.input<typeof tryRequest>['v
   const tried = isOutdated ? undefined : body;
   const shown = (
     <>
-      <Choice label="Compare on" of={last} options={['50', '200', '1000'].map((count) => [count, `the last ${count} events`])} />
+      <Choice label="Try it on" of={last} options={['50', '200', '1000'].map((count) => [count, `the last ${count} events`])} />
       <ProblemNote refused={refused} />
       {!tried && !refused && <p class="soft">Trying…</p>}
       {tried && <TriedResult tried={tried} relayId={relayId} />}
@@ -91,7 +91,7 @@ export function PublishDialog({ verb, relayId, version, publish, onPublished, ch
   const [tried, shown] = useTrial(relayId, version);
   return (
     <Deed
-      {...{ ...dialog, fields, verb: tried ? verb : `${verb} without the trial`, words: 'Published', onDone: onPublished }}
+      {...{ ...dialog, fields, verb: tried ? verb : `${verb} now, without waiting`, words: 'Published', onDone: onPublished }}
       change={({ note }) => publish(note ? { note } : {})}
     >
       {children}

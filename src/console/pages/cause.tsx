@@ -80,13 +80,15 @@ export function CauseCard({ onAsk, ...sample }: SampleProps & { onAsk(asked: Ask
   );
 }
 
+type Begun = { chainId: string; index: number; isTried: boolean; latest?: string | undefined };
+
 /** Shows one chain of the cause: the chain of the user's last decision here, or else the chain that waits longest. */
 function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
   const { chains, chainId } = cause;
   const failure = causeFailure(cause);
   const { title } = failure;
   const isLookedInto = useSignal(isOpen);
-  const begun = useSignal<{ chainId: string; index: number; isTried: boolean } | undefined>(undefined);
+  const begun = useSignal<Begun | undefined>(undefined);
   const shown = begun.value?.chainId ?? chainId;
   const sample = useResource<ChainResource>(isLookedInto.value && shown ? co`/chains/${shown}` : undefined);
   if (!shown || !isLookedInto.value)
@@ -108,6 +110,9 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
       {(chain) => {
         const action = actionOfCause(cause, chain.actions.filter(isShown));
         const { error, assignmentId, state, attempts, index = 0 }: Partial<ActionResource> = action ?? {};
+        const isOver = state !== undefined && hasEnded(state);
+        const latest = action?.steered?.at(-1)?.at; // changes as soon as the chain has the decision
+        const isPassedOn = isTried && state === 'needs-attention' && latest === begun.value?.latest;
         return (
           <div class="sample">
             <p>
@@ -117,27 +122,27 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
             </p>
             {isTried && state && (
               <p role="status">
-                The step is now <State of={state} result={action?.result} />
-                {attempts ? ` after ${counted(attempts, 'attempt')}` : ''}.
+                {isPassedOn ? 'The chain gets your decision' : ['Result: ', <State of={state} result={action?.result} />]}
+                {attempts && !isPassedOn ? ` after ${counted(attempts, 'attempt')}` : ''}.
               </p>
             )}
-            {!(state && hasEnded(state)) && <Failure of={error ? { ...error, assignmentId } : failure} under={title} />}
+            {!isOver && !isPassedOn && <Failure of={error ? { ...error, assignmentId } : failure} under={title} />}
             {!action && <p class="soft">No step of this chain has this problem now.</p>}
-            {action && (
+            {action && !isPassedOn && (
               <Verbs
                 {...{ chain, action, only: causeVerbs, which: chains > 1 ? ' this step' : '' }}
                 onBegin={() => {
-                  begun.value = { chainId: shown, index, isTried };
+                  begun.value = { ...begun.value, chainId: shown, index, isTried };
                   onBegin?.();
                 }}
                 onDone={() => {
-                  begun.value = { chainId: shown, index, isTried: true };
+                  begun.value = { chainId: shown, index, isTried: true, latest };
                   sample.refresh();
                   onDone();
                 }}
               />
             )}
-            {state && hasEnded(state) && isTried && chainId && chainId !== shown && (
+            {isOver && isTried && chainId && chainId !== shown && (
               <Sample key={chainId} {...{ cause, isOpen, onBegin, onDone }} />
             )}
           </div>
@@ -151,25 +156,16 @@ function Owner({ cause, onDone }: Pick<SampleProps, 'cause' | 'onDone'>) {
   const { causeId, takenBy, takenAt, silencedBy, silencedUntil } = cause;
   const deed = useDeed();
   const isSilent = silencedUntil !== undefined && Date.parse(silencedUntil) > Date.now();
+  const silence = (button: string, words: string, seconds: number) => ({ to: 'silence', button, words, body: { seconds } });
   const changes = [
     takenBy
       ? { to: 'release', button: `Remove the name of ${takenBy}`, words: 'Nobody is working on this problem now.' }
       : { to: 'take', button: 'I am working on this problem', words: 'Other people now see your name here.' },
     isSilent
-      ? {
-          to: 'silence',
-          button: 'Send notices again',
-          words: 'Notices about this problem are on again.',
-          body: { seconds: 0 },
-        }
-      : {
-          to: 'silence',
-          button: 'No notices for 1 hour',
-          words: 'Nobody gets notices about this problem for 1 hour.',
-          body: { seconds: 3600 },
-        },
+      ? silence('Send notices again', 'Notices about this problem are on again.', 0)
+      : silence('No notices for 1 hour', 'Nobody gets notices about this problem for 1 hour.', 3600),
   ];
-  const change = async ({ to, words, body }: (typeof changes)[number]) => {
+  const change = async ({ to, words, body }: Partial<ReturnType<typeof silence>> & { to: string }) => {
     if (await deed.run(() => ask('POST', co`/causes/${causeId}/${to}`, body), words)) onDone();
   };
   return (

@@ -8,7 +8,7 @@ import { Bars } from '../rule/health.js';
 import { deedOf } from '../story.js';
 import type { ChainCounts, ChainList, CompanyHealth, causesResponse, RefusedCause, StoredCompany, z } from '../types.js';
 import { Known, LinkRow, Pager, Said, Section, Silence, Time, UpToDate } from '../ui/index.js';
-import { counted, labelled, refusalWords, startOfDay, timeText } from '../words.js';
+import { counted, isForTechnicians, labelled, refusalWords, startOfDay, timeText } from '../words.js';
 import { CauseCard } from './cause.js';
 
 /** At first, at most this many cards load their chain, because the page polls each loaded chain. */
@@ -86,7 +86,7 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
         {repeats > 0 && `; repeated ${counted(repeats, 'time')}`}
         {notKept > 0 && `; ${notKept} more requests were not kept, because the storage was full`}
       </p>
-      <Said look="error" text={labelled(message)} />
+      {!isForTechnicians(reason) && <Said look="error" text={labelled(message)} />}
       <LinkRow of={{ [isMany ? 'Show the newest request' : 'Show the request']: newest, 'All refused requests': all }} />
     </Section>
   );
@@ -137,7 +137,7 @@ export function DayChart({ health: { hours } }: { health: CompanyHealth }) {
   return (
     <Section title="The last 24 hours">
       {hours.every(({ events }) => events === 0) && <p class="soft">No event has arrived in the last 24 hours.</p>}
-      <Bars name="Events by hour. Red: failed. Yellow: no technician found." bars={bars} />
+      <Bars name="Blue: events by hour. Red: failed. Yellow: no technician found." bars={bars} />
     </Section>
   );
 }

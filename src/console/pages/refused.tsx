@@ -3,15 +3,15 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { type Fields, fixedFields } from '../../chain/fields.js';
+import type { Fields } from '../../chain/fields.js';
 import { co, may, pageOf, useCompany, usePages, useResource } from '../base.js';
 import { mistakeText, type Remark } from '../composer/knowledge.js';
-import { partsAt } from '../fields.js';
+import { partsAt, shownFields } from '../fields.js';
 import { PageOf } from '../frame.js';
 import { Decide } from '../refusal.js';
 import type { KeptBody, ListedRejectedRequest, ProposedAction, RejectedRequest, rejectedListSchema, z } from '../types.js';
-import { Badge, Cards, Check, FieldList, Mistakes, Said, Section, Time } from '../ui/index.js';
-import { counted, elementTitle, labelled, refusalWords, type Tone } from '../words.js';
+import { Badge, Cards, Check, FieldList, Fold, Mistakes, Said, Section, Time } from '../ui/index.js';
+import { counted, elementTitle, isForTechnicians, labelled, refusalWords, type Tone } from '../words.js';
 
 const about =
   'The relay did not run these requests. Open a request to see the reason. Send it again, correct it or drop it within 30 days.';
@@ -29,7 +29,7 @@ export function RefusedPage() {
                 {request.chainId && <Badge tone="good">sent again</Badge>}
                 {request.droppedAt && <Badge tone="quiet">dropped</Badge>}
               </h2>
-              <Said look="" text={labelled(request.problem.detail)} />
+              {!isForTechnicians(request.reason) && <Said look="" text={labelled(request.problem.detail)} />}
               <Origin request={request} />
             </>
           )}
@@ -73,8 +73,13 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
     <>
       <div class="card">
         <p>
-          <strong>{refusalWords[reason]}.</strong> <Said text={labelled(problem.detail)} />
+          <strong>{refusalWords[reason]}.</strong> {!isForTechnicians(reason) && <Said text={labelled(problem.detail)} />}
         </p>
+        {isForTechnicians(reason) && (
+          <Fold summary="For the person who set up the webhook" isNeeded={false}>
+            <Said text={labelled(problem.detail)} />
+          </Fold>
+        )}
         <Mistakes of={ofWhole} look="plain error" words={({ detail }) => detail} />
         <Origin request={request}>
           {signature && signature !== 'not required' && `; signature: ${signature}`}. <a href={problem.type}>Help</a>
@@ -113,7 +118,6 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
   );
 }
 
-const fieldsOf = (fields: Fields) => Object.entries(fields).filter(([name]) => !fixedFields.includes(name));
 const mistakeWords = ({ pointer, detail }: Remark) => mistakeText({ pointer: `/actions${pointer}`, detail });
 type ElementProps = { index: number; element: Fields; tone: Tone; badge?: string; children: ComponentChildren };
 
@@ -125,7 +129,7 @@ function Element({ index, element, tone, badge, children }: ElementProps) {
         {badge && <Badge tone={tone}>{badge}</Badge>}
       </h3>
       {children}
-      {element.action ? <FieldList fields={fieldsOf(element)} /> : <pre>{JSON.stringify(element, undefined, 2)}</pre>}
+      {element.action ? <FieldList fields={shownFields(element)} /> : <pre>{JSON.stringify(element, undefined, 2)}</pre>}
     </li>
   );
 }
@@ -139,7 +143,7 @@ function Body({ body: { text, cut, place } }: { body: KeptBody }) {
   const { before, marked, after } = partsAt(text, place?.offset);
   return (
     <Section title="What the platform sent" look="">
-      {place && <p>{`The mark shows the first mistake, in line ${place.line} at character ${place.column}.`}</p>}
+      {place && <p>The mark shows the first mistake.</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll this box */}
       <pre ref={box} class="body" tabIndex={0}>
         {before}

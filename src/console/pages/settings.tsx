@@ -71,17 +71,9 @@ function OwnSettings({ company, at, onSaved }: SettingsProps) {
 const typed = { autocomplete: 'off' } as const;
 const checkFields = {
   assignmentId: { label: 'Assignment', hint: 'Optional: the number of an existing assignment, for the check.', ...typed },
-  groups: {
-    label: 'Groups',
-    hint: 'The check says whether these groups of technicians exist. Separate the groups with commas.',
-    ...typed,
-  },
+  groups: { label: 'Groups', hint: 'Groups of technicians that the check looks for, separated with commas.', ...typed },
   ticketId: { label: 'Ticket', hint: 'Optional: the number of an existing ticket, which the check reads.', ...typed },
-  fields: {
-    label: 'Ticket fields',
-    hint: 'The check says whether the relay can change these fields. Separate the fields with commas.',
-    ...typed,
-  },
+  fields: { label: 'Ticket fields', hint: 'Fields that the relay will change, separated with commas.', ...typed },
 };
 
 function SettingsCheck({ at }: { at: string }) {
@@ -121,12 +113,7 @@ function NoticeTest({ at }: { at: string }) {
         {deed.busy ? 'Sending…' : "Send a test to the company's contacts"}
       </Button>
       <ProblemNote refused={deed.refused} />
-      {tested.value?.contacts.length === 0 && (
-        <p class="note bad">
-          Nobody got the test, because the company has no contacts. Notices of a rule go to the contacts of the rule, if there are
-          any, or to the operator.
-        </p>
-      )}
+      {tested.value?.contacts.length === 0 && <p class="note bad">Nobody got the test, because the company has no contacts.</p>}
       {tested.value?.contacts.map(({ contact, delivered, error }) => (
         <p key={contact}>
           <Badge tone={delivered ? 'good' : 'bad'}>{delivered ? 'delivered' : 'not delivered'}</Badge> {contact}

@@ -14,9 +14,7 @@ export function Door({ at, relayId, hasOlder, onToken }: { at: string; relayId: 
   return (
     <>
       <Section id="address" title="Address for your platform">
-        <p>
-          Your platform can send its events unchanged to an address that you create here. The address works only for this rule.
-        </p>
+        <p>Your platform can send its events unchanged to an address that you create here, for this rule only.</p>
         <SecretButton {...{ ...addresses, fields: hasOlder ? olderAddresses : {}, change, onDone: onToken }} />
         <p class="soft small">
           For programmers: if the sender can set a header, send the events to{' '}

@@ -23,7 +23,7 @@ export function Health({ relayId }: { relayId: string }) {
             buckets.reduce((sum, bucket) => sum + bucket[field], 0);
           const results = { Failed: share(sum('failed'), sum('chains')), 'Nobody found': sum('nobody') };
           const facts = { Events: sum('events'), Chains: sum('chains'), ...results, 'Needs attention': held };
-          const timed = (at: string, words: string) => `${timeText(at, timeZone, 0)}: ${words}`;
+          const timed = (at: string, words: string) => `${timeText(at, timeZone, 0).slice(0, by === 'day' ? -10 : -3)}: ${words}`;
           const counts = buckets.map(({ at, events: size, failed: bad, nobody: wait }) => {
             return { at, size, bad, wait, words: timed(at, `${counted(size, 'event')}, ${bad} failed, ${wait} found nobody`) };
           });
@@ -40,7 +40,7 @@ export function Health({ relayId }: { relayId: string }) {
                 </p>
               )}
               <FieldList fields={Object.entries(facts)} />
-              <Bars name="Events. Red: failed. Yellow: no technician found." bars={counts} days={Number(days)} />
+              <Bars name="Blue: events. Red: failed. Yellow: no technician found." bars={counts} days={Number(days)} />
               <Bars name="Time from the event to the end of the chain." bars={times} days={Number(days)} />
               {causes.length > 0 && <p>Causes: {causesText}</p>}
             </>
@@ -84,7 +84,7 @@ export function Bars({ name, bars, days }: { name: string; bars: readonly Bar[];
             <g key={at}>
               <title>{words}</title>
               {bar('accent', size)}
-              {bar('wait', bad + wait)}
+              {bar('amber', bad + wait)}
               {bar('bad', bad)}
             </g>
           );

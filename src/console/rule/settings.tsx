@@ -15,8 +15,7 @@ type RuleSettingsProps = { rule: Rule; at: string; onSaved(rule: Rule): void };
 
 const hint = 'For example: 30 minutes, 3 h or 1 day. If the field is empty, you get no notice when events stop.';
 const every = { label: 'An event is expected every', hint };
-const unknown =
-  'For example, the connection broke before the answer. The other system ignores the repeat if the first attempt worked.';
+const unknown = 'For example, the connection broke. The other system ignores the repeat if the first attempt worked.';
 const [failureWays, unknownWays] = [Object.entries(onFailureWords), Object.entries(onUnknownWords)];
 const fieldsOfRule = ({ name, onFailure, onUnknown }: Rule) => ({
   name: { label: 'Name', required: true, maxLength: 200, first: name },
@@ -86,9 +85,7 @@ export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
 const disabled = 'Disabled. The relay refuses new requests, and skips steps that become due.';
 const disabling = {
   ...{ verb: 'Disable', danger: true, words: 'Rule disabled.' },
-  about:
-    'The relay does not run new requests. It stores them, and you can send them again later. It skips steps that become due. You ' +
-    'cannot undo a skip.',
+  about: 'The relay stores new requests and does not run them. It skips steps that become due. You cannot undo a skip.',
 };
 
 export function Enabling({ rule: { name, enabled }, at, onSaved }: RuleSettingsProps) {

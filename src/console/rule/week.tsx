@@ -21,9 +21,7 @@ export function Week({ relayId, isWatched }: { relayId: string; isWatched?: true
   const rest = nextCursor ? later.data.value?.items : [];
   const newest = rest && newestOf([...first, ...rest]);
   const [assignmentId] = newest?.assignmentIds ?? [];
-  const refusal = refused.data.value?.items.find(
-    ({ relayIds, chainId, droppedAt }) => relayIds.includes(relayId) && !chainId && !droppedAt,
-  );
+  const refusal = refused.data.value?.items.find((one) => one.relayIds.includes(relayId) && !one.chainId && !one.droppedAt);
   return (
     <Section title="The last 7 days">
       <Known of={counts}>

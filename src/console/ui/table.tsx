@@ -99,7 +99,7 @@ export function LinkRow({ of }: { of: Readonly<Record<string, string | false>> }
 export function ExportLinks({ what, filter = {} }: { what: 'chains' | 'events' | 'audit'; filter?: Query }) {
   return (
     <p class="row soft small">
-      Export all {what === 'audit' ? 'entries' : what}:
+      Export these {what === 'audit' ? 'entries' : what}:
       {(['csv', 'ndjson'] as const).map((format) => (
         <a key={format} href={co`/export/${what}` + query({ ...filter, format })} download>
           {format === 'csv' ? 'for spreadsheets' : 'for programs'}

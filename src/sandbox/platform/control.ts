@@ -111,7 +111,7 @@ ${stepsLeft > 0 && html`<p class="card"><strong>The day runs:</strong> ${stepsLe
 <div class="cards">${[...assignments.values()].slice(-cardsShown).map(assignmentCard)}</div>
 <h2>Tickets</h2>
 <div class="cards">${[...tickets.values()].slice(-cardsShown).map(ticketCard)}</div>
-<h2>Groups and workers</h2>
+<h2>Groups and technicians</h2>
 <div class="cards">${groups.map(
     (group) => html`<section class="card"><h3>${group.id} · ${group.name}</h3>
 <ul>${group.workers.map((worker) => html`<li>${worker.name} <span class="soft">${worker.city}</span></li>`)}</ul></section>`,
@@ -131,7 +131,7 @@ const tones = new Map<unknown, string>(Object.entries({ draft: 'wait', waiting: 
 function assignmentCard({ id, title, status, location, ownerEmail, worker, checkedInOn, customFields, sends }: Assignment): Html {
   return html`<section class="card">
 <div class="row spread"><h3>${id} · ${title}</h3><span class="badge ${tones.get(status)}">${status}</span></div>
-<p class="soft">${location.address}, ${location.city}, ${location.state} ${location.zip}<br>${ownerEmail}${worker && html`<br>Worker: ${worker}`}
+<p class="soft">${location.address}, ${location.city}, ${location.state} ${location.zip}<br>${ownerEmail}${worker && html`<br>Technician: ${worker}`}
 ${checkedInOn && html`<br>Checked in: ${time(checkedInOn)}`}
 ${Object.entries(customFields).map(([name, value]) => html`<br>${name}: ${value}`)}</p>
 <ul>${sends.slice(-5).map(sendLine)}</ul>

@@ -62,7 +62,7 @@ function connectorApi(state: PlatformState, closing: AbortSignal): Hono<{ Bindin
 
     const scope = `${method} ${path} ${idempotencyKey}`;
     const earlier = state.answers.get(scope);
-    let answer: Answer = { status: status ?? 503, body: { error: 'set to fail at /control/fail' } };
+    let answer: Answer = { status: status ?? 503, body: { error: 'the pretend platform is set to fail' } };
     if (!fails || afterActing) {
       const done = earlier ?? answerOf(() => act(state, c.req.param('id'), body));
       if (idempotencyKey !== undefined && method !== 'GET' && done.status < 300) state.put('answers', scope, done);

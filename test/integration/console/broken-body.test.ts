@@ -75,7 +75,7 @@ async function onThePage(): Promise<void> {
       const page = await pageOf(await refuse(`${added} (${look})`), options);
       await page.getByRole('heading', { name: 'What the platform sent' }).waitFor();
       assert.equal(await page.locator('mark').textContent(), '"');
-      await page.getByText(/^The mark shows the first mistake, in line 11 at character \d+/).waitFor();
+      await page.getByText('The mark shows the first mistake.').waitFor();
       const text = (await page.locator('pre.body').textContent()) ?? '';
       assert(text.includes('Valve "blue" leaks') && /"relayAccessToken": "\*+"/.test(text), text);
       assert(!(await page.content()).includes(served.relayAccessToken));

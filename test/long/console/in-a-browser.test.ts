@@ -631,14 +631,14 @@ async function lookAround(): Promise<void> {
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    assert.equal(await card.getByText(/^Tried|is now/).count(), 0, 'nothing was decided');
+    assert.equal(await card.getByText(/^Tried|Result/).count(), 0, 'nothing was decided');
     await card.getByRole('button', { name: /^Retry this step/ }).click();
-    await card.getByText(/is now needs attention after 2 attempts/).waitFor();
+    await card.getByText(/Result: needs attention after 2 attempts/).waitFor();
     const tried = card.locator('.sample a').first();
     const address = await tried.getAttribute('href');
     await stack.assignment({ id: '404412' });
     await card.getByRole('button', { name: /^Retry this step/ }).click();
-    await card.getByText(/is now done/).waitFor();
+    await card.getByText(/Result: done/).waitFor();
     assert.equal(await tried.getAttribute('href'), address);
     // Below the result, the card shows the next chain.
     await card.getByRole('button', { name: /^Retry (this )?step/ }).click();
@@ -875,7 +875,7 @@ async function lookAround(): Promise<void> {
 
       const dialog = page.getByRole('dialog');
       await click(page, 'Disable');
-      await dialog.getByText(/does not run new requests/).waitFor();
+      await dialog.getByText(/does not run them/).waitFor();
       assert.deepEqual(await obstacles(page), []);
       await dialog.getByRole('button', { name: 'Back' }).click();
       assert.equal((await stored()).enabled, true);
@@ -906,7 +906,7 @@ async function lookAround(): Promise<void> {
       const page = await pageOf(adminToken, `/companies/${mine.companyId}/assignments/404411`);
       const states = page.getByRole('article').locator('h2 .badge');
       await states.nth(3).waitFor();
-      assert.deepEqual(await states.allTextContents(), ['needs attention', 'pending', 'scheduled', 'scheduled']);
+      assert.deepEqual(await states.allTextContents(), ['needs attention', 'waiting', 'scheduled', 'scheduled']);
       await page
         .getByRole('article')
         .nth(1)

@@ -33,6 +33,12 @@ describe('the story of an assignment', () => {
       [nobody, wider, mail],
       'Still draft. Sent to group 501 within 5 miles: nobody found. Next: send within 25 miles at 7:51.',
     ],
+    // The answer of the platform is older than the send.
+    [
+      read({ status: 'draft' }),
+      [step({ fields, endedAt: '2026-11-22T13:31:00Z', result: { recipients: 2 } })],
+      'Sent to group 501 within 5 miles: 2 technicians found. Nothing more is planned.',
+    ],
     [read({ status: 'draft' }), [wider], 'Draft. Next: send to group 501 within 25 miles at 7:51.'],
     [
       read({ status: 'accepted' }),
@@ -42,9 +48,9 @@ describe('the story of an assignment', () => {
     [
       read({ status: 'sent' }),
       [nobody, step({ fields: { groupId: '502' }, result: { recipients: 4 } })],
-      'Sent 2 times, last to group 502: 4 technicians found. Nothing more is planned.',
+      'Sent 2 times, last to group 502: 4 technicians found. Nobody has accepted yet. Nothing more is planned.',
     ],
-    [read({ status: 'sent' }), [step({})], 'Sent to technicians. Nothing more is planned.'],
+    [read({ status: 'sent' }), [step({})], 'Sent to technicians. Nobody has accepted yet. Nothing more is planned.'],
     [
       read({ problem: silent }),
       [nobody, mail],
