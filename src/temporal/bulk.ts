@@ -87,7 +87,7 @@ export async function previewMends(
     const shown = [];
     // Corrects one action after another, so that only one long text per chain is in memory.
     for (const action of actions) {
-      const becomes = await correctAction(client, { chainId, workflowId }, action, correction, accepted).catch(
+      const becomes = await correctAction(client, { chainId, workflowId, actions }, action, correction, accepted).catch(
         (error: unknown) => {
           if (error instanceof Problem) return { before: undefined, after: undefined, problem: error.detail };
           throw error;

@@ -27,7 +27,10 @@ const changesSchema = z.record(z.string(), z.unknown()).nullable();
 export const readChanges = async (client: Client, workflowId: string, index: number) =>
   changesSchema.parse(await client.workflow.getHandle(workflowId).query(changesQuery, index)) ?? {};
 
-type ChainOf = Pick<ChainResource, 'chainId' | 'workflowId'>;
+/** Whether a person has edited an action. An edit of several actions waits for the turn of each of the other actions. */
+export const isEdited = (actions: readonly Pick<ActionResource, 'mends'>[]) => actions.some(({ mends }) => mends);
+
+type ChainOf = Pick<ChainResource, 'chainId' | 'workflowId'> & { actions: readonly Pick<ActionResource, 'mends'>[] };
 
 /** Returns the actions as the relay accepted them. The list is empty if there is no such chain. */
 export async function readAccepted(client: Client, { workflowId }: Pick<ChainOf, 'workflowId'>): Promise<ChainAction[]> {
@@ -40,8 +43,8 @@ export async function readAccepted(client: Client, { workflowId }: Pick<ChainOf,
 /** @param accepted - actions without edits. @returns `action` without edits, its edits, the edited action and its fields. @throws Problem */
 async function readAction(
   client: Client,
-  { workflowId, chainId }: ChainOf,
-  { index, mends, assignmentId }: ActionResource,
+  { workflowId, chainId, actions }: ChainOf,
+  { index }: ActionResource,
   accepted: readonly ChainAction[],
 ) {
   const action = accepted.find((action) => action.index === index);
@@ -50,10 +53,8 @@ async function readAction(
       'not-steerable',
       `The fields of action ${index} were not kept when chain ${chainId} was accepted, so nobody can mend it: send the request again.`,
     );
-  // An edit of several actions waits for the turn of each action. Until then, only the assignment shows that edit.
-  const isEdited = mends || (assignmentId !== undefined && assignmentId !== action.assignmentId);
   const asked = () => readChanges(client, workflowId, index);
-  const changes = isEdited ? await client.withDeadline(Date.now() + answerTimeoutMs, asked) : {};
+  const changes = isEdited(actions) ? await client.withDeadline(Date.now() + answerTimeoutMs, asked) : {};
   const read = mendAction(action, changes);
   return { action, changes, current: read.ok ? read.action : action, fields: mergeFields(fieldsOf(action), changes) };
 }

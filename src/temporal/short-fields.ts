@@ -8,7 +8,7 @@ import { isOn, type Pause, pausesOf } from '../chain/pause.js';
 import { fieldsOf } from '../chain/sent.js';
 import { cutShort } from '../chain/text.js';
 import type { ActionResource, ChainResource, ListedChain } from '../contract/chain-resource.js';
-import { answerTimeoutMs, readAccepted, readChanges } from './mend.js';
+import { answerTimeoutMs, isEdited, readAccepted, readChanges } from './mend.js';
 
 /** The action already has these fields in another form, or the fields are too long for a title. */
 const leftOut = [...fixedFields, 'platformAssignmentId', 'comment', 'incomingValue', 'delayInSeconds', 'body', 'bodyHtml'];
@@ -51,7 +51,7 @@ export class ShortFields {
       const edited = (action.steered ?? []).flatMap(({ fields = [] }) => fields);
       const place = accepted.findIndex(({ index }) => index === action.index);
       const known = accepted[place];
-      const changes = known && shortFields((await this.#changesOf(chain, action, known.assignmentId)) ?? {});
+      const changes = known && shortFields((await this.#changesOf(chain, action)) ?? {});
       // If the chain gives no answer, its input has the old values of edited fields.
       const old = Object.entries(known?.fields ?? {}).filter(([name]) => !edited.includes(name));
       const shown = mergeFields(Object.fromEntries(old), changes ?? {});
@@ -77,7 +77,7 @@ export class ShortFields {
     const whole = isSteered || canMove ? await read() : undefined;
     const current = pauses.filter((pause) => isOn(pause, Date.now()));
     const { actions = [] } = whole ? await this.addTo(whole, current) : {};
-    const due = accepted.flatMap(({ at, needs, assignmentId: _, ...action }) => {
+    const due = accepted.flatMap(({ at, needs, ...action }) => {
       const known = actions.find(({ index }) => index === action.index);
       const { state, pausedSince, nextAttemptAt, fields = action.fields } = known ?? {};
       const runAt = known?.runAt ?? new Date(at(receivedAt)).toISOString();
@@ -87,11 +87,11 @@ export class ShortFields {
     return { ...chain, next: due.sort((one, other) => (one.at < other.at ? -1 : 1))[0] };
   }
 
-  /** The edits of an action. An edit of several actions waits for the turn of each, but already shows the new assignment. */
-  async #changesOf({ workflowId }: ChainResource, { index, mends = [], assignmentId }: ActionResource, before?: string) {
-    if (mends.length === 0 && assignmentId === before) return undefined;
+  /** The edits of an action. After an edit of several actions, each edit waits for the turn of its action. */
+  async #changesOf({ workflowId, actions }: ChainResource, { index, mends, state }: ActionResource) {
+    if (!isEdited(actions) || (!mends && hasEnded(state))) return undefined;
     const read = () => this.client.withDeadline(Date.now() + answerTimeoutMs, () => readChanges(this.client, workflowId, index));
-    return this.#changes.of(JSON.stringify([workflowId, index, mends, assignmentId]), read);
+    return this.#changes.of(JSON.stringify([workflowId, index, ...actions.map((one) => one.mends)]), read);
   }
 
   async #of({ workflowId }: Pick<ChainResource, 'workflowId'>): Promise<readonly Accepted[]> {
@@ -103,14 +103,13 @@ export class ShortFields {
 type Accepted = ReturnType<typeof shortened>;
 
 function shortened(action: ChainAction) {
-  const { index, action: name, comment, assignmentId } = action;
+  const { index, action: name, comment } = action;
   const known = {
     index,
     action: name,
     comment,
     fields: shortFields(fieldsOf(action)),
     needs: connectorsOf(action),
-    assignmentId,
   };
   return { ...known, at: (receivedAt: string) => dueAt({ receivedAt }, action) };
 }

@@ -17,10 +17,12 @@ const stack = await startStack({ noticeDigestSeconds: digestSeconds });
 type Company = Awaited<ReturnType<typeof stack.company>>;
 
 const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
-const headline = ({ Subject }: { Subject: string }) => /^\[relay\] (.+?) \(/.exec(Subject)?.[1] ?? Subject;
+/** Without the number of an assignment. */
+const headline = ({ Subject }: { Subject: string }) =>
+  (/^\[relay\] (.+?) \(/.exec(Subject)?.[1] ?? Subject).replace(/\bassignment \d+/, 'the assignment');
 const headlines = async (address: string) => (await stack.inbox(address)).map(headline);
 
-const refused = 'the assignment platform gave an error or no answer';
+const refused = 'the assignment does not exist at the assignment platform';
 
 /** Unknown assignments. */
 function unknown(count: number): string[] {
@@ -96,7 +98,7 @@ describe('chains that fail for the same reason', { concurrency: true }, () => {
     assert.ok(paused && digest);
     const count = Number(/: (\d+) chain/.exec(headline(digest))?.[1]);
     const { Text, HTML } = await stack.text(digest);
-    assert.match(Text, /^Open \d+ actions?: http\S+\/causes\/\S+$/m);
+    assert.match(Text, /^Open \d+ steps?: http\S+\/causes\/\S+$/m);
     assert.equal(Text.match(/^ {2}Assignment \d+, step 1: http/gm)?.length, Math.min(10, count), Text);
     assert.match(HTML, /<a class="link" href="http[^"]+\/companies\/[^"]+\/chains\/[^"]+"[^>]*>Assignment/);
     assert.match(Text, /404/);

@@ -48,8 +48,8 @@ describe("the relay's own try of a held action", { concurrency: true }, () => {
     await heal();
     const mails = await stack.mails(company.admin, 2);
     const [first = '', second = ''] = await Promise.all(mails.map(async (mail) => (await stack.text(mail)).Text));
-    assert.match(first, /retries the action automatically/);
-    assert.match(second, /does not retry the action automatically\./);
+    assert.match(first, /will retry the step automatically/);
+    assert.match(second, /does not retry the step automatically\./);
     const [action] = (await company.read(chainId)).actions;
     assert.deepEqual([action?.state, action?.nextAttemptAt, action?.error?.retryable], ['needs-attention', undefined, false]);
   });
@@ -94,7 +94,7 @@ describe("the relay's own try of a held action", { concurrency: true }, () => {
       const found = mails.find(({ Subject }) => Subject.startsWith('[relay] Recovered'));
       return found ? (await stack.text(found)).Text : new Unmet(mails.map(({ Subject }) => Subject));
     });
-    assert.match(text, /The action is skipped: status was "accepted"/);
+    assert.match(text, /The step is skipped: status was "accepted"/);
     assert(!text.includes('has been done'), text);
   });
 
