@@ -68,7 +68,9 @@ export function Bars({ name, bars, days }: { name: string; bars: readonly Bar[];
   const last = times.at(-1) ?? 0;
   const step = days && days > 7 ? dayMs : Math.min(dayMs, ...times.slice(1).map((time, place) => time - (times[place] ?? 0)));
   const first = days ? Math.min(times[0] ?? 0, last - days * dayMs + step) : (times[0] ?? 0);
-  const end = (time: number) => timeText(new Date(time).toISOString(), timeZone, 0).slice(0, step === dayMs ? -10 : -3);
+  const isDaily = step === dayMs;
+  const end = (time: number) =>
+    timeText(new Date(time).toISOString(), timeZone, isDaily ? 0 : Date.now()).slice(0, isDaily ? -10 : -3);
   const width = Math.min(5, 100 / Math.round((last - first) / step + 1)); // a single bar must not fill the chart
   const label = bars.map(({ words }) => words).join('; ');
   return (

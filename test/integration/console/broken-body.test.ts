@@ -198,7 +198,7 @@ async function onThePage(): Promise<void> {
       .waitFor({ state: 'detached' });
     assert.deepEqual(await obstacles(page), []);
     await page.getByRole('link', { name: 'All refused requests' }).click();
-    const card = page.getByRole('listitem').filter({ hasText: '`green`' });
+    const card = page.getByRole('listitem').filter({ hasText: 'dropped' });
     await card.getByText('dropped', { exact: true }).waitFor();
     await card.getByText(/The same request came 1 more time/).waitFor();
     assert.deepEqual(await obstacles(page), []);
