@@ -198,7 +198,9 @@ async function onThePage(): Promise<void> {
       .waitFor({ state: 'detached' });
     assert.deepEqual(await obstacles(page), []);
     await page.getByRole('link', { name: 'All refused requests' }).click();
-    const card = page.getByRole('listitem').filter({ hasText: 'dropped' });
+    const card = page
+      .getByRole('listitem')
+      .filter({ hasText: 'The same request came 1 more time', has: page.getByText('dropped', { exact: true }) });
     await card.getByText('dropped', { exact: true }).waitFor();
     await card.getByText(/The same request came 1 more time/).waitFor();
     assert.deepEqual(await obstacles(page), []);
