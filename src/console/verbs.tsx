@@ -170,7 +170,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
     isUnchanged.value = count === 0;
     if (count === 0) return;
     const asked = { fields: changes, confirmUnknown: isMeant ? true : undefined, texts: areAll ? true : undefined };
-    if (await deed.run(() => ask('POST', `${at}/mend`, asked), `Saved. The relay retries: ${deedOf(action)}.`)) onDone();
+    if (await deed.run(() => ask('POST', `${at}/mend`, asked), `Saved. Retrying: ${deedOf(action)}.`)) onDone();
   };
   return (
     <Confirm {...dialog} verb="Save and retry" onConfirm={(given) => void mend(given)}>

@@ -235,7 +235,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
     sections: {
       'What happens next': [
         ...(heldUntil ? [`If nobody decides, these steps fail. The first step fails at ${shown(heldUntil)}. ${behind}`] : []),
-        ...(isHeld && count > 1 ? ['You get one notice when none of these steps needs attention any more.'] : []),
+        ...(isHeld && count > 1 ? ['You get one notice when this problem is solved.'] : []),
       ],
       [first.length < count ? `${list} (the first ${first.length})` : list]: first.map(
         (member): Link => ({

@@ -193,7 +193,7 @@ function missingWords(notice: MissingPropertyNotice, { links, timeZone }: Notice
     ],
     links: [{ label: 'Open the chain', url: chainPage(links.api, notice) }],
     hint: signInHint,
-    sections: { 'How often you get this notice': ['Once a day for this rule and property.'] },
+    sections: { 'How often you get this notice': ['You get it once a day for this rule and property.'] },
     ids: `Chain ${chainId}, step ${index + 1}`,
     operator: [{ label: 'The chain in the API (you need a token)', url: chainUrl(links.api, notice) }],
   };
@@ -208,12 +208,12 @@ function pausedWords(notice: PausedNotice, context: NoticeContext): Words {
     place: [timesIn(timeZone)(at)],
     wrong: [
       sentence(pauseText({ ...notice, since: at }, timesIn(timeZone))),
-      'Nothing is lost. When the pause ends, the steps run automatically and in order. The relay checks their conditions then.',
+      'Nothing is lost. When the pause ends, the steps run automatically and in order. Before each step runs, the relay checks its condition.',
     ],
     toDo: ['You do not need to do anything.'],
     links: [{ label: 'Open the waiting chains', url: `${links.api}/companies/${companyId}/chains?paused=true` }],
     hint: signInHint,
-    sections: { 'How often you get this notice': ['Once for this rule and pause.'] },
+    sections: { 'How often you get this notice': ['You get it once for this rule during this pause.'] },
     operator: [relay(`chains list ${companyId} --paused`, context)],
   };
 }

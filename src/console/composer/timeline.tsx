@@ -15,7 +15,7 @@ import type { Play, Rehearsal } from './use-rehearsal.js';
 
 const scenarioWords: Record<Play, string> = {
   ...{ 'nobody-found': 'Nobody is found', 'nobody-accepts': 'Nobody accepts' },
-  ...{ 'platform-down': 'No answer for 1 hour', now: 'Assignment as it is now' },
+  ...{ 'platform-down': 'No answer for 1 hour', now: 'Nothing special' },
 };
 
 export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; children: ComponentChildren }) {

@@ -127,7 +127,7 @@ const newTokens = {
 };
 const revoking = {
   ...{ title: 'Revoke the token?', verb: 'Revoke', danger: true, words: 'Token revoked.' },
-  about: 'The relay will refuse requests with this token. It keeps these requests, and you can send them later.',
+  about: 'The relay will not run requests with this token, but store them. You can send them again later.',
 };
 
 export function Tokens({ tokens, at, onChanged }: { tokens: readonly Token[]; at: string; onChanged(): void }) {

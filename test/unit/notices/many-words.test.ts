@@ -64,7 +64,7 @@ The link opens the relay, where you sign in. There you can retry all these steps
 
 What happens next:
   If nobody decides, these steps fail. The first step fails at 2026-07-04 07:00:01 CDT. When a step fails, the steps that wait for it do not run.
-  You get one notice when none of these steps needs attention any more.
+  You get one notice when this problem is solved.
 
 The steps (the first 2):
   Assignment 2, step 2: http://127.0.0.1:8080/companies/acme/chains/c-2
