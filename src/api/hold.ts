@@ -223,7 +223,8 @@ function howItEnded(action: ActionResource, last: Steered | undefined, { timeZon
   return `${last ? decided(last, timeZone) : 'The step needs no attention any more.'} ${now}`;
 }
 
-const decided = ({ verb, by, at }: Steered, timeZone: string): string => `${verbs[verb]} by ${by}, ${timesIn(timeZone)(at)}.`;
+const decided = ({ verb, by, at }: Steered, timeZone: string): string =>
+  `${verbs[verb]} by ${labelled(by)}, ${timesIn(timeZone)(at)}.`;
 
 const verbs = {
   retry: 'Retried',

@@ -63,8 +63,8 @@ export const foundNobody = ({ state, result }: Sent) => state === 'done' && resu
 type Sent = { state: string; result?: { recipients?: number | undefined } | undefined };
 
 /** Whether the last send of some assignment found no worker. An earlier send does not count if a later send found a worker. */
-export function lastFoundNobody(actions: readonly (Sent & { assignmentId?: string | undefined })[]): boolean {
-  const sends = actions.filter(({ state, result }) => state === 'done' && result?.recipients !== undefined);
+export function lastFoundNobody(actions: readonly (Sent & { action: string; assignmentId?: string | undefined })[]): boolean {
+  const sends = actions.filter(({ action, state }) => action === 'platform_sendAssignment' && state === 'done');
   return [...new Map(sends.map((send) => [send.assignmentId, send])).values()].some(foundNobody);
 }
 

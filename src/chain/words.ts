@@ -30,6 +30,8 @@ export const labelled = (text: string): string =>
     .replace(/^line \d+, column \d+: (.)/i, (_, first: string) => first.toUpperCase())
     .replace(fieldNames, (name) => `“${fieldWords[name]}”`)
     .replace(/\baction (\d+)\b/g, (_, index: string) => `step ${Number(index) + 1}`)
+    .replace('a whole number of seconds, such as "1800"', 'a time, such as 30 minutes')
+    .replace(/^status was /, 'The assignment had the status ')
     .replace(/ \[\d+\]:/g, ':')
     .replace(/ \(bulk [\w-]+\)/g, ' (many chains at once)');
 

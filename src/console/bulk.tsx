@@ -120,10 +120,7 @@ function BulkProgress({ bulk: begun, onClose }: { bulk: Bulk; onClose(): void })
   const asking = useResource<Bulk>(co`/chains/bulk/${begun.bulkId}`, often);
   const bulk = asking.data.value ?? begun;
   const { progress, status, count, verb, links } = bulk;
-  const [isOver, title] = [
-    status !== 'running',
-    `${verbWords[verb]}: ${status === 'completed' ? 'request sent to all chains' : status}`,
-  ];
+  const [isOver, title] = [status !== 'running', `${verbWords[verb]}: ${status === 'completed' ? 'finished' : status}`];
   useEffect(() => {
     if (isOver) announce(`${title}. ${progressWords(bulk)}`);
   }, [isOver]);

@@ -79,7 +79,7 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
           {...deed}
           title="Edit the request"
           verb={body && !isEvent ? `Send (${ofAll})` : 'Send'}
-          about="You change only this request, not the webhook. The step does not use empty fields."
+          about="You change only this request, not the webhook. Leave a field empty if the step does not need it."
           onClose={() => (isEditing.value = false)}
           onConfirm={() => void send(false)}
         >

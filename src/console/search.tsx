@@ -110,7 +110,7 @@ function buttonsOfPage(): Found[] {
   const buttons = [...document.querySelectorAll<HTMLButtonElement>('header button[type="button"], main button[type="button"]')];
   return buttons
     .filter((button) => !button.closest('dialog') && !button.querySelector('kbd') && button.checkVisibility())
-    .map((button) => ({ kind: 'action', words: button.textContent ?? '', press: () => button.click() }));
+    .map((button) => ({ kind: 'button', words: button.textContent ?? '', press: () => button.click() }));
 }
 
 function Keys({ pages, onClose }: { pages: readonly PageLink[]; onClose(): void }) {

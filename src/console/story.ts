@@ -33,7 +33,7 @@ export function storyOf(current: AssignmentNow | undefined, steps: readonly Step
   const told = [
     statusWords(known, sends.length > 0),
     last && sentWords(last, sends.length),
-    known?.status === 'sent' && last && !foundNobody(last) && 'Nobody has accepted yet',
+    known?.status === 'sent' && sends.some((send) => !foundNobody(send)) && 'Nobody has accepted yet',
     troubleWords(steps, current?.problem?.missing),
     next
       ? `Next: ${nextWords(next, last)}${next.runAt ? ` ${atTime(next.runAt, zone, now)}` : ''}${only(next, known)}${next.reason ? '. This step waits until the pause ends' : ''}`

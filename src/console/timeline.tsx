@@ -61,6 +61,7 @@ export function Timeline({ steps, about, onDone }: TimelineProps) {
           <li key={`${step.chain.chainId} ${step.action.index}`} class={toneOf(step.action.state, step.action.result)}>
             <article aria-label={deedOf(step.action)}>
               <h2>
+                {!about && `${step.action.index + 1}. `}
                 {deedOf(step.action)} <State of={step.action.state} result={step.action.result} />
               </h2>
               <Track step={step} scale={scale} />

@@ -59,13 +59,13 @@ const verbsDone: Record<BulkVerb, string> = {
   ...{ retry: 'retried', mend: 'edited and retried', skip: 'skipped', cancel: 'cancelled', runNow: 'started' },
 };
 
-/** For example `3 of 3 chains done. 3 actions retried: 1 failed again, 2 done.` */
+/** For example `3 of 3 chains handled. 3 actions retried: 1 failed again, 2 done.` */
 export function progressWords({ count, verb, progress }: Pick<Bulk, 'count' | 'verb' | 'progress'>): string {
   if (!progress) return `${counted(count, 'chain')}.`;
   const { done, actions, unchanged, refused, failed, outcomes = {}, nobodyFound = 0 } = progress;
   const outcome = outcomesText(outcomes) + (nobodyFound > 0 ? ` (${nobodyFound} found nobody)` : '');
   return [
-    `${done} of ${counted(count, 'chain')} done.`,
+    `${done} of ${counted(count, 'chain')} handled.`,
     `${counted(actions, 'step')} ${verbsDone[verb]}${outcome && `: ${outcome}`}.`,
     unchanged > 0 && `There was nothing to do in ${counted(unchanged, 'chain')}.`,
     refused > 0 && `The relay refused to change ${counted(refused, 'step')}.`,

@@ -4,7 +4,7 @@ import { chainPage, chainUrl, refusalPage } from '../chain/chain.js';
 import { pauseText } from '../chain/pause.js';
 import { counted, cutShort, oneLine } from '../chain/text.js';
 import { timesIn } from '../chain/timestamp/local.js';
-import { sentence } from '../chain/words.js';
+import { labelled, sentence } from '../chain/words.js';
 import { actionOf } from '../contract/causes.js';
 import type { DigestNotice, Joined, MissingPropertyNotice, Notice, PausedNotice, RejectedNotice } from '../contract/notices.js';
 import { isQuota, needsConfirmation, type RejectionReason } from '../contract/problem.js';
@@ -146,7 +146,7 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
     wrong: [
       ...mistakes
         .slice(0, shownMistakes)
-        .map(({ pointer, detail }) => sentence(mistake === undefined ? placed(pointer, detail) : detail)),
+        .map(({ pointer, detail }) => sentence(mistake === undefined ? labelled(placed(pointer, detail)) : detail)),
       ...(more > 0 ? [`And ${counted(more, 'more mistake')}.`] : []),
       ...(inADay > 1 ? [`${inADay} requests of this rule had this mistake within a day.`] : []),
       notKept === undefined

@@ -133,7 +133,7 @@ export function DraftPage({ relayId }: { relayId: string }) {
   const rule = pageOf.rule(relayId);
   const links = { 'The rule': rule, Versions: pageOf.versions(relayId), Events: pageOf.events(relayId) };
   return (
-    <Page title={`Write “${ruleOf(relayId) ?? relayId}”`} about={<LinkRow of={links} />}>
+    <Page title={`Write “${ruleOf(relayId) ?? 'a new rule'}”`} about={<LinkRow of={links} />}>
       <Known of={stored}>
         {() => (
           <Known of={actions}>

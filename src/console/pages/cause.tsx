@@ -21,7 +21,7 @@ export function CausePage({ causeId }: { causeId: string }) {
           <CauseCard cause={known} isOpen onAsk={askAll} onDone={cause.refresh} />
           <Table
             {...{ caption: 'The steps with this problem', named: 1 }}
-            columns={['Chain', 'Assignment', 'Since', 'Deadline or end']}
+            columns={['Chain', 'Assignment', 'Since', 'Decide before (or solved at)']}
             rows={known.items.map(({ chainId, index, assignmentId, since, heldUntil, endedAt }) => {
               const action = <a href={pageOf.chain(chainId)}>Open the chain</a>;
               const about = assignmentId && <a href={pageOf.assignment(assignmentId)}>{assignmentId}</a>;
@@ -122,7 +122,7 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
             </p>
             {isTried && state && (
               <p role="status">
-                {isPassedOn ? 'The chain gets your decision' : ['Result: ', <State of={state} result={action?.result} />]}
+                {isPassedOn ? 'The relay has your decision' : ['Result: ', <State of={state} result={action?.result} />]}
                 {attempts && !isPassedOn ? ` after ${counted(attempts, 'attempt')}` : ''}.
               </p>
             )}

@@ -55,10 +55,7 @@ export function Said({ text, look }: { text: string; look?: string }) {
   return look === undefined ? said : <p class={look}>{said}</p>;
 }
 
-/**
- * Shows what happened and what to do. The message of the failure is under "Details".
- * @param under - the heading above this text. A title that is the same as the heading is not shown again.
- */
+/** Shows what happened and what to do. @param under - the heading above this text. The title of the failure does not repeat it. */
 export function Failure({ of, under }: { of: Omit<FailureOf, 'type'> & { type?: string }; under?: string }) {
   const failure = { type: '', ...of };
   const [title, remedy, details] = [labelled(failureTitle(failure)), failureRemedy(failure), failureDetails(failure)];
@@ -116,11 +113,14 @@ export function Moment({ name, ...time }: { name: string } & TimeProps) {
   return time.at ? <Fact name={name}>{<Time {...time} />}</Fact> : null;
 }
 
+const shown = (name: string, value: unknown) =>
+  codedFields.includes(name) ? valueText(name, value) : editText(value).replace(name === 'bodyHtml' ? /<[^>]+>/g : /$/, '');
+
 export function FieldList({ fields }: { fields: readonly [name: string, value: unknown][] }) {
   return (
     <dl class="facts small">
       {fields.map(([name, value]) => (
-        <Fact name={fieldWords[name] ?? name}>{codedFields.includes(name) ? valueText(name, value) : editText(value)}</Fact>
+        <Fact name={fieldWords[name] ?? name}>{shown(name, value)}</Fact>
       ))}
     </dl>
   );

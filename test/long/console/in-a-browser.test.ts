@@ -235,7 +235,7 @@ async function lookAround(): Promise<void> {
     await dialog.getByText('Retry 3 chains?').waitFor();
     await takePicture(page, 'bulk');
     await dialog.getByRole('button', { name: 'Retry 3 chains' }).click();
-    await dialog.getByText(/3 of 3 chains done\. 3 steps retried: \d/).waitFor();
+    await dialog.getByText(/3 of 3 chains handled\. 3 steps retried: \d/).waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
     await reads(page, '1 problem to solve.');
     await page.context().close();
@@ -308,7 +308,7 @@ async function lookAround(): Promise<void> {
     assert.deepEqual(await obstacles(page), []);
     await takePicture(page, 'mend-many');
     await dialog.getByRole('button', { name: 'Edit and retry 3 chains' }).click();
-    await dialog.getByText(/3 of 3 chains done\. 3 steps edited and retried: \d/).waitFor();
+    await dialog.getByText(/3 of 3 chains handled\. 3 steps edited and retried: \d/).waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
     for (const { chainId } of chains) assert.equal((await company.ended(chainId)).status, 'completed');
     await page.context().close();
@@ -499,7 +499,7 @@ async function lookAround(): Promise<void> {
     await page.getByRole('dialog').getByRole('button', { name: 'Skip 1 chain' }).click();
     await page
       .getByRole('dialog')
-      .getByText(/1 of 1 chain done\. 1 step skipped/)
+      .getByText(/1 of 1 chain handled\. 1 step skipped/)
       .waitFor();
     const states = async () => {
       const chains = await Promise.all([first, second].map((chainId) => company.read(chainId)));

@@ -40,8 +40,10 @@ describe('retryHelps', () => {
 });
 
 describe('lastFoundNobody', () => {
-  const send = (recipients: number, assignmentId = '1') => ({ state: 'done', result: { recipients }, assignmentId });
-  const [mail, held] = [{ state: 'done' }, { state: 'needs-attention', assignmentId: '1' }];
+  const action = 'platform_sendAssignment';
+  const send = (recipients: number, assignmentId = '1') => ({ action, state: 'done', result: { recipients }, assignmentId });
+  const mail = { action: 'sendEmails', state: 'done', result: { recipients: 1 }, assignmentId: '1' };
+  const held = { action, state: 'needs-attention', assignmentId: '1' };
   const cases: [actions: Parameters<typeof lastFoundNobody>[0], isUnfound: boolean][] = [
     [[mail], false],
     [[send(0)], true],
