@@ -112,7 +112,7 @@ describe('a notice about a missing property', () => {
     for (const part of [
       'The condition of step 3 uses location.zipp, but assignment 1001 has no such property',
       '/companies/acme/chains/C1',
-      'Once a day',
+      'once a day',
     ])
       assert(text.includes(part), text);
   });
