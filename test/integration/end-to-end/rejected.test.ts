@@ -72,7 +72,7 @@ describe('an invalid chain', () => {
       assert.match(mail?.Subject ?? '', /Refused: the list of steps has a mistake \(Test rule\)/);
       const { Text, HTML } = await stack.text(mail ?? assert.fail());
       for (const part of [
-        'Step 2, delayInSeconds must be a whole number of seconds',
+        'Step 2, “Wait” must be a time, such as 30 minutes',
         'Rule Test rule, Test company',
         `rule ${company.relayId}, company ${company.companyId}`,
         shownTime(item.receivedAt),
@@ -117,7 +117,7 @@ describe('an invalid chain', () => {
     const [one] = await stack.mails('one@rules.example', 1);
     const [two] = await stack.mails('two@rules.example', 1);
     const text = async (mail = one) => (await stack.text(mail ?? assert.fail())).Text;
-    assert.match(await text(one), /Step 1, delayInSeconds/);
+    assert.match(await text(one), /Step 1, “Wait”/);
     assert.doesNotMatch(await text(one), /cfName/);
     assert.match(await text(two), /Step 2, cfName/);
   });
@@ -368,7 +368,7 @@ describe('a condition on a missing property', () => {
       '[relay] No such property: lokation.zip (Test rule)',
     ]);
     const { Text } = await stack.text(mails.find(({ Subject }) => Subject.includes('zipp')) ?? assert.fail());
-    for (const part of [assignment, 'Once a day', `/companies/${company.companyId}/chains/${chainId}`])
+    for (const part of [assignment, 'once a day', `/companies/${company.companyId}/chains/${chainId}`])
       assert(Text.includes(part), Text);
   });
 });
