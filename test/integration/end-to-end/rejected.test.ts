@@ -119,7 +119,7 @@ describe('an invalid chain', () => {
     const text = async (mail = one) => (await stack.text(mail ?? assert.fail())).Text;
     assert.match(await text(one), /Step 1, “Wait”/);
     assert.doesNotMatch(await text(one), /cfName/);
-    assert.match(await text(two), /Step 2, cfName/);
+    assert.match(await text(two), /Step 2, “Ticket field”/);
   });
 
   it('in a dry run is not kept: the caller reads the answer', async () => {
