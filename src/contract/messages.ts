@@ -66,8 +66,8 @@ export const statusQuery = defineQuery<ChainView>('status');
 /** Calls from a workflow to the process of its worker. They are not in the history. */
 export type ChainSinks = { chains: { ended(view: ChainView, ticketIds: string[]): void } };
 
-/** All edits of an action's fields so far; null if the action was never edited. */
-export const changesQuery = defineQuery<Fields | null, [unknown]>('changes');
+/** All edits of an action's fields so far; null if the action was never edited. `withWaiting`: also edits that are not applied yet. */
+export const changesQuery = defineQuery<Fields | null, [index: unknown, withWaiting?: unknown]>('changes');
 
 /** The late values of an action, and its edits. An activity queries them if its input has no room for them, or after a reset. */
 export const lateQuery = defineQuery<Pick<ActionStatus, 'late' | 'mends'> | null, [unknown]>('late');
@@ -187,7 +187,7 @@ export interface Mend extends Steering {
   confirmUnknown?: boolean; // the person wants a retry, although the last try may have taken effect
   /** Also edits the other open actions with the same assignment. Without `others`, only for an edit of `platformAssignmentId` alone. */
   allActions?: boolean;
-  /** The edits of the other actions, if they do not only get the new assignment. */
+  /** The edits of the other actions. By default, the other actions get only the new assignment. */
   others?: { index: number; fields: Fields }[];
   /** The number of the edit, and the time of its arrival. The chain sets both. */
   number?: number;

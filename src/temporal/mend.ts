@@ -25,7 +25,7 @@ const changesSchema = z.record(z.string(), z.unknown()).nullable();
 
 /** Returns the edited fields of an action, also of an edit that waits for the turn of the action. */
 export const readChanges = async (client: Client, workflowId: string, index: number) =>
-  changesSchema.parse(await client.workflow.getHandle(workflowId).query(changesQuery, index)) ?? {};
+  changesSchema.parse(await client.workflow.getHandle(workflowId).query(changesQuery, index, true)) ?? {};
 
 /** Whether a person has edited an action. An edit of several actions waits for the turn of each of the other actions. */
 export const isEdited = (actions: readonly Pick<ActionResource, 'mends'>[]) => actions.some(({ mends }) => mends);
@@ -59,7 +59,7 @@ async function readAction(
   return { action, changes, current: read.ok ? read.action : action, fields: mergeFields(fieldsOf(action), changes) };
 }
 
-/** Reads the actions whose texts an edit of the assignment id concerns: this action, and all other actions that have not ended. */
+/** Reads this action and all other actions that have not ended, because an edit of the assignment id can change their texts. */
 async function readOpen(client: Client, chain: ChainResource, asked: ActionResource, accepted: readonly ChainAction[]) {
   const isKept = (index: number) => accepted.some((action) => action.index === index && action.sent);
   const open = chain.actions.filter(({ index, state }) => index === asked.index || (!hasEnded(state) && isKept(index)));

@@ -88,8 +88,8 @@ export class ShortFields {
   }
 
   /** The edits of an action. After an edit of several actions, each edit waits for the turn of its action. */
-  async #changesOf({ workflowId, actions }: ChainResource, { index, mends, state }: ActionResource) {
-    if (!isEdited(actions) || (!mends && hasEnded(state))) return undefined;
+  async #changesOf({ workflowId, actions, partial }: ChainResource, { index, mends, state }: ActionResource) {
+    if (partial || !isEdited(actions) || (!mends && hasEnded(state))) return undefined;
     const read = () => this.client.withDeadline(Date.now() + answerTimeoutMs, () => readChanges(this.client, workflowId, index));
     return this.#changes.of(JSON.stringify([workflowId, index, ...actions.map((one) => one.mends)]), read);
   }

@@ -43,7 +43,10 @@ export function takeSteering(sequences: Sequences, { passOn, redo }: Others): vo
 
   setHandler(statusQuery, () => states.view, { description: 'The status of each action.' });
   const statusOf = (index: unknown) => states.actions.find((action) => action.index === index);
-  const changesTo = (index: unknown) => (statusOf(index) ? mends.asked(Number(index)) : null);
+  const changesTo = (index: unknown, withWaiting?: unknown) => {
+    if (withWaiting === true) return statusOf(index) ? mends.asked(Number(index)) : null;
+    return statusOf(index)?.mends ? mends.changesTo(Number(index)) : null;
+  };
   setHandler(changesQuery, changesTo, { description: 'The edited fields of an action. Input: its index' });
   const lateOf = (index: unknown) => {
     const { late, mends } = statusOf(index) ?? {};

@@ -172,10 +172,14 @@ export class Driven {
   }
 
   async view(): Promise<ChainView> {
-    const query = { queryId: 'q', queryType: 'status', arguments: [] };
+    return (await this.query('status')) as ChainView;
+  }
+
+  async query(queryType: string, ...given: unknown[]): Promise<unknown> {
+    const query = { queryId: 'q', queryType, arguments: given.map(payload) };
     const activation = WorkflowActivation.fromObject({ runId: this.runId, jobs: [{ queryWorkflow: query }] });
     const { successful } = await this.workflow.activate(activation);
-    return read(successful?.commands?.[0]?.respondToQuery?.succeeded?.response) as ChainView;
+    return read(successful?.commands?.[0]?.respondToQuery?.succeeded?.response);
   }
 
   async states(): Promise<string[]> {

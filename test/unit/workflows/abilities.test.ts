@@ -285,6 +285,8 @@ describe('an assignment that is mended for all actions of the chain', () => {
     await child.activate([signal('mend', { index: 0, fields, number: 3, waits: true, allActions: true })]);
     assert.deepEqual(await child.states(), ['scheduled']);
     assert.equal((await child.view()).actions[0]?.assignmentId, '2');
+    // Forms show an edit that waits. An effect never uses it, because the edited action has another key.
+    assert.deepEqual([await child.query('changes', 0, true), await child.query('changes', 0)], [fields, null]);
     await child.activate([fired(child.timer(/due/))], { after: 60_000 });
     assert.equal(child.last.type, 'mendAction');
     await child.activate([done(child.last, mended(0))]);
