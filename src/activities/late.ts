@@ -60,7 +60,7 @@ async function admit({ store, recipientsPerDay }: Counting, companyId: string, r
   }
 }
 
-/** The values of a run before a reset, for the same contents. @throws ApplicationFailure UseOrdinary (if local), NotTried */
+/** Returns the values that a run before a reset has read, so that a second try has the same contents. @throws ApplicationFailure UseOrdinary (if local), NotTried */
 export async function valuesBeforeReset(
   { client }: { client: Client },
   { index, mends }: ActionRef,

@@ -106,7 +106,7 @@ async function checkSender({ settings }: ApiOptions['store'], { companyId, relay
 
 const toleranceMs = 5 * 60_000; // how far a signed time may be in the past or in the future, as in Standard Webhooks
 
-/** `isRight`: the key is right, but perhaps not the time (`mistake`). Always hashes the body, so the duration reveals nothing. */
+/** `isRight`: the key is right. The signed time can still be wrong (`mistake`). Always hashes the body, so the duration reveals nothing. */
 export function checkSignature(
   signature: EventSignature | undefined,
   headers: Headers,

@@ -17,7 +17,7 @@ export const fixedFields: readonly string[] = ['action', 'relayId', 'relayAccess
 export const mergeFields = (fields: Fields, changes: Fields): Fields =>
   Object.fromEntries(Object.entries({ ...fields, ...changes }).filter(([, value]) => value !== null));
 
-/** The fields whose text contains the assignment id as a whole word, with the id `to` in its place. An element of a list stays one. */
+/** Returns the fields whose text contains the assignment id as a whole word. In the returned texts, `to` replaces the id. */
 export function fieldsNaming(id: string, fields: Fields, to = ''): Fields {
   const word = new RegExp(`(?<!\\w)${id.replace(/[^\w\s]/g, '\\$&')}(?!\\w)`, 'g');
   const renamed = (value: unknown): unknown =>

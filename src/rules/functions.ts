@@ -1,4 +1,4 @@
-/** Functions for CEL. Those that nothing can interrupt have limits. Those for times do not depend on the zone of the machine. */
+/** Functions for CEL. Functions that nothing can interrupt have limits. Functions for times do not depend on the zone of the machine. */
 
 import { type CelFunc, CelScalar, type CelValue, celFunc, celMethod, celType, objectType } from '@bufbuild/cel';
 import { strings } from '@bufbuild/cel/ext';

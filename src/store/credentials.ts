@@ -63,7 +63,7 @@ export const tokensIn = (database: Database, settings: Settings, pepper: Pepper)
     return tokensWithState.select(database, `${ofRule} ORDER BY seq DESC`, [companyId, relayId]);
   },
 
-  /** Older tokens of this purpose expire after `graceSeconds`; null keeps their expiry. @returns undefined: no such rule */
+  /** Creates a token. Older tokens of its purpose expire after `graceSeconds`, or as before if null. @returns undefined for an unknown rule */
   rotate: (companyId: string, relayId: string, graceSeconds: number | null, actor: Actor, purpose: TokenPurpose = 'rule') =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, `rules WHERE ${ofRule} FOR UPDATE`, [companyId, relayId]))) return undefined;

@@ -1,4 +1,4 @@
-/** Copies of events. They reach the database once a second, so that no request waits. A crash loses one second of them. */
+/** Copies of events. They reach the database once a second, so that no request waits. A crash loses the copies of the last second. */
 
 import { hash } from 'node:crypto';
 import { z } from 'zod';

@@ -35,7 +35,10 @@ type AcceptedRequest = Pick<Chain, 'companyId' | 'actions' | 'traceparent'> & {
   warnings?: readonly Issue[];
   rule?: RanRule;
 };
-/** `replayed`: `chain` is that of an earlier request with the same key and body. `first`: the rule and warnings of that event. */
+/**
+ * If `replayed`, an earlier request had the same key and the same body, and `chain` is the chain of the earlier request. If that
+ * request was an event, `first` has the rule and the warnings of its chain.
+ */
 export type StartedChain = { chain: Chain; replayed: boolean; first?: { rule: RanRule; warnings: Issue[] } };
 
 /** The error detail if the start is not confirmed: the chain exists, does not exist, or may exist. */
@@ -164,7 +167,7 @@ async function earlierChain(client: Client, chain: Chain, found: FoundChain, has
   return { chain: { ...chain, receivedAt, actions }, replayed: true, first: { rule, warnings } };
 }
 
-/** The chain of an earlier event with this key. @throws Rejection idempotency-key-reused; Problem temporal-unavailable */
+/** Finds the chain that an earlier event with this key has started. @throws Rejection idempotency-key-reused; Problem temporal-unavailable */
 export async function findChain(
   { client, retryBudgetSeconds, attentionWindowSeconds }: StartOptions,
   { companyId, rule, idempotencyKey, hash }: { companyId: string; rule: RanRule; idempotencyKey: string; hash: string },
