@@ -14,12 +14,15 @@ import { csvLine, csvStart } from './csv.js';
 import { found } from './problems.js';
 import { type Answer, type ApiOptions, type Route, route } from './route.js';
 import { eventFilterSchema } from './rule-event-list.js';
+import { auditSheet, type Columns, chainSheet, eventSheet } from './sheets.js';
 
 const formatted = z.object({
   format: z
-    .enum(['ndjson', 'csv'])
+    .enum(['ndjson', 'csv', 'sheet'])
     .default('ndjson')
-    .describe('`ndjson`: one JSON object in each line. `csv`: for spreadsheets.'),
+    .describe(
+      '`ndjson`: one JSON object in each line. `csv`: the same fields as CSV. `sheet`: CSV for people, with words and local times.',
+    ),
 });
 type Format = z.infer<typeof formatted>['format'];
 
@@ -38,36 +41,49 @@ export function exportRoutes({ store, links }: Pick<ApiOptions, 'store' | 'links
   }
   const eventQuery = eventFilterSchema.extend({ relayId: chainFilterSchema.shape.relayId.describe('Only events of this rule.') });
   const timeQuery = chainFilterSchema.pick({ since: true, until: true });
-  const known = async (companyId: string) => found(await companies.get(companyId), `company ${companyId}`);
+  const known = async (companyId: string) => {
+    const company = found(await companies.get(companyId), `company ${companyId}`);
+    const names = new Map<string, string>();
+    for await (const some of pages((page) => rules.list(companyId, page)))
+      for (const { relayId, name } of some) names.set(relayId, name);
+    return { company, api: links.api, ruleName: (relayId: string) => names.get(relayId) ?? relayId };
+  };
   return [
     route.company('GET /co/:companyId/export/chains', 'exportChains', 'Export chains', {
       ...{ description, use: 'lists', answers },
       query: rowQuery.extend(formatted.shape),
       async handle(c, { companyId, actor, query: { format, ...filter } }) {
-        await known(companyId);
+        const sheetOf = await known(companyId);
         const shown = linksFor(actor, links);
         const listed = pages(async (page) => {
           const { items, nextCursor } = await store.chains.list(companyId, rowFilter(filter), page);
           return { items: items.map((row) => listedOf(row, shown)), nextCursor };
         });
-        return streamed(c, `${companyId}-chains`, format, listedChainSchema.omit({ next: true }), listed);
+        return streamed(c, `${companyId}-chains`, format, listedChainSchema.omit({ next: true }), listed, chainSheet(sheetOf));
       },
     }),
     route.company('GET /co/:companyId/export/events', 'exportEvents', 'Export events', {
       ...{ description, use: 'lists', answers },
       query: eventQuery.extend(formatted.shape),
       async handle(c, { companyId, query: { format, ...filter } }) {
-        await known(companyId);
-        return streamed(c, `${companyId}-events`, format, storedEventSchema.omit({ hash: true }), eventsOf(companyId, filter));
+        const sheet = eventSheet(await known(companyId));
+        return streamed(
+          c,
+          `${companyId}-events`,
+          format,
+          storedEventSchema.omit({ hash: true }),
+          eventsOf(companyId, filter),
+          sheet,
+        );
       },
     }),
     route.manager('GET /co/:companyId/export/audit', 'exportAudit', 'Export the audit log of a company', {
       ...{ description, use: 'lists', answers },
       query: timeQuery.extend(formatted.shape),
       async handle(c, { companyId, query: { format, ...filter } }) {
-        await known(companyId);
+        const sheet = auditSheet(await known(companyId));
         const entries = pages((page) => audit.list({ companyId, ...page, ...filter }));
-        return streamed(c, `${companyId}-audit`, format, auditEntrySchema, entries);
+        return streamed(c, `${companyId}-audit`, format, auditEntrySchema, entries, sheet);
       },
     }),
   ];
@@ -93,20 +109,23 @@ function streamed<Noun extends z.ZodObject>(
   format: Format,
   noun: Noun,
   items: AsyncIterable<readonly z.infer<Noun>[]>,
+  sheet: Columns<z.infer<Noun>>,
 ): Response {
-  const fields = Object.keys(noun.shape);
+  const fields = Object.keys(noun.shape).map((field) => [field, (item: z.infer<Noun>): unknown => item[field]] as const);
+  const columns = format === 'sheet' ? Object.entries(sheet) : fields;
+  const [isJson, headings] = [format === 'ndjson', columns.map(([heading]) => heading)];
   async function* lines() {
     const encoder = new TextEncoder();
-    if (format === 'csv') yield encoder.encode(csvStart + csvLine(fields));
+    if (!isJson) yield encoder.encode(csvStart + csvLine(headings));
     for await (const page of items) {
       const shown = page.map((item) => noun.parse(item));
-      const written = format === 'csv' ? shown.map((item) => csvLine(fields.map((field) => item[field]))) : shown.map(jsonLine);
+      const written = shown.map((item) => (isJson ? jsonLine(item) : csvLine(columns.map(([, read]) => read(item)))));
       if (written.length > 0) yield encoder.encode(written.join(''));
     }
   }
   return c.body(ReadableStream.from(lines()), 200, {
-    'Content-Type': format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson',
-    'Content-Disposition': `attachment; filename="${name}.${format}"`,
+    'Content-Type': isJson ? 'application/x-ndjson' : 'text/csv; charset=utf-8',
+    'Content-Disposition': `attachment; filename="${name}.${isJson ? format : 'csv'}"`,
     'Cache-Control': 'no-store',
   });
 }

@@ -17,7 +17,7 @@ import { helpFor } from '../chain/failure-words.js';
 import type { Fields } from '../chain/fields.js';
 import { type ActionState, type ChainStatus, hasEnded, isToRedo, retryHelps } from '../chain/outcome.js';
 import { timesIn } from '../chain/timestamp/local.js';
-import { effectTitle, explained, fieldWords, labelled, sentence, stepTitle, toDoFirst } from '../chain/words.js';
+import { effectTitle, explained, fieldWords, labelled, notDoneTitle, sentence, stepTitle, toDoFirst } from '../chain/words.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
 import type { Company } from '../contract/company.js';
 import { contactMark, fieldsByLink, HoldLinks, type HoldRef } from '../contract/hold-link.js';
@@ -52,7 +52,7 @@ type Standing =
 
 const foreign = 'This is not a link from a notice, or the link is incomplete. Open the whole link from the notice.';
 const without =
-  'This page is open for one hour after you open the link from a notice. This time is over, or you did not use the link. Open the link again.';
+  'You can use this page for one hour after you open the link from a notice. The hour is over, or you did not open the link in this browser. Open the link again.';
 const expired = { over: 'This link has expired.', status: 410 } as const;
 
 export function holdRoutes(options: ApiOptions): Route[] {
@@ -218,7 +218,7 @@ function howItEnded(action: ActionResource, last: Steered | undefined, { timeZon
   const { state, result, reason = result?.note } = action;
   if (state === 'needs-attention') return undefined;
   const now = hasEnded(state)
-    ? sentence(`The step is ${words(state)}${reason ? `: ${reason}` : ''}`)
+    ? sentence(labelled(`The state of the step is “${words(state)}”${reason ? `: ${reason}` : ''}`))
     : 'The step has not ended yet.';
   return `${last ? decided(last, timeZone) : 'The step needs no attention any more.'} ${now}`;
 }
@@ -244,10 +244,10 @@ interface Fix {
   texts?: Record<string, string | undefined>; // the texts of a refused form
 }
 
-/** For example `Within (miles) must be a number of miles.` for the pointer `/fields/sendRadius`. */
+/** For example `“Within (miles)” must be a number of miles.` for the pointer `/fields/sendRadius`. */
 function inWords({ pointer, detail }: { pointer: string; detail: string }): string {
   const name = pointer.split('/')[2] ?? '';
-  return sentence(`${fieldWords[name] ?? (name || 'The step')} ${detail}`);
+  return sentence(`${name in fieldWords ? `“${fieldWords[name]}”` : name || 'The step'} ${detail}`);
 }
 
 const patienceMs = 8_000; // the page waits this long for the result of a decision
@@ -269,10 +269,10 @@ function isUnderWay(standing: Standing, asked: Asked): boolean {
 }
 
 function titleOf({ over, action, chain }: Standing, last: Steered | undefined): string {
-  if (over === undefined && action) return last ? 'The step failed again' : effectTitle(action, (done) => `not ${done}`);
+  if (over === undefined && action) return last ? 'The step failed again' : notDoneTitle(action);
   if (action?.state === 'done') return effectTitle(action, (done) => done);
   if (action?.state === 'skipped') return 'Skipped';
-  return chain && isTried(action?.state) ? 'Still trying' : 'Nothing to decide';
+  return chain && isTried(action?.state) ? 'Still trying' : 'No decision is possible';
 }
 
 /** @param shown.problem - why a correction was refused */
@@ -298,7 +298,7 @@ function sendStanding(
     html`<p><strong>${stepTitle(action)}</strong></p>${!isOver && html`<p>${labelled(wrong)} ${remedy && labelled(remedy)}</p>`}
 ${!isOver && details.length > 0 && html`<details><summary>Details</summary><p>${details}</p></details>`}`;
   const about = company && chain && action && facts(company, chain, action);
-  const waiting = html`The relay has not finished your decision within ${patienceMs / 1000} seconds. This page reloads automatically. If nothing changes, <a href="${c.req.path}">send the decision again</a>.`;
+  const waiting = html`The relay needs more than ${patienceMs / 1000} seconds for your decision. This page reloads automatically. If nothing changes, <a href="${c.req.path}">go back and decide again</a>.`;
   const before = company && last && decided(last, company.timeZone);
   const said = isWaiting ? waiting : (problem ?? over ?? before);
   const decision = over === undefined && !isWaiting && decisionForm(standing.chain, standing.action, fix);
@@ -309,11 +309,11 @@ ${!isOver && details.length > 0 && html`<details><summary>Details</summary><p>${
 function resultOf({ status, actions }: ChainResource): string {
   const known: Partial<Record<ChainStatus, string>> = {
     running: 'The chain is still running. This page reloads automatically.',
-    completed: `Completed: all steps ${actions.every(({ state }) => state === 'done') ? 'are done' : 'have ended'}.`,
+    completed: `The chain is completed: all steps ${actions.every(({ state }) => state === 'done') ? 'are done' : 'have ended'}.`,
     'needs-attention': 'Another step needs attention.',
   };
   const wrong = actions.filter(({ state }) => state === 'needs-attention' || isToRedo(state)).map(stepTitle);
-  return `${known[status] ?? `The chain is ${words(status)}.`}${wrong.length > 0 ? ` Not done: ${wrong.join('; ')}.` : ''}`;
+  return `${known[status] ?? `The state of the chain is “${words(status)}”.`}${wrong.length > 0 ? ` Not done: ${wrong.join('; ')}.` : ''}`;
 }
 
 function facts({ companyId, name, timeZone }: Whose, chain: ChainResource, action: ActionResource): Html {
@@ -326,8 +326,8 @@ function facts({ companyId, name, timeZone }: Whose, chain: ChainResource, actio
     Chain: `${chainId}, received ${shown(receivedAt)}`,
     'Next automatic retry': nextAttemptAt && shown(nextAttemptAt),
     'Decide before': heldUntil && shown(heldUntil),
-    'The step is': words(state),
-    'The chain is': words(status),
+    'State of the step': words(state),
+    'State of the chain': words(status),
     'In the relay':
       assignmentId &&
       html`<a href="/companies/${companyId}/assignments/${encodeURIComponent(assignmentId)}">Assignment ${assignmentId}</a>`,
@@ -343,7 +343,7 @@ export function decisionForm(chain: ChainResource, action: ActionResource, fix?:
   const follows =
     behind.length > 0 ? `Steps that wait for this step: ${behind.join('; ')}.` : 'No other step waits for this step.';
   const isFixed = helpFor(action.error)?.by === 'mend';
-  const unknown = 'Nobody knows whether the last attempt worked. Look in the system that the step uses before you retry.';
+  const unknown = 'Nobody knows whether the last attempt worked. Before you retry, look in the system that the step uses.';
   const warning = action.error?.unknown ? unknown : isFixed && 'Without a correction, the step fails again.';
   const retry = html`${form}<section id="retry"><h2>Retry</h2>
 <p>The relay runs the step again. Steps that are done do not run again. ${warning}</p>
@@ -373,7 +373,7 @@ function fixForm({ assignmentId }: ActionResource, { names, fields, sameAssignme
   });
   const others = sameAssignment.length === 1 ? 'the other step' : `the ${sameAssignment.length} other steps`;
   const all = html`<p><label><input type="checkbox" name="allActions" checked>
-Also correct the number in ${others} of assignment ${assignmentId ?? ''}. This works only if you change nothing else.</label></p>`;
+Also correct the assignment number in ${others} of assignment ${assignmentId ?? ''}. If you correct another field, too, the relay corrects only this step.</label></p>`;
   return html`${form}<section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the step again.</p>
 ${inputs}${sameAssignment.length > 0 && all}
 <p><button class="second" name="decision" value="mend">Correct and retry</button></p></section></form>`;

@@ -8,6 +8,7 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { addressOf, isEmailAddress } from '../chain/address.js';
+import { counted } from '../chain/text.js';
 import { makeId } from '../contract/credential.js';
 import { Problem } from '../contract/problem.js';
 import { roleWords } from '../contract/role-words.js';
@@ -38,15 +39,14 @@ export function signInRoutes({ store, connectors, links, limits, log, openId }: 
   const { people } = store;
   const { operatorMail } = connectors;
   const [begun, mailed] = [new Shares(mostBegun, begunEveryMs), new Shares(mailsToAddress, mailEveryMs)];
-  const service = () =>
-    found(openId, 'sign-in with OpenID Connect: it is off, because the operator has not set RELAY_OIDC_ISSUER');
+  const service = () => found(openId, 'sign-in with OpenID Connect: the operator has not set RELAY_OIDC_ISSUER');
   const noted = (what: string) => (error: unknown) => void log.warn({ err: error }, what); // logs an error, and returns undefined
 
   /** Counts a sign-in that begins. @param email - the address for the mail, if the person wants a mail. @throws Problem 429 */
   const count = (c: Context<Authenticated>, email?: string) => {
     const client = addressGroup(clientAddress(c));
     const seconds = Math.ceil(Math.max(begun.wait(client), email === undefined ? 0 : mailed.wait(email)) / 1000);
-    const detail = `There were too many attempts to sign in. Nothing was done. Try again in ${seconds} seconds.`;
+    const detail = `There were too many attempts to sign in. Nothing was done. Try again in ${counted(seconds, 'second')}.`;
     if (seconds > 0) throw new Problem('rate-limited', detail, { headers: { 'Retry-After': `${seconds}` }, bound: 'sign-ins' });
     begun.take(client);
     if (email !== undefined) mailed.take(email);
@@ -110,7 +110,7 @@ or ask a manager of your company to add this address.</p><p><a href="/sign-in">B
         const several = choices.length > 1 && html`<p>You belong to several companies. Choose one.</p>`;
         const buttons = choices.map(
           ({ personId, name, role, companyName }) =>
-            html`<p><button name="personId" value="${personId}">Sign in to ${companyName}</button> as ${name}, ${roleWords[role]}</p>`,
+            html`<p><button name="personId" value="${personId}">Sign in to ${companyName}</button> as ${name} (${roleWords[role]})</p>`,
         );
         return sendForm(c, 'Sign in', html`${several}<form method="post">${buttons}</form>`);
       },
@@ -176,7 +176,7 @@ or ask a manager of your company to add this address.</p><p><a href="/sign-in">B
 const unknown = (email?: string) =>
   email
     ? `No person in the relay has the address ${email}. Ask a manager of your company to add you.`
-    : 'Your account has no verified e-mail address. Verify the address in this account, then sign in again.';
+    : 'Your account at the sign-in service has no verified e-mail address. Verify the address there, then sign in again.';
 
 function refused(c: Context<Authenticated>, why: string, status: 401 | 403 | 502 = 401) {
   c.status(status);

@@ -79,6 +79,18 @@ export function pathText(path: Condition['path']): string {
 export const conditionText = ({ path, operator, value, opaque }: Condition) =>
   opaque !== undefined ? value : `${pathText(path)}${operator}${value}`;
 
+/** Writes `status==draft` as `status is draft`, and `!=` as `is not`. A condition that is no such comparison stays unchanged. */
+export function plainCondition(text: string): string {
+  const [, path = '', operator, value = ''] = /^\s*([^\s=!]+)\s*([=!]=)\s*(.*?)\s*$/s.exec(text) ?? [];
+  return pathPattern.test(path) && !value.startsWith('not ') ? `${path} is ${operator === '!=' ? 'not ' : ''}${value}` : text;
+}
+
+/** The opposite of `plainCondition`. */
+export function storedCondition(text: string): string {
+  const [, path = '', not, value = ''] = /^\s*(\S+) is (not )?(.*?)\s*$/s.exec(text) ?? [];
+  return pathPattern.test(path) ? `${path}${not ? '!=' : '=='}${value}` : text;
+}
+
 /** Evaluates the condition on the assignment, or on `{ incomingValue }`. Never throws. Part of the replay contract. */
 export function evaluateCondition(condition: Condition, subject: unknown): Verdict {
   const path = pathText(condition.path);

@@ -28,7 +28,7 @@ export function correct(fields: Fields, { field, replace, trim, default: instead
   };
   const before = fields[field];
   const after = before === undefined ? instead : Array.isArray(before) ? before.map(each) : each(before);
-  if (length > mostBytes) return { ok: false, error: `${field} would have more than ${mostBytes / 1024} KiB: replace less text` };
+  if (length > mostBytes) return { ok: false, error: `${field} can have at most ${mostBytes / 1024} KiB: shorten the new text` };
   return { ok: true, changes: isSame(before, after) ? {} : { [field]: after } };
 }
 

@@ -75,7 +75,7 @@ export function failureRemedy(failure: Failure): string | undefined {
   if (thing && remedy) return remedy.replace(/^Change the number/, `Change the ${thing.toLowerCase()} number`);
   const [, says] = /\banswered "?\d{3}"?: (.+)$/s.exec(message) ?? [];
   if (remedy) return says ? remedy.replace('cause (see the details)', `cause (“${says}”)`) : remedy;
-  if (unknown) return 'Check whether the step was done. If it was, skip the step; if not, retry';
+  if (unknown) return 'Check whether the step was done. If yes, skip the step. If no, retry';
   if (retryable !== false) return undefined;
   if (isMissingAssignment(failure)) return `Change the assignment number${assignmentId ? '' : ' of the step'}, then retry`;
   if (type === 'DataMistake') return 'Correct the fields of the step, then retry';

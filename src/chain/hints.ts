@@ -1,8 +1,9 @@
 /** Finds likely mistakes in a valid chain, such as actions that can never run, or assignments sent without a safety net. */
 
-import { asksIncomingValue, type Condition, conditionText, evaluateCondition, parseCondition, pathText } from './condition.js';
+import { asksIncomingValue, type Condition, evaluateCondition, parseCondition, pathText } from './condition.js';
 import type { Fields } from './fields.js';
 import { type Issue, jsonPointer } from './request.js';
+import { listed } from './sentences.js';
 import { cutShort, unsubstituted } from './text.js';
 import { sampleOf, variablesIn, wordingOf } from './variables.js';
 
@@ -50,25 +51,24 @@ function ofOne({ index, fields, condition }: Written): Issue[] {
     variablesIn(JSON.stringify(value) ?? '').flatMap((name) => ofVariable(name).map((detail) => at(field, detail))),
   );
   if (!condition) return unknown;
-  const text = conditionText(condition);
   const { incomingValue } = fields;
   const isFixed = typeof incomingValue !== 'string' || !unsubstituted(incomingValue);
   if (asksIncomingValue(condition) && isFixed) {
     const { holds, reason } = evaluateCondition(condition, { incomingValue });
-    const why = reason.replace(' was ', ' is always ').replace('no such property', 'there is none');
+    const why = reason.replace(/^\w+ was/, 'the value is always').replace(/^\w+: .+/, 'there is no value');
     unknown.push(at('actionCondition', `${holds ? 'is always true' : 'is never true, so the step never runs'} (${why})`));
   }
   const meant = statuses.find((status) => status !== condition.value && status === condition.value.toLowerCase());
   if (pathText(condition.path) === 'status' && meant)
-    unknown.push(at('actionCondition', `must use lower case: write status${condition.operator}${meant}, not ${text}`));
+    unknown.push(at('actionCondition', `must use small letters: write ${meant}, not ${condition.value}`));
   return unknown;
 }
 
 function ofVariable(name: string): string[] {
   const written = `\${${cutShort(name, 80)}}`;
   const free =
-    `${written} is free text. If it contains a quotation mark, the step breaks there: the text after the mark may be read as another field. ` +
-    'Use an id, an e-mail address or a time instead, or change the template of the webhook so that it escapes quotation marks';
+    `${written} is free text. If it contains a quotation mark, the list of steps breaks there: the relay may read the text after the mark as another field. ` +
+    'Use an id, an e-mail address or a time instead, or change the template of the webhook so that the template writes \\" for each quotation mark';
   return [
     ...(sampleOf(name) === undefined ? [`${written} is a value that the relay does not know`] : []),
     ...(wordingOf(name) === 'free' ? [free] : []),
@@ -86,11 +86,11 @@ function ofOrder(one: Written, all: readonly Written[]): Issue[] {
   const send = before.findLast((other) => isSend(other) && other.delay === delay);
   const hints: Issue[] = [];
   if (later.length > 0)
-    hints.push({ pointer: `/${index}`, detail: `is later in the list than ${later.join(', ')}, but runs earlier` });
+    hints.push({ pointer: `/${index}`, detail: `is later in the list than ${listed(later)}, but runs earlier` });
   if (send && asksStatus(one))
     hints.push({
       pointer: `/${index}/actionCondition`,
-      detail: `sees the status immediately after action ${send.index} has sent the assignment. If the step waits longer, people have time to accept the assignment`,
+      detail: `is checked immediately after action ${send.index} has sent the assignment. If this step waits longer, people have time to accept the assignment`,
     });
   return hints;
 }

@@ -17,7 +17,10 @@ export function mendAction(
 ): { ok: true; action: ChainAction } | { ok: false; problems: Issue[] } {
   const refused = (...problems: Issue[]) => ({ ok: false as const, problems });
   if (!action.sent)
-    return refused({ pointer: '', detail: 'has no stored fields, because an older relay accepted it: send the request again' });
+    return refused({
+      pointer: '',
+      detail: 'has no stored fields, because an older version of the relay accepted this step: send the request again',
+    });
   const sent = fieldsOf(action);
   const names = Object.keys(changes);
   if (names.length === 0) return refused({ pointer: '', detail: 'must name a field' });
@@ -63,7 +66,7 @@ function lateAfter({ late = {} }: ChainAction, sent: Fields, element: Fields): C
 /** Says why an edit of a late text is refused: it still contains a reference, and the relay fills in no references in edits. */
 function reference({ late = {} }: ChainAction, name: string, text: unknown): string | undefined {
   const kept = pathsOf(textsOf(late[name] ?? [])).find((path) => [text].flat().join().includes(`\${assignment.${path}}`));
-  return kept && `must have the value itself in place of \${assignment.${kept}}`;
+  return kept && `must contain the value, not \${assignment.${kept}}`;
 }
 
 /** Fills in the late texts of an action. @param action - must have `sent`. @returns the action without late texts, or the first mistake in its fields. */

@@ -50,7 +50,7 @@ const mailWords = ({ emails, subject }: Fields) => {
 
 const fieldWords = ({ externalSystemTicketId, cfName, cfValue }: Fields) => {
   const [ticket, name, value] = [externalSystemTicketId, cfName, cfValue].map((field) => spoken(fieldText(field)).trim());
-  return `set ${name || 'a field'} of ticket ${ticket || '…'} to ${value || '…'}`;
+  return `set ${name ? `“${name}”` : 'a field'} of ticket ${ticket || '…'} to ${value || '…'}`;
 };
 
 const does: Record<string, (fields: Fields) => string> = {
@@ -76,7 +76,7 @@ function rowWords({ of, path, comparison, value }: Row, isDelayed: boolean): str
   const shown = spoken(String(value)) || 'empty';
   if (of === 'assignment' && path === 'status' && comparison === 'is') return isDelayed ? `still ${shown}` : shown;
   if (of === 'assignment' && path === 'status' && comparison === 'not') return `not ${shown}`;
-  const name = of === 'incomingValue' ? 'the incoming value' : `${of === 'event' ? "the event's " : ''}${path || '…'}`;
+  const name = of === 'incomingValue' ? 'the value for the condition' : `${of === 'event' ? "the event's " : ''}${path || '…'}`;
   return `${name} ${comparisons[comparison].words}${hasValue(comparison) ? ` ${shown}` : ''}`;
 }
 

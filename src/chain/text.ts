@@ -54,16 +54,16 @@ export function unsubstituted(text = ''): string | undefined {
   return variable && cutShort(variable, 80);
 }
 
-/** Describes a variable that is still in a text: `contains ${owner}, which the webhook did not fill in`. */
+/** Describes a variable that is still in a text: `has ${owner}, which the webhook did not fill in`. */
 export function leftover(text: string | undefined): string | undefined {
   const variable = unsubstituted(text);
-  return variable && `contains ${variable}, which the webhook did not fill in`;
+  return variable && `has ${variable}, which the webhook did not fill in`;
 }
 
-/** Describes a field without a value: `is blank`, or `is "${owner}", not substituted`. */
+/** Describes a field without a value: `is blank`, or `is "${owner}", which was not filled in`. */
 export function blankness(text: string | undefined): string | undefined {
   if (text?.trim() === '') return 'is blank';
-  return text && unsubstituted(text) && `is "${cutShort(text.trim(), 80)}", not substituted`;
+  return text && unsubstituted(text) && `is "${cutShort(text.trim(), 80)}", which was not filled in`;
 }
 
 /** Whether more than `levels` brackets are open at the same time, outside strings. The text may be invalid JSON. */

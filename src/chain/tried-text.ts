@@ -1,12 +1,14 @@
-/** The result of trying a rule on past events, in one sentence for every page and command. */
+/** The results of events, and of trying a rule on past events, in words for every page and command. */
 
 import { counted } from './text.js';
 
+export const outcomeWords = { chain: 'started a chain', 'not-applicable': 'the rule did not run', refused: 'refused' };
+
 /** Only outcomes that differ from the published version have words. */
 const wouldBe = {
-  different: 'would be different',
-  'no-longer-applies': 'would no longer run',
-  'applies-now': 'would run now',
+  different: 'would start a different chain',
+  'no-longer-applies': 'would not start a chain any more',
+  'applies-now': 'would start a chain, but did not before',
   'would-be-refused': 'would be refused',
   'needs-attention': 'would need attention',
 };
@@ -17,7 +19,7 @@ interface Tried {
   stopped?: true | undefined;
 }
 
-/** For example `The relay tried the rule on 9 events: 2 would be different.` @param which - such as `the last ` */
+/** For example `The relay tried the rule on 9 events: 2 would start a different chain.` @param which - such as `the last ` */
 export function triedText({ tried, counts, stopped }: Tried, which = ''): string {
   if (tried === 0) return 'There are no events to try the rule on.';
   const parts = Object.entries(wouldBe).flatMap(([outcome, words]) => {
@@ -25,5 +27,5 @@ export function triedText({ tried, counts, stopped }: Tried, which = ''): string
     return count > 0 ? [`${count} ${words}`] : [];
   });
   const all = `The relay tried the rule on ${which}${counted(tried, 'event')}${stopped ? ' (there was no time for more)' : ''}`;
-  return `${all}: ${parts.join('; ') || 'none would be different'}.`;
+  return `${all}: ${parts.join('; ') || 'nothing would change'}.`;
 }

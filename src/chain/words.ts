@@ -13,14 +13,16 @@ export const actionWords: Record<string, string> = {
 
 export const fieldWords: Record<string, string> = {
   ...{ platformAssignmentId: 'Assignment number', delayInSeconds: 'Wait', actionCondition: 'Only if' },
-  ...{ incomingValue: 'Incoming value', comment: 'Note', groupId: 'Group', sendToGroups: 'Groups to send to' },
+  ...{ incomingValue: 'Value for the condition', comment: 'Note', groupId: 'Group', sendToGroups: 'Groups to send to' },
   ...{ sendRadius: 'Within (miles)', emails: 'To', subject: 'Subject', body: 'Text', bodyHtml: 'Formatted text' },
   ...{ externalSystemTicketId: 'Ticket', cfName: 'Ticket field', cfValue: 'New value' },
-  cfTargetDateFormat: 'Timestamp format',
+  cfTargetDateFormat: 'Date format',
 };
 
 const apiNames = Object.keys(fieldWords).filter((name) => /[A-Z]/.test(name)); // the others, such as `comment`, are also words
 const fieldNames = new RegExp(`\\b(${apiNames.join('|')})\\b`, 'g');
+
+const example = 'write, for example, status is draft, or: status is not sent';
 
 /** Replaces the names of the API by the labels of the forms: `“Group” of step 1` for `/0/groupId`, `step 1` for `action 0`. */
 export const labelled = (text: string): string =>
@@ -31,6 +33,10 @@ export const labelled = (text: string): string =>
     .replace(fieldNames, (name) => `“${fieldWords[name]}”`)
     .replace(/\baction (\d+)\b/g, (_, index: string) => `step ${Number(index) + 1}`)
     .replace('a whole number of seconds, such as "1800"', 'a time, such as 30 minutes')
+    .replace(
+      /( has (no ==|a single =))?: write <property>==.*"94016"/,
+      (_, is: string) => `${is ? ' is not a condition' : ''}: ${example}`,
+    )
     .replace(/^status was /, 'The assignment had the status ')
     .replace(/ \[\d+\]:/g, ':')
     .replace(/ \(bulk [\w-]+\)/g, ' (many chains at once)');
@@ -60,6 +66,10 @@ export function effectTitle(
   const named = action === 'platform_sendAssignment' && assignmentId ? `Assignment ${cutShort(oneLine(assignmentId), 60)}` : what;
   return `${named} was ${how(done)}`;
 }
+
+/** For example `Assignment 1001 was perhaps not sent`, if nobody knows whether the last attempt worked. */
+export const notDoneTitle = (action: Parameters<typeof effectTitle>[0] & Pick<ActionStatus, 'error'>) =>
+  effectTitle(action, (done) => `${action.error?.unknown ? 'perhaps ' : ''}not ${done}`);
 
 type Known = Pick<ActionStatus, 'error' | 'reason' | 'assignmentId'>;
 

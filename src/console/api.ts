@@ -44,7 +44,7 @@ async function refusal(response: Response): Promise<Refused> {
   const isProblem = response.headers.get('Content-Type')?.startsWith('application/problem+json');
   const problem: ProblemDocument | undefined = isProblem ? await response.json().catch(() => undefined) : undefined;
   const { status } = response;
-  const detail = `The relay, or a server on the way to it, answered with error ${status}.`;
+  const detail = `The relay, or a server between you and the relay, answered with error ${status}.`;
   return new Refused(
     problem ?? { type: 'about:blank', title: 'Something went wrong', status, detail },
     Number.isNaN(retryAfter) ? undefined : retryAfter,

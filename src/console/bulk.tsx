@@ -81,8 +81,9 @@ function CountedDialog({ verb, filter, correction, onDecided, onClose }: BulkPro
     <Confirm {...dialog} verb={`${verbWords[verb]} ${chains}`} danger={verb === 'cancel'} onConfirm={() => void confirmed()}>
       <p>{verbMeanings[verb]}</p>
       <ul class="plain">
-        {mends?.map((mend) => <MendLine key={`${mend.chainId} ${mend.index}`} field={correction?.field} mend={mend} />) ??
-          first.map((chain) => <ChainLine key={chain.chainId} chain={chain} />)}
+        {mends?.map((mend) => (
+          <MendLine key={`${mend.chainId} ${mend.index}`} field={correction?.field} mend={mend} first={first} />
+        )) ?? first.map((chain) => <ChainLine key={chain.chainId} chain={chain} />)}
       </ul>
       {found > first.length && <p class="soft">and {counted(found - first.length, 'more chain')}</p>}
     </Confirm>
@@ -91,12 +92,15 @@ function CountedDialog({ verb, filter, correction, onDecided, onClose }: BulkPro
 
 type Mend = NonNullable<Preview['mends']>[number];
 
-function MendLine({ field, mend: { chainId, index, before, after, problem } }: { field: string | undefined; mend: Mend }) {
+type MendLineProps = { field: string | undefined; mend: Mend; first: readonly ListedChain[] };
+
+function MendLine({ field, mend: { chainId, index, before, after, problem }, first }: MendLineProps) {
+  const chain = first.find((one) => one.chainId === chainId);
   const text = (value: unknown) => (typeof value === 'string' ? `"${value}"` : JSON.stringify(value));
   return (
     <li>
       <span class="soft small">
-        {chainId.slice(0, 8)}, step {index + 1}: {field && (fieldWords[field] ?? field)}
+        {chain ? namesOf(chain) : chainId.slice(0, 8)}, step {index + 1}: {field && (fieldWords[field] ?? field)}
       </span>{' '}
       {before !== undefined && <del>{text(before)}</del>} {after !== undefined && '→ '}
       {after !== undefined && <ins>{text(after)}</ins>}

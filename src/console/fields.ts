@@ -1,5 +1,6 @@
 /** Converts fields of an action to text that a person can edit, and back. A list has one entry per line. An object is JSON. */
 
+import { plainCondition, storedCondition } from '../chain/condition.js';
 import { delayText, storedDelay } from '../chain/durations.js';
 import { type Fields, fixedFields, isObject } from '../chain/fields.js';
 import type { Issue } from '../chain/request.js';
@@ -25,13 +26,18 @@ export function isLong(value: unknown): boolean {
 /** A merge patch with the changed fields. A field that the user emptied is `null`, so the API removes the field. */
 export function changesOf(fields: Fields, texts: Readonly<Record<string, string>>): Fields {
   const changed = Object.entries(texts).filter(([name, text]) => text !== formText(name, fields[name]));
-  const stored = (name: string, text: string) => (name === 'delayInSeconds' ? storedDelay(text) : readText(fields[name], text));
+  const stored = (name: string, text: string) => forms[name]?.stored(text) ?? readText(fields[name], text);
   return Object.fromEntries(changed.map(([name, text]) => [name, text === '' ? null : stored(name, text)]));
 }
 
-/** The text of a field in a form. A delay is written with its unit. */
-export const formText = (name: string, value: unknown): string =>
-  name === 'delayInSeconds' ? delayText(editText(value)) : editText(value);
+/** Fields that a form shows in words: a delay with its unit, a condition with `is` or `is not`. */
+const forms: Record<string, { shown(stored: string): string; stored(shown: string): string }> = {
+  delayInSeconds: { shown: delayText, stored: storedDelay },
+  actionCondition: { shown: plainCondition, stored: storedCondition },
+};
+
+/** The text of a field in a form. */
+export const formText = (name: string, value: unknown): string => forms[name]?.shown(editText(value)) ?? editText(value);
 
 function readText(before: unknown, text: string): unknown {
   if (isList(before)) return text.split('\n').flatMap((line) => line.trim() || []);

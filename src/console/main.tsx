@@ -148,7 +148,7 @@ function CompanyPages({ companyId, page = '', ...of }: Place) {
 
 function Shown({ page = '', item, part, id }: Omit<Place, 'companyId'>) {
   const { list: List, item: one, needs } = pages[part ? `${page}/${part}` : page] ?? {};
-  if (needs && !may(needs)) return told('No access', `This page needs the role ${roleName(needs)}.`);
+  if (needs && !may(needs)) return told('No access', `To see this page, you need the role “${roleName(needs)}”.`);
   if (item) return one ? one(item, id) : noPage;
   return List ? <List /> : noPage;
 }

@@ -62,7 +62,7 @@ export function PauseBanner() {
               End now<span class="unseen">: {pausableWords[what]}</span>
             </Button>
           )}
-          {items.length > 0 && <span class="soft small">After the pause, steps run with the same delays between them.</span>}
+          {items.length > 0 && <span class="soft small">After the pause, the steps keep the delays between them.</span>}
           {may('manage') && items.length > 0 && (
             <Button {...{ class: 'quiet', title: overdue, onClick: () => void end(what, 'now') }}>
               End the pause, and run overdue steps of {chains} now

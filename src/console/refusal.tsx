@@ -47,7 +47,7 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
       try {
         const { chainId } = await ask<Partial<Accepted>>('POST', `${at}/resend`, asked);
         if (chainId) route(pageOf.chain(chainId));
-        else announce('Nothing has run: the rule does not apply to this event.');
+        else announce('No chain was started: the rule does not run for this event.');
       } catch (error) {
         if (!(error instanceof Refused) || !error.is('not-confirmed')) throw error;
         [isDoubtful.value, isAsking.value] = [true, true];
@@ -79,7 +79,7 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
           {...deed}
           title="Edit the request"
           verb={body && !isEvent ? `Send (${ofAll})` : 'Send'}
-          about="You change only this request, not the webhook. Leave a field empty if the step does not need it."
+          about="You change only this request, not the webhook. Leave unnecessary fields empty."
           onClose={() => (isEditing.value = false)}
           onConfirm={() => void send(false)}
         >

@@ -44,7 +44,7 @@ export function storyOf(current: AssignmentNow | undefined, steps: readonly Step
 
 function statusWords({ status, problem }: Partial<AssignmentNow> = {}, wasSent: boolean): string {
   if (problem?.missing) return 'The platform does not have this assignment';
-  if (problem) return `The status is not known, because the platform gave no answer: ${problem.title}`;
+  if (problem) return `The status is not known. ${problem.title}`;
   if (status === undefined || (status === 'sent' && wasSent)) return ''; // the words of the send say it
   return status === 'draft' && wasSent ? 'Still draft' : capital(status);
 }

@@ -53,7 +53,7 @@ export function Timeline({ steps, about, onDone }: TimelineProps) {
     <>
       <p class="row spread axis soft small" aria-hidden="true">
         <Time at={iso(Math.min(...spans.map(({ from }) => from)))} />
-        {gaps && <span>In the grey gaps, nothing happened: {gaps}</span>}
+        {gaps && <span>Nothing happened in the grey gaps ({gaps})</span>}
         <Time at={iso(Math.max(...spans.map(({ to }) => to)))} />
       </p>
       <ol class="rail">

@@ -6,7 +6,6 @@ import { type SteeringVerb, steeringVerbs, verbsFor } from '../chain/allowed-ver
 import { type Fields, fixedFields } from '../chain/fields.js';
 import { isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
-import { valueText } from '../chain/sentences.js';
 import { stepsText } from '../chain/text.js';
 import { ask, co, may, pageOf } from './base.js';
 import { changesOf, fieldAt, formText, isLong } from './fields.js';
@@ -57,7 +56,7 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
   };
   const decide = async (verb: SteeringVerb, body?: object) => {
     const at = co`/chains/${chain.chainId}/actions/${String(action.index)}/${verb}`;
-    const words = `${verbWords[verb]} was requested: ${title}.`;
+    const words = `You requested “${verbWords[verb]}” for the step “${title}”.`;
     if (await deed.run(() => ask('POST', at, body), words)) decided();
   };
   const choose = (verb: SteeringVerb) => {
@@ -70,8 +69,8 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
   const { by } = action.steered?.at(-1) ?? {};
   const meanwhile = asked.value && !verbs.includes(asked.value) && (
     <p class="note wait" role="status">
-      The step is now {stateWords(action.state)}
-      {by && `, after a decision of ${by}`}. Your input stays here until you choose Back.
+      The step now has the state “{stateWords(action.state)}”{by && ` (last decision: ${by})`}. Your input stays here until you
+      choose Back.
     </p>
   );
   const question = asked.value && questions[asked.value];
@@ -108,11 +107,10 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
 /** `at`: the prefix of the JSON pointers to the fields, such as `/fields`. */
 type FieldInputsProps = { fields: Fields; texts: Signal<Record<string, string>>; issues: readonly Issue[]; at: string };
 
-function hintOf(name: string, value: unknown): string | undefined {
-  if (name === 'delayInSeconds') return 'For example: 30 minutes or 1 h.';
-  if (name === 'actionCondition' && value) return `This means: ${valueText(name, value)}.`;
-  return Array.isArray(value) ? 'Write one entry per line.' : undefined;
-}
+const hints: Record<string, string> = {
+  delayInSeconds: 'For example: 30 minutes or 1 h.',
+  actionCondition: 'For example: status is draft, or: status is not sent.',
+};
 
 /** Shows one input for each field, also for missing fields that an issue names. If there are issues, folds the other fields. */
 export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {
@@ -122,7 +120,10 @@ export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {
     const value = fields[name];
     const wrong = issues.filter((issue) => fieldAt(issue, at) === name);
     const field = {
-      ...{ label: fieldWords[name] ?? <code>{name}</code>, hint: hintOf(name, value) },
+      ...{
+        label: fieldWords[name] ?? <code>{name}</code>,
+        hint: hints[name] ?? (Array.isArray(value) ? 'Write one entry per line.' : undefined),
+      },
       ...{ problem: wrong.map(({ detail }) => detail).join('; '), value: texts.value[name] ?? formText(name, value) },
       ...({ autocomplete: 'off', spellcheck: false } as const),
       onText: (text: string) => (texts.value = { ...texts.value, [name]: text }),
@@ -160,12 +161,12 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
   const textsOf = (isFixed: boolean) =>
     kept
       .filter(({ fixed = false }) => fixed === isFixed)
-      .map(({ index, field }) => `${fieldWords[field] ?? field} of step ${index + 1}`)
+      .map(({ index, field }) => `“${fieldWords[field] ?? field}” of step ${index + 1}`)
       .join(', ');
   const [texts, fixed] = [textsOf(false), textsOf(true)];
-  const also = [others.length > 0 && `the assignment of ${stepsText(others)}`, texts && `the assignment number in: ${texts}`]
+  const also = [others.length > 0 && `“${fieldWords.platformAssignmentId}” of ${stepsText(others)}`, texts]
     .filter(Boolean)
-    .join(', and ');
+    .join('; ');
   const mend = async ({ isMeant, areAll }: Record<string, string>) => {
     isUnchanged.value = count === 0;
     if (count === 0) return;
@@ -185,13 +186,11 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
       <FieldInputs fields={fields} texts={typed} issues={deed.refused?.problem.errors ?? []} at="/fields" />
       {also && count === 1 && (
         <Check name="areAll" defaultChecked>
-          Also change {also}.
+          Also change the old number in: {also}.
         </Check>
       )}
       {also && count > 1 && (
-        <p class="note wait">
-          Because you edited other fields too, the relay does not change {also}. To change these, edit only the assignment number.
-        </p>
+        <p class="note wait">If you edit only the assignment number, the relay can also change the old number in: {also}.</p>
       )}
       {fixed && <p class="note wait">{`The relay does not change the old number ${action.assignmentId} in: ${fixed}.`}</p>}
       {isUnknown(action) && (

@@ -4,13 +4,14 @@ import type { BulkVerb, SteeringVerb } from '../chain/allowed-verbs.js';
 import type { Forecast } from '../chain/forecast.js';
 import { type ActionState, type ChainStatus, foundNobody, outcomesText } from '../chain/outcome.js';
 import { counted } from '../chain/text.js';
+import { labelled } from '../chain/words.js';
 import type { ActionResource, Bulk, ListedChain } from './types.js';
 
 export * from '../chain/failure-words.js';
 export { pausableWords } from '../chain/pause.js';
 export * from '../chain/words.js';
 export { auditSentence } from '../contract/audit-words.js';
-export { refusalWords } from '../contract/rejection.js';
+export { isForTechnicians, refusalWords } from '../contract/rejection.js';
 export { callerWords, roleName, roleWords, signedInWords } from '../contract/role-words.js';
 export * from './when.js';
 export { counted };
@@ -69,7 +70,7 @@ export function progressWords({ count, verb, progress }: Pick<Bulk, 'count' | 'v
     `${counted(actions, 'step')} ${verbsDone[verb]}${outcome && `: ${outcome}`}.`,
     unchanged > 0 && `There was nothing to do in ${counted(unchanged, 'chain')}.`,
     refused > 0 && `The relay refused to change ${counted(refused, 'step')}.`,
-    failed > 0 && `${counted(failed, 'chain')} did not answer.`,
+    failed > 0 && `The relay could not change ${counted(failed, 'chain')}.`,
   ]
     .filter(Boolean)
     .join(' ');
@@ -81,17 +82,14 @@ export const verbMeanings: Record<BulkVerb, string> = {
     'The relay checks the conditions of the selected steps again. Then it retries the steps that need attention or have failed.',
   mend: 'The relay makes the same change in each selected step, then retries the step.',
   skip: 'The relay skips the selected steps that need attention. The chains continue with the next steps.',
-  cancel: 'The relay cancels the selected steps that have not ended. It first finishes a step that is running now.',
+  cancel: 'The relay cancels the selected steps that have not ended. If a step is running now, the relay finishes it first.',
   runNow: 'The relay runs the selected scheduled steps now.',
 };
 
 /** The summary without the company, for example `3 actions, assignment 1003: Tell the owner first, …`. */
 export function aboutChain({ companyId, chainId, summary }: Pick<ListedChain, 'companyId' | 'chainId' | 'summary'>): string {
-  return summary?.replace(`${companyId}: `, '') ?? chainId;
+  return labelled(summary?.replace(`${companyId}: `, '') ?? chainId).replace(/^(\d+) action/, '$1 step');
 }
-
-/** Whether only a person who sets up webhooks understands the details of a refusal. */
-export const isForTechnicians = (reason: string) => /body|unreadable|not-actions/.test(reason);
 
 /** For example `1001`, or the summary of a chain without an assignment. */
 export function namesOf(chain: Pick<ListedChain, 'companyId' | 'chainId' | 'summary' | 'assignmentIds'>): string {
@@ -108,20 +106,18 @@ export const fieldHints: Record<string, string> = {
   sendToGroups: 'Names or numbers, separated by commas. If this field is empty, the platform chooses the technicians.',
   sendRadius: 'How far technicians may be from the assignment, for example 25.',
   emails: 'The e-mail addresses of the recipients.',
-  subject: '',
-  body: '',
+  ...{ subject: '', body: '', cfValue: '' },
   bodyHtml: 'Most mail programs show this version of the text. It is HTML.',
   externalSystemTicketId: 'The number of the ticket in the ticket system.',
   cfName: 'The name of the field, as the ticket system shows it.',
-  cfValue: '',
   cfTargetDateFormat:
     'If the new value is a date or time, enter the format that the ticket system needs, such as yyyy-MM-dd HH:mm.',
 };
 
 /** The console shows this question in place of the API's hint. */
-export const reminderWords = 'If no technician is found, nobody gets a message. Add a reminder e-mail?';
+export const reminderWords = 'If no technician is found, the relay sends no notice. Add a reminder e-mail?';
 
-export const onFailureWords = { hold: 'let the next steps wait, until somebody decides', continue: 'run the next steps' };
+export const onFailureWords = { hold: 'let the next steps wait until somebody decides', continue: 'run the next steps' };
 export const onUnknownWords = {
   resend: 'run the step again, and tell the other system that it is a repeat',
   hold: 'wait until somebody decides',

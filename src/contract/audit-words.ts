@@ -24,9 +24,9 @@ export const auditWords = {
   'rule.shadow': 'changed which version of rule {relayId} is tried on new events',
   'token.rotate': 'created a new token for rule {relayId}',
   'token.revoke': 'revoked a token of rule {relayId}',
-  'person.add': 'added {name} as {role}',
-  'person.update': 'changed the name or role of {name}, who is now {role}',
-  'person.bind': 'signed in with the account of {name} for the first time',
+  'person.add': 'added {name} as a {role}',
+  'person.update': 'changed the name or role of {name}, who is now a {role}',
+  'person.bind': 'signed in with an account at {issuer} for the first time',
   'person.remove': 'removed {name}',
   'key.create': 'created the key {name} with the role {role}',
   'key.delete': 'deleted the key {name}',
@@ -37,7 +37,7 @@ export const auditWords = {
   'notices.test': 'sent a test notice',
   'cause.take': 'began to work on a problem',
   'cause.release': 'removed the name of the person who works on a problem',
-  'cause.silence': 'muted or unmuted the notices about a problem',
+  'cause.silence': 'turned off or turned on the notices about a problem',
   'rejected.resend': 'sent {rejectedId} again',
   'rejected.drop': 'dropped {rejectedId}',
   'event.test': 'sent a test event to rule {relayId}',
@@ -45,24 +45,25 @@ export const auditWords = {
   'chain.retry': 'retried step {index} of {chainId}',
   'chain.mend': 'edited and retried step {index} of {chainId}',
   'chain.skip': 'skipped step {index} of {chainId}',
-  'chain.runNow': 'ran step {index} of {chainId} now',
+  'chain.runNow': 'started step {index} of {chainId} before its planned time',
   'chain.reschedule': 'moved step {index} of {chainId} to another time',
   'chain.cancel': 'cancelled step {index} of {chainId}',
-  'chain.bulk': '{verb} {count} at once',
+  'chain.bulk': '{verb} {count}',
 } as const;
 
 export type AuditAction = keyof typeof auditWords;
 
 /** Returns other words if the details change the meaning of an entry, or undefined if the words in `auditWords` are right. */
 function otherWords(action: string, { index, as, version, purpose, seconds }: Details): string | undefined {
-  if (action === 'cause.silence') return `${seconds === 0 ? 'un' : ''}muted the notices about a problem`;
+  if (action === 'cause.silence') return `${seconds === 0 ? 'turned on' : 'turned off'} the notices about a problem`;
   if (action === 'chain.cancel' && index === undefined) return 'cancelled {chainId}';
-  if (action === 'token.rotate' && purpose === 'event') return 'created a new event address for rule {relayId}';
-  if (action === 'rule.publish' && as === 'shadow') return 'stored version {version} of rule {relayId}, to try it without effect';
+  if (action === 'token.rotate' && purpose === 'event') return 'created a new address for events of rule {relayId}';
+  if (action === 'rule.publish' && as === 'shadow')
+    return 'stored version {version} of rule {relayId}, and began the trial of this version';
   if (action === 'rule.shadow')
     return version === null
       ? 'ended the trial of a version of rule {relayId}'
-      : 'began to try version {version} of rule {relayId} without effect';
+      : 'began the trial of version {version} of rule {relayId}';
   return undefined;
 }
 

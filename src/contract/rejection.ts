@@ -2,8 +2,8 @@
 
 export const refusalWords = {
   'invalid-chain': 'The list of steps has a mistake',
-  'idempotency-key': 'The idempotency key (which prevents double runs) is not valid', // or two headers contain different keys
-  'idempotency-key-reused': 'The idempotency key (which prevents double runs) was already used for a different request',
+  'idempotency-key': 'The key that prevents double runs is not valid', // or two headers contain different keys
+  'idempotency-key-reused': 'The key that prevents double runs was already used for a different request',
   'token-expired': 'The token has expired', // the token was rotated, and its grace period is over
   'token-revoked': 'The token was revoked',
   'rule-disabled': 'The rule is disabled',
@@ -16,9 +16,12 @@ export const refusalWords = {
   'not-actions': 'The request is not a list of steps',
   'body-too-large': 'The request is too large',
   'unsupported-body': 'The encoding of the request is not supported', // charset or content encoding
-  'wrong-token': 'A step has a token that does not belong to its rule', // only some tokens are right
+  'wrong-token': 'The token of a step does not belong to the rule of this step', // only some tokens are right
   'event-unreadable': 'The event cannot be read', // no JSON object, or two programs could read it differently
   'event-refused': 'The rule refuses the event', // or the rule has no contents
   'lists-refused': 'The rule accepts only events, not lists of steps',
 };
 export type RejectionReason = keyof typeof refusalWords;
+
+/** Whether only a person who sets up webhooks understands the details of a refusal. */
+export const isForTechnicians = (reason: string) => /body|unreadable|not-actions/.test(reason);

@@ -7,7 +7,7 @@ export const roleWords: Record<Role, string> = {
   read: 'viewer: sees chains and rules, changes nothing',
   steer: 'dispatcher: retries, edits, skips and cancels steps',
   author: 'rule author: writes and publishes rules',
-  manage: 'manager: pauses systems, changes settings, people and keys',
+  manage: 'manager: pauses systems, and changes settings, people and keys',
 };
 
 /** For example `dispatcher` for `steer`. */

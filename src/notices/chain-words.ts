@@ -7,7 +7,17 @@ import { causeFailure, sharedWords } from '../chain/failure-words.js';
 import { chainStatus, hasEnded } from '../chain/outcome.js';
 import { counted, cutShort, oneLine } from '../chain/text.js';
 import { timesIn } from '../chain/timestamp/local.js';
-import { actionWords, effectTitle, explained, isFixFirst, labelled, sentence, stepTitle, toDoFirst } from '../chain/words.js';
+import {
+  actionWords,
+  effectTitle,
+  explained,
+  isFixFirst,
+  labelled,
+  notDoneTitle,
+  sentence,
+  stepTitle,
+  toDoFirst,
+} from '../chain/words.js';
 import { actionOf } from '../contract/causes.js';
 import type { NoticeText } from '../contract/chain-resource.js';
 import { fieldsByLink } from '../contract/hold-link.js';
@@ -17,23 +27,23 @@ import { forOperators, type Line, type Link, lineText, type NoticeContext, relay
 
 /** `many`: the words after the number of chains. `next`: the words below the reason. */
 const wordsOf: Record<NoticeKind, { headline: string; many: string; next?: string }> = {
-  'needs-attention': { headline: 'Needs attention', many: 'had a step that needs a decision, for the same reason' },
+  'needs-attention': { headline: 'Needs attention', many: 'needed a decision, for the same reason' },
   failed: {
     headline: 'Failed',
-    many: 'had a failed step, for the same reason',
+    many: 'failed for the same reason',
     next: 'The rest of the chain continues. You can retry the step, even after the chain has ended.',
   },
   'partly-failed': {
     headline: 'Partly failed',
-    many: 'had an e-mail that missed some recipients, for the same reason',
+    many: 'sent an e-mail that did not reach every recipient, for the same reason',
     next: 'The rest of the chain continues. A retry sends the e-mail only to recipients that did not get it.',
   },
   'gave-up': {
     headline: 'No decision in time',
     many: 'failed, because nobody decided in time',
-    next: 'Nobody decided in time. You can still retry the step. Then the steps that waited for it run, too.',
+    next: 'Nobody decided in time. You can still retry the step. After a retry, the steps that waited for this step also run.',
   },
-  recovered: { headline: 'Recovered', many: 'that failed for the same reason' },
+  recovered: { headline: 'Recovered', many: 'with this problem' },
 };
 
 /** @param chain - the current state of the chain. If `chain` is absent, the text shows the state from the notice. */
@@ -94,7 +104,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
 
 function titleFor(kind: NoticeKind, action: ActionStatus): string {
   if (kind === 'partly-failed') return 'An e-mail did not reach every recipient';
-  if (kind !== 'recovered') return effectTitle(action, (done) => `${action.error?.unknown ? 'perhaps ' : ''}not ${done}`);
+  if (kind !== 'recovered') return notDoneTitle(action);
   return action.state === 'done' ? effectTitle(action, (done) => `${done} after all`) : 'No decision is needed any more';
 }
 
@@ -102,7 +112,7 @@ function recoveredWords({ state, reason, result }: ActionStatus): string[] {
   const note = result?.note ? [sentence(`Remark: ${result.note}`)] : [];
   if (state === 'done') return ['The relay tried again, and the step succeeded. The chain continues.', ...note];
   return [
-    `The relay tried again. The step is ${state.replaceAll('-', ' ')}: ${sentence(reason ?? '')} The chain continues.`,
+    `The relay tried again. The step is now ${state.replaceAll('-', ' ')}${reason ? `, because ${inSubject(reason)}` : ''}. The chain continues.`,
     ...note,
   ];
 }
@@ -222,7 +232,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   return {
     headline: `${headline}: ${counted(count, 'chain')}, ${inSubject(title)}`,
     about: context.companyName,
-    title: `${counted(count, 'chain')}${actions > count ? ` (${actions} steps)` : ''} ${many}`,
+    title: `${counted(actions, 'step')} in ${counted(count, 'chain')} ${many}`,
     place: [shown(at)],
     wrong: [labelled(wrong), ...(details.length > 0 ? [] : differ)],
     toDo: [remedy ? labelled(sentence(sharedWords(remedy, shared))) : 'Fix the problem, then retry.'],
@@ -231,10 +241,10 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
         ? { label: `Open ${counted(actions, 'step')}`, url: causePage(api, companyId, cause.id) }
         : { label: `Open ${counted(count, 'chain')}`, url: `${api}/companies/${companyId}/chains?${query}` },
     ],
-    hint: `The link ${signIn}. There you can retry all these steps at once.`,
+    hint: `The link ${signIn}. There you can retry all these steps together.`,
     sections: {
       'What happens next': [
-        ...(heldUntil ? [`If nobody decides, these steps fail. The first step fails at ${shown(heldUntil)}. ${behind}`] : []),
+        ...(heldUntil ? [`If nobody decides, these steps fail, the first of them at ${shown(heldUntil)}. ${behind}`] : []),
         ...(isHeld && count > 1 ? ['You get one notice when this problem is solved.'] : []),
       ],
       [first.length < count ? `${list} (the first ${first.length})` : list]: first.map(
@@ -277,7 +287,7 @@ export function throughWords(
     about: companyName,
     title: `${counted(through, 'chain')} ${many} ${end}`,
     place: [timesIn(timeZone)(at)],
-    wrong: [`The reason was: ${wrong}`],
+    wrong: [`The problem was: “${labelled(wrong)}”`],
     sections: { 'State of the steps': [...tally, ...(open > 0 ? [`unknown: ${open}`] : [])], Details: details },
     ids: `Cause ${cause.id}`,
     type: 'recovered.many',

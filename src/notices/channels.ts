@@ -51,7 +51,7 @@ function webhookChannel(url: URL, notify: Notify, http: HttpClient): NoticeChann
         headers,
         body,
         call,
-        what: 'the webhook address for notices (notify.webhookUrl)',
+        what: 'the webhook settings for notices (notify.webhookUrl)',
         secretPath: true,
       });
     },

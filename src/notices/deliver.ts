@@ -162,9 +162,9 @@ interface Addressee {
 }
 
 const unconfirmed =
-  'not sent: this contact has not confirmed its address, so it gets only the first notice of each cause, at most ten a day';
+  'not sent: this contact has not confirmed its address, so it gets only the first notice of each problem, at most ten a day';
 
-/** Finds each contact and its notices. An unconfirmed contact gets only the first notice of each cause, at most ten a day. */
+/** Finds each contact and its notices. An unconfirmed contact gets only the first notice of each problem, at most ten a day. */
 async function addresseesOf({ store, connectors }: DeliveryDeps, company: Company, entries: readonly Joined[], key: string) {
   const { companyId } = company;
   const addressees = new Map<string, Addressee>();

@@ -16,11 +16,12 @@ export function quietWords(notice: QuietNotice, context: NoticeContext): Words {
     return {
       ...{ type: 'quiet.over', headline, title: headline, links, hint },
       place: [`Quiet since: ${time(since)}`, `Next event: ${time(eventAt)}`],
-      wrong: ['The rule has got an event again.'],
+      wrong: ['The rule has received an event again.'],
     };
   }
   const headline = `No event for ${spanText(silentSeconds)}`;
-  const usual = usualEvery === undefined ? '' : `; usually one every ${spanText(usualEvery)} at this time`;
+  const usual =
+    usualEvery === undefined ? '' : `. Usually, an event comes every ${spanText(usualEvery)} at this time of the week`;
   const last = lastEvent ? `Last event: ${time(lastEvent)}` : 'No event has come since the rule was published.';
   const within = expectWithin ? ', on the days and at the hours in its settings' : '';
   return {
@@ -28,7 +29,7 @@ export function quietWords(notice: QuietNotice, context: NoticeContext): Words {
     place: since === lastEvent ? [last] : [last, `Last change of the rule: ${time(since)}`],
     wrong: [
       `${headline}${usual}. Perhaps the sender has stopped, or sends to another address.`,
-      `The rule expects an event every ${spanText(expectEvery)}${within}. Pauses, and outages of the relay, do not count.`,
+      `The rule expects an event every ${spanText(expectEvery)}${within}. The relay does not count the time during a pause, or the time when the relay did not run.`,
     ],
     toDo: [
       'Check whether the webhook of the sender is still enabled, and whether its address and token are right.',
@@ -52,11 +53,11 @@ export function weeklyWords(notice: WeeklyNotice, { companyName, links, timeZone
     place: [`From ${day(since)} to ${day(until)}`],
     wrong: [
       `${counted(failed, 'chain')} failed.`,
-      `${counted(nobody, 'chain')} reached no technician.`,
-      `${counted(refused, 'request')} to your rules ${refused === 1 ? 'was' : 'were'} refused.`,
+      `Chains that found no technician: ${nobody}.`,
+      `The relay refused ${counted(refused, 'request')} to your rules.`,
       quiet.length === 0
-        ? 'Every rule that expected events got some.'
-        : `Rules that expected events but got none: ${quiet.join(', ')}.`,
+        ? 'All rules that expect events are getting events now.'
+        : `Rules that expect events but are getting none now: ${quiet.join(', ')}.`,
     ],
     links: [{ label: 'Open the console', url: `${links.api}/companies/${companyId}` }],
     sections: {

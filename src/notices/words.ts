@@ -2,13 +2,13 @@
 
 import { chainPage, chainUrl, refusalPage } from '../chain/chain.js';
 import { pauseText } from '../chain/pause.js';
-import { counted, cutShort, oneLine } from '../chain/text.js';
+import { capital, counted, cutShort, oneLine } from '../chain/text.js';
 import { timesIn } from '../chain/timestamp/local.js';
 import { labelled, sentence } from '../chain/words.js';
 import { actionOf } from '../contract/causes.js';
 import type { DigestNotice, Joined, MissingPropertyNotice, Notice, PausedNotice, RejectedNotice } from '../contract/notices.js';
 import { isQuota, needsConfirmation, type RejectionReason } from '../contract/problem.js';
-import { refusalWords } from '../contract/rejection.js';
+import { isForTechnicians, refusalWords } from '../contract/rejection.js';
 import { chainWords, manyWords, oneWithoutKey, throughWords } from './chain-words.js';
 import { framed, type Line, type NoticeContext, type RenderedNotice, relay, type Words } from './frame.js';
 import { quietWords, weeklyWords } from './quiet-words.js';
@@ -48,9 +48,9 @@ function digestWords({ companyId, joined, at }: DigestNotice, context: NoticeCon
   const withoutKey = oneWithoutKey(context);
   const sections: Record<string, Line[]> = { [withoutKey]: [], 'Needs attention': [], Others: [] };
   for (const { title, wrong, count, url, held, kind } of joined) {
-    const times = count > 1 ? `, the first of ${count}` : '';
+    const times = count > 1 ? `, the first of ${count} notices` : '';
     const decide = held && context.holdLink?.(held);
-    const label = `${title}${times}${wrong === undefined ? '' : `: ${wrong}`}`;
+    const label = `${title}${times}${wrong === undefined ? '' : `. ${wrong}`}`;
     const section = kind.startsWith('needs-attention') ? 'Needs attention' : 'Others';
     sections[decide === undefined ? section : withoutKey]?.push({ label, url: decide ?? url });
   }
@@ -102,27 +102,29 @@ const newestToken = 'put the newest token of the rule into the settings of the w
 const moreLimits = 'Find out why the limit is reached. If the limit is too low, ask the operator for a higher limit.';
 
 const remedies: Record<RejectionReason, string> = {
-  'invalid-chain': 'Correct the steps in the settings of the webhook.',
+  'invalid-chain':
+    'Open the request, correct the steps, and send the request again. If the mistake comes from the settings of the webhook, correct ' +
+    'these settings, too.',
   'idempotency-key': 'Make the webhook send one key for each event, in the header Idempotency-Key or webhook-id.',
   'idempotency-key-reused':
     'Make the webhook send a new key for each event. If two events have the same key, only the first event runs.',
-  'token-expired': `If this is your webhook, ${newestToken} If this is not your webhook, somebody else has the old token.`,
-  'token-revoked': `If this is your webhook, ${newestToken} If this is not your webhook, somebody else has the revoked token.`,
+  'token-expired': `If your webhook sent the request, ${newestToken} If not, somebody else has the old token.`,
+  'token-revoked': `If your webhook sent the request, ${newestToken} If not, somebody else has the revoked token.`,
   'rule-disabled': 'Enable the rule, or turn the webhook off.',
   signature:
-    'The token is right, but the signature is missing or wrong. If this is your webhook, make it sign its requests with the right ' +
-    'key. If this is not your webhook, somebody else has the token: create a new token, and revoke the old one.',
-  'rate-limited': 'Send fewer events in a minute, or ask the operator for a higher limit.',
+    'The token is right, but the signature is missing or wrong. If your webhook sent the request, make the webhook sign all ' +
+    'requests with the right key. If not, somebody else has the token: create a new token, and revoke the old one.',
+  'rate-limited': 'Make the webhook send fewer requests in a minute, or ask the operator for a higher limit.',
   'actions-per-day': moreLimits,
   'recipients-per-day': moreLimits,
   'malformed-body':
     'Open the request, and check the steps that the relay proposes. If necessary, correct the steps. Then send the steps, or drop ' +
     'the request.',
   'not-actions': 'Make the webhook send a list of steps: [{"action": …}].',
-  'body-too-large': 'Make the webhook send smaller requests. The page of this request shows only its first 256 KiB.',
+  'body-too-large': 'Make the webhook send smaller requests. The page shows only the first 256 KiB of this request.',
   'unsupported-body': 'Make the webhook send JSON in UTF-8.',
   'wrong-token':
-    'Check that relayId and relayAccessToken of each step belong to the same rule. If the template of the webhook is right, a text ' +
+    'In each step, check that relayId and relayAccessToken belong to the same rule. If the template of the webhook is right, a text ' +
     'in the event broke the list: leave this text out of the template.',
   'event-unreadable':
     'Open the request: its page shows the mistake. Correct the template of the webhook, then let the platform send the ' +
@@ -137,6 +139,12 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
   const { companyId, rejectedId, reason, mistakes, at, mistake, inADay = 1, notKept } = notice;
   const [why, remedy] = [refusalWords[reason].replace(/^./, (first) => first.toLowerCase()), remedies[reason]];
   const more = mistakes.length - shownMistakes;
+  const details = [
+    ...mistakes
+      .slice(0, shownMistakes)
+      .map(({ pointer, detail }) => sentence(mistake === undefined ? labelled(placed(pointer, detail)) : detail)),
+    ...(more > 0 ? [`And ${counted(more, 'more mistake')}.`] : []),
+  ];
   const command = (verb: string) => relay(`rejected ${verb} ${companyId} ${rejectedId}`, context);
   const isSafe = reason !== 'invalid-chain' && mistake === undefined && !needsConfirmation(notice);
   return {
@@ -144,10 +152,7 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
     title: `A request was refused: ${why}`,
     place: [timesIn(context.timeZone)(at)],
     wrong: [
-      ...mistakes
-        .slice(0, shownMistakes)
-        .map(({ pointer, detail }) => sentence(mistake === undefined ? labelled(placed(pointer, detail)) : detail)),
-      ...(more > 0 ? [`And ${counted(more, 'more mistake')}.`] : []),
+      ...(isForTechnicians(reason) ? [] : details),
       ...(inADay > 1 ? [`${inADay} requests of this rule had this mistake within a day.`] : []),
       notKept === undefined
         ? 'Nothing has run.'
@@ -157,6 +162,7 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
     links: [{ label: 'Open the request', url: refusalPage(context.links.api, companyId, rejectedId) }],
     hint: `${signInHint} There you can ${isSafe ? 'send the request again' : 'read and correct the request'}, or drop it.`,
     sections: {
+      'Details for the person who set up the webhook': isForTechnicians(reason) ? details : [],
       'How often you get this notice': [
         `You get it at most once ${isQuota(reason) ? 'a day' : 'an hour'} for the same mistake. The relay shows all stored requests.`,
       ],
@@ -172,9 +178,9 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
 
 /** For example `Step 1, sendRadius is blank` for the pointer `/0/sendRadius`. */
 function placed(pointer: string, detail: string): string {
-  const [, index = '', ...path] = pointer.split('/');
-  const action = /^\d+$/.test(index) ? `Step ${Number(index) + 1}` : index;
-  return `${[action, ...path].filter(Boolean).join(', ') || 'The request'} ${detail}`;
+  const [, index = '', ...path] = pointer.replace('/actions/', '/').replace('/variables/', '/The value ').split('/');
+  const action = /^\d+$/.test(index) ? `Step ${Number(index) + 1}` : index === 'when' ? 'The condition of the rule' : index;
+  return `${[action, ...path].filter(Boolean).join(', ') || (/^[A-Z]/.test(detail) ? '' : 'The request')} ${detail.replace(/ Nothing has run\.$/, '')}`.trim();
 }
 
 function missingWords(notice: MissingPropertyNotice, { links, timeZone }: NoticeContext): Words {
@@ -207,8 +213,8 @@ function pausedWords(notice: PausedNotice, context: NoticeContext): Words {
     title: 'Steps of this rule wait until a pause ends',
     place: [timesIn(timeZone)(at)],
     wrong: [
-      sentence(pauseText({ ...notice, since: at }, timesIn(timeZone))),
-      'Nothing is lost. When the pause ends, the steps run automatically and in order. Before each step runs, the relay checks its condition.',
+      capital(sentence(pauseText({ ...notice, since: at }, timesIn(timeZone)))),
+      'Nothing is lost. When the pause ends, the steps run automatically, in the planned order. Before each step runs, the relay checks its condition.',
     ],
     toDo: ['You do not need to do anything.'],
     links: [{ label: 'Open the waiting chains', url: `${links.api}/companies/${companyId}/chains?paused=true` }],

@@ -13,7 +13,7 @@ export const exports: Commands = (relay, session) => {
   withFilter(command(relay, 'export', 'chains acme --since 30d --format csv --out chains.csv', summary))
     .addArgument(what)
     .argument('<companyId>')
-    .addOption(new Option('--format <format>', 'the format; default: ndjson').choices(['ndjson', 'csv']))
+    .addOption(new Option('--format <format>', 'the format; default: ndjson').choices(['ndjson', 'csv', 'sheet']))
     .option('--status <status>', 'chains with this status', (status) => ({ status }))
     .option('--outcome <outcome>', 'events with this outcome: chain, not-applicable, refused', (outcome) => ({ outcome }))
     .option('--out <file>', 'the file to write; default: standard output')

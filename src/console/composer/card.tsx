@@ -144,7 +144,7 @@ function InsertValue({ into, isLate, onInsert }: { into: string | undefined; isL
   return (
     <Picker
       {...{ label: 'Insert a value', name: 'insert', onPick: onInsert }}
-      hint={`The value goes into “${into}”, at the cursor.${isBlind ? ' To see values of an event, open “Values from the event”, and paste an example event there.' : ''}`}
+      hint={`The value goes into the field “${into}”, at the cursor.${isBlind ? ' To see values of an event, open “Values from the event”, and paste an example event there.' : ''}`}
       offers={way === 'list' ? ofList : [...variables, ...places]}
     />
   );

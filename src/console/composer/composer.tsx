@@ -7,6 +7,7 @@ import { admin, announce, ask, co, pageOf, seldom, useCompany, useResource } fro
 import { Page } from '../frame.js';
 import type { Composer as Actions, SystemNames } from '../types.js';
 import { Button, Choice, Dialog, Known, LinkRow, Mistakes, ProblemNote, Time } from '../ui/index.js';
+import { labelled } from '../words.js';
 import { Differences, Sentences } from './differences.js';
 import { draftOf } from './draft.js';
 import { EventSide } from './event-side.js';
@@ -37,7 +38,7 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
   const { composed, events, chosen, example, isOutdated } = rehearsal;
   const { problems: found, warnings } = isList ? (composed ?? { problems: [], warnings: [] }) : stored;
   const timestamps = (composed?.timestamps ?? []).map(({ pointer, detail, written }) => ({
-    ...({ pointer, detail: written ? `for example ${detail}` : `this format does not work: ${detail}` } as const),
+    ...({ pointer, detail: written ? `for example ${detail}` : `the format or value is wrong: ${labelled(detail)}` } as const),
   }));
   // A list has the pointers `/0/body`, contents have `/actions/0/body`.
   const placed = (remark: Remark) => (isList ? { ...remark, pointer: `/actions${remark.pointer}` } : remark);
@@ -98,7 +99,7 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
           <PublishDialog
             {...{ relayId, onPublished, onClose: close, title: 'Publish the draft?', verb: 'Publish', version: 'draft' }}
             children={repeated}
-            about="New events use the new version after at most two seconds. Chains that run now keep their version."
+            about="New events use the new version after at most two seconds. Chains that are already running keep their version."
             publish={(note) => ask('POST', admin`/rules/${relayId}/publish`, { revision: stored.revision, ...note })}
           />
         )}
@@ -133,7 +134,7 @@ export function DraftPage({ relayId }: { relayId: string }) {
   const rule = pageOf.rule(relayId);
   const links = { 'The rule': rule, Versions: pageOf.versions(relayId), Events: pageOf.events(relayId) };
   return (
-    <Page title={`Write “${ruleOf(relayId) ?? 'a new rule'}”`} about={<LinkRow of={links} />}>
+    <Page title={`Edit the draft of “${ruleOf(relayId) ?? 'New rule'}”`} about={<LinkRow of={links} />}>
       <Known of={stored}>
         {() => (
           <Known of={actions}>
@@ -153,8 +154,8 @@ export function ConflictDialog({ editing, onClose }: { editing: Editing; onClose
   return (
     <Dialog title="This draft was also changed elsewhere" onClose={onClose}>
       <p>
-        {stored.updatedBy ?? 'Another tab'} also saved this draft
-        <Time before=" at " at={stored.updatedAt} />. Your last changes are not saved. Choose which draft to keep.
+        The other draft was saved by {stored.updatedBy ?? 'another tab'}
+        <Time before=", " at={stored.updatedAt} />. Your last changes are not saved. Choose which draft to keep.
       </p>
       {diff && (
         <>

@@ -17,7 +17,7 @@ interface ConditionRowsProps {
   onChange(condition: Condition): void;
 }
 
-const subjectWords = { assignment: 'assignment', event: 'event', incomingValue: 'incoming value' };
+const subjectWords = { assignment: 'assignment', event: 'event', incomingValue: 'value for the condition' };
 const joins = Object.entries({ and: 'all', or: 'at least one' });
 const comparisonOptions = Object.entries(comparisons).map(([name, { words }]) => [name, words] as const);
 const usualPath = (of: Subject) => (of === 'assignment' ? 'status' : '');
@@ -104,7 +104,7 @@ function RowFields({ row, subjects, onChange }: Pick<ConditionRowsProps, 'subjec
         />
       )}
       <Button onClick={() => onChange()}>
-        Remove the condition<span class="unseen"> on {path || 'no field'}</span>
+        Remove the condition<span class="unseen"> on {path || subjectWords[of]}</span>
       </Button>
     </div>
   );

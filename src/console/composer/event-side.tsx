@@ -14,7 +14,7 @@ import { saidAt, useKnowledge, variableWords } from './knowledge.js';
 import { offersOf, undefinedVariables, valueWords, variableName } from './places.js';
 
 const missingWords: Record<Variable['missing'], string> = {
-  ...({ hold: 'stop at the steps that use it, until somebody decides', refuse: 'refuse the event' } as const),
+  ...({ hold: 'hold each step that uses this value, until somebody decides', refuse: 'refuse the event' } as const),
   default: 'use this text',
 };
 
@@ -27,7 +27,7 @@ export function EventSide({ example }: { example: Signal<Fields | undefined> | u
   const problem = saidAt(problems, '/when');
   const missing = undefinedVariables(draft);
   const placeless = missing.length > 0 && (
-    <span class="error"> Enter the place of each of these values: {missing.map(variableWords).join(', ')}.</span>
+    <span class="error">. Enter the place in the event for: {missing.map(variableWords).join(', ')}.</span>
   );
   const setWhen = (text: string) => {
     const { when: _, ...others } = draft;
@@ -68,7 +68,7 @@ function Example({ of }: { of: Signal<Fields | undefined> }) {
     <JsonArea
       label="Example of an event (JSON)"
       hint="No event has arrived yet. Paste an example event from your platform. Then you can choose its values and rehearse the rule."
-      problem={isWrong ? 'This is not a JSON object, such as {"workorder": {"id": 1001}}' : ''}
+      problem={isWrong ? 'This must be a JSON object, such as {"workorder": {"id": 1001}}' : ''}
       {...{ rows: 3, value: typed.value, onText: (text) => ([typed.value, of.value] = [text, readObject(text)]) }}
     />
   );
@@ -87,7 +87,7 @@ function VariableFields({ name, problem }: { name: string; problem: string }) {
     change({ ...draft, variables: { ...draft.variables, [name]: next } }, `${name} ${about}`);
   const [event] = seen.event;
   const value = event && variable.path !== '' ? propertyOf(event, variable.path) : undefined;
-  const inLast = value === undefined ? 'The last event has no value at this place.' : `In the last event: ${valueWords(value)}`;
+  const inLast = value === undefined ? 'The event has no value at this place.' : `In the event: ${valueWords(value)}`;
   return (
     <fieldset class="value">
       <legend>{variableWords(name)}</legend>

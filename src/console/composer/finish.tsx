@@ -13,7 +13,7 @@ import { useKnowledge } from './knowledge.js';
 export function Finish({ refused }: { refused: Refused | undefined }) {
   const { relayId, way } = useKnowledge();
   const make = <a href={`${pageOf.rule(relayId)}#address`}>create the address for your platform</a>;
-  const connect = <p>Publish the rule. Then, if you have not done so yet, {make} on the rule's page.</p>;
+  const connect = <p>Publish the rule. Then {make} on the rule's page, if there is no address yet.</p>;
   return (
     <Section title={way === 'list' ? 'Copy the list to the webhook' : 'Connect your platform'} look="">
       {way === 'list' ? <AsList refused={refused} /> : connect}
@@ -28,13 +28,13 @@ function AsList({ refused }: { refused: Refused | undefined }) {
   if (draft.when || draft.cards.some(({ fields }) => fields.if !== undefined))
     return (
       <p class="note bad">
-        A list of steps cannot contain all conditions of this rule. Choose “The whole event” above. Or remove the condition of the
-        rule, and give each step at most one condition with “is” or “is not”, about a field of the assignment.
+        Some conditions of this rule do not work in a list of steps. Choose “The whole event” above. Or remove the condition of
+        the rule, and give each step at most one condition with “is” or “is not”, without values of the event.
       </p>
     );
   if (refused) return <p class="note bad">The relay could not check the steps: {refused.problem.detail}</p>;
   if (problems.length > 0)
-    return <p class="note bad">The relay would refuse these steps. Correct {counted(problems.length, 'mistake')} first.</p>;
+    return <p class="note bad">The relay would refuse these steps, because they have {counted(problems.length, 'mistake')}.</p>;
   const given = token.value.trim();
   const body = JSON.stringify(listOf(draft.cards, relayId, given || undefined), undefined, 2);
   const make = () =>

@@ -54,7 +54,7 @@ export const variableWords = (name: string) => name.replaceAll('_', ' ');
 export function placeText(pointer: string): string {
   const [, part, name = '', field = ''] = pointer.split('/');
   if (part === 'actions' && name !== '')
-    return [`Step ${Number(name) + 1}`, field && fieldName(field)].filter(Boolean).join(', ');
+    return [`Step ${Number(name) + 1}`, field && `“${fieldName(field)}”`].filter(Boolean).join(', ');
   if (part === 'variables') return `The value ${variableWords(name)}`;
   return part === 'when' ? 'The condition of the rule' : 'The rule';
 }
@@ -67,5 +67,5 @@ export function inSteps(text: string): string {
   return text
     .replaceAll(/(?<![\w/])\/(?:actions|variables|when)\b[\w/-]*/g, placeText)
     .replaceAll(/\bactions? (\d+)\b/g, (_, index) => `step ${Number(index) + 1}`)
-    .replaceAll(/with actionCondition status==(\w+)/g, 'that runs only if the assignment is still $1');
+    .replaceAll(/with actionCondition status==(\w+)/g, 'that is sent only if the assignment still has the status “$1”');
 }

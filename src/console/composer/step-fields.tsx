@@ -26,14 +26,14 @@ const seldomFields = ['platformAssignmentId', 'comment', 'cfTargetDateFormat'];
 /** Fields that have their own place on the card. */
 const shownApart = ['delayInSeconds', 'actionCondition', 'incomingValue', 'groupId', 'bodyHtml'];
 
-const oldHtml = 'The HTML still has the old text. Most mail programs show the HTML.';
+const oldHtml = 'The field “Formatted text” still has the old text. Most mail programs show this field.';
 const usualDelays = [300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400].map(wholeDuration);
 
 export function StepFields({ fields, at, problems, hints, onChange }: StepFieldsProps) {
   const { composer, draft, names, way } = useKnowledge();
   const problemOf = (...names: string[]) => names.flatMap((name) => saidAt(problems, `${at}/${name}`) || []).join('; ');
   const hintOf = (name: string, subject: string) =>
-    saidAt(hints, `${at}/${name}`).replaceAll(/(^|; )(?=(?:is|has|must|sees) )/g, `$1${subject} `);
+    saidAt(hints, `${at}/${name}`).replaceAll(/(^|; )(?=(?:is|has|must) )/g, `$1${subject} `);
   const notesOf = (name: string) => hintOf(name, 'this field').replace(/(.+)/, 'Note: $1.');
   const definition = composer.actions.find(({ name }) => name === fieldText(fields.action));
   const shown = (definition?.fields ?? []).filter(({ name }) => !shownApart.includes(name));
@@ -71,7 +71,7 @@ export function StepFields({ fields, at, problems, hints, onChange }: StepFields
           {isWritten && isOld.value && bodyHtml !== mailHtml(field.value) && <p class="note wait small">{oldHtml}</p>}
           <p>
             <Button class="quiet" onClick={() => onChange(html, '')}>
-              {isWritten ? 'Make the HTML from the text again' : 'Advanced: write the e-mail in HTML'}
+              {isWritten ? 'Make the formatted text from the text again' : 'Advanced: write the e-mail in HTML'}
             </Button>
           </p>
         </Fragment>
@@ -80,7 +80,7 @@ export function StepFields({ fields, at, problems, hints, onChange }: StepFields
     if (isList) {
       const onText = (text: string) => change(name, text.split(/[\n,] */));
       return (
-        <Area key={name} {...field} hint={`${field.hint} Write one per line.`} rows={2} onText={onText} spellcheck={false} />
+        <Area key={name} {...field} hint={`${field.hint} One address per line.`} rows={2} onText={onText} spellcheck={false} />
       );
     }
     if (name !== 'sendToGroups' || fields.groupId === undefined)

@@ -15,7 +15,7 @@ import type { Play, Rehearsal } from './use-rehearsal.js';
 
 const scenarioWords: Record<Play, string> = {
   ...{ 'nobody-found': 'Nobody is found', 'nobody-accepts': 'Nobody accepts' },
-  ...{ 'platform-down': 'No answer for 1 hour', now: 'Nothing special' },
+  ...{ 'platform-down': 'The platform does not answer for 1 hour', now: 'Nothing special' },
 };
 
 export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; children: ComponentChildren }) {
@@ -29,7 +29,7 @@ export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; childr
   return (
     <Section title="Rehearsal" look="card rehearsal">
       <p class="soft small" role="status">
-        Nothing is sent. {played && `${count} of ${played.actions.length} steps run.`}
+        Nothing is sent. {played && `Steps that would run: ${count} of ${played.actions.length}.`}
       </p>
       <Choice label="What happens?" of={play as Signal<string>} options={Object.entries(scenarioWords)} />
       <details>
@@ -71,7 +71,7 @@ function stopsOf(cards: readonly Card[], actions: NonNullable<Rehearsal['played'
 function Stop({ card, action, isAlone, seconds }: ReturnType<typeof stopsOf>[number]) {
   const { outcome, reason, paused, attempts = 1, toldAfterSeconds: told, condition } = action;
   const tone = isAlone ? 'wait' : forecastTone[outcome];
-  const alerted = told !== undefined && `people are alerted ${told === 0 ? 'immediately' : `after ${durationText(told)}`}`;
+  const alerted = told !== undefined && `people get a notice ${told ? `${durationText(told)} after the event` : 'immediately'}`;
   const notes = [attempts > 1 && `tried ${attempts} times`, alerted, outcome === 'runs' && condition?.reason, reason, paused];
   return (
     <li class={tone}>

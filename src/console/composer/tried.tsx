@@ -12,11 +12,9 @@ import { fieldName, inSteps, mistakeText } from './knowledge.js';
 
 const outcomes: Record<TriedOutcome, [words: string, tone: Tone]> = {
   ...({ same: ['the same', 'quiet'], different: ['different', 'wait'] } as const),
-  ...({
-    'no-longer-applies': ['would not start a chain any more', 'wait'],
-    'applies-now': ['would start a chain', 'wait'],
-  } as const),
-  ...({ 'not-applicable': ['would start no chain', 'quiet'], 'would-be-refused': ['would be refused', 'bad'] } as const),
+  'no-longer-applies': ['would not start a chain any more', 'wait'],
+  'applies-now': ['would now start a chain', 'wait'],
+  ...({ 'not-applicable': ['would still start no chain', 'quiet'], 'would-be-refused': ['would be refused', 'bad'] } as const),
   'needs-attention': ['would need attention', 'bad'],
 };
 
@@ -31,7 +29,7 @@ export function useTrial(relayId: string, version: z.input<typeof tryRequest>['v
   const tried = isOutdated ? undefined : body;
   const shown = (
     <>
-      <Choice label="Try it on" of={last} options={['50', '200', '1000'].map((count) => [count, `the last ${count} events`])} />
+      <Choice label="Events" of={last} options={['50', '200', '1000'].map((count) => [count, `the last ${count} events`])} />
       <ProblemNote refused={refused} />
       {!tried && !refused && <p class="soft">Trying…</p>}
       {tried && <TriedResult tried={tried} relayId={relayId} />}
@@ -54,7 +52,7 @@ function TriedResult({ tried, relayId }: { tried: Tried; relayId: string }) {
       <p class="note">{triedText(tried, 'the last ')}</p>
       {events.length > 0 && (
         <details>
-          <summary>{counted(events.length, 'event')} with a difference</summary>
+          <summary>{counted(events.length, 'event')} with a different result</summary>
           <ul class="plain">
             {events.map(({ eventId, receivedAt, assignmentId, outcome, reason, differences = [] }) => (
               <li key={eventId} class="difference">
@@ -91,7 +89,7 @@ export function PublishDialog({ verb, relayId, version, publish, onPublished, ch
   const [tried, shown] = useTrial(relayId, version);
   return (
     <Deed
-      {...{ ...dialog, fields, verb: tried ? verb : `${verb} now, without waiting`, words: 'Published', onDone: onPublished }}
+      {...{ ...dialog, fields, verb: tried ? verb : `${verb} without the result`, words: 'Published', onDone: onPublished }}
       change={({ note }) => publish(note ? { note } : {})}
     >
       {children}

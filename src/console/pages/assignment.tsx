@@ -41,7 +41,7 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
             {others.map(({ chainId, actions }) => (
               <p key={chainId} class="card">
                 {actions.every(isOther)
-                  ? 'Somebody corrected this number. The chain is now about'
+                  ? 'Somebody corrected the assignment number of a chain. This chain is now about'
                   : 'A chain of this assignment also has steps about'}{' '}
                 <a href={pageOf.chain(chainId)}>assignment {actions.find(isOther)?.assignmentId}</a>.
               </p>
@@ -53,7 +53,7 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
               steps={steps}
               about={({ chain, action }) => (
                 <a href={pageOf.chain(chain.chainId)}>
-                  Chain of {ruleOf(action.relayId) ?? action.relayId}, received <Time at={chain.receivedAt} />
+                  Chain of rule {ruleOf(action.relayId) ?? action.relayId}, received <Time at={chain.receivedAt} />
                 </a>
               )}
               onDone={({ chain }) => loaded.value[chain.chainId]?.refresh()}

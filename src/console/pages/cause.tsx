@@ -21,7 +21,7 @@ export function CausePage({ causeId }: { causeId: string }) {
           <CauseCard cause={known} isOpen onAsk={askAll} onDone={cause.refresh} />
           <Table
             {...{ caption: 'The steps with this problem', named: 1 }}
-            columns={['Chain', 'Assignment', 'Since', 'Decide before (or solved at)']}
+            columns={['Chain', 'Assignment', 'Since', 'Decide before / Solved at']}
             rows={known.items.map(({ chainId, index, assignmentId, since, heldUntil, endedAt }) => {
               const action = <a href={pageOf.chain(chainId)}>Open the chain</a>;
               const about = assignmentId && <a href={pageOf.assignment(assignmentId)}>{assignmentId}</a>;
@@ -59,7 +59,7 @@ export function CauseCard({ onAsk, ...sample }: SampleProps & { onAsk(asked: Ask
         {endedAt ? <Time before="Solved " at={endedAt} distance /> : count}
         {relayIds.length > 0 && ` of ${relayIds.length > 1 ? 'rules' : 'rule'} ${relayIds.map((id) => ruleName(id)).join(', ')}`},{' '}
         <Time before={endedAt ? 'first seen ' : 'since '} at={since} distance />
-        {isMany && <Time before=", most recently at " at={lastAt} distance />}
+        {isMany && <Time before=", last time: " at={lastAt} distance />}
         {isMany && [' · ', <a href={pageOf.cause(causeId)}>Show all steps</a>]}
       </p>
       <Sample {...sample} />
@@ -116,7 +116,7 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
         return (
           <div class="sample">
             <p>
-              {isTried ? 'Your last decision: ' : chains > 1 && 'The step that waits longest: '}
+              {isTried ? 'Your last decision was about: ' : chains > 1 && 'The step that has waited longest: '}
               <a href={pageOf.chain(shown)}>{action ? deedOf(action) : `chain ${shown.slice(0, 8)}`}</a>
               {assignmentId && [', for assignment ', <a href={pageOf.assignment(assignmentId)}>{assignmentId}</a>]}
             </p>
@@ -162,8 +162,8 @@ function Owner({ cause, onDone }: Pick<SampleProps, 'cause' | 'onDone'>) {
       ? { to: 'release', button: `Remove the name of ${takenBy}`, words: 'Nobody is working on this problem now.' }
       : { to: 'take', button: 'I am working on this problem', words: 'Other people now see your name here.' },
     isSilent
-      ? silence('Send notices again', 'Notices about this problem are on again.', 0)
-      : silence('No notices for 1 hour', 'Nobody gets notices about this problem for 1 hour.', 3600),
+      ? silence('Turn on notices', 'Notices about this problem are on again.', 0)
+      : silence('Turn off notices for 1 hour', 'For 1 hour, nobody gets a notice if another step has this problem.', 3600),
   ];
   const change = async ({ to, words, body }: Partial<ReturnType<typeof silence>> & { to: string }) => {
     if (await deed.run(() => ask('POST', co`/causes/${causeId}/${to}`, body), words)) onDone();
@@ -171,9 +171,9 @@ function Owner({ cause, onDone }: Pick<SampleProps, 'cause' | 'onDone'>) {
   return (
     <div class="row small">
       <span class="soft">
-        {takenBy && `${takenBy} is working on this problem`}
+        {takenBy && `Working on this problem: ${takenBy}`}
         {takenBy && <Time before=", since " at={takenAt} />}
-        {isSilent && <Time before={`${takenBy ? '. ' : ''}${silencedBy} stopped the notices until `} at={silencedUntil} />}
+        {isSilent && <Time before={`${takenBy ? '. ' : ''}Notices turned off by ${silencedBy} until `} at={silencedUntil} />}
       </span>
       {may('steer') &&
         changes.map((one) => <Button {...{ class: 'quiet', onClick: () => void change(one) }}>{one.button}</Button>)}

@@ -62,7 +62,7 @@ const full =
   'The history of this chain is full, so no more retries are possible. Skip or cancel the steps that need ' +
   'attention, or let the platform send the event again.';
 const lost =
-  'This chain is no longer stored, so the relay cannot show its steps. Steps that had not run yet will not run. ' +
+  'This chain is no longer stored, so the relay cannot show its steps. The remaining steps will not run. ' +
   'Let the platform send the event again.';
 
 function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
@@ -115,7 +115,7 @@ function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
       </p>
       <p class="soft small">
         Chain <code>{chainId}</code>
-        {tokenIds && may('author') && `, started with token ${tokenIds.join(', ')}`}
+        {tokenIds && may('author') && `, started with ${tokenIds.length > 1 ? 'tokens' : 'token'} ${tokenIds.join(', ')}`}
         {links.webUi && '. '}
         <InTemporal at={links.webUi} />
       </p>
@@ -173,10 +173,10 @@ function MakeRule({ relayId, chainId, onClose }: { relayId: string; chainId: str
   return (
     <Confirm {...deed} title={making} verb="Save as the draft" onClose={onClose} onConfirm={() => void save()}>
       <Sentences of={draftOf(contents)} />
-      {varying.length > 0 && <p>These values were different in the last chains, so the rule takes them from the event:</p>}
+      {varying.length > 0 && <p>These values differ between the last chains, so the rule takes them from the event:</p>}
       <FieldList fields={varying} />
-      {draft.contents && <p class="note wait">These steps replace the draft of the rule. The published version stays.</p>}
-      <p class="soft small">This does not publish the draft. You can change the draft and try it first.</p>
+      {draft.contents && <p class="note wait">These steps replace the draft. The published version does not change.</p>}
+      <p class="soft small">Saving does not publish the draft. You can change and try the draft before you publish it.</p>
     </Confirm>
   );
 }

@@ -54,7 +54,7 @@ function Chains({ filter, asked, at }: { filter: Filter; asked: Filter; at: stri
   const columns = [...selected, 'Assignment', 'Rule', 'Status', 'Next step', 'Due'];
   const noChains = (
     <>
-      There are no chains yet. A chain starts when the platform's webhook sends an event.{' '}
+      There are no chains yet. A chain starts when your platform sends an event.{' '}
       {may('author') && <a href={pageOf.compose()}>Write a rule</a>}
     </>
   );

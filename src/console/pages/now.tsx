@@ -50,9 +50,9 @@ export function NowPage() {
                     <RefusedCard key={[kind.relayId, kind.reason, kind.mistake].join()} kind={kind} />
                   ))}
                   {quiet.map(({ relayId, name, lastEvent }) => (
-                    <Section key={relayId} look="card wait" title={`Rule ${name} is quiet`}>
+                    <Section key={relayId} look="card wait" title={`Rule ${name} gets no events`}>
                       <p>
-                        There was <Silence last={lastEvent} />. Check whether the platform still sends events.{' '}
+                        There has been <Silence last={lastEvent} />. Check whether the platform still sends events.{' '}
                         <a href={pageOf.rule(relayId)}>Show the rule</a>
                       </p>
                     </Section>
@@ -82,9 +82,9 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
     <Section look="card wait" title={refusalWords[reason]}>
       <p class="soft small">
         {counted(requests, 'refused request')} of rule {ruleName(relayId)}, since <Time at={since} distance />
-        {isMany && <Time before=", most recently at " at={lastAt} distance />}
-        {repeats > 0 && `; repeated ${counted(repeats, 'time')}`}
-        {notKept > 0 && `; ${notKept} more requests were not kept, because the storage was full`}
+        {isMany && <Time before=", last time: " at={lastAt} distance />}
+        {repeats > 0 && `; the sender repeated a request ${counted(repeats, 'time')}`}
+        {notKept > 0 && `; the relay could not store ${counted(notKept, 'later request')}, because the storage was full`}
       </p>
       {!isForTechnicians(reason) && <Said look="error" text={labelled(message)} />}
       <LinkRow of={{ [isMany ? 'Show the newest request' : 'Show the request']: newest, 'All refused requests': all }} />
@@ -131,7 +131,7 @@ export function Figures({ health, refused }: { health: CompanyHealth | undefined
 export function DayChart({ health: { hours } }: { health: CompanyHealth }) {
   const { timeZone } = useCompany();
   const bars = hours.map(({ at, events: size, failed: bad, nobody: wait, usual }) => {
-    const words = `${counted(size, 'event')}, ${bad} failed, ${wait} found nobody${usual === undefined ? '' : `, usual: ${usual}`}`;
+    const words = `${counted(size, 'event')}${usual === undefined ? '' : ` (usual: ${usual})`}, ${bad} failed, ${wait} found nobody`;
     return { at, size, bad, wait, words: `${timeText(at, timeZone, Date.now()).slice(0, -3)}: ${words}` };
   });
   return (

@@ -59,7 +59,7 @@ function Detail({ name, value }: { name: string; value: unknown }) {
 
 const roles = {
   label: 'Role',
-  hint: 'Each role can also do everything that the roles above it in the list can do.',
+  hint: 'Each role includes all roles above it in this list.',
   options: Object.entries(roleWords),
 };
 const roleField = (first: Role) => ({ ...roles, first });
@@ -95,7 +95,7 @@ export function People() {
               const edit = { opens: 'Change', unseen: name, title: `Change ${name}`, verb: 'Save', fields: personFields(person) };
               const change = email && !fromGroup && <DeedButton {...{ ...form, ...edit }} />;
               const remove = <DeedButton {...{ ...form, ...removing(person, at) }} />;
-              const access = fromGroup ? `${roleName(role)}, from the group ${fromGroup}` : roleName(role);
+              const access = fromGroup ? `${roleName(role)}, from the sign-in group ${fromGroup}` : roleName(role);
               return [person.personId, [[<strong>{name}</strong>, ' ', email], access, uses, [change, ' ', remove]]];
             })}
           />
@@ -108,15 +108,15 @@ export function People() {
 function removing({ personId, name, fromGroup }: Person, at: string) {
   const change = () => ask('DELETE', at + path`/${personId}`);
   const ofGroup = fromGroup
-    ? ` Also remove ${name} from the sign-in group ${fromGroup}. Otherwise the next sign-in adds ${name} again.`
+    ? ` Also remove ${name} from the group ${fromGroup} in your sign-in service. Otherwise the relay adds ${name} again at the next sign-in.`
     : ' This person can no longer sign in.';
-  const about = `${name} is signed out at once.${ofGroup}`;
+  const about = `${name} is signed out immediately.${ofGroup}`;
   return { unseen: name, title: `Remove ${name}?`, verb: 'Remove', danger: true, words: 'Person removed.', about, change };
 }
 
 const expiries = { 0: 'never', 7: 'in 7 days', 90: 'in 90 days', 365: 'in 1 year' };
 const fields = {
-  name: { label: 'Name', hint: 'The program that uses the key. The audit log shows this name.', required: true, maxLength: 200 },
+  name: { label: 'Name', hint: 'Which program uses the key? The audit log shows this name.', required: true, maxLength: 200 },
   ...{ role: roleField('steer'), days: { label: 'Expires', options: Object.entries(expiries), first: '0' } },
 };
 

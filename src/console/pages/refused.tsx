@@ -44,10 +44,10 @@ function Origin({ request, children }: { request: ListedRejectedRequest; childre
   const { receivedAt, relayIds, repeats = 0, notKept = 0 } = request;
   return (
     <p class="soft small">
-      Received <Time at={receivedAt} distance />, rule {relayIds.map((relayId) => ruleName(relayId)).join(', ')}
+      Received <Time at={receivedAt} distance />, rule: {relayIds.map((relayId) => ruleName(relayId)).join(', ')}
       {children}.{repeats > 0 && ` The same request came ${counted(repeats, 'more time')} within 10 minutes.`}
       {notKept > 0 &&
-        ` The relay could not store ${counted(notKept, 'later request')} of this kind, because the storage was full.`}
+        ` The relay could not store ${counted(notKept, 'later request')} of this rule, because the storage was full.`}
     </p>
   );
 }
@@ -82,7 +82,8 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
         )}
         <Mistakes of={ofWhole} look="plain error" words={({ detail }) => detail} />
         <Origin request={request}>
-          {signature && signature !== 'not required' && `; signature: ${signature}`}. <a href={problem.type}>Help</a>
+          {signature && signature !== 'not required' && `; signature: ${signature}`}.{' '}
+          <a href={problem.type}>Help for developers</a>
         </Origin>
         {chainId && (
           <p>
@@ -150,7 +151,7 @@ function Body({ body: { text, cut, place } }: { body: KeptBody }) {
         {place && <mark ref={mark}>{marked}</mark>}
         {after}
       </pre>
-      <p class="soft small">{cut && 'The relay kept only the start of the text. '}*** stands for a hidden password.</p>
+      <p class="soft small">{cut && 'The relay kept only the start of the text. '}The relay shows *** for each token.</p>
     </Section>
   );
 }
@@ -168,8 +169,8 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
     <Section title="Proposed repair" look="">
       <p>
         {actions.length === 0
-          ? 'There is no proposal. Correct the text in the settings of the webhook, then send the event from the platform again.'
-          : 'This proposal is a guess. Check it before you send it. It can contain text from the event that you do not want to send.'}
+          ? 'There is no proposal. Correct the text in the settings of the webhook, then let the platform send the event again.'
+          : 'This proposal is a guess. Check it before you send it. The proposal can contain unwanted text from the event.'}
       </p>
       <ol class="rail">
         {actions.map(({ element, authenticated }, index) => (

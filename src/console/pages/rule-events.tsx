@@ -1,6 +1,7 @@
 /** The events of a rule with their results, and the page of one event. */
 
 import { useSignal } from '@preact/signals';
+import { outcomeWords } from '../../chain/tried-text.js';
 import { admin, may, pageOf, query, useCompany, usePages, useResource } from '../base.js';
 import { inSteps, variableWords } from '../composer/knowledge.js';
 import { triedWords } from '../composer/tried.js';
@@ -10,12 +11,8 @@ import type { EventOutcome, eventsResponse, RuleEvent, wholeEventSchema, z } fro
 import { Badge, Choice, ExportLinks, Fact, FieldList, Moment, Said, Table, Time } from '../ui/index.js';
 import type { Tone } from '../words.js';
 
-const outcomeWords: Record<EventOutcome, [words: string, tone: Tone]> = {
-  ...({ chain: ['started a chain', 'good'], 'not-applicable': ['the rule does not run', 'quiet'] } as const),
-  refused: ['refused', 'bad'],
-};
-
-const outcomes = [['', 'all'] as const, ...Object.entries(outcomeWords).map(([name, [words]]) => [name, words] as const)];
+const outcomeTones: Record<EventOutcome, Tone> = { chain: 'good', 'not-applicable': 'quiet', refused: 'bad' };
+const outcomes = Object.entries({ '': 'all', ...outcomeWords });
 
 export function EventsPage({ relayId }: { relayId: string }) {
   const { ruleName } = useCompany();
@@ -29,13 +26,13 @@ export function EventsPage({ relayId }: { relayId: string }) {
     </div>
   );
   return (
-    <PageOf title={`Events of ${ruleName(relayId)}`} about={about} of={listed}>
+    <PageOf title={`Events of rule ${ruleName(relayId)}`} about={about} of={listed}>
       {({ events, shadowCounts = {} }) => {
         const tried = Object.entries(shadowCounts).map(([outcome, count]) => `${count} ${triedWords(outcome)}`);
         return (
           <>
             {tried.length > 0 && (
-              <p class="note">Results of the trial so far, compared with the published version: {tried.join(', ')}.</p>
+              <p class="note">Events in the trial so far, compared with the published version: {tried.join(', ')}.</p>
             )}
             <EventTable {...{ relayId, events }} />
             <ExportLinks what="events" filter={{ relayId, outcome: outcome.value }} />
@@ -52,7 +49,7 @@ export function EventTable({ relayId, events }: { relayId: string; events: reado
       caption="Events"
       columns={['Received', 'Assignment', 'Result', 'Version']}
       named={1}
-      empty="No event has arrived. On the page of the rule, you can create the address to which your platform sends events."
+      empty="There are no events to show. If your platform sends no events yet, create the address for your platform on the page of the rule."
       rows={events.map((event) => {
         const received = <Time at={event.receivedAt} distance />;
         const link = <a href={pageOf.event(relayId, event.eventId)}>{received}</a>;
@@ -63,7 +60,7 @@ export function EventTable({ relayId, events }: { relayId: string; events: reado
 }
 
 function Became({ of: { outcome, chainId, rejectedId, reason, shadow } }: { of: RuleEvent }) {
-  const [words, tone] = outcomeWords[outcome];
+  const [words, tone] = [outcomeWords[outcome], outcomeTones[outcome]];
   const to = chainId ? pageOf.chain(chainId) : rejectedId && pageOf.refusal(rejectedId);
   return (
     <>
@@ -78,7 +75,7 @@ export function EventPage({ relayId, eventId }: { relayId: string; eventId: stri
   const { ruleName } = useCompany();
   const at = admin`/rules/${relayId}/events/${eventId}`;
   const known = useResource<z.infer<typeof wholeEventSchema>>(at);
-  const all = <a href={pageOf.events(relayId)}>All events of {ruleName(relayId)}</a>;
+  const all = <a href={pageOf.events(relayId)}>All events of rule {ruleName(relayId)}</a>;
   return (
     <PageOf title="Event" about={all} of={known}>
       {(event) => (

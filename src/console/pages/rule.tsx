@@ -24,8 +24,7 @@ export function RulePage({ relayId }: { relayId: string }) {
     rule.data.value = stored;
     refresh();
   };
-  const events = pageOf.events(relayId);
-  const chains = pageOf.chains({ relayId });
+  const [events, chains] = [pageOf.events(relayId), pageOf.chains({ relayId })];
   const nobody = pageOf.chains({ relayId, nobodyFound: 'true' });
   const links = { 'All rules': pageOf.rules(), 'Chains of this rule': chains, 'Chains that found nobody': nobody };
   return (
@@ -72,7 +71,7 @@ export function RuleContents({ at, relayId }: { at: string; relayId: string }) {
   const isChanged = draft && contents && contentsText(draftOf(draft)) !== contentsText(draftOf(contents));
   const unpublished = draft
     ? 'The draft is not published yet, so events start no chains.'
-    : 'This rule has no steps of its own. If a webhook sends a list of steps for this rule, the relay runs that list.';
+    : 'This rule has no steps. If a webhook sends a list of steps for this rule, the relay runs these steps.';
   return (
     <Section title="What the rule does">
       {published === undefined ? (

@@ -35,7 +35,7 @@ export function VersionsPage({ relayId }: { relayId: string }) {
 const start = {
   ...{ opens: 'Try this version on new events', title: 'Try this version on new events?', verb: 'Try' },
   words: 'The relay now tries this version on each new event.',
-  about: 'The relay tries this version on each new event, but sends and changes nothing. The list of events shows the results.',
+  about: 'The published version runs as before. This version sends and changes nothing. The list of events shows the results.',
 };
 const stop = {
   ...{ opens: 'End the trial of this version', title: 'End the trial of this version?', verb: 'End the trial', words: 'Ended' },
@@ -67,7 +67,7 @@ function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersio
               {(onClose) => (
                 <PublishDialog
                   {...{ relayId, version, onClose, title: `Go back to version ${version}?`, verb: 'Go back' }}
-                  about={`The relay publishes version ${version} again, as a new version. Chains that run now keep their version.`}
+                  about={`The relay publishes version ${version} again, as a new version. Chains that are already running keep their version.`}
                   publish={(note) => ask('POST', `${own}/publish`, note)}
                   onPublished={onChanged}
                 />

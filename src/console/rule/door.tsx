@@ -14,7 +14,7 @@ export function Door({ at, relayId, hasOlder, onToken }: { at: string; relayId: 
   return (
     <>
       <Section id="address" title="Address for your platform">
-        <p>Your platform can send its events unchanged to an address that you create here, for this rule only.</p>
+        <p>Create an address for this rule only. Your platform can send its events to this address, without changes.</p>
         <SecretButton {...{ ...addresses, fields: hasOlder ? olderAddresses : {}, change, onDone: onToken }} />
         <p class="soft small">
           For programmers: if the sender can set a header, send the events to{' '}
@@ -50,7 +50,7 @@ const senders = {
 type Sender = keyof typeof senders;
 
 const keyField = {
-  ...{ label: "The sender's key", hint: 'Your platform shows the key beside the webhook.' },
+  ...{ label: "The sender's key", hint: 'Your platform shows the key in the settings of the webhook.' },
   ...({ type: 'password', autocomplete: 'new-password', required: true } as const),
 };
 const inNumber = 'For example event.id. The relay ignores a second event with the same number.';
@@ -109,7 +109,7 @@ const graces = { null: 'when you revoke them', 0: 'immediately', ...laterGraces 
 
 /** @param secrets - for example `tokens`. @param users - who uses the older secrets. */
 const graceField = (secrets: string, users: string) => {
-  const hint = `Until they expire, ${users} can use the older ${secrets}.`;
+  const hint = `Until the older ${secrets} expire, ${users} can use them.`;
   return { grace: { label: `Older ${secrets} expire`, hint, options: Object.entries(graces), first: 'null' } };
 };
 const seconds = ({ grace = 'null' }: Record<string, string>) => ({ graceSeconds: JSON.parse(grace) });
@@ -117,7 +117,7 @@ const seconds = ({ grace = 'null' }: Record<string, string>) => ({ graceSeconds:
 const addresses = {
   ...{ opens: 'Create the address', verb: 'Create', words: 'Address created.', shown: 'The address for your platform' },
   about: 'The relay shows the address only once.',
-  help: 'In the webhook settings of your platform, choose the method POST and this address:',
+  help: 'In the webhook settings of your platform, choose the method POST and enter this address:',
 };
 const olderAddresses = graceField('addresses', 'your platform');
 const newTokens = {
@@ -127,7 +127,7 @@ const newTokens = {
 };
 const revoking = {
   ...{ title: 'Revoke the token?', verb: 'Revoke', danger: true, words: 'Token revoked.' },
-  about: 'The relay will not run requests with this token, but store them. You can send them again later.',
+  about: 'The relay stores new requests with this token and does not run them. You can send them again later.',
 };
 
 export function Tokens({ tokens, at, onChanged }: { tokens: readonly Token[]; at: string; onChanged(): void }) {

@@ -45,8 +45,8 @@ export function Week({ relayId, isWatched }: { relayId: string; isWatched?: true
       )}
       {refusal && (
         <p class="error">
-          Last refused request: <a href={pageOf.refusal(refusal.rejectedId)}>{refusalWords[refusal.reason]}</a>,{' '}
-          <Time at={refusal.receivedAt} distance />
+          Last refused request, <Time at={refusal.receivedAt} distance />:{' '}
+          <a href={pageOf.refusal(refusal.rejectedId)}>{refusalWords[refusal.reason]}</a>
         </p>
       )}
     </Section>

@@ -99,10 +99,10 @@ export function LinkRow({ of }: { of: Readonly<Record<string, string | false>> }
 export function ExportLinks({ what, filter = {} }: { what: 'chains' | 'events' | 'audit'; filter?: Query }) {
   return (
     <p class="row soft small">
-      Export these {what === 'audit' ? 'entries' : what}:
-      {(['csv', 'ndjson'] as const).map((format) => (
+      Export the whole list:
+      {(['sheet', 'ndjson'] as const).map((format) => (
         <a key={format} href={co`/export/${what}` + query({ ...filter, format })} download>
-          {format === 'csv' ? 'for spreadsheets' : 'for programs'}
+          {format === 'sheet' ? 'for spreadsheets' : 'for programs'}
         </a>
       ))}
     </p>

@@ -76,7 +76,7 @@ export function Failure({ of, under }: { of: Omit<FailureOf, 'type'> & { type?: 
         </details>
       )}
       {of.unknown && (
-        <p class="note wait">Nobody knows whether this step worked. Look in the system that the step uses before you retry.</p>
+        <p class="note wait">Nobody knows whether this step worked. Before you retry, look in the system that the step uses.</p>
       )}
     </>
   );

@@ -114,10 +114,10 @@ describe('the link of a notice', { concurrency: true }, () => {
     const page = await says(
       `${url}?asked=retry&after=`,
       cookie,
-      />Assignment \d+ was sent<.*The step is done.*The chain is<\/th><td>completed/s,
+      />Assignment \d+ was sent<.*The state of the step is “done”.*State of the chain<\/th><td>completed/s,
     );
     assert.match(page, new RegExp(`Retried by ${name}, `));
-    assert.match(page, /Completed: all steps are done\./);
+    assert.match(page, /The chain is completed: all steps are done\./);
     assert.ok(page.includes(`href="/companies/${company.companyId}/assignments/${assignmentId}"`));
     assert.doesNotMatch(page, /<button/);
     assert.deepEqual(
@@ -130,7 +130,7 @@ describe('the link of a notice', { concurrency: true }, () => {
       ['chain.retry', { kind: 'link', companyId: company.companyId, contact: company.admin }],
     );
     for (const verb of ['retry', 'skip']) assert.match(await (await decide(url, cookie, verb)).text(), /Retried by/);
-    assert.match((await open(link)).text, /Retried by .*The step is done/);
+    assert.match((await open(link)).text, /Retried by .*The state of the step is “done”/);
   });
 
   it('reloads the page until the chain has ended, and says what failed', async () => {
@@ -147,7 +147,7 @@ describe('the link of a notice', { concurrency: true }, () => {
     await says(result, cookie, /Another step needs attention\. Not done: Send the assignment: later\./);
     assert.equal((await get(result, cookie)).headers.get('Refresh'), null);
     await company.steer(chainId, 'skip', 1);
-    await says(result, cookie, /Completed: all steps have ended\./);
+    await says(result, cookie, /The chain is completed: all steps have ended\./);
   });
 
   it('skips the held action', async () => {
@@ -168,7 +168,7 @@ describe('the link of a notice', { concurrency: true }, () => {
     const page = await (await get(`${api}${retried}`, cookie)).text();
     assert.match(
       page,
-      /<h1>The step failed again<.*Retried by .*404.*value="retry".*value="skip".*The step is<\/th><td>needs attention/s,
+      /<h1>The step failed again<.*Retried by .*404.*value="retry".*value="skip".*State of the step<\/th><td>needs attention/s,
     );
     const again = (await decide(url, cookie, 'retry')).headers.get('Location');
     assert.match(await (await get(`${api}${again}`, cookie)).text(), /<h1>The step failed again</);

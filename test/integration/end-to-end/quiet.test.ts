@@ -55,7 +55,7 @@ it('the relay notifies once that a rule is quiet, and once that its events have 
   assert.match(mail.Subject, /^\[relay\] No event for 3 h( \d+ s)? \(Test rule\)$/);
   assert.match(
     (await stack.text(mail)).Text,
-    /The rule expects an event every 2 h\. Pauses, and outages of the relay, do not count\./,
+    /The rule expects an event every 2 h\. The relay does not count the time during a pause, or the time when the relay did not run\./,
   );
   const first = await rule.health();
   assert.deepEqual([first.quietSince !== undefined, first.lastEvent], [true, undefined]);
@@ -119,7 +119,7 @@ it('the relay sends the digest of the last week once, to a company that has aske
   const [mail] = await stack.mails(admin, 1);
   assert(mail);
   assert.match(mail.Subject, /^\[relay\] The week from \d{4}-\d\d-\d\d: 0 chains, 0 failed \(Test company\)$/);
-  assert.match((await stack.text(mail)).Text, /Every rule that expected events got some\./);
+  assert.match((await stack.text(mail)).Text, /All rules that expect events are getting events now\./);
   await watchAt(7 * 24);
   assert.equal((await stack.mails(admin, 2)).length, 2);
 });

@@ -220,9 +220,9 @@ async function lookAround(): Promise<void> {
     await startHeldAt('404405', 3);
     const page = await pageOf(keys.steer);
     await click(page, 'I am working on this problem');
-    await reads(page, 'key the one who may steer is working on this problem');
-    await click(page, 'No notices for 1 hour');
-    await reads(page, /stopped the notices until/);
+    await reads(page, 'Working on this problem: key the one who may steer');
+    await click(page, 'Turn off notices for 1 hour');
+    await reads(page, /Notices turned off by key the one who may steer until/);
     await page.getByRole('link', { name: 'Show all steps' }).click();
     await page.getByRole('heading', { name: 'Problem', level: 1 }).waitFor();
     await page.getByRole('cell', { name: '404405' }).nth(2).waitFor();
@@ -612,7 +612,7 @@ async function lookAround(): Promise<void> {
     await click(page, /^Change the assignment number/);
     await dialog.getByLabel('Assignment number').fill('10019');
     await company.steer(chainId, 'skip', 0);
-    await dialog.getByText(/The step is now skipped/).waitFor();
+    await dialog.getByText(/The step now has the state “skipped”/).waitFor();
     assert.equal(await dialog.getByLabel('Assignment number').inputValue(), '10019');
     await dialog.getByRole('button', { name: 'Save and retry' }).click();
     await dialog

@@ -1,13 +1,41 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { asksIncomingValue, type Condition, evaluateCondition, parseCondition, pathText } from '../../../src/chain/condition.js';
+import {
+  asksIncomingValue,
+  type Condition,
+  evaluateCondition,
+  parseCondition,
+  pathText,
+  plainCondition,
+  storedCondition,
+} from '../../../src/chain/condition.js';
 
 function parsed(text: string): Condition {
   const result = parseCondition(text);
   assert.ok(result.ok, text);
   return result.condition;
 }
+
+describe('a condition in words', () => {
+  for (const [stored, plain] of [
+    ['status==draft', 'status is draft'],
+    ['status!=in  progress', 'status is not in  progress'],
+    ['location.zip=="94016"', 'location.zip is "94016"'],
+    ['status==', 'status is '],
+    ['note==a is b==c', 'note is a is b==c'],
+  ] as const)
+    it(`${stored}: ${plain}`, () => {
+      assert.equal(plainCondition(stored), plain);
+      assert.equal(storedCondition(plain), stored);
+    });
+
+  it('stays as it is if the words would be read as another condition, or if it is no comparison', () => {
+    for (const text of ['status==not ready', 'a > 3 && b==c', '${x}==draft', 'soon', ''])
+      assert.equal(plainCondition(text), text, text);
+    for (const text of ['a > 3 && b==c', 'event.note=="this is x"', 'soon', '']) assert.equal(storedCondition(text), text, text);
+  });
+});
 
 describe('parseCondition', () => {
   const accepted: [text: string, path: (string | number)[], operator: '==' | '!=', value: string][] = [

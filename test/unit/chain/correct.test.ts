@@ -41,7 +41,7 @@ describe('correct', () => {
       const resident = process.memoryUsage().rss;
       assert.deepEqual(correct(fields, correction), {
         ok: false,
-        error: 'a would have more than 256 KiB: replace less text',
+        error: 'a can have at most 256 KiB: shorten the new text',
       });
       assert.ok(process.memoryUsage().rss - resident < 50e6);
     });

@@ -17,12 +17,12 @@ describe('hints', () => {
     [
       'a condition that is never true',
       [{ ...mail, actionCondition: 'incomingValue==a', incomingValue: 'b' }],
-      [['/0/actionCondition', /is never true.*incomingValue is always "b"/]],
+      [['/0/actionCondition', /is never true.*the value is always "b"/]],
     ],
     [
       'a value that does not exist',
       [{ ...mail, actionCondition: 'incomingValue==a' }],
-      [['/0/actionCondition', /is never true.*there is none/]],
+      [['/0/actionCondition', /is never true.*there is no value/]],
     ],
     [
       'a condition that is always true',
@@ -34,11 +34,7 @@ describe('hints', () => {
       [{ ...mail, actionCondition: 'incomingValue==a', incomingValue: '${resource_state}' }],
       [],
     ],
-    [
-      'a status in capitals',
-      [{ ...mail, actionCondition: 'status==Draft' }],
-      [['/0/actionCondition', /write status==draft, not status==Draft/]],
-    ],
+    ['a status in capitals', [{ ...mail, actionCondition: 'status==Draft' }], [['/0/actionCondition', /write draft, not Draft/]]],
     [
       'an unknown variable',
       [{ ...mail, emails: ['a@b.example', '${owner_mail}'] }],

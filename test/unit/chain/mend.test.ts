@@ -132,12 +132,7 @@ describe('mendAction', () => {
     ['a misspelt field', send, { sendRadios: '5' }, ['/sendRadios: is not a field; did you mean sendRadius?']],
     ['a mistake in the rule', send, { sendRadius: 'far' }, ['/sendRadius: must be a number of miles, such as "25" or "2.5"']],
     ['a removed required field', mail, { subject: null }, ['/subject: is required']],
-    [
-      'a value that would be held again',
-      ticket,
-      { cfValue: '${v}' },
-      ['/cfValue: contains ${v}, which the webhook did not fill in'],
-    ],
+    ['a value that would be held again', ticket, { cfValue: '${v}' }, ['/cfValue: has ${v}, which the webhook did not fill in']],
     [
       'one mistake of two',
       { ...ticket, externalSystemTicketId: '', cfName: '' },
@@ -220,7 +215,7 @@ describe('an edit of an action that was made from an event', () => {
     const action = eventAction(late);
     const same = mended(action, { cfValue: 'is ${assignment.title}', cfName: 'G' });
     assert.deepEqual((same as { late?: unknown }).late, action.late);
-    const detail = 'must have the value itself in place of ${assignment.title}';
+    const detail = 'must contain the value, not ${assignment.title}';
     assert.deepEqual(mended(action, { cfValue: 'was ${assignment.title}' }), [{ pointer: '/cfValue', detail }]);
   });
 

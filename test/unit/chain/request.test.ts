@@ -361,25 +361,30 @@ describe("a mistake in the event's data makes the action need attention", () => 
   const cases: [what: string, base: Record<string, unknown>, fields: Record<string, unknown>, found: Found][] = [
     ['a blank delay', send, { delayInSeconds: '' }, { cannotSchedule: 'delayInSeconds is blank' }],
     ['a delay of spaces', send, { delayInSeconds: ' ' }, { cannotSchedule: 'delayInSeconds is blank' }],
-    ['an unsubstituted delay', send, { delayInSeconds: '${x}' }, { cannotSchedule: 'delayInSeconds is "${x}", not substituted' }],
+    [
+      'an unsubstituted delay',
+      send,
+      { delayInSeconds: '${x}' },
+      { cannotSchedule: 'delayInSeconds is "${x}", which was not filled in' },
+    ],
     [
       'a delay with an unsubstituted variable',
       send,
       { delayInSeconds: '1${x}' },
-      { cannotSchedule: 'delayInSeconds is "1${x}", not substituted' },
+      { cannotSchedule: 'delayInSeconds is "1${x}", which was not filled in' },
     ],
     [
       'an unsubstituted delay of any length',
       send,
       { delayInSeconds: longName },
-      { cannotSchedule: `delayInSeconds is "${longName.slice(0, 79)}…", not substituted` },
+      { cannotSchedule: `delayInSeconds is "${longName.slice(0, 79)}…", which was not filled in` },
     ],
     ['a blank assignment of a send', send, { platformAssignmentId: '' }, { invalidData: 'platformAssignmentId is blank' }],
     [
       'an unsubstituted assignment of a send',
       send,
       { platformAssignmentId: '${assignment_id}' },
-      { invalidData: 'platformAssignmentId is "${assignment_id}", not substituted' },
+      { invalidData: 'platformAssignmentId is "${assignment_id}", which was not filled in' },
     ],
     [
       'a blank assignment in a condition',
@@ -403,19 +408,19 @@ describe("a mistake in the event's data makes the action need attention", () => 
       'a condition with an unsubstituted variable',
       send,
       { actionCondition: 'status==${x}' },
-      { cannotSchedule: 'actionCondition contains ${x}, which the webhook did not fill in' },
+      { cannotSchedule: 'actionCondition has ${x}, which the webhook did not fill in' },
     ],
     [
       'a condition that is a variable',
       mail,
       { actionCondition: '${x}' },
-      { cannotSchedule: 'actionCondition contains ${x}, which the webhook did not fill in' },
+      { cannotSchedule: 'actionCondition has ${x}, which the webhook did not fill in' },
     ],
     [
       'an unsubstituted incoming value',
       mail,
       { ...ofIncoming, incomingValue: '${x}' },
-      { cannotSchedule: 'incomingValue contains ${x}, which the webhook did not fill in' },
+      { cannotSchedule: 'incomingValue has ${x}, which the webhook did not fill in' },
     ],
     [
       'no valid recipient',
@@ -436,7 +441,7 @@ describe("a mistake in the event's data makes the action need attention", () => 
       send,
       { delayInSeconds: '', actionCondition: '${c}', sendRadius: '', sendToGroups: '' },
       {
-        cannotSchedule: 'delayInSeconds is blank; actionCondition contains ${c}, which the webhook did not fill in',
+        cannotSchedule: 'delayInSeconds is blank; actionCondition has ${c}, which the webhook did not fill in',
         invalidData:
           'sendToGroups names no group: a blank list never means "send to everybody"; sendRadius is blank: a number of ' +
           'miles is needed',
@@ -555,7 +560,7 @@ describe('actions that the relay made from an event', () => {
     const { actions, mistakes, warnings } = accepted(readRequest(elements, { unfilled: ['note'] }));
     assert.deepEqual(mistakes, [
       '/0/subject: contains ${note}, which has no value',
-      '/1/delayInSeconds: is "${note}", not substituted',
+      '/1/delayInSeconds: is "${note}", which was not filled in',
     ]);
     assert.equal(warnings.length, 2);
     const [first, second] = actions;

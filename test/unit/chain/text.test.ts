@@ -71,11 +71,11 @@ describe('an unfilled variable', () => {
     ['{a}', false, undefined],
     ['${', false, undefined],
     ['$ {a}', false, undefined],
-    ['${a}', true, '${a}', 'is "${a}", not substituted'],
-    [' ${a} ', true, '${a}', 'is "${a}", not substituted'],
-    ['${}', true, '${}', 'is "${}", not substituted'],
-    ['${custom_field_7}', true, '${custom_field_7}', 'is "${custom_field_7}", not substituted'],
-    ['501,${a},${b}', true, '${a}', 'is "501,${a},${b}", not substituted'],
+    ['${a}', true, '${a}', 'is "${a}", which was not filled in'],
+    [' ${a} ', true, '${a}', 'is "${a}", which was not filled in'],
+    ['${}', true, '${}', 'is "${}", which was not filled in'],
+    ['${custom_field_7}', true, '${custom_field_7}', 'is "${custom_field_7}", which was not filled in'],
+    ['501,${a},${b}', true, '${a}', 'is "501,${a},${b}", which was not filled in'],
   ];
   for (const [text, blank, left, words] of cases) {
     it(`${JSON.stringify(text)}: ${blank ? 'blank' : 'not blank'}, left ${left}`, () => {

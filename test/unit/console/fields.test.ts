@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { changesOf, editText, fieldAt, partsAt } from '../../../src/console/fields.js';
+import { changesOf, editText, fieldAt, formText, partsAt } from '../../../src/console/fields.js';
 
 const fields = { cfName: 'Sent', ticket: '', emails: ['a@b.example', 'c@d.example'], radius: 25, odd: { a: [1] } };
 
@@ -28,6 +28,17 @@ it('a change has only the edited fields, and null for each emptied field', () =>
     cfValue: 'yes',
   });
   assert.deepEqual(changesOf(fields, { odd: '{' }), { odd: '{' });
+});
+
+it('a form shows a condition and a delay in words, and a change of them is stored as the API expects', () => {
+  const stored = { actionCondition: 'status==draft', delayInSeconds: '1800' };
+  const shown = { actionCondition: 'status is draft', delayInSeconds: '30 minutes' };
+  assert.deepEqual(Object.fromEntries(Object.entries(stored).map(([name, value]) => [name, formText(name, value)])), shown);
+  assert.deepEqual(changesOf(stored, shown), {});
+  assert.deepEqual(changesOf(stored, { actionCondition: 'status is not sent', delayInSeconds: '1 h' }), {
+    actionCondition: 'status!=sent',
+    delayInSeconds: '3600',
+  });
 });
 
 it('each error is shown beside its field', () => {

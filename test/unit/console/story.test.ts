@@ -54,7 +54,7 @@ describe('the story of an assignment', () => {
     [
       read({ problem: silent }),
       [nobody, mail],
-      'The status is not known, because the platform gave no answer: The assignment platform did not answer. Sent to group 501 within 5 miles: nobody found. Next: e-mail boss@acme.example: “Nobody” on 23 Nov, 7:51.',
+      'The status is not known. The assignment platform did not answer. Sent to group 501 within 5 miles: nobody found. Next: e-mail boss@acme.example: “Nobody” on 23 Nov, 7:51.',
     ],
     [read({ problem: { ...silent, missing: true } }), [held], 'The platform does not have this assignment. Needs attention.'],
     [undefined, [retrying], `Being retried: ${title}.`],

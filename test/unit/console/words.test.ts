@@ -37,7 +37,7 @@ describe('the progress of a bulk order', () => {
       { unchanged: 1, refused: 2 },
       '3 of 3 chains handled. 3 steps retried. There was nothing to do in 1 chain. The relay refused to change 2 steps.',
     ],
-    [{ failed: 1 }, '3 of 3 chains handled. 3 steps retried. 1 chain did not answer.'],
+    [{ failed: 1 }, '3 of 3 chains handled. 3 steps retried. The relay could not change 1 chain.'],
   ] as const)
     it(words, () => assert.equal(progressWords({ count: 3, verb: 'retry', progress: { ...progress, ...more } }), words));
 

@@ -4,7 +4,17 @@ import { auditSentence, auditWords } from '../../../src/contract/audit-words.js'
 import { callerWords, signedInWords } from '../../../src/contract/role-words.js';
 
 describe('the sentence of an audit entry', () => {
-  const facts = { relayId: '4711', name: 'Ada', role: 'steer', version: 3, fromVersion: 2, index: 1, count: 12, verb: 'retry' };
+  const facts = {
+    relayId: '4711',
+    name: 'Ada',
+    role: 'steer',
+    version: 3,
+    fromVersion: 2,
+    index: 1,
+    count: 12,
+    verb: 'retry',
+    issuer: 'https://login.example',
+  };
 
   for (const action of Object.keys(auditWords))
     it(`of the kind ${action} is in plain words`, () => {
@@ -15,20 +25,24 @@ describe('the sentence of an audit entry', () => {
 
   for (const [action, details, sentence] of [
     ['rule.publish', facts, 'published version 3 of rule Night shift (4711)'],
-    ['rule.publish', { ...facts, as: 'shadow' }, 'stored version 3 of rule Night shift (4711), to try it without effect'],
+    [
+      'rule.publish',
+      { ...facts, as: 'shadow' },
+      'stored version 3 of rule Night shift (4711), and began the trial of this version',
+    ],
     ['rule.go-back', facts, 'published version 2 of rule Night shift (4711) again, as version 3'],
-    ['rule.shadow', facts, 'began to try version 3 of rule Night shift (4711) without effect'],
+    ['rule.shadow', facts, 'began the trial of version 3 of rule Night shift (4711)'],
     ['rule.shadow', { ...facts, version: null }, 'ended the trial of a version of rule Night shift (4711)'],
-    ['person.add', facts, 'added Ada as dispatcher'],
+    ['person.add', facts, 'added Ada as a dispatcher'],
     ['company.pause', { what: 'platform' }, 'paused the platform'],
     ['company.resume', { what: ['platform', 'mail'] }, 'ended the pause of the platform, mail'],
     ['chain.cancel', { chainId: '6f1c0a9e-11' }, 'cancelled chain 6f1c0a9e'],
     ['chain.cancel', {}, 'cancelled a chain'],
     ['rejected.drop', { rejectedId: '6f1c0a9e-11' }, 'dropped refused request 6f1c0a9e'],
     ['chain.cancel', { chainId: 'c', index: 0 }, 'cancelled step 1 of chain c'],
-    ['chain.bulk', { count: 3, verb: 'mend' }, 'edited and retried 3 chains at once'],
-    ['chain.bulk', { count: 1, verb: 'skip' }, 'skipped steps of 1 chain at once'],
-    ['token.rotate', { ...facts, purpose: 'event' }, 'created a new event address for rule Night shift (4711)'],
+    ['chain.bulk', { count: 3, verb: 'mend' }, 'edited and retried 3 chains'],
+    ['chain.bulk', { count: 1, verb: 'skip' }, 'skipped steps of 1 chain'],
+    ['token.rotate', { ...facts, purpose: 'event' }, 'created a new address for events of rule Night shift (4711)'],
     ['an.unknown-action', {}, 'an.unknown-action'],
   ] as const)
     it(`of ${action} with ${JSON.stringify(details)}`, () =>

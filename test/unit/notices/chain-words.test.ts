@@ -145,7 +145,7 @@ describe('the text of a notice', () => {
     [
       ...(['an unknown outcome', unknown, true, 'perhaps not', 'Nobody knows whether this step worked.'] as const),
       ...([
-        'Check whether the step was done. If it was, skip the step; if not, retry.',
+        'Check whether the step was done. If yes, skip the step. If no, retry.',
         'Retry #retry, Fix console, Skip #skip',
       ] as const),
     ],
@@ -285,7 +285,10 @@ describe('the text of a notice', () => {
   it('about an action that is no longer needed', () => {
     const lines = linesOf('recovered', { state: 'skipped', reason: 'status was "sent"' });
     assert.equal(lines[0], 'No decision is needed any more');
-    assert.equal(lines[4], 'The relay tried again. The step is skipped: status was "sent". The chain continues.');
+    assert.equal(
+      lines[4],
+      'The relay tried again. The step is now skipped, because the assignment had the status "sent". The chain continues.',
+    );
   });
 
   it('keeps the text of a sender or an outside system on one line', () => {

@@ -50,7 +50,7 @@ describe('a notice about many chains', () => {
     assert.equal(subject, '[relay] Needs attention: 214 chains, the assignment does not exist (Acme)');
     assert.equal(
       text,
-      `214 chains (300 steps) had a step that needs a decision, for the same reason
+      `300 steps in 214 chains needed a decision, for the same reason
 
 2026-07-01 07:01:00 CDT
 Acme
@@ -60,10 +60,10 @@ Fix the problem, then retry.
 
 Open 300 steps: http://127.0.0.1:8080/companies/acme/causes/c1
 
-The link opens the relay, where you sign in. There you can retry all these steps at once.
+The link opens the relay, where you sign in. There you can retry all these steps together.
 
 What happens next:
-  If nobody decides, these steps fail. The first step fails at 2026-07-04 07:00:01 CDT. When a step fails, the steps that wait for it do not run.
+  If nobody decides, these steps fail, the first of them at 2026-07-04 07:00:01 CDT. When a step fails, the steps that wait for it do not run.
   You get one notice when this problem is solved.
 
 The steps (the first 2):
@@ -107,7 +107,7 @@ Cause c1, company acme
   it("names a few chains in its commands, with the API's address, and counts only these chains", () => {
     const links = { ...context.links, api: 'https://relay.example' };
     const { text, html } = rendered(many('needs-attention', 1, 1, [member(3)]), { links, forOperator: true });
-    assert.match(text, /^1 chain had a step that needs a decision, for the same reason\n/);
+    assert.match(text, /^1 step in 1 chain needed a decision, for the same reason\n/);
     assert.match(text, /^ {2}npx relay retry acme c-3 1 --url https:\/\/relay\.example$/m);
     assert.doesNotMatch(text, /bulk|none of these/);
     assert.match(html, /href="https:\/\/relay\.example\/companies\/acme\/chains\/c-3"/);
@@ -151,14 +151,14 @@ Cause c1, company acme
   it('is a recovery only if every action is done', () => {
     const { subject, text } = rendered({ ...through, ended: { done: 3 } });
     assert.equal(subject, '[relay] Recovered: 2 chains, the assignment does not exist (Acme)');
-    assert.match(text, /^2 chains that failed for the same reason have recovered$/m);
-    assert.match(text, /^The reason was: The assignment does not exist\.$/m);
+    assert.match(text, /^2 chains with this problem have recovered$/m);
+    assert.match(text, /^The problem was: “The assignment does not exist\.”$/m);
   });
 
   it('otherwise says that the actions are not held any more, with their states', () => {
     const { subject, text, json } = rendered(through);
     assert.equal(subject, '[relay] No decision is needed any more: 2 chains, the assignment does not exist (Acme)');
-    assert.match(text, /^2 chains that failed for the same reason no longer need attention$/m);
+    assert.match(text, /^2 chains with this problem no longer need attention$/m);
     assert.match(text, /^ {2}done: 3\n {2}cancelled: 1\n {2}unknown: 1$/m);
     const { type, count, ended, open } = json as Record<string, unknown>;
     assert.deepEqual([type, count, ended, open], ['relay.recovered.many', 2, { done: 3, cancelled: 1 }, 1]);

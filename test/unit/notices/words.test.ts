@@ -69,7 +69,7 @@ describe('a notice about a refused request', () => {
     };
     const { text } = renderNotice({ ...broken, inADay: 12 }, { ...context, forOperator: true });
     for (const part of [
-      `\n\n${detail}\n`,
+      `\n\nDetails for the person who set up the webhook:\n  ${detail}\n`,
       '12 requests of this rule had this mistake within a day',
       'npx relay rejected show acme R1',
     ])
@@ -78,6 +78,28 @@ describe('a notice about a refused request', () => {
     const full = renderNotice({ ...broken, notKept: 7 }, context);
     assert.match(full.subject, /Refused and not kept/);
     assert.match(full.text, /could not keep 7 requests\. To make space, send stored requests again, or drop them/);
+  });
+
+  it('says what is wrong with a whole request or event, once and as a sentence', () => {
+    for (const [pointer, detail, sentence] of [
+      [
+        '',
+        'Company acme has sent more than 600 requests in a minute. Nothing has run.',
+        '\n\nCompany acme has sent more than 600 requests in a minute.\nNothing has run.\n',
+      ],
+      ['', 'must be an object', '\n\nThe request must be an object.\n'],
+      ['/actions/0/emails', 'is blank', '\n\nStep 1, “To” is blank.\n'],
+      [
+        '/variables/assignment_id',
+        'has no value in the event: id',
+        '\n\nThe value assignment_id has no value in the event: id.\n',
+      ],
+      ['/when', 'cannot be evaluated', '\n\nThe condition of the rule cannot be evaluated.\n'],
+    ] as const) {
+      const { text } = renderNotice({ ...rejected, reason: 'event-refused', mistakes: [{ pointer, detail }] }, context);
+      assert(text.includes(sentence), text);
+      assert.equal(text.split('Nothing has run').length, 2, text);
+    }
   });
 
   it('names twenty mistakes, and gives the number of further mistakes', () => {
@@ -127,7 +149,7 @@ describe('a notice about a quiet rule', () => {
   it('says for how long no event has come, and what is usual', () => {
     const { subject, text, json } = renderNotice(quiet, context);
     assert.equal(subject, '[relay] No event for 3 h (Widen & alert)');
-    assert.match(text, /\nNo event for 3 h; usually one every 20 min at this time\. /);
+    assert.match(text, /\nNo event for 3 h\. Usually, an event comes every 20 min at this time of the week\. /);
     assert.match(text, /expects an event every 1 h, on the days and at the hours in its settings\./);
     assert.match(text, /No event has come since the rule was published\.\nLast change of the rule: 2026-03-02 03:12:44 CST/);
     const earlier = renderNotice({ ...quiet, lastEvent: '2026-03-02T09:06:43.000Z' }, context).text;

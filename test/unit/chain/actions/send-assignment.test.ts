@@ -54,7 +54,7 @@ describe('platform_sendAssignment', () => {
       {
         effect: {},
         mistakes: [
-          'sendRadius: is "${custom_field_0123456789abcdef0123456789abcdef0123456789abcdef}", not substituted: a ' +
+          'sendRadius: is "${custom_field_0123456789abcdef0123456789abcdef0123456789abcdef}", which was not filled in: a ' +
             'number of miles is needed',
         ],
       },

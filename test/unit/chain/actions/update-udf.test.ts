@@ -39,7 +39,7 @@ describe('ticket_updateUDF', () => {
       { externalSystemTicketId: '${custom_field_9}' },
       {
         effect: { ticketId: '${custom_field_9}' },
-        mistakes: ['externalSystemTicketId: is "${custom_field_9}", not substituted'],
+        mistakes: ['externalSystemTicketId: is "${custom_field_9}", which was not filled in'],
       },
     ],
     ['a blank name', { cfName: '' }, { effect: { field: '' }, mistakes: ['cfName: is blank'] }],
@@ -48,13 +48,13 @@ describe('ticket_updateUDF', () => {
       { cfValue: 'at ${checked_in_on}' },
       {
         effect: { value: 'at ${checked_in_on}' },
-        mistakes: ['cfValue: contains ${checked_in_on}, which the webhook did not fill in'],
+        mistakes: ['cfValue: has ${checked_in_on}, which the webhook did not fill in'],
       },
     ],
     [
       'an unsubstituted pattern',
       { cfTargetDateFormat: '${format}' },
-      { effect: { dateFormat: '${format}' }, mistakes: ['cfTargetDateFormat: is "${format}", not substituted'] },
+      { effect: { dateFormat: '${format}' }, mistakes: ['cfTargetDateFormat: is "${format}", which was not filled in'] },
     ],
     ['a blank pattern', { cfTargetDateFormat: '' }, { effect: { dateFormat: '' }, mistakes: ['cfTargetDateFormat: is blank'] }],
     [
@@ -65,7 +65,7 @@ describe('ticket_updateUDF', () => {
         mistakes: [
           'externalSystemTicketId: is blank',
           'cfName: is blank',
-          'cfValue: contains ${x}, which the webhook did not fill in',
+          'cfValue: has ${x}, which the webhook did not fill in',
         ],
       },
     ],

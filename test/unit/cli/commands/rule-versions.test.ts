@@ -38,7 +38,7 @@ const tried = {
     { eventId: 'e2', receivedAt: at, outcome: 'would-be-refused', reason: 'no value' },
   ],
 };
-const sum = 'The relay tried the rule on 200 events: 12 would be different; 1 would be refused.';
+const sum = 'The relay tried the rule on 200 events: 12 would start a different chain; 1 would be refused.';
 const diffText = `when
   + event.priority > 2
 variables.note
@@ -114,7 +114,7 @@ describe('the versions and events of a rule', () => {
     const same = { ...none, tried: 1, counts: { same: 1 }, stopped: true };
     assert.match(
       (await run('rules try acme 4711', { 'POST try': same })).out,
-      /^The relay tried the rule on 1 event \(there was no time for more\): none would be different\.\n$/,
+      /^The relay tried the rule on 1 event \(there was no time for more\): nothing would change\.\n$/,
     );
     const wrong = { ...none, problems: [{ pointer: '/when', detail: 'ends too early' }] };
     assert.match((await run('rules try acme 4711', { 'POST try': wrong })).out, /mistakes.*\n {2}\/when +ends too early\n$/);
