@@ -4,7 +4,7 @@ import { chainPage, chainUrl, refusalPage } from '../chain/chain.js';
 import { pauseText } from '../chain/pause.js';
 import { capital, counted, cutShort, oneLine } from '../chain/text.js';
 import { timesIn } from '../chain/timestamp/local.js';
-import { labelled, sentence } from '../chain/words.js';
+import { fieldWords, labelled, sentence } from '../chain/words.js';
 import { actionOf } from '../contract/causes.js';
 import type { DigestNotice, Joined, MissingPropertyNotice, Notice, PausedNotice, RejectedNotice } from '../contract/notices.js';
 import { isQuota, needsConfirmation, type RejectionReason } from '../contract/problem.js';
@@ -176,11 +176,11 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
   };
 }
 
-/** For example `Step 1, sendRadius is blank` for the pointer `/0/sendRadius`. */
+/** For example `Step 1, “To” is blank` for the pointer `/0/emails`. */
 function placed(pointer: string, detail: string): string {
   const [, index = '', ...path] = pointer.replace('/actions/', '/').replace('/variables/', '/The value ').split('/');
   const action = /^\d+$/.test(index) ? `Step ${Number(index) + 1}` : index === 'when' ? 'The condition of the rule' : index;
-  return `${[action, ...path].filter(Boolean).join(', ') || (/^[A-Z]/.test(detail) ? '' : 'The request')} ${detail.replace(/ Nothing has run\.$/, '')}`.trim();
+  return `${[action, ...path.map((name) => (name in fieldWords ? `“${fieldWords[name]}”` : name))].filter(Boolean).join(', ') || (/^[A-Z]/.test(detail) ? '' : 'The request')} ${detail.replace(/ Nothing has run\.$/, '')}`.trim();
 }
 
 function missingWords(notice: MissingPropertyNotice, { links, timeZone }: NoticeContext): Words {
