@@ -64,6 +64,6 @@ function assertPublic(section: AddressSection, address: string): void {
   const [path = ''] = address.split(' ');
   const { hostname } = new URL(address.slice(path.length));
   if (!isLoopback(hostname) && guardOf(false).allows(hostname)) return;
-  const detail = 'must be a public address, because a key of the company sets it: only the operator can set an internal address';
+  const detail = 'must be a public address: only the operator can set an internal address';
   throw invalid([{ pointer: `/${section}/${path.replace('.', '/')}`, detail }]);
 }

@@ -31,14 +31,15 @@ export function assignmentRoutes({ store, connectors }: ApiOptions): Route[] {
     } catch (error) {
       if (!(error instanceof ConnectorError)) throw error;
       const { message, facts } = error;
-      const { title = 'The assignment platform did not give the assignment', remedy, status } = facts;
+      const { title = 'The assignment platform gave an error or no answer', remedy, status } = facts;
       return { ...now, problem: { title, remedy, message, missing: status === 404 || status === 410 } };
     }
   };
   return [
     route.company('GET /co/:companyId/assignments/:assignmentId', 'getAssignment', 'Read the status of an assignment now', {
       use: 'reads',
-      description: 'Asks the platform of the company for at most five seconds. The relay keeps each answer for ten seconds.',
+      description:
+        'Waits at most five seconds for the answer of the platform of the company. The relay keeps each answer for ten seconds.',
       answers: { 200: ['The status at the platform, or the reason why the status is unknown.', assignmentNowSchema] },
       async handle(c, { companyId, assignmentId }) {
         const { company } = found(await store.settings.of(companyId), `company ${companyId}`);

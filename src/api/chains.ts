@@ -38,9 +38,12 @@ import { type ApiOptions, type Route, route, routeFor, steeringProblems } from '
 
 const listQuery = chainFilterSchema.extend({
   ticketId: z.string().min(1).max(500).optional().describe('Only chains that set a field of this ticket.'),
-  paused: z.literal('true').optional().describe('Only chains with an action that a pause delays.'),
-  nobodyFound: z.literal('true').optional().describe('Only chains whose last send of an assignment found no worker.'),
-  steps: z.literal('true').optional().describe('Adds the next step of the first 50 chains.'),
+  paused: z.literal('true').optional().describe('Only chains with an action that waits for the end of a pause.'),
+  nobodyFound: z.literal('true').optional().describe('Only chains whose last send of an assignment found no technician.'),
+  steps: z
+    .literal('true')
+    .optional()
+    .describe('Adds the next delayed action (`next`) to each of the first 50 chains in the answer.'),
   ...pageQuery(chainPlace).shape,
 });
 
@@ -68,7 +71,7 @@ const mendRequest = namedStrict('Mend', {
       'assignment.',
   ),
   texts: optionalFlag.describe(
-    'Like `allActions`, and replaces the old id in the texts of these actions and of this action. See `naming` of the fields.',
+    'Like `allActions`. Also replaces the old id in texts of the edited action and of all open actions. See `naming` in `ActionFields`.',
   ),
 });
 const fieldsSchema = named('ActionFields', {
@@ -89,13 +92,13 @@ const steeredAnswer = z.object({
   sameAssignment: sameAssignment
     .optional()
     .describe(
-      'After an edit of `platformAssignmentId`: the indexes of actions that keep the old value. `allActions` edits them, too.',
+      'After an edit of `platformAssignmentId`: the indexes of actions that keep the old value. With `allActions`, the edit also changes these actions.',
     ),
 });
 
 const filterSchema = chainFilterSchema.extend({
   status: z
-    .enum(['running', 'needs-attention', 'failed'], 'must be running or needs-attention; for retry and mend also failed')
+    .enum(['running', 'needs-attention', 'failed'], 'must be running or needs-attention; retry and mend also accept failed')
     .optional(),
   causeId: z.string().max(64).optional().describe('Only actions with this cause. Requires `companyId`.'),
   chainIds: z
@@ -114,7 +117,7 @@ const bulkRequest = namedStrict('BulkRequest', {
     .describe(
       '`retry`, `mend` and `skip` affect actions that need attention. With `status: "failed"`, `retry` and `mend` affect failed ' +
         'actions and open their chains again. `runNow` affects scheduled actions. `cancel` affects actions that have not ended. ' +
-        'If a chain has no other remaining actions, `cancel` cancels the chain.',
+        'If it selects all remaining actions of a chain, `cancel` cancels the whole chain.',
     ),
   filter: filterSchema
     .default({})
@@ -203,7 +206,7 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
       use: 'lists',
       description:
         'Open chains come first, the newest first. Then come closed chains, the most recently closed first. A change appears in ' +
-        'the list some seconds later, while a worker runs. Chains that Temporal has deleted stay for `historyDays`.',
+        'the list after some seconds, if a worker runs. Chains that Temporal has deleted stay in the list for `historyDays`.',
       query: listQuery,
       answers: { 200: ['The chains. Each chain appears once.', chainListSchema] },
       problems: ['temporal-unavailable'],
@@ -272,7 +275,7 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
           forOperator: actor.kind === 'admin',
         };
         const words = standingWords({ ...chain, companyId, relayId, index: action.index }, context);
-        return c.json(found(words, `notice of action ${index}: it is ${action.state}`));
+        return c.json(found(words, `notice of action ${index}, because action ${index} has the state ${action.state}`));
       },
     }),
     // Keep this route before the route of the other verbs, which would also match `mend`.

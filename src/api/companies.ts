@@ -49,7 +49,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
       // A stored system may send `auth` over plain http. It stays valid until somebody changes the system.
       return system && leaksAuth(system) && !isDeepStrictEqual(system, stored?.[name]);
     });
-    const leaks = 'must be https, since auth is sent there (or set allowPlainText to true)';
+    const leaks = 'must be https, because the relay sends auth to this address (or set allowPlainText to true)';
     if (leaking.length > 0) throw invalid(leaking.map((name) => ({ pointer: `/${name}/baseUrl`, detail: leaks })));
     if (operatorEmail !== undefined || (notify && hasContact(notify))) return { companyId, ...settings };
     const detail = 'must name a contact for failures: emails or webhookUrl (or the operator sets RELAY_OPERATOR_EMAIL)';
@@ -58,15 +58,15 @@ export function companyRoutes(options: CompanyOptions): Route[] {
   /** Cancels the open chains. @returns the id of the bulk order; undefined if no chain is open. @throws Problem company-in-use */
   const cancelOpen = async (companyId: string, open: number, isMeant: boolean, actor: Actor) => {
     const said = `Company ${companyId} has ${open === 1 ? '1 open chain' : `${open} open chains`}.`;
-    const how = 'Wait until they end, or cancel them with ?cancelChains=true (--cancel-chains).';
+    const how = 'Wait until no chain is open, or cancel all open chains with ?cancelChains=true (--cancel-chains).';
     if (!isMeant) throw new Problem('company-in-use', `${said} ${how}`);
-    const most = `At most ${mostChains} chains can be cancelled at once: run relay bulk cancel ${companyId} --until <time>.`;
+    const most = `One request can cancel at most ${mostChains} chains. Cancel older chains first: npx relay bulk cancel ${companyId} --until <time>.`;
     if (open > mostChains) throw new Problem('company-in-use', `${said} ${most}`);
     const request = { verb: 'cancel', filter: {}, companyId } as const;
     const chains = await findChains(options, request);
     return chains.length > 0 ? steerChains(options, request, chains, actor) : undefined;
   };
-  const location = { Location: 'The path of the new resource.' };
+  const location = { Location: 'The path of the company.' };
   return [
     route.admin('GET /admin/companies', 'listCompanies', 'List the companies', {
       query: pageQuery(companyIdPattern),
@@ -124,7 +124,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
       description:
         'Send a JSON merge patch (RFC 7396). Missing settings stay the same, also within a section. `null` removes a setting. ' +
         'Missing secrets stay the same. An `auth` of another `type` replaces the whole old `auth`. If the `kind` of a ' +
-        'connection changes, its settings start empty. A key or person of the company can change `name`, `timeZone`, `notify`, ' +
+        'connection changes, the relay removes the old settings of the connection. A key or person of the company can change `name`, `timeZone`, `notify`, ' +
         '`noticeLinks`, `noticeEdits`, `weeklyDigest`, `platform` and `ticketing`. Addresses in such a change must be public.',
       rawBody: companyPatch,
       answers: { 200: ['The changed company.', companySchema] },
@@ -133,8 +133,8 @@ export function companyRoutes(options: CompanyOptions): Route[] {
         const read = await readSettings(c, companyRequest, mergePatch);
         const given = await readObject(c);
         const foreign = actor.kind !== 'admin' && Object.keys(given).find((field) => !ownSettings.includes(field));
-        const allowed = `Keys and people of the company can change ${ownSettings.join(', ')}`;
-        if (foreign) throw new Problem('forbidden', `${allowed}: ${foreign} needs an admin token.`);
+        const allowed = `Keys and people of the company can change only ${ownSettings.join(', ')}`;
+        if (foreign) throw new Problem('forbidden', `${allowed}. The setting ${foreign} needs an admin token.`);
         const change = (stored?: StoredCompany) => {
           const settings = checked(companyId, read(found(stored, `company ${companyId}`)), stored);
           return { ...settings, setByCompany: addressesSetBy(actor, given, settings, stored, simulated) };
@@ -166,16 +166,16 @@ export function companyRoutes(options: CompanyOptions): Route[] {
         return remains ? c.json({ remains, bulkId }) : c.body(null, 204);
       },
     }),
-    route.admin('POST /admin/companies/:companyId/erase', 'eraseCompany', 'Erase the data of a deleted company in Temporal', {
+    route.admin('POST /admin/companies/:companyId/erase', 'eraseCompany', 'Erase the data of a deleted company from Temporal', {
       description:
         'Deletes the histories of at most 200 closed workflow runs: chains, delayed actions, notices, bulk orders. Repeat the request ' +
         'until `erased` or `closed` is 0.',
       answers: { 200: ['The number of erased histories, and the data that is left.', erasedResponse] },
       problems: ['company-in-use', 'temporal-unavailable'],
       async handle(c, { companyId, actor }) {
-        const exists = `Company ${companyId} exists: delete the company first, then erase its data in Temporal.`;
+        const exists = `Company ${companyId} exists: delete the company first, then erase its data from Temporal.`;
         if (await companies.get(companyId)) throw new Problem('company-in-use', exists);
-        found(await companies.wasDeleted(companyId), `company ${companyId}, and none was deleted`);
+        found(await companies.wasDeleted(companyId), `company ${companyId}, and no company with this id was deleted`);
         const erased = await eraseClosed(client, companyId);
         if (erased > 0) await audit.record({ actor, action: 'company.erase', companyId, details: { runs: erased } });
         return c.json({ erased, remains: await remainsOf(client, companyId) });
@@ -186,7 +186,8 @@ export function companyRoutes(options: CompanyOptions): Route[] {
       handle: async (c, { companyId }) => c.json({ keys: found(await keys.list(companyId), `company ${companyId}`) }),
     }),
     route.manager('POST /admin/companies/:companyId/keys', 'createKey', 'Create a key', {
-      description: 'Only this answer shows the new key. A key that another key creates does not expire later than the other key.',
+      description:
+        'Only this answer shows the new key. If a key creates a new key, the new key expires at the same time as the old key or earlier.',
       body: newKeyRequest,
       answers: { 201: ['The key.', createdKeyResponse] },
       problems: ['key-name-taken', 'limit-reached'],
@@ -212,12 +213,15 @@ const shown = (company: StoredCompany): StoredCompany => redact(companySchema, c
 
 /** Refuses an id that was used before. Upper and lower case count as equal, as in some Temporal stores. @throws Problem 409 */
 function assertUnused(companyId: string, { by, deletedAt }: UsedId, reuse: boolean): void {
-  const similar = `A company ${by} exists, and ids must differ in more than upper and lower case: choose another id.`;
+  const similar = `The id of company ${by} differs from this id only in upper and lower case: choose another id.`;
   if (by !== undefined) throw new Problem('company-id-used', similar);
   if (deletedAt === undefined || reuse) return;
   const detail = `A company ${companyId} was deleted at ${deletedAt}, and a new company could see the old chains: choose another id`;
-  const same = 'use ?reuseId=true (--reuse-id) if it is the same company';
-  throw new Problem('company-id-used', `${detail}, or ${same}. relay companies erase ${companyId} deletes these chains.`);
+  const same = 'use ?reuseId=true (--reuse-id) if the new company is the deleted company';
+  throw new Problem(
+    'company-id-used',
+    `${detail}, or ${same}. To delete the old chains: npx relay companies erase ${companyId}.`,
+  );
 }
 
 const settingsOf = ({ companyId, name, setByCompany, createdAt, updatedAt, ...settings }: StoredCompany): object => settings;

@@ -26,8 +26,8 @@ export function docsRoutes({ links }: Pick<ApiOptions, 'links'>, others: readonl
         return c.body(document.replaceAll(companyVariable, companyId), 200, { 'Content-Type': 'application/json' });
       },
     }),
-    route.anyone('GET /schemas/rule.json', 'getRuleFileSchema', 'Read the JSON Schema of rules as files', {
-      description: 'With this schema, an editor completes the fields of a YAML file that `relay rules pull` wrote.',
+    route.anyone('GET /schemas/rule.json', 'getRuleFileSchema', 'Read the JSON Schema of rule files', {
+      description: 'With this schema, a code editor suggests the fields of a YAML file that `relay rules pull` wrote.',
       answers: { 200: ['JSON Schema, draft 7.', z.looseObject({ $schema: z.string() })] },
       handle(c) {
         ruleSchema ??= ruleFileJsonSchema();

@@ -86,7 +86,7 @@ const unauthorized =
   'requires a signature.';
 
 const endings = {
-  expired: { reason: 'token-expired', says: 'came with a rotated token of the rule, and the grace period of this token is over' },
+  expired: { reason: 'token-expired', says: 'came with an old token of the rule, and this token has expired' },
   revoked: { reason: 'token-revoked', says: 'came with a revoked token of the rule' },
   disabled: { reason: 'rule-disabled', says: 'is for a disabled rule' },
 } as const satisfies Partial<Record<Refusal, object>>;

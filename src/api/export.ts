@@ -28,7 +28,7 @@ type Format = z.infer<typeof formatted>['format'];
 
 const description =
   'The answer is a stream of all rows that match. If the stream ends too early, rows are missing: send the request again. In ' +
-  'CSV, an apostrophe stands before a text that a spreadsheet would run as a formula, and the parts of lists and objects are joined by semicolons.';
+  'CSV, the relay writes an apostrophe before a text that a spreadsheet would run as a formula, and semicolons between the parts of lists and objects.';
 const answers: Record<number, Answer> = { 200: ['The rows.', '*/*'] };
 
 export function exportRoutes({ store, links }: Pick<ApiOptions, 'store' | 'links'>): Route[] {

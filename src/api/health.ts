@@ -8,7 +8,13 @@ import { found, foundRule } from './problems.js';
 import { type Route, route } from './route.js';
 
 const daysQuery = (days: number) =>
-  z.coerce.number().int().min(1).max(mostDays).default(days).describe(`The number of past days to count, at most ${mostDays}.`);
+  z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(mostDays)
+    .default(days)
+    .describe(`The number of past days that the counts cover, at most ${mostDays}.`);
 
 export function healthOfRulesRoutes({ companies, rules, health }: Store): Route[] {
   return [

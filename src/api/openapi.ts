@@ -55,7 +55,7 @@ const tags: Record<string, [name: string, description: string]> = {
   keys: ['Keys', 'The keys and the people of a company, for its own chains and settings.'],
   people: ['Keys', 'The keys and the people of a company, for its own chains and settings.'],
   audit: ['Audit', 'All changes and decisions.'],
-  codec: ['Codec', "Decodes and encodes payloads for Temporal's Web UI and command lines."],
+  codec: ['Codec', "Decrypts and encrypts payloads for Temporal's Web UI and command line."],
   hold: ['Deciding from a notice', 'Pages for contacts without a key.'],
   confirm: ['Deciding from a notice', 'Pages for contacts without a key.'],
   contacts: ['Companies', 'Companies and their settings.'],
@@ -122,7 +122,7 @@ export function openApi(url: string, routes: readonly Route[]) {
       examples: Object.fromEntries(problemExamples),
       securitySchemes: {
         adminToken: { type: 'http', scheme: 'bearer', description: "The operator's token, `RELAY_ADMIN_TOKEN`." },
-        companyKey: { type: 'http', scheme: 'bearer', description: 'A key of the company in the path, `rlk_…`.' },
+        companyKey: { type: 'http', scheme: 'bearer', description: 'A key (`rlk_…`) of the company that the path names.' },
         session: { type: 'apiKey', in: 'cookie', name: sessionCookie, description: 'The cookie that `POST /session` sets.' },
       },
     },
@@ -140,7 +140,7 @@ const accesses: Record<Access, { text: string; credential: string; security: Sec
   'relay tokens': {
     text:
       'Needs a token of the rule: in every action of a chain, or with the event. ' +
-      'A dry run shows more with the admin token or a key of the company as Authorization: Bearer …',
+      'The dry run of a chain shows more with the admin token or a key of the company as Authorization: Bearer …',
     credential: '',
     security: [{}, ...company],
   },

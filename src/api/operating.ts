@@ -50,7 +50,10 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
     } catch (error) {
       log.error({ err: error, companyId }, 'a test or check did not end in time');
       const detail = `There was no result within ${trialTimeoutMs / 1000} seconds`;
-      throw new Problem('temporal-unavailable', `${detail}: check whether Temporal and a worker are running.`);
+      throw new Problem(
+        'temporal-unavailable',
+        `${detail}. If this happens again, tell the operator: Temporal or the worker process may not be running.`,
+      );
     }
   };
   return [
@@ -61,7 +64,7 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
     route.manager('PUT /admin/companies/:companyId/pause', 'pauseCompany', 'Pause a company or one of its connectors', {
       description:
         'Use pauses for planned downtime. Actions that need the paused system wait as `pending`, and continue in order later. ' +
-        'The wait uses no attempts and no time for retries. The contacts of a rule with waiting actions get one notice.',
+        'Waiting does not count as an attempt, and does not shorten the time for retries. The contacts of a rule with waiting actions get one notice.',
       body: pauseRequest,
       answers: { 200: ['The current pauses.', pausesResponse] },
       async handle(c, { companyId, actor, body: { what, reason, until } }) {
@@ -81,9 +84,10 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
       answers: { 200: ['The ended pauses.', endedPausesResponse] },
       async handle(c, { companyId, actor, query: { what, overdue } }) {
         const ended = found(await store.pauses.end(companyId, what, actor), `company ${companyId}`);
-        if (ended.length === 0) throw notFound(`pause of ${what === undefined ? '' : `${what} of `}company ${companyId}`);
+        if (ended.length === 0) throw notFound(`pause ${what === undefined ? '' : `"${what}" `}of company ${companyId}`);
         // Do not wait for the signals. If a signal does not reach a chain, the chain still checks the pause within minutes.
-        const missed = 'chains that wait for a pause could not be signalled; they check the pause again within minutes';
+        const missed =
+          'chains that wait for the end of a pause could not be signalled; they check the pause again within minutes';
         void resumeChains(client, companyId, overdue).catch((err: unknown) => log.warn({ err, companyId }, missed));
         return c.json({ ended });
       },
@@ -108,7 +112,7 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
       description:
         'A worker checks whether the platform, the ticket system and the mail server answer and accept the credentials. The ' +
         'worker also counts the contacts of the company, and reads the given assignment and ticket. The worker searches for ' +
-        'the groups and fields that the request and the published rules name. The check sends no message and changes nothing.',
+        'the groups and fields in the request and in the published rules. The check sends no message and changes nothing.',
       body: checkRequest,
       answers: { 200: ['The result for each system.', checkResponse] },
       problems: ['temporal-unavailable'],

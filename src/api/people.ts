@@ -57,7 +57,7 @@ If you do not know ${name}, ignore this mail.\n`,
       },
     }),
     route.manager('DELETE /admin/companies/:companyId/people/:personId', 'removePerson', 'Remove a person', {
-      description: 'The sessions, event streams and links of the person end.',
+      description: 'The sessions and event streams of the person end, and the links to sign in become invalid.',
       answers: { 204: ['The person is removed.'] },
       async handle(c, { companyId, personId, actor }) {
         found(await people.remove(companyId, personId, actor), `person ${personId} of company ${companyId}`);

@@ -53,7 +53,7 @@ function refusedEvent(refused: Rejection, asked: AskedEvent, reading: ReadEvent)
   const { companyId, relayId, received, key } = asked;
   const { reason, slug, title, status, signature = asked.signature } = refused;
   const mistakes = refused.mistakes.slice(0, 100);
-  const told = status === 401 ? refused.mistakes.map(({ detail }) => detail).join('; ') : refused.detail;
+  const told = status === 401 ? `The event ${refused.mistakes.map(({ detail }) => detail).join(', and ')}` : refused.detail;
   const text = storable(withoutTokens(reading.text));
   const flaw = reading.ok ? undefined : reading.flaw;
   const isUnreadable = reason === 'event-unreadable' && flaw;

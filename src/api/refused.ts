@@ -132,7 +132,7 @@ function deadReason(found: readonly KnownToken[], signature: RefusedRequest['sig
 }
 
 const someWrong =
-  'Some actions have a relayId and a token that belong together, but other actions do not. The whole request was refused.';
+  'In some steps, relayId and token belong together. In other steps, they do not belong together. The whole request was refused.';
 
 /** @param cut - whether the end of the text is missing */
 export function keptBody(text: string, { bytes }: Received, cut: boolean, flaw?: Flaw): KeptBody {

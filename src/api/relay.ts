@@ -49,7 +49,7 @@ export function relayRoute(options: ApiOptions, { rejections, quotas, guesses }:
   const known = { ...options, guesses, rejections };
   return route.sender('POST /co/:companyId/relay', 'submitChain', 'Submit a chain of actions', {
     description:
-      'Runs the actions in array order. Delayed actions run when they are due. The answer comes after the chain is stored durably. ' +
+      'Runs the actions in array order. Delayed actions run when they are due. The relay answers after it has stored the chain. ' +
       'If one action is invalid, the whole request is refused. With `?dryRun=true`, nothing runs: the answer predicts the result of ' +
       'each action.',
     ...chainRequest,
@@ -111,8 +111,11 @@ async function assertLists({ store }: Pick<ApiOptions, 'store'>, companyId: stri
   const settings = await store.settings.of(companyId);
   const refusing = actions.filter(({ relayId }) => settings?.rules.get(relayId)?.door?.refuseLists);
   if (refusing.length === 0) return;
-  const errors = refusing.map(({ index }) => ({ pointer: `/${index}/relayId`, detail: 'names a rule that accepts only events' }));
-  const detail = `Rule ${refusing[0]?.relayId} accepts only events, no lists of actions. Nothing has run.`;
+  const errors = refusing.map(({ index }) => ({
+    pointer: `/${index}/relayId`,
+    detail: 'belongs to a rule that accepts only events',
+  }));
+  const detail = `Rule ${refusing[0]?.relayId} accepts only events, not lists. Nothing has run.`;
   throw new Rejection('lists-refused', 'lists-refused', detail, { errors });
 }
 

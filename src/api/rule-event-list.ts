@@ -140,7 +140,7 @@ export function ruleEventListRoutes(options: ApiOptions, quotas: Quotas): Route[
 /** @throws Problem not-confirmed, with the actions that would run. If nothing would run, no confirmation is needed. */
 function assertConfirmed(version: number, rendered: Rendered): void {
   if (rendered.kind !== 'chain') return;
-  const detail = `Nothing has run. Read the actions of version ${version} in errors. To run them, add "confirm": true.`;
+  const detail = `Nothing has run. The field errors lists the actions of version ${version}. To run these actions, add "confirm": true.`;
   const errors = rendered.actions.map((action) => ({ pointer: `/${action.index}`, detail: JSON.stringify(fieldsOf(action)) }));
   throw new Problem('not-confirmed', detail, { errors });
 }

@@ -34,9 +34,9 @@ const path = '/co/:companyId/events/:relayId';
 const refusals = ['not-an-object', 'event-refused', 'rule-without-contents', 'idempotency-key', 'invalid-query'] as const;
 const problems = [...startProblems, ...refusals, 'database-unavailable', 'unreadable'] as const;
 const eventAnswers = {
-  202: ['The event applies: its chain is accepted and will run.', acceptedEventSchema, replayedHeaders],
+  202: ['The rule applies to the event. The chain is accepted and will run.', acceptedEventSchema, replayedHeaders],
   200: [
-    'The event does not apply. If the same event came before, this is its first answer again.',
+    'The rule does not apply to the event. If the same event came before, this is its first answer again.',
     notApplicableSchema.or(acceptedEventSchema),
     replayedHeaders,
   ],
@@ -46,9 +46,9 @@ export function ruleEventRoutes(options: ApiOptions, door: Door): Route[] {
   const { limits, links, metrics, store } = options;
   const known = { ...options, ...door };
   const description =
-    'Takes any JSON object, such as the webhook of a platform. The published version of the rule decides whether the event applies, ' +
+    'Takes any JSON object, such as the webhook of a platform. The published version of the rule decides whether the rule applies to the event, ' +
     'and makes the actions of its chain. A second event with the same key runs nothing: it gets the first answer again, even ' +
-    'if a new version has been published. The key is a header, or the value at the path `dedupeBy` in the settings of the rule.';
+    'if a new version has been published. The key is in a header, or in the event, at the path that the setting `dedupeBy` of the rule names.';
   const more = { ...eventRequest, answers: eventAnswers, problems, boundsBody: true, handle } as const;
 
   async function handle(c: Context, { companyId, relayId, token }: { companyId: string; relayId: string; token?: string }) {
@@ -118,7 +118,7 @@ export function dedupe(key: string | undefined, door: Pick<EventDoor, 'dedupeBy'
   const value = pathPattern.test(dedupeBy) ? propertyOf(event, dedupeBy) : undefined;
   const text = typeof value === 'string' ? value : JSON.stringify(value ?? null);
   if (text.trim() !== '' && text !== 'null') return { key: text.length > longestKey ? hashEvent(text) : text, warnings: [] };
-  const detail = `has no value at ${dedupeBy} (dedupeBy): if the sender repeats this event, it runs again`;
+  const detail = `has no value at ${dedupeBy} (dedupeBy): if the sender repeats this event, the rule runs again`;
   return { warnings: [{ pointer: '', detail }] };
 }
 
@@ -196,7 +196,7 @@ async function renderAble(quotas: Quotas, { companyId, relayId, version, event }
 
 function refusedEvent(problems: readonly Issue[]): Rejection {
   const errors = problems.slice(0, 1000);
-  const detail = `Nothing has run. ${errors.map(({ pointer, detail }) => `${pointer || 'the event'} ${detail}`).join('; ')}`;
+  const detail = `Nothing has run. ${errors.map(({ pointer, detail }) => `${pointer || 'The event'} ${detail}`).join('; ')}`;
   return new Rejection('event-refused', 'event-refused', detail, { errors });
 }
 

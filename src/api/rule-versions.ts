@@ -86,7 +86,7 @@ export function ruleVersionRoutes({ store, client, links }: Pick<ApiOptions, 'st
     route.author(`PUT ${ofRule}/draft`, 'saveDraft', 'Save the draft of a rule', {
       description:
         'Saves contents with mistakes, too: the answer lists the mistakes. `revision` is the revision that you edited. If ' +
-        'somebody else has saved the draft since, nothing changes, and `conflict` in the answer has the stored draft and your contents.',
+        'somebody else has saved the draft after you read it, nothing changes, and `conflict` in the answer has the stored draft and your contents.',
       use: 'reads', // A high limit is necessary, because the composer saves while a person types.
       rawBody: saveDraftRequest,
       answers: { 200: ['The saved draft, with its new revision and its mistakes.', draftResponse] },
@@ -246,7 +246,7 @@ const tooLarge = (companyId: string) => limitReached(companyId, `${mostContentsO
 const versionPattern = /^[1-9]\d{0,8}$/;
 
 function unpublishable(errors: readonly Issue[]): Problem {
-  const detail = errors.map((error) => `${error.pointer === '' ? 'the rule' : error.pointer} ${error.detail}`).join('; ');
+  const detail = errors.map((error) => `${error.pointer === '' ? 'The rule' : error.pointer} ${error.detail}`).join('; ');
   return new Problem('unpublishable', `Nothing was changed. ${detail}`, { errors });
 }
 

@@ -57,12 +57,12 @@ type Tried = { error?: { unknown?: boolean }; deliveries?: { sent: boolean; unkn
 export const retryHelps = ({ error }: { error?: { retryable: boolean; unknown?: boolean; remedy?: string } }) =>
   !error || error.retryable || error.unknown === true || /\bretry\b/i.test(error.remedy ?? '');
 
-/** Whether the assignment was sent, but the platform found no worker. If so, nobody can accept the assignment. */
+/** Whether the assignment was sent, but the platform found no technician. If so, nobody can accept the assignment. */
 export const foundNobody = ({ state, result }: Sent) => state === 'done' && result?.recipients === 0;
 
 type Sent = { state: string; result?: { recipients?: number | undefined } | undefined };
 
-/** Whether the last send of some assignment found no worker. An earlier send does not count if a later send found a worker. */
+/** Whether the last send of some assignment found no technician. An earlier send does not count if a later send found a technician. */
 export function lastFoundNobody(actions: readonly (Sent & { action: string; assignmentId?: string | undefined })[]): boolean {
   const sends = actions.filter(({ action, state }) => action === 'platform_sendAssignment' && state === 'done');
   return [...new Map(sends.map((send) => [send.assignmentId, send])).values()].some(foundNobody);

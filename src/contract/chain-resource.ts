@@ -78,7 +78,7 @@ export const listedChainSchema = named('ListedChain', {
     .extend({ at: z.string().describe('When the action is due, unless a person has moved it.') })
     .optional()
     .describe('The next delayed action of an open chain. Only with `steps=true`.'),
-  nobodyFound: onlyTrue.describe('The last send of an assignment found no worker.'),
+  nobodyFound: onlyTrue.describe('The last send of an assignment found no technician.'),
   links,
 });
 export type ListedChain = z.infer<typeof listedChainSchema>;
@@ -153,7 +153,7 @@ const bulkProgressSchema = z.object({
     .partialRecord(z.enum(actionStates), z.int())
     .optional()
     .describe('The steered actions by state, up to 3 seconds after the decision. `needs-attention`: the action failed again.'),
-  nobodyFound: z.int().optional().describe('The number of retried sends that found no worker. Their state is `done`.'),
+  nobodyFound: z.int().optional().describe('The number of retried sends that found no technician. Their state is `done`.'),
   failures: z
     .array(z.object({ workflowId: z.string(), error: z.string() }))
     .describe('The first ten problems, each with the reason: a chain did not answer, or an action was refused or failed again.'),

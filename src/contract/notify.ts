@@ -14,7 +14,7 @@ export const label = prose.max(200);
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL', abort: true }).max(2048);
 const isPrivate = ({ protocol, hostname }: URL) => protocol === 'https:' || isLoopback(hostname);
 /** Allows http only for addresses on this machine. @param why - the reason why other addresses must use https */
-export const httpsUrl = (why: string) => httpUrl.refine((url) => isPrivate(new URL(url)), `must be https, since ${why}`);
+export const httpsUrl = (why: string) => httpUrl.refine((url) => isPrivate(new URL(url)), `must be https, because ${why}`);
 
 const emailText = z.string().trim().max(320);
 const secretText = z.string().min(1).max(4096);

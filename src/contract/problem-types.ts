@@ -139,14 +139,14 @@ export const problemTypes = {
     'A company with this id was deleted, or the id of another company differs only in upper and lower case. The new company ' +
       'could see the chains of the other company. Nothing was changed.',
     'Choose another id. To create the deleted company again, with the chains that Temporal still keeps, use `?reuseId=true`.',
-    'A company Acme exists, and ids must differ in more than upper and lower case: choose another id.',
+    'The id of company Acme differs from this id only in upper and lower case: choose another id.',
   ]),
   'company-in-use': type(409, 'Company in use', [
     'The company still has open chains, which need the company. Or you tried to erase a company before its deletion. ' +
       'Nothing was deleted.',
     'Wait until the chains have ended, or repeat the request and cancel the chains: `?cancelChains=true` ' +
       '(`--cancel-chains`). Delete a company before you erase its data in Temporal.',
-    'Company acme has 3 open chains. Wait until they have ended, or cancel them with ?cancelChains=true (--cancel-chains).',
+    'Company acme has 3 open chains. Wait until no chain is open, or cancel all open chains with ?cancelChains=true (--cancel-chains).',
   ]),
   'key-name-taken': type(409, 'Key name taken', [
     'The company already has a key with this name. Nothing was changed.',
@@ -222,7 +222,7 @@ export const problemTypes = {
   'lists-refused': type(409, 'Lists of actions refused', [
     'The rule accepts only events: its door has `refuseLists`. Nothing has run. The relay stores the request.',
     'Send events to `/co/{companyId}/events/{relayId}`, or allow lists in the settings of the rule.',
-    'Rule 4711 accepts only events, no lists of actions. Nothing has run.',
+    'Rule 4711 accepts only events, not lists. Nothing has run.',
   ]),
   'body-too-large': type(413, 'Body too large', [
     'The body is too large. Nothing was done. If a token in a chain is right, the relay stores the first 256 KiB.',

@@ -51,7 +51,7 @@ it('the route says why the assignment cannot be read', async () => {
   const { status, problem } = await read('404');
   assert.deepEqual([status, problem?.title, problem?.missing], [undefined, title, true]);
   const away = (await read('503')).problem;
-  assert.deepEqual([away?.title, away?.missing], ['The assignment platform did not give the assignment', false]);
+  assert.deepEqual([away?.title, away?.missing], ['The assignment platform gave an error or no answer', false]);
   assert.equal(away?.message, 'GET /assignments/503 answered 503');
 });
 

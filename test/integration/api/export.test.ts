@@ -91,6 +91,18 @@ for (const { name, open, skip } of testDatabases) {
       assert.equal(await answer.text(), `${head}\r\n${row}\r\n`);
     });
 
+    it('are sheets for people, in words and with local times', async () => {
+      const [head, row] = await lines(`events?format=sheet&relayId=1&since=${lastAt}`);
+      assert.equal(head, 'Received (UTC),Assignment,Rule,Result,Reason,Version,Page of the chain,Event');
+      const received = lastAt.slice(0, 19).replace('T', ' ');
+      assert.equal(row, `${received},,Rule,refused,,1,,"{""n"":""a,b""}"`);
+      const [, written] = await lines('audit?format=sheet');
+      assert.match(written ?? '', /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,admin,created rule Rule,$/);
+      const chains = await ask('chains?format=sheet');
+      assert.equal(chains.headers.get('content-disposition'), `attachment; filename="${companyId}-chains.csv"`);
+      assert.match(await chains.text(), /^Assignment,Rule,Received \(UTC\),/);
+    });
+
     it('of the audit log need the role manage, and name no other company', async () => {
       await store.rules.create(await newCompany(store), { name: 'Other', onFailure: 'hold', onUnknown: 'resend' }, admin);
       const entries = (await lines('audit')).map((line): { companyId: string; action: string } => JSON.parse(line));

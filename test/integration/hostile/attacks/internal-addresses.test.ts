@@ -48,7 +48,7 @@ describe("a webhook that a company's own key sets", () => {
         const { status, json } = await api.ask(method, path, key.key, body);
         assert.equal(status, 400, `${method} ${path}`);
         assert.deepEqual(json.errors[0].pointer, '/notify/webhookUrl');
-        assert.match(json.errors[0].detail, /must be a public address, because a key of the company sets it/);
+        assert.match(json.errors[0].detail, /must be a public address: only the operator can set an internal address/);
       }
       assert.equal((await settings()).company.notify?.webhookUrl, undefined);
     });
