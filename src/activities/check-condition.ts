@@ -19,8 +19,8 @@ export function checkCondition(deps: Deps): Activities['checkCondition'] {
     const elapsed = stopwatch();
     const { companyId, relayId, chainId, index, assignmentId, condition, incomingValue } = input;
     const parts = partsOf(condition);
-    const outdated = 'this version of the relay cannot evaluate the condition: update its workers, then retry';
-    if (!isKnown(parts)) throw mistake('ConfigurationMistake', outdated);
+    const old = { title: 'The relay is too old for this condition', remedy: 'Ask the operator to update the relay, then retry' };
+    if (!isKnown(parts)) throw mistake('ConfigurationMistake', old.title, old);
     await assertFirstAttempt(deps, input);
     const context = await readActionContext(deps, input);
     if ('skipped' in context) return { holds: false, reason: context.skipped, missing: false, tookMs: elapsed() };
@@ -44,7 +44,7 @@ export function checkCondition(deps: Deps): Activities['checkCondition'] {
 
   async function assignmentOf(company: Company, input: ConditionInput): Promise<Record<string, unknown>> {
     const { assignmentId } = input;
-    if (assignmentId === '') throw mistake('DataMistake', 'platformAssignmentId is blank, and the action needs the assignment');
+    if (assignmentId === '') throw mistake('DataMistake', 'platformAssignmentId is blank, but the step needs an assignment');
     try {
       const platform = deps.connectors.platformOf(company);
       const look = () => platform.getAssignment(assignmentId, { timeoutMs: callTimeoutMs() });

@@ -2,7 +2,7 @@
 
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { Connector } from '../chain/pause.js';
+import { type Connector, pausableWords } from '../chain/pause.js';
 import { counted } from '../chain/text.js';
 import { ConnectorError } from '../connectors/call.js';
 import type { Activities } from '../contract/activities.js';
@@ -31,7 +31,7 @@ export function checkSettings({ store, connectors, inFlight, operatorEmail }: De
     const said = (part: CheckedPart, works: boolean, detail: string): Checked => ({ part, works, detail });
     const contacts = contactsOf(company.notify ?? {});
     const unconfirmed = (await store.contacts.unconfirmed(companyId)).filter(({ contact }) => contacts.includes(contact)).length;
-    const open = unconfirmed > 0 ? `; ${unconfirmed} of them must still confirm with the link in the first notice` : '';
+    const open = unconfirmed > 0 ? `; not confirmed yet: ${unconfirmed} (the first notice has a link to confirm)` : '';
     const enabled = [...(rules?.values() ?? [])].filter(({ enabled }) => enabled);
     const published = enabled.flatMap(({ relayId }) => contents?.get(relayId)?.published ?? []);
     const named = published.map((version) => namedIn(version.contents));
@@ -45,11 +45,11 @@ export function checkSettings({ store, connectors, inFlight, operatorEmail }: De
       ])),
       contacts.length > 0
         ? said('contacts', true, `notices go to ${counted(contacts.length, 'contact')}${open}; ${testShows}`)
-        : said('contacts', operatorEmail !== undefined, 'nobody in the company gets notices about failures: set notify'),
+        : said('contacts', operatorEmail !== undefined, 'nobody in the company gets notices about failures: add a contact'),
       enabled.length > 0
         ? said('rules', true, `number of rules that can be used: ${enabled.length}`)
         : said('rules', false, 'no rule can be used: create a rule or enable one'),
-      ...(pauses ?? []).map(({ what }) => said('pauses', false, `${what} is paused: the actions wait`)),
+      ...(pauses ?? []).map(({ what }) => said('pauses', false, `${pausableWords[what]} is paused: the steps wait`)),
     ];
   };
 }

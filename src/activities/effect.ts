@@ -70,7 +70,7 @@ export function effectActivity<Input extends ActionRef, System extends Bounds>(
     // A second attempt means that the first attempt was lost, so a person must check the result. Check this before the pause,
     // because `Paused` says that nothing was tried.
     if (once && attempt > 1) {
-      const lost = 'the effect may have happened: the worker was lost during an attempt; check the other system before you retry';
+      const lost = 'an earlier attempt was lost, and may have done the step; check the other system before you retry';
       throw notTried('OutcomeUnknown', lost, { unknown: true });
     }
     assertNotPaused(pauses, connector, company);
@@ -115,7 +115,7 @@ export async function readActionContext(
   const { settings, skipped } = await asked.catch((error: unknown) => {
     log.warn({ err: error, companyId, relayId }, 'an effect waits: the settings of its company cannot be read');
     const unreadable = error instanceof DecryptionError;
-    const why = unreadable ? error.message : "the relay's own database does not answer: see `relay health`";
+    const why = unreadable ? error.message : "the relay's own database does not answer (for the operator: `relay health`)";
     throw notTried('NotTried', why);
   });
   // Without `--reuse-id`, the API refuses the id of a deleted company.
@@ -125,7 +125,7 @@ export async function readActionContext(
   if (skipped !== undefined) return { skipped };
   const rule = settings.rules.get(relayId);
   if (rule) return { company, rule, pauses };
-  const lost = `the database does not know rule ${relayId}, which nobody deleted: was it restored from a backup?`;
+  const lost = `rule ${relayId} is missing from the database, but nobody deleted this rule. Was the database restored from a backup?`;
   throw mistake('ConfigurationMistake', `${lost} Create the rule again with this id and its token, then retry`);
 }
 

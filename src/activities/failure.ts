@@ -37,7 +37,7 @@ export function effectFailure(
   const waitedSeconds = attempt * (retryAfterSeconds ?? 0);
   return ApplicationFailure.create({
     type: unknown ? 'OutcomeUnknown' : failureTypes[connector],
-    message: unknown && kind !== 'unknown' ? `${message}; nobody knows whether it was done` : message,
+    message: unknown && kind !== 'unknown' ? `${message}; nobody knows whether the step was done` : message,
     nonRetryable: !retryable || once || waitsTooLong(waitedSeconds, retryBudgetSeconds),
     details: [details],
     nextRetryDelay: retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000,
@@ -45,8 +45,8 @@ export function effectFailure(
 }
 
 const perhapsDone = {
-  title: 'Nobody knows whether this was done',
-  remedy: 'Look in the other system: skip the action if it was done, otherwise retry',
+  title: 'Nobody knows whether this step worked',
+  remedy: 'Check in the other system whether the step was done. If yes, skip the step. If no, retry',
 };
 
 /** The data or the settings have a mistake. A person must correct the mistake before another attempt can help. */

@@ -29,7 +29,7 @@ export class InFlight {
     const company = this.#companies.get(share) ?? { all: 0, local: 0 };
     if (company.all >= most) {
       this.#tell(companyId);
-      const why = `${most} ${connector === 'notices' ? connector : 'calls'} of the company are running, which is the limit`;
+      const why = `the company has reached its limit of ${most} ${connector === 'notices' ? connector : 'calls to systems'} at the same time`;
       throw connector === 'notices' ? ApplicationFailure.retryable(why, 'NotTried') : notTried('NotTried', why);
     }
     const system = `${companyId}/${connector}`;

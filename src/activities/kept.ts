@@ -25,7 +25,7 @@ export async function recordKept({ client }: { client: Client }, data: unknown, 
   } catch (error) {
     // Temporal has the data. The error only says that the activity is cancelled, paused or reset.
     if ([ActivityCancelledError, ActivityPausedError, ActivityResetError].some((said) => error instanceof said)) return;
-    throw notTried('NotTried', 'Temporal does not keep the state of the effect: see `relay health`', { kept: before });
+    throw notTried('NotTried', 'Temporal does not store the attempt (for the operator: `relay health`)', { kept: before });
   }
 }
 

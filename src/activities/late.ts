@@ -35,7 +35,7 @@ export async function readLate(
   const { length } = JSON.stringify(late);
   const tooLong = `${length} characters, but at most ${mostLateCharacters} are allowed`;
   if (length > mostLateCharacters)
-    throw mistake('DataMistake', `the values of the assignment are too long: ${paths.join(', ')} have ${tooLong}`);
+    throw mistake('DataMistake', `the values of the assignment are too long: ${paths.join(', ')} (${tooLong})`);
   // The API has already counted the recipients that do not depend on the assignment.
   if (emails && recipients) await admit(deps, companyId, recipients, readRecipients(emails.map(unread)).recipients.length);
   return late;
@@ -47,7 +47,7 @@ async function admit({ store, recipientsPerDay }: Counting, companyId: string, r
   const { length } = recipients;
   if (length === 0) throw mistake('DataMistake', 'emails has no valid e-mail address: every recipient is blank or invalid');
   if (length > maxRecipients)
-    throw mistake('DataMistake', `emails has ${counted(length, 'recipient')}; an action can have at most ${maxRecipients}`);
+    throw mistake('DataMistake', `emails has ${counted(length, 'recipient')}; at most ${maxRecipients} are allowed`);
   // Ignore an error: if the database does not answer, the limit uses the counts of this process.
   await store.usage.settle([companyId]).catch(() => {});
   try {
@@ -55,8 +55,8 @@ async function admit({ store, recipientsPerDay }: Counting, companyId: string, r
     if (issue) throw mistake('DataMistake', `emails ${issue.detail}`);
   } catch (error) {
     if (!(error instanceof Rejection)) throw error;
-    const remedy = 'Retry the action tomorrow (UTC), or raise the limit of the company';
-    throw mistake('ConfigurationMistake', error.detail, { title: 'The company has reached its daily limit', remedy });
+    const remedy = 'Retry the step after midnight UTC, or ask the operator for a higher limit';
+    throw mistake('ConfigurationMistake', error.detail, { title: 'The daily limit of e-mail recipients is reached', remedy });
   }
 }
 
@@ -85,7 +85,7 @@ export async function valuesBeforeReset(
     return undefined;
   };
   return client.withDeadline(Date.now() + answerTimeoutMs, look).catch(() => {
-    throw notTried('NotTried', 'Temporal does not return the values of the assignment: see `relay health`');
+    throw notTried('NotTried', 'Temporal does not return the values of the assignment (for the operator: `relay health`)');
   });
 }
 

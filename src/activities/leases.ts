@@ -1,7 +1,7 @@
 /** Companies with the same account share the vendor's limits. So for each effect, a worker takes a lease of the account. */
 
 import { hash } from 'node:crypto';
-import type { Connector } from '../chain/pause.js';
+import { type Connector, pausableWords } from '../chain/pause.js';
 import type { Bounds } from '../connectors/call.js';
 import type { Log } from '../service/telemetry.js';
 import type { Store } from '../store/store.js';
@@ -24,9 +24,9 @@ export async function leased<Result>(
   const taken = inTime(store.leases.take({ ...limits, account, ms: leaseMs }), 5_000);
   const lease = await taken.catch((error: unknown) => {
     log.warn({ err: error, companyId, connector }, 'an effect waits: its lease cannot be taken');
-    throw notTried('NotTried', "the relay's own database does not answer: see `relay health`");
+    throw notTried('NotTried', "the relay's own database does not answer (for the operator: `relay health`)");
   });
   if (!lease)
-    throw notTried('NotTried', `the ${connector} of the company takes no more calls at the moment: its limits are reached`);
+    throw notTried('NotTried', `${pausableWords[connector]} takes no more requests now: the limit of the account is reached`);
   return run().finally(() => inTime(lease.release(), 1_000).catch(() => {})); // If this fails, the lease ends by itself.
 }

@@ -67,7 +67,7 @@ function contentsReader({ client }: Pick<Deps, 'client'>): (email: ActionRef) =>
     if (answers.size > mostInputs) answers.delete(oldest);
     return answer.catch(() => {
       answers.delete(of);
-      throw notTried('NotTried', 'Temporal does not return the contents of the e-mail: see `relay health`');
+      throw notTried('NotTried', 'Temporal does not return the contents of the e-mail (for the operator: `relay health`)');
     });
   }
 }

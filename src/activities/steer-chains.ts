@@ -99,7 +99,7 @@ async function steer(
   const isOpen = status === 'RUNNING' || (status === 'FAILED' && meansFailed(actions, true));
   const { attempt, scheduledTimestampMs } = activityInfo();
   if (!description || (!isOpen && attempt === 1)) return steeredOnly(0);
-  if (isBusy(description)) throw new Error(`${workflowId} was busy with a workflow task`);
+  if (isBusy(description)) throw new Error('the chain was busy with one of its steps: try again later');
   try {
     const view = await handle.query(statusQuery);
     // An earlier attempt may have steered this chain, but Temporal can lose the last heartbeat of an attempt.
@@ -158,7 +158,7 @@ async function steer(
       if (isDone || Date.now() + pauseMs > until) {
         const again = isRetry(verb) ? steered.filter(({ state }) => state === 'needs-attention' || isToRedo(state)) : [];
         const failures = again.map(({ index, error }) =>
-          cutShort(`action ${index} failed again: ${error?.title ?? error?.message ?? ''}`, 300),
+          cutShort(`action ${index} failed again (${error?.title ?? error?.message ?? 'unknown reason'})`, 300),
         );
         const refusals = [...outcome.refusals, ...failures].slice(0, mostRefusals);
         const unseen = Array.from({ length: Math.max(0, outcome.actions - steered.length) }, () => 'running' as const);

@@ -213,7 +213,7 @@ export function unauthorized(needed: string, c: Context<Authenticated>): Problem
   const headers = { 'WWW-Authenticate': 'Bearer realm="relay"' };
   const given = c.req.header('Authorization') ?? c.req.header('Cookie') ?? (c.req.method === 'POST' || undefined);
   const refusal: Refusal = { reason: given === undefined ? 'no credential' : 'wrong credential' };
-  const detail = `This needs ${needed}: Authorization: Bearer …, or sign in at ${c.get('signInAt') ?? '/sign-in'}`;
+  const detail = `This request needs ${needed}. Send the header Authorization: Bearer …, or sign in at ${c.get('signInAt') ?? '/sign-in'}`;
   return new Problem('unauthorized', detail, { headers, refusal });
 }
 

@@ -53,7 +53,7 @@ export function causeRoutes(options: ApiOptions, rejections: Rejections): Route[
         const taken = await store.causes.take(companyId, causeId, actor);
         const cause = await find(companyId, causeId);
         if (!taken)
-          throw new Problem('already-taken', `${cause.takenBy} has already taken this cause. Wait until it is released.`);
+          throw new Problem('already-taken', `Somebody else has taken this cause: ${cause.takenBy}. Wait until it is released.`);
         return c.json(cause);
       },
     }),

@@ -227,7 +227,7 @@ function unknownRules(rules: CompanySettings['rules'], actions: readonly ChainAc
 }
 
 function assignmentSource({ connectors }: ApiOptions, company: Company, asked: Asked['assignment']): AssignmentReader {
-  if (asked === undefined) return async () => ({ error: 'it depends on the assignment', retryable: true });
+  if (asked === undefined) return async () => ({ error: 'the result depends on the assignment', retryable: true });
   if (!('facts' in asked)) return assignmentReader(connectors, company);
   const { facts } = asked;
   return async () => ({ assignment: facts });

@@ -30,7 +30,7 @@ const addresses: [path: string, id: string, summary: string][] = [
   ['/companies/:companyId', 'getCompanyPage', 'Open the page with the problems of a company'],
   ['/companies/:companyId/:page', 'getConsolePage', 'Open a page of a company, such as its chains'],
   ['/companies/:companyId/:page/:item', 'getItemPage', 'Open the page of a cause, chain, assignment, rule or refused request'],
-  ['/companies/*', 'getNoPage', 'Open the page of an address with a slash at the end, or the page "not found"'],
+  ['/companies/*', 'getNoPage', 'Open the page for an address that ends with a slash, or the page "not found"'],
 ];
 
 export function consoleRoutes(callers: Pick<Callers, 'inSession'>): Route[] {

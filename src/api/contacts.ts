@@ -48,8 +48,8 @@ export function contactRoutes({ store, limits }: ApiOptions): Route[] {
         return sendForm(
           c,
           'Do you want these notices?',
-          html`<p>${contact.name} wants to send notices to <strong>${contact.contact}</strong> when an action fails.</p>
-<p>Until you confirm, you get only the first notice of each cause, at most ten a day.
+          html`<p>${contact.name} wants to send notices to <strong>${contact.contact}</strong> when a step of a chain fails.</p>
+<p>Until you confirm, you get only the first notice of each problem, at most ten a day.
 If these notices are not for you, close this page.</p>
 <form method="post"><p><button>Confirm</button></p></form>`,
         );

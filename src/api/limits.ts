@@ -187,7 +187,7 @@ export async function withinLimit(c: Context, limits: Limits, companyId: string,
   try {
     if (!exceeded) return await answer();
     const most = headers['RateLimit-Limit'];
-    const detail = `Company ${companyId} has sent more than its ${most} requests a minute. Nothing has run.`;
+    const detail = `Company ${companyId} has sent more than ${most} requests in one minute. Nothing has run.`;
     throw new Rejection('rate-limited', 'rate-limited', detail, { headers });
   } catch (error) {
     // Read `c.res` only after an error. Reading it makes Hono stream the answer, which takes longer.
@@ -234,9 +234,9 @@ export async function countUse(c: Context, limits: Limits, use: Use, actor: Call
   const { exceeded, together, headers } = await limits.ofUse(use, callerId(actor), actor.companyId);
   for (const [name, value] of Object.entries(headers)) c.header(name, value);
   if (!exceeded) return;
-  const who = together ? `The keys and people of company ${actor.companyId} have` : `${actorSubject(actor)} has`;
-  const most = `${together ? 'their' : 'its'} ${headers['RateLimit-Limit']} ${use}`;
-  const detail = `${who} asked for more than ${most} a minute. Nothing was done.`;
+  const who = together ? `The keys and people of company ${actor.companyId} together` : actorSubject(actor);
+  const most = headers['RateLimit-Limit'];
+  const detail = `${who} sent more than ${most} requests of the kind "${use}" in one minute. Nothing was done.`;
   throw new Problem('rate-limited', detail, { headers, bound: use });
 }
 

@@ -38,7 +38,7 @@ export function problemOf(error: Error): { problem: Problem; isExpected: boolean
     return expected(new Problem('bad-request', 'The request did not arrive in full.'));
   if (error instanceof AwayError) {
     const away = 'The database of the relay does not answer at the moment. Send the request again';
-    return expected(new Problem('database-unavailable', `${away}; before you repeat a change, check whether it was made.`));
+    return expected(new Problem('database-unavailable', `${away}. For a change, first check whether the change was made.`));
   }
   if (error instanceof DecryptionError)
     return unexpected(new Problem('unreadable', `Stored data cannot be read: ${error.message}.`));
@@ -58,7 +58,7 @@ export const notFound = (what: string): Problem => new Problem('not-found', `The
 
 /** @param most - for example `100 keys`. */
 export function limitReached(companyId: string, most: string): Problem {
-  const detail = `Company ${companyId} has ${most}, which is its limit: delete one that is not used any more.`;
+  const detail = `Company ${companyId} can have at most ${most}. First delete something that is not used any more.`;
   return new Problem('limit-reached', detail);
 }
 

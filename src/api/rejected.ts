@@ -28,7 +28,7 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
   const { store, links, limits, log } = options;
   const find = async (companyId: string, rejectedId: string): Promise<RejectedRequest> => {
     await rejections.settled(companyId);
-    return found(await store.rejected.get(companyId, rejectedId), `rejected request ${rejectedId} of company ${companyId}`);
+    return found(await store.rejected.get(companyId, rejectedId), `refused request ${rejectedId} of company ${companyId}`);
   };
   const noteResent: typeof store.rejected.noteResent = (resent, actor) => {
     const { companyId, rejectedId, chainId } = resent;
@@ -61,7 +61,7 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
       answers: {
         202: [acceptedAnswer[0], acceptedEventSchema.or(acceptedSchema), replayedHeaders],
         200: [
-          'The sender has already sent the request again. This is the first answer. Or the event is not applicable.',
+          'Either the sender has already sent the request again (this is the first answer), or the event is not applicable.',
           acceptedEventSchema.or(acceptedSchema).or(notApplicableSchema),
           replayedHeaders,
         ],
@@ -129,7 +129,7 @@ function notConfirmed({ reason, signature, elements, body }: RejectedRequest): P
   const why = reason === 'signature' ? 'without the signature of the company' : `with a token that was ${ended}`;
   const detail =
     `Nothing has run. This request came ${why} (signature: ${signature ?? 'not known'}): somebody else may have written its actions. ` +
-    'Read the actions in errors. To send all actions, repeat the request with {"confirm": true}.';
+    'Read the actions: the field `errors` lists them. To send all of them, use {"confirm": true}.';
   const ofEvent = body?.isEvent ? [{ pointer: '', detail: cutShort(body.text, 10_000) }] : [];
   const errors = [...ofEvent, ...elements.map((element, index) => ({ pointer: `/${index}`, detail: JSON.stringify(element) }))];
   return new Problem('not-confirmed', detail, { errors });
@@ -142,7 +142,7 @@ async function eventOf({ store }: ApiOptions, companyId: string, request: Reject
   const { confirm, proposed, actions } = asked;
   const guessed = proposed ? request.proposal?.[0]?.element : undefined;
   if ((proposed && !guessed) || Object.keys(actions).length > 0) {
-    const detail = 'is not for this event: correct the event itself, in `event`';
+    const detail = 'is not possible for this event: send the corrected event in `event`';
     throw invalid([{ pointer: Object.keys(actions).length > 0 ? '/actions' : '/proposed', detail }]);
   }
   const edited = asked.event ?? guessed;
@@ -183,7 +183,7 @@ function sentOf(request: RejectedRequest, { proposed, leaveOut, actions: changes
   }
   if (!proposed || proposal.length === 0) {
     const none = 'There is no proposal: send a new chain.';
-    const read = 'Read its proposal; to send it, use {"proposed": true}.';
+    const read = 'Read the `proposal`. To send the proposal, use {"proposed": true}.';
     const detail = `The body of this request could not be read as actions. ${proposal.length === 0 ? none : read}`;
     throw new Problem('only-proposed', detail);
   }
@@ -193,7 +193,7 @@ function sentOf(request: RejectedRequest, { proposed, leaveOut, actions: changes
   const isLeftOut = (index: number) => leaveOut.includes(index);
   const wrong = proposal.flatMap(({ authenticated }, index) => (authenticated || isLeftOut(index) ? [] : [index]));
   if (wrong.length > 0) {
-    const detail = 'did not contain the right token of its rule';
+    const detail = 'did not contain the right token';
     const which = `${wrong.length > 1 ? 'Actions' : 'Action'} ${wrong.join(', ')} of the proposal`;
     const errors = wrong.map((index) => ({ pointer: `/${index}`, detail }));
     throw new Problem('not-authenticated', `Nothing has run. ${which} ${detail}: leave such actions out.`, { errors });

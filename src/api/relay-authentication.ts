@@ -98,7 +98,7 @@ const unauthorized =
 /** The examples in the documentation and in `examples/` have this text in place of a token. */
 const tokenMark = '<RELAY_ACCESS_TOKEN>';
 const exampleHelp =
-  `Write the token of your rule in place of ${tokenMark}. If you use \`npm start\`, the same files with the token are in ` +
+  `Write the token of your rule in place of ${tokenMark}. If you use \`npm start\`, the example files with the right token are in ` +
   '`.relay/examples`.';
 const challenge = { 'WWW-Authenticate': 'relayAccessToken' };
 
@@ -170,7 +170,7 @@ function wrongSignature(secret: string, received: Headers, bytes: ArrayBuffer): 
     const missing = names.filter((name) => !headers[name]);
     const why = error instanceof Error ? error.message : 'no valid signature';
     const detail =
-      missing.length > 0 ? `has no ${missing.join(', ')}` : `is not signed with the webhookSecret of the company (${why})`;
+      missing.length > 0 ? `The request has no ${missing.join(', ')}` : `The signature with the webhookSecret is wrong (${why})`;
     return { pointer: '', detail };
   }
 }

@@ -42,12 +42,12 @@ const rawBody = z
 
 export const examples = {
   'widen-then-alert': {
-    summary: 'Send within a radius, later within larger radiuses. If nobody is found, alert the manager.',
+    summary: 'Send an assignment within a radius, later within larger radiuses. If nobody is found, alert the manager.',
     value: widenThenAlert,
   },
-  'email-send-email': { summary: 'An e-mail, then a send, then an e-mail, strictly in this order.', value: emailSendEmail },
-  'set-field': { summary: 'Two fields of a ticket: a time and a text.', value: setField },
-  'two-groups': { summary: 'One group now, a second group half an hour later.', value: twoGroups },
+  'email-send-email': { summary: 'Send an e-mail, the assignment, then an e-mail, in this order.', value: emailSendEmail },
+  'set-field': { summary: 'Update two fields of a ticket: a time and a text.', value: setField },
+  'two-groups': { summary: 'Send an assignment to one group now, and to a second group half an hour later.', value: twoGroups },
 };
 
 const idempotencyHeader = z.string().min(1).max(255).optional();

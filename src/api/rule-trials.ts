@@ -19,7 +19,7 @@ export function ruleTrialRoutes({ store, keyring }: Pick<ApiOptions, 'store' | '
   return [
     route.author(`POST ${ofRule}/try`, 'tryRule', 'Try contents on the last events of a rule', {
       description:
-        'Compares, for each event, the actions of the draft or of a version with the actions of the published version. Nothing is ' +
+        'For each event, compares the actions of the draft (or of a version) with the actions of the published version. Nothing is ' +
         'sent or stored. If the contents have mistakes, no event is tried.',
       use: 'lists',
       rawBody: tryRequest,
@@ -57,7 +57,7 @@ class Turns {
   async take<Result>(companyId: string, work: () => Promise<Result>): Promise<Result> {
     const own = this.#companies.filter((company) => company === companyId);
     if (own.length >= mostOfCompany || this.#companies.length >= mostWaiting) {
-      const detail = 'Too many tries are running at this process. Nothing was done. Try again in a few seconds.';
+      const detail = 'The relay is already trying too many rules. Nothing was done. Try again in a few seconds.';
       throw new Problem('rate-limited', detail, { headers: { 'Retry-After': '5' }, bound: 'tries' });
     }
     this.#companies.push(companyId);

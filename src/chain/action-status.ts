@@ -9,8 +9,8 @@ export const optionalText = z.string().optional();
 export const actionErrorSchema = z.object({
   type: z.string().describe('The kind of failure, such as `PlatformError`.'),
   message: z.string().describe('What was wrong, where it was wrong, and what to do.'),
-  title: optionalText.describe('The failure in one short sentence, from the system that was called.'),
-  remedy: optionalText.describe('What to do about it.'),
+  title: optionalText.describe('The failure in one short sentence.'),
+  remedy: optionalText.describe('What to do about the failure.'),
   retryable: z.boolean().describe('Whether a retry without changes can help.'),
   unknown: z.boolean().optional().describe('The outcome is unknown: the effect may have happened.'),
   retryAfterSeconds: z.number().optional().describe("The called system's `Retry-After`, in seconds."),
@@ -34,16 +34,16 @@ export const actionStatusSchema = z.object({
   assignmentId: optionalText,
   state: z.enum(actionStates),
   workflowId: optionalText.describe('The workflow of a delayed action. Absent if the action runs in the workflow of the chain.'),
-  runAt: optionalText.describe('When the action is or was due. `getChain` counts current pauses in.'),
+  runAt: optionalText.describe('When the action is or was due. In `getChain`, this time includes current pauses.'),
   startedAt: optionalText,
   endedAt: optionalText,
   attempts: z.number().optional(),
   error: actionErrorSchema.optional().describe('The last error. It stays after a recovery.'),
-  reason: optionalText.describe('Why the action was skipped, failed, was cancelled, did not run, or waits.'),
+  reason: optionalText.describe('Why the action waits, failed, did not run, or was skipped or cancelled.'),
   result: z
     .object({
       recipients: z.number().optional().describe('The number of recipients that the called system reports.'),
-      note: optionalText.describe('A remark of the connector, such as a value that the field had already.'),
+      note: optionalText.describe('A remark of the connector, for example that the field already had the value.'),
     })
     .optional(),
   deliveries: z
@@ -65,7 +65,7 @@ export const actionStatusSchema = z.object({
   mends: z
     .array(z.int())
     .optional()
-    .describe('The edits of this action, by their numbers in the chain. After two edits, the idempotency key ends in `/m2`.'),
+    .describe('The numbers of the edits of this action in the chain. After two edits, the idempotency key ends in `/m2`.'),
   steered: z
     .array(steeredSchema)
     .optional()

@@ -9,7 +9,7 @@ import { readTimestamp } from './timestamp/read.js';
 
 export const sendAssignment = defineAction({
   name: 'platform_sendAssignment',
-  description: 'Sends the assignment to groups of workers, within a radius if one is given.',
+  description: 'Sends the assignment to groups of technicians, within a radius if one is given.',
   needsAssignment: true,
   fields: {
     groupId: shortText(1000).optional().describe('One group.'),
@@ -33,7 +33,7 @@ export const sendAssignment = defineAction({
     const isNamed = groupId !== undefined || sendToGroups !== undefined;
     if (isNamed && groupIds.length === 0) {
       const field = sendToGroups === undefined ? 'groupId' : 'sendToGroups';
-      issues.mistake(field, 'names no group: a blank list never means "send to everybody"');
+      issues.mistake(field, 'has no group: an empty field does not mean "send to everybody"');
     } else
       for (const { field, id } of ids)
         if (unsubstituted(id)) issues.warning(field, `"${cutShort(id, 80)}" was not filled in by the webhook and is left out`);
@@ -66,9 +66,9 @@ export const sendEmails = defineAction({
         if (text.length > maxCharacters) return context.addIssue(`must have at most ${maxCharacters} characters altogether`);
         if (text.split(',').length > maxEntries) return context.addIssue(`must have at most ${maxEntries} entries`);
         const { length } = readRecipients(emails).recipients;
-        if (length > maxRecipients) context.addIssue(`has ${length} recipients; an action can have at most ${maxRecipients}`);
+        if (length > maxRecipients) context.addIssue(`has ${length} recipients; at most ${maxRecipients} are allowed`);
       })
-      .describe('The addresses. An element may be a list with commas.'),
+      .describe('The addresses. An element may contain several addresses, separated by commas.'),
     subject: text.describe('Subject line.'),
     body: text.describe('Plain-text body.'),
     bodyHtml: text.describe('HTML body.'),
@@ -101,7 +101,7 @@ export const updateUdf = defineAction({
     cfValue: text.describe('New value.'),
     cfTargetDateFormat: ruledText(256, (format) => parsePattern(format).error)
       .optional()
-      .describe('A Java timestamp pattern. The relay formats the timestamp of cfValue with this pattern.'),
+      .describe('A Java timestamp pattern. The relay formats the timestamp in cfValue with this pattern.'),
   },
   verbatim: { externalSystemTicketId: 'ticketId', cfName: 'field', cfValue: 'value', cfTargetDateFormat: 'dateFormat' },
   effect: z.object({

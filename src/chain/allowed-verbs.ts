@@ -31,7 +31,7 @@ const verbs: Record<SteeringVerb, Verb> = {
 };
 
 export const historyFull =
-  "Temporal's history of this chain is full: the relay does not try the action again; skip or cancel it, or resend the request";
+  "Temporal's history of this chain is full, so the relay cannot retry: skip or cancel, or send the request again";
 
 /** Whether the verb is allowed in this state, if the chain is open. */
 export const isOpenTo = (verb: SteeringVerb, state: ActionState) => verbs[verb].states.includes(state);
@@ -80,14 +80,16 @@ export function refusalOf(verb: SteeringVerb, chain: ChainFacts, { index, state 
   if (chain.forgotten) return forgotten(chain);
   if (closedAt !== undefined && !isReopened(verb, chain, state)) {
     const again =
-      isRetry(verb) && state !== 'done' && state !== 'skipped' ? '; to run its remaining actions, send the request again' : '';
+      isRetry(verb) && state !== 'done' && state !== 'skipped'
+        ? '; to run the remaining actions of the chain, send the request again'
+        : '';
     return ended(`chain ${chain.chainId} is ${status}, action ${index} is ${state}${again}`);
   }
   if (!isOpenTo(verb, state) && !partial) {
     if (hasEnded(state)) return ended(`action ${index} is ${state}`);
     const states = verbs[verb].states.join(' or ');
     const possible = verbsFor(chain, { index, state }).join(', ');
-    const detail = `Action ${index} is ${state}, but ${verb} is for actions that are ${states}. Possible now: ${possible}.`;
+    const detail = `At the moment, action ${index} is ${state}, but ${verb} needs the state ${states}. Possible now: ${possible}.`;
     return { slug: 'not-steerable', detail };
   }
   return chain.historyFull && usesRoom(verb) ? { slug: 'not-steerable', detail: `${historyFull}.` } : undefined;
@@ -110,6 +112,6 @@ export const isReopened = (verb: SteeringVerb, { status, closedAt }: ChainFacts,
   closedAt !== undefined && isRetry(verb) && isToRedo(state) && (status === 'failed' || status === 'completed');
 
 export const forgotten = ({ chainId }: Pick<ChainFacts, 'chainId'>): Refusal =>
-  ended(`Temporal has deleted chain ${chainId}; to run its remaining actions, send the request again`);
+  ended(`Temporal has deleted chain ${chainId}; to run the remaining actions of the chain, send the request again`);
 
 export const ended = (what: string): Refusal => ({ slug: 'already-ended', detail: `This has no effect any more: ${what}.` });

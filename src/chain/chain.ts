@@ -11,7 +11,7 @@ export const maxDelaySeconds = 366 * 24 * 3600;
 export const companyIdPattern = /^[A-Za-z0-9_-]{1,64}$/;
 /** A `relayId` is unique within its company. */
 export const relayIdPattern = /^\d{1,32}$/;
-export const relayIdRule = 'must be 1 to 32 digits';
+export const relayIdRule = 'must consist of 1 to 32 digits';
 
 export type ChainAction = ActionEffect & {
   index: number; // Zero-based place in the request's array.

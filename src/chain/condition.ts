@@ -34,22 +34,26 @@ export function parseCondition(text: string): Parsed<{ condition: Condition }> {
   const operatorAt = text.search(/[=!]=/);
   if (operatorAt < 0) {
     const other = /[<>=!~&|]+/.exec(text)?.[0];
-    if (other && other !== '=') return refuse(`${other} is not supported`);
+    if (other && other !== '=') return refuse(`has ${other}, which is not supported`);
     return refuse(`"${cutShort(text, 80)}" has ${other ? 'a single =' : 'no =='}`);
   }
   const left = text.slice(0, operatorAt).trim();
   const operator = text[operatorAt] === '!' ? '!=' : '==';
   const right = text.slice(operatorAt + 2);
-  if (right.startsWith('=')) return refuse(`${operator}= is not supported`);
+  if (right.startsWith('=')) return refuse(`has ${operator}=, which is not supported`);
   const unsupported = /&&|\|\||[<>!=]$/.exec(left)?.[0];
-  if (unsupported) return refuse(`${unsupported} is not supported`);
-  if (!pathPattern.test(left)) return refuse(`"${cutShort(left, 80)}" is not the name of a property`);
+  if (unsupported) return refuse(`has ${unsupported}, which is not supported`);
+  if (!pathPattern.test(left)) return refuse(`has "${cutShort(left, 80)}", which is not the name of a property`);
   const path = stepsOf(left);
-  if (path[0] === 'incomingValue' && path.length > 1) return refuse('incomingValue is a text and has no properties');
+  if (path[0] === 'incomingValue' && path.length > 1)
+    return refuse('asks for a property of incomingValue, but incomingValue is a text');
   const trimmed = right.trim();
   const unquoted = trimmed.replace(/^(["']).*?\1/su, '');
   const second = /&&|\|\||[=!]=(?=\s*[^\s=])/.exec(unquoted)?.[0];
-  if (second) return refuse(`${second} after the first comparison is not supported (put quotes around a value that contains it)`);
+  if (second)
+    return refuse(
+      `has ${second} after the first comparison, which is not supported (put quotes around a value that contains ${second})`,
+    );
   return { ok: true, condition: { path, operator, value: /^(["'])(.*)\1$/su.exec(trimmed)?.[2] ?? trimmed } };
 }
 

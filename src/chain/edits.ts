@@ -19,7 +19,7 @@ export function changesOf(edits: readonly Edit[], { mends = [] }: ActionStatus, 
 export function editRefusal({ number, confirmUnknown }: Edit, status: ActionStatus): string | undefined {
   if (status.mends?.includes(number)) return 'this edit has already been applied';
   return isUnknown(status) && !confirmUnknown
-    ? 'nobody knows whether the last try took effect: check the other system, then confirm with {"confirmUnknown": true}'
+    ? 'nobody knows whether the last try worked: check the other system, then confirm with {"confirmUnknown": true}'
     : undefined;
 }
 

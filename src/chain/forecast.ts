@@ -41,7 +41,7 @@ export function forecastOf(action: ChainAction, { rule, condition, obstacle }: F
   if (action.cannotSchedule !== undefined) return { outcome: cannotBeDone, reason: action.cannotSchedule };
   if (condition && 'error' in condition)
     return { outcome: condition.retryable ? 'unknown' : cannotBeDone, reason: condition.error };
-  if (condition && !condition.holds) return { outcome: 'skipped', reason: condition.reason ?? 'its condition does not hold' };
+  if (condition && !condition.holds) return { outcome: 'skipped', reason: condition.reason ?? 'its condition is not true' };
   const reason = action.invalidData ?? obstacle;
   return reason === undefined ? { outcome: 'runs' } : { outcome: cannotBeDone, reason };
 }

@@ -44,13 +44,14 @@ const host = (rule: RegExp, example: string) => ({ rule, example });
 export const ticketingKinds = {
   autotask: {
     name: 'Autotask PSA',
-    credentials: 'In Autotask: Admin > Account Settings & Users > Resources (Users). Add a user of the level API User.',
+    credentials:
+      'In Autotask: Admin > Account Settings & Users > Resources (Users). Add a user with the security level API User.',
     settings: {
       userName: { label: 'Username (Key)' },
       secret: { label: 'Password (Secret)', secret: true },
       integrationCode: {
         label: 'Tracking Identifier',
-        help: 'Autotask calls it so: a code of the integration, on the page of the API user.',
+        help: 'The code of the integration. In Autotask, it is on the page of the API user.',
         secret: true,
       },
     },
@@ -61,7 +62,7 @@ export const ticketingKinds = {
       'In ConnectWise: System > Members > API Members. Add a member with API keys. Get the client id at developer.connectwise.com.',
     settings: {
       site: { label: 'Site', pattern: host(/^(?:na|eu|au|aus|za|staging)\.myconnectwise\.net$/, 'na.myconnectwise.net') },
-      company: { label: 'Company', help: 'As on the login page.', pattern: host(/^[\w.-]+$/, 'example') },
+      company: { label: 'Company', help: 'The same company as on the login page.', pattern: host(/^[\w.-]+$/, 'example') },
       publicKey: { label: 'Public key' },
       privateKey: { label: 'Private key', secret: true },
       clientId: { label: 'Client ID', secret: true },
@@ -70,9 +71,13 @@ export const ticketingKinds = {
   servicenow: {
     name: 'ServiceNow',
     credentials:
-      'In ServiceNow: User Administration > Users. Add a user with web service access only, and a role that may write the table.',
+      'In ServiceNow: User Administration > Users. Add a user that has “Web service access only” and a role that can write to the table.',
     settings: {
-      instance: { label: 'Instance', help: 'The first part of the address.', pattern: host(/^[a-z0-9-]+$/, 'dev12345') },
+      instance: {
+        label: 'Instance',
+        help: 'The first part of the address, before .service-now.com.',
+        pattern: host(/^[a-z0-9-]+$/, 'dev12345'),
+      },
       userName: { label: 'User ID' },
       password: { label: 'Password', secret: true },
       table: { label: 'Table', help: 'Default: incident.', optional: true, pattern: host(/^[a-z0-9_]+$/, 'incident') },
@@ -82,7 +87,11 @@ export const ticketingKinds = {
     name: 'Zendesk',
     credentials: 'In Zendesk: Admin Center > Apps and integrations > APIs > API tokens.',
     settings: {
-      subdomain: { label: 'Subdomain', help: 'The first part of the address.', pattern: host(/^[a-z0-9-]+$/, 'example') },
+      subdomain: {
+        label: 'Subdomain',
+        help: 'The first part of the address, before .zendesk.com.',
+        pattern: host(/^[a-z0-9-]+$/, 'example'),
+      },
       email: { label: 'E-mail of the agent' },
       token: { label: 'API token', secret: true },
     },
@@ -91,7 +100,11 @@ export const ticketingKinds = {
     name: 'Jira Cloud',
     credentials: 'Sign in as a user who can edit the issues. At id.atlassian.com: Security > API tokens.',
     settings: {
-      site: { label: 'Site', help: 'The first part of the address.', pattern: host(/^[a-z0-9-]+$/, 'example') },
+      site: {
+        label: 'Site',
+        help: 'The first part of the address, before .atlassian.net.',
+        pattern: host(/^[a-z0-9-]+$/, 'example'),
+      },
       email: { label: 'E-mail of the user' },
       token: { label: 'API token', secret: true },
     },
@@ -117,7 +130,7 @@ interface Connected {
 export function warningsOfKind(platform: Connected | undefined, actions: readonly ChainAction[]): Issue[] {
   return actions.flatMap((action) => {
     const unable = action.action === 'platform_sendAssignment' && unableToSend(platform, action);
-    return unable ? [{ pointer: `/${action.index}`, detail: `cannot be done: ${unable}` }] : [];
+    return unable ? [{ pointer: `/${action.index}`, detail: `cannot be done, because ${unable}` }] : [];
   });
 }
 
@@ -128,14 +141,14 @@ export function unableToSend(
 ): string | undefined {
   const send = connected?.templates?.send;
   const takes = (name: string) => !send || JSON.stringify([send.path, send.body]).includes(`{${name}`);
-  if (miles !== undefined && !takes('radiusMiles')) return 'the platform takes no radius: remove sendRadius';
-  if (groupIds.length > 0 && !takes('groupIds')) return 'the platform takes no groups: remove groupId';
+  if (miles !== undefined && !takes('radiusMiles')) return 'the platform does not accept a radius: remove sendRadius';
+  if (groupIds.length > 0 && !takes('groupIds')) return 'the platform does not accept groups: remove groupId and sendToGroups';
   const platform: PlatformKind | undefined = Object.entries(platformKinds).find(([name]) => name === connected?.kind)?.[1];
   if (!platform) return undefined;
   const { name, radius, groupsByName } = platform;
-  if (miles !== undefined && !radius) return `${name} cannot limit a send to a radius: remove sendRadius`;
+  if (miles !== undefined && !radius) return `${name} does not accept a radius: remove sendRadius`;
   if (miles !== undefined && radius && !(Number.isInteger(miles) && miles >= radius.min && miles <= radius.max))
-    return `${name} takes a sendRadius of whole miles from ${radius.min} to ${radius.max}`;
+    return `${name} accepts only whole miles from ${radius.min} to ${radius.max} in sendRadius`;
   const wrong = groupsByName ? undefined : groupIds.find((group) => !/^\d+$/.test(group));
-  return wrong === undefined ? undefined : `${name} takes groups by their number, and "${wrong}" is no number`;
+  return wrong === undefined ? undefined : `${name} needs the number of each group, and "${wrong}" is not a number`;
 }

@@ -75,4 +75,4 @@ export function opaqueCondition(opaque: Opaque): Condition | undefined {
 }
 
 /** If an action has late texts, but no condition, people see this text in place of the condition. */
-const onlyLate = 'the assignment has the values';
+const onlyLate = 'the assignment has all needed values';

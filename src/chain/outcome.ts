@@ -77,7 +77,8 @@ export const wasTried = ({ type, paused }: { type: string; paused?: unknown }) =
 /** The error for an effect that may have been tried in a workflow task whose results were lost. */
 export const perhapsTried = {
   type: 'OutcomeUnknown',
-  message: 'nobody knows whether the action was done: a worker may have tried it before the cancellation; check the other system',
+  message:
+    'nobody knows whether the action was done: the relay may have tried the action before the cancellation; check the other system',
   retryable: false,
   unknown: true,
 };

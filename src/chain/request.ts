@@ -30,7 +30,7 @@ const actionNames = actionDefinitions.map(({ name }) => name);
 export const commonFields = {
   action: z
     .enum(actionNames, {
-      error: ({ input }) => `${input === undefined ? 'is required: one of' : 'is none of'} ${actionNames.join(', ')}`,
+      error: ({ input }) => `${input === undefined ? 'is required: one of' : 'must be one of'} ${actionNames.join(', ')}`,
     })
     .describe('Name of the action.'),
   relayId: text.regex(relayIdPattern, relayIdRule).describe('Identifier of the rule.'),
@@ -38,13 +38,13 @@ export const commonFields = {
   platformAssignmentId: shortText(256).optional().describe('The assignment that the action applies to.'),
   delayInSeconds: ruledText(1000, (delay) => {
     if (!/^\s*\d*\s*$/.test(delay)) return 'must be a whole number of seconds, such as "1800"';
-    return Number(delay) > maxDelaySeconds ? `must be at most ${maxDelaySeconds} (366 days)` : undefined;
+    return Number(delay) > maxDelaySeconds ? `must be at most 366 days (${maxDelaySeconds} seconds)` : undefined;
   })
     .optional()
     .describe('The delay of the action after the request, in whole seconds.'),
   actionCondition: ruledText(maxConditionLength, (condition) => parseCondition(condition).error)
     .optional()
-    .describe('<property>==<value> or <property>!=<value>. The action runs only if this condition holds.'),
+    .describe('<property>==<value> or <property>!=<value>. The action runs only if this condition is true.'),
   incomingValue: text.optional().describe('A value that actionCondition can test as incomingValue.'),
   comment: text.optional().describe('Free text that names the action in summaries and notices.'),
 };
@@ -166,7 +166,7 @@ function readAction(
 function readAssignment(id: unknown, definition: ActionDefinition | undefined, asked: boolean, issues: Issues) {
   const needed = definition?.needsAssignment || asked;
   if (id === undefined && needed) {
-    const where = definition?.needsAssignment ? `for ${definition.name}` : 'where actionCondition asks about the assignment';
+    const where = definition?.needsAssignment ? `for ${definition.name}` : 'because actionCondition asks about the assignment';
     issues.problem('platformAssignmentId', `is required ${where}`);
   }
   if (typeof id !== 'string') return undefined;

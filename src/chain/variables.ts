@@ -15,10 +15,10 @@ const ofCustomField = /^custom_field_[\w-]+$/;
 export const variables: readonly Variable[] = [
   { name: 'assignment_id', description: 'The id of the assignment.', sample: '1001' },
   { name: 'owner_email', description: "The e-mail address of the assignment's owner.", sample: 'owner@example.com' },
-  { name: 'resource_email', description: "The worker's e-mail address.", sample: 'worker@example.com' },
-  { name: 'resource_state', description: "The worker's state or region.", sample: 'CA' },
-  { name: 'checked_in_on', description: 'When the worker checked in.', sample: '2026-07-01T12:00:00Z' },
-  { name: 'custom_field_<field_id>', description: 'A custom field. The name ends with its id.', sample: '501' },
+  { name: 'resource_email', description: "The technician's e-mail address.", sample: 'worker@example.com' },
+  { name: 'resource_state', description: "The technician's state or region.", sample: 'CA' },
+  { name: 'checked_in_on', description: 'When the technician checked in.', sample: '2026-07-01T12:00:00Z' },
+  { name: 'custom_field_<field_id>', description: 'A custom field. The name ends with the id of the field.', sample: '501' },
 ];
 
 /** @returns undefined for an unknown variable. */

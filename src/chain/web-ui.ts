@@ -33,7 +33,7 @@ export function summaryOf(actions: readonly Titled[], doing = ''): string {
 /** If actions have failed, a workflow waits once more for retries before it closes. Returns the summary of this wait. */
 export function lastSummary(actions: readonly ActionStatus[]): string {
   const failed = actions.filter(({ state }) => isToRedo(state));
-  return summaryOf(failed, 'last check for retries');
+  return summaryOf(failed, 'waits for retries one last time');
 }
 
 export function chainSummary(chain: Pick<Chain, 'companyId'>, actions: readonly ChainAction[]): string {
@@ -58,14 +58,14 @@ export const whyNot = ({ reason, error }: Pick<ActionStatus, 'reason' | 'error'>
 export function failureMessage(chain: ChainRef, actions: readonly ActionStatus[]): string {
   const failed = actions.filter(({ state }) => state === 'failed');
   const notRun = actions.filter(({ state }) => state === 'not-run').length;
-  const behind = `, and ${notRun} behind ${failed.length === 1 ? 'it' : 'them'} ${notRun === 1 ? 'was' : 'were'} not run`;
+  const behind = `, and ${counted(notRun, 'later action')} ${notRun === 1 ? 'was' : 'were'} not run`;
   const said = failed.slice(0, 5).map((action) => summaryOf([action], whyNot(action)));
   const more = failed.length > said.length ? `; and ${failed.length - said.length} more` : '';
   const [first] = failed;
   return [
     `${failed.length} of ${counted(actions.length, 'action')} failed${notRun > 0 ? behind : ''}.`,
     `${said.join('; ')}${more}.`,
-    ...(first ? [`Fix the cause, then: ${retryCommand(chain, first.index)}`] : []),
+    ...(first ? [`Fix the cause, then run: ${retryCommand(chain, first.index)}`] : []),
   ].join(' ');
 }
 
@@ -103,18 +103,18 @@ export function currentDetails(chain: ChainRef, actions: readonly ActionStatus[]
 function note(chain: ChainRef, action: ActionStatus): string {
   const { index, state, reason, error, nextAttemptAt, heldUntil } = action;
   const words = (why = '') => escapeMarkdown(fitBytes(why, 600));
-  const edit = `\`mend\` with input \`[${index}, {"field": "value"}]\` edits it and tries it again, `;
-  const again = reason ? '' : `${retryHelps(action) ? '' : edit}\`retry\` tries it again, `;
+  const edit = `\`mend\` with input \`[${index}, {"field": "value"}]\` edits the action and tries it again, `;
+  const again = reason ? '' : `${retryHelps(action) ? '' : edit}\`retry\` tries the action again, `;
   const toDo = error?.remedy ? `**What to do:** ${words(error.remedy)}. ` : '';
   if (state === 'failed')
-    return `**Action ${index} failed:** ${words(whyNot(action))}. ${toDo ? `${toDo}To retry` : 'Fix the cause, then'}: \`${retryCommand(chain, index)}\``;
+    return `**Action ${index} failed:** ${words(whyNot(action))}. ${toDo ? `${toDo}To retry` : 'Fix the cause, then run'}: \`${retryCommand(chain, index)}\``;
   return [
     `**Action ${index} needs attention:** ${words(whyNot(action))}. ${toDo}`.trimEnd(),
     nextAttemptAt
-      ? `The relay tries it again by itself at ${shownTime(nextAttemptAt)}.`
-      : 'The relay does not try it again by itself: fix the cause first.',
-    `To decide, open More Actions, Send a Signal: ${again}\`skip\` continues without it. The input of a signal is \`[${index}]\`.`,
-    ...(heldUntil ? [`Without a decision it fails at ${shownTime(heldUntil)}.`] : []),
+      ? `The relay tries the action again by itself at ${shownTime(nextAttemptAt)}.`
+      : 'The relay does not try the action again by itself: fix the cause first.',
+    `To decide, open More Actions, then Send a Signal: ${again}\`skip\` continues without the action. The input of ${again && '`retry` and '}\`skip\` is \`[${index}]\`.`,
+    ...(heldUntil ? [`Without a decision, the action fails at ${shownTime(heldUntil)}.`] : []),
   ].join(' ');
 }
 
@@ -124,13 +124,13 @@ function remark(action: ActionStatus): string {
   const again = nextAttemptAt && shownTime(nextAttemptAt);
   const standing: Partial<Record<ActionState, unknown[]>> = {
     scheduled: [runAt && `due ${shownTime(runAt)}`],
-    retrying: [whyNot(action), again && `tried again from ${again} on`],
-    'needs-attention': [whyNot(action), again && `tried again at ${again}`],
+    retrying: [whyNot(action), again && `next try at ${again} or later`],
+    'needs-attention': [whyNot(action), again && `next try at ${again}`],
     failed: [whyNot(action)],
     done: [
       result?.recipients !== undefined && `reached ${result.recipients}`,
       result?.note,
-      error && `before that: ${error.title ?? error.message}`,
+      error && `an earlier try failed: ${error.title ?? error.message}`,
     ],
   };
   return escapeMarkdown([...(standing[state] ?? [reason]), by && `${by.verb} by ${by.by}`].filter(Boolean).join('; '));

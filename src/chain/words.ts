@@ -20,7 +20,7 @@ export const fieldWords: Record<string, string> = {
 };
 
 const apiNames = Object.keys(fieldWords).filter((name) => /[A-Z]/.test(name)); // the others, such as `comment`, are also words
-const fieldNames = new RegExp(`\\b(${apiNames.join('|')})\\b`, 'g');
+const fieldNames = new RegExp(`\\b(${apiNames.join('|')}|emails(?= has | of step ))\\b`, 'g');
 
 const example = 'write, for example, status is draft, or: status is not sent';
 

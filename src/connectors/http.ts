@@ -64,7 +64,7 @@ export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetwork
     if (sent.length > 0 && url.protocol === 'http:' && !isLoopback(url.hostname) && !allowPlainText)
       throw new ConnectorError(
         'permanent',
-        `${label} was not sent: others could read the credentials on the way; set an https address in ${what}, or allowPlainText to true`,
+        `${label} was not sent: others could read the credentials on the way; set an https address in ${what}, or set allowPlainText to true`,
         wordsFor(request, 'uncalled'),
       );
     const secrets = [...sent, ...url.searchParams.values(), ...(secretPath ? [url.pathname] : [])];
@@ -171,7 +171,7 @@ async function jsonOf(asked: Asked, status: number, body: Dispatcher.ResponseDat
   try {
     return parseJson(text);
   } catch {
-    throw unusable(`something that is not JSON: ${excerpt(text, secrets) || 'nothing'}`);
+    throw unusable(`a body that is not JSON: ${excerpt(text, secrets) || '(empty)'}`);
   }
 }
 
@@ -205,12 +205,12 @@ function explanationIn(body: string): string {
 }
 
 function advice({ what, url, secretPath }: Asked, status: number, location: unknown): string {
-  if (status === 401 || status === 403) return `; check the auth of ${what}`;
+  if (status === 401 || status === 403) return `; check auth in ${what}`;
   if (status === 404 || status === 410) return `; check the id, and the address in ${what}`;
   if (status < 300 || status > 399) return '';
   const isUrl = typeof location === 'string' && URL.canParse(location, url.href);
   const target = isUrl ? ` to ${shownUrl(new URL(location, url), secretPath)}` : '';
-  return `, a redirect${target}; redirects are not followed: put the final address into ${what}`;
+  return `, a redirect${target}; the relay does not follow redirects: enter the final address in ${what}`;
 }
 
 /** Reads a `Retry-After` header: a number or an HTTP date. @returns seconds; undefined for an unreadable or past value. */
@@ -232,7 +232,7 @@ function connectorError(asked: Asked, error: unknown, signal: AbortSignal): Conn
   const { label, what, secrets } = asked;
   if (error instanceof ConnectorError) return error;
   if (!signal.aborted && error instanceof Error && unsendable.includes(codeOf(error) ?? '')) {
-    const why = `${label} could not be sent: ${excerpt(error.message, secrets)}; check the auth of ${what}`;
+    const why = `${label} could not be sent: ${excerpt(error.message, secrets)}; check auth in ${what}`;
     return new ConnectorError('permanent', why, wordsFor(asked, 'uncalled'));
   }
   const { kind, message, facts } = networkFailure(error, signal);

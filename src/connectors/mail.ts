@@ -103,7 +103,7 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false, oa
     /** Connects and signs in, without sending. @returns a description of the server. @throws ConnectorError */
     async check({ timeoutMs }: Call): Promise<string> {
       await connected(timeoutMs, (transport) => transport.verify());
-      const accepts = oauth2 ? 'the access token' : auth ? 'user and password' : 'mail without signing in';
+      const accepts = oauth2 ? 'the access token' : auth ? 'user and password' : 'mail without user and password';
       return `${label} accepts ${accepts}`;
     },
   };
@@ -152,7 +152,7 @@ const smtpErrorSchema = z.object({ message: text, code: text, command: text, res
 const advice: Record<string, string> = {
   EAUTH: '; check user and password in the SMTP URL',
   'AUTH XOAUTH2': '; check oauth2 in the mail settings, and whether the user may send through SMTP',
-  ETLS: '; the relay sends the password only with TLS, or if the SMTP URL has ?requireTLS=false',
+  ETLS: '; the relay sends the password only with TLS. To send it without TLS, add ?requireTLS=false to the SMTP URL',
 };
 
 type Whose = { label: string; what: string | undefined };
@@ -174,6 +174,6 @@ function failure(error: unknown, whose: Whose, bodyLeft: boolean, signal: AbortS
 
   const { kind, message: why } = networkFailure(error, signal);
   if (!bodyLeft) return failed(kind, kind === 'permanent' || code === 'ETLS' ? 'uncalled' : 'silent', why);
-  const perhaps = `${why}; the server got the whole message, but did not confirm it, so it may have been sent`;
+  const perhaps = `${why}; the server got the whole message, but did not confirm it, so the e-mail may have been sent`;
   return failed('unknown', 'unconfirmed', perhaps);
 }

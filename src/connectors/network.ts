@@ -69,9 +69,9 @@ export class InternalAddressError extends Error {
 
   constructor(host: string) {
     super(
-      `not connected, because ${host} leads to a private, loopback or otherwise internal address; ` +
-        'use a public address, or ask the operator to allow this address in RELAY_ALLOW_PRIVATE_NETWORKS and to set it, ' +
-        'because an address that a key of the company sets must be public',
+      `the relay did not connect, because ${host} leads to a private, loopback or other internal address; ` +
+        'use a public address, or ask the operator to allow this address in RELAY_ALLOW_PRIVATE_NETWORKS and to enter it in the settings of the company, ' +
+        'because a key of the company can set only public addresses',
     );
   }
 }
@@ -160,7 +160,8 @@ export function networkFailure(error: unknown, signal: AbortSignal): Pick<Connec
   if (error instanceof InternalAddressError) return { kind: 'permanent', message: error.message, facts: {} };
   const code = codeOf(error);
   if (code === undefined) throw error;
-  if (CERTIFICATE.test(code)) return { kind: 'permanent', message: `its TLS certificate was not accepted (${code})`, facts: {} };
+  if (CERTIFICATE.test(code))
+    return { kind: 'permanent', message: `the relay does not accept the TLS certificate of the server (${code})`, facts: {} };
   const message = WORDS[code] ?? `the connection failed (${code})`;
   return { kind: 'retryable', message, facts: UNANSWERED.test(code) ? { unanswered: true } : {} };
 }

@@ -81,7 +81,7 @@ export function createOpenId(config: Config, api: string) {
       const { iss, sub, email: given = '', email_verified: isVerified } = claims;
       const email = isVerified === true && isEmailAddress(given) ? addressOf(given) : undefined;
       if (domains && (email === undefined || !domains.includes(email.slice(email.lastIndexOf('@') + 1))))
-        return { refused: `Your account needs a verified e-mail address of ${domains.join(' or ')}.` };
+        return { refused: `Your account needs a verified e-mail address that ends with @${domains.join(' or @')}.` };
       const name = claims.name ?? email?.replace(/@.*/, '') ?? sub;
       return { issuer: iss, subject: sub, name, email, grants: highest(groups, claims.groups) };
     },

@@ -64,30 +64,31 @@ export async function sendOnce(session: Session, { assignmentId, look, prepare }
   /** Finds out whether a send arrived. Never sends. */
   async function settle(before: Seen | undefined, why: string) {
     const { effect, seen } = await watch(before, session.leftMs);
-    if (effect) return { ...effect, note: `the answer was lost; ${name} shows that the send arrived` };
+    if (effect) return { ...effect, note: `the answer of ${name} was lost, but ${name} shows that the assignment was sent` };
     await keep({ sending: true, before, told: true }).catch(() => {}); // If `keep` fails, the error below still has the data.
-    const workers = seen?.workers === undefined ? '' : ` and ${seen.workers} workers`;
+    const workers = seen?.workers === undefined ? '' : ` (technicians: ${seen.workers})`;
     const state = seen
-      ? `shows the status ${seen.status}${workers}${before ? ', as before the send' : ''}`
+      ? `shows the status "${seen.status}"${workers}${before ? ', the same as before' : ''}`
       : 'does not show the assignment';
     throw new ConnectorError('unknown', `${why}; ${name} ${state}; the relay does not send again by itself`, {
       settled: true,
       title: `Nobody knows whether assignment ${assignmentId} was sent: ${name} ${state}`,
-      remedy: `Look at the assignment in ${name}. If it was sent, skip this action. If not, retry: the relay looks again, then sends`,
+      remedy: `Look at the assignment in ${name}. If it was sent, skip the step. If not, retry: the relay checks again before it sends`,
     });
   }
 
   const mayBeSent = kept ? kept.sending && !(kept.told && attempt === 1) : attempt > 1 || session.call.kept !== undefined;
-  if (mayBeSent) return settle(kept?.before, 'an earlier attempt was lost, and may have sent the assignment');
+  if (mayBeSent)
+    return settle(kept?.before, 'the result of an earlier attempt was lost; the attempt may have sent the assignment');
 
   await keep({ sending: false, before: kept?.before });
   const before = await look();
   const earlier = kept?.before && effectOf(kept.before, before);
-  if (earlier) return { ...earlier, note: `${name} shows that an earlier send arrived, so nothing was sent now` };
+  if (earlier) return { ...earlier, note: `${name} shows that the assignment was already sent, so the relay sent nothing now` };
   const send = await prepare(sentTo);
   if (!send) return { note: 'an earlier attempt sent the assignment to these groups' };
   const watchMs = Math.min(longestWatchMs, 0.4 * timeoutMs);
-  assertLeft(session, 1.5 * watchMs, 'watch a send, so nothing was sent');
+  assertLeft(session, 1.5 * watchMs, 'check the result of a send, so nothing was sent');
   await keep({ sending: true, before });
   let answered: Answered;
   try {
@@ -103,8 +104,8 @@ export async function sendOnce(session: Session, { assignmentId, look, prepare }
   }
   const { effect, seen } = await watch(before, watchMs);
   if (effect) return effect;
-  if (!seen) return { note: `${name} accepted the send, but the relay could not read how many workers got it` };
-  return { recipients: 0, note: `${name} accepted the send, but no worker has got it yet` };
+  if (!seen) return { note: `${name} accepted the send, but the relay could not read how many technicians got the assignment` };
+  return { recipients: 0, note: `${name} accepted the send, but no technician has received the assignment yet` };
 }
 
 /** Compares two looks. Returns the effect of a send between them; undefined if there is none. */

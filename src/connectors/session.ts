@@ -200,8 +200,8 @@ export function assertOwnHost(name: string, found: string, own: RegExp, baseUrl:
   const { hostname, host, protocol } = new URL(found);
   if (baseUrl === undefined ? protocol === 'https:' && own.test(hostname) : host === new URL(baseUrl).host) return;
   throw refused(
-    `${name} named the address ${host}, which is not its own; nothing was sent there`,
-    `${name} named an unknown address`,
+    `${name} gave the address ${host}, which does not belong to ${name}; nothing was sent there`,
+    `${name} gave the relay an unknown address`,
     'Tell the operator of the relay',
   );
 }

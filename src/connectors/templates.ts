@@ -17,7 +17,7 @@ export function filled(baseUrl: string, template: RequestTemplate, values: Value
   namesIn.set(template, used);
   const ignored = Object.keys(values).find((name) => values[name] !== undefined && !used.includes(name));
   // If a send left out the groups or the radius of the action, it would reach other workers.
-  if (ignored) throw unfit(`the template has no {${ignored}}, but the action has this value`, `The system takes no ${ignored}`);
+  if (ignored) throw unfit(`the template has no {${ignored}}`, `The system takes no ${ignored.replace(/Ids|Miles/, '')}`);
   const url = new URL(baseUrl);
   const [pathname = '', query = ''] = path.split(/\?(.*)/).map((part) => text(part, values, encoded));
   url.pathname = url.pathname.replace(/\/+$/, '') + pathname;
@@ -34,7 +34,7 @@ const namesIn = new WeakMap<RequestTemplate, readonly (string | undefined)[]>();
 const placeholder = /\{(\w+)(?::number)?\}/g;
 
 const unfit = (why: string, title: string): ConnectorError =>
-  refused(`nothing was sent: ${why}`, title, "Change the action, or the templates in the company's settings; then retry");
+  refused(`nothing was sent: ${why}`, title, "Change the step, or the templates in the company's settings, then retry");
 
 /** Fills the placeholders of the template. A placeholder inside a value stays as it is. */
 const text = (template: string, values: Values, form = (value: string) => value) =>
@@ -54,7 +54,7 @@ function json(part: unknown, values: Values): unknown {
   const filled = Object.fromEntries(members);
   // For example, the value of a ticket field called `id` must not replace the `id` in the template.
   if (Object.keys(filled).length === members.length) return filled;
-  throw unfit('a field has a name that the template itself uses', 'The system has no field with this name');
+  throw unfit('a field has a name that the template itself uses', `"${values.field}" cannot be the name of a ticket field`);
 }
 
 /** Accepts at most 15 digits, because a longer number could be rounded to the id of another ticket. */

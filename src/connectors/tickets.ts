@@ -98,7 +98,7 @@ export function createTicketing(system: TicketSystem, http: HttpClient, memory: 
     throw refused(
       `${system.name} has several tickets with the number ${reference}`,
       `Several tickets at ${system.name} have the number ${reference}`,
-      'Use the id of the ticket, then retry',
+      'Use the id of the ticket instead of its number, then retry',
     );
   }
 
@@ -131,7 +131,7 @@ export function createTicketing(system: TicketSystem, http: HttpClient, memory: 
     if (field.fixed)
       throw refused(
         `the field "${name}" cannot be written: ${field.fixed}`,
-        `"${name}" cannot be written at ${system.name}`,
+        `The relay cannot change "${name}" at ${system.name}`,
         field.remedy ?? 'Change cfName to another field',
       );
     return field;
@@ -150,7 +150,7 @@ export function createTicketing(system: TicketSystem, http: HttpClient, memory: 
     const isWanted = (value: Value) => plain(value) === plain(wanted);
     const note =
       update.hasPattern && (field.type === 'date' || field.type === 'instant')
-        ? `cfTargetDateFormat was not used: ${update.name} is a date field`
+        ? `the date format of the step was not used, because "${update.name}" has its own date format`
         : undefined;
     const notes = (...more: string[]) => {
       const said = [...more, ...(note ? [note] : [])].join('; ');
@@ -166,7 +166,7 @@ export function createTicketing(system: TicketSystem, http: HttpClient, memory: 
       return new ConnectorError('unknown', found, {
         settled: true,
         title: `Somebody else has changed "${update.name}" at ${system.name} to ${shown(now)}`,
-        remedy: 'Look at the field: skip this action if the field has the right value, otherwise retry',
+        remedy: 'Look at the field: skip the step if the field has the right value, otherwise retry',
       });
     };
 
@@ -186,9 +186,9 @@ export function createTicketing(system: TicketSystem, http: HttpClient, memory: 
       if (!error.facts.unanswered) throw error;
       // The answer was lost, so the relay reads the ticket to find out whether the vendor made the change.
       const now = await system.read(session, ticketId, field).catch(() => undefined);
-      if (now && isWanted(now.value)) return notes('the answer was lost; the field was read back and has the value');
+      if (now && isWanted(now.value)) return notes('the answer was lost, but the field has the new value');
       if (now && stateOf(now.value) !== state) throw await undecided(error.message, now.value);
-      const found = now ? 'was read back and does not have the value' : 'could not be read back';
+      const found = now ? 'was read again and does not have the new value' : 'could not be read again';
       throw new ConnectorError(error.kind, `${error.message}; the field ${found}`, error.facts);
     }
     const after = written ?? (await system.read(session, ticketId, field));
@@ -196,7 +196,7 @@ export function createTicketing(system: TicketSystem, http: HttpClient, memory: 
     await keep().catch(() => {}); // See `undecided`.
     throw refused(
       `${system.name} accepted the change of "${update.name}", but the field has ${shown(after.value)}`,
-      `${system.name} did not keep the value of "${update.name}"`,
+      `${system.name} did not keep the new value of "${update.name}"`,
       `Check the field and its rules at ${system.name}, change cfValue, then retry`,
     );
   }
@@ -218,7 +218,7 @@ export function createTicketing(system: TicketSystem, http: HttpClient, memory: 
     const quota = await system.quota?.(session).catch(() => undefined);
     return [
       `answers, accepts the credentials and shows ${known.length} ticket fields${of}`,
-      id === undefined ? 'give the id of a ticket to check the right to read it' : `can read ticket ${ticketId}`,
+      id === undefined ? 'give the id of a ticket to check the right to read tickets' : `can read ticket ${ticketId}`,
       ...(quota === undefined ? [] : [quota]),
     ].join('; ');
   }
@@ -242,17 +242,17 @@ function convert({ name: vendor, forms = {} }: TicketSystem, field: Field, updat
   switch (field.type) {
     case 'number': {
       const number = Number(text) + 0; // never -0
-      if (!Number.isFinite(number)) throw cannot('it is no number');
+      if (!Number.isFinite(number)) throw cannot('it is not a number');
       if (Number.isInteger(number) && !Number.isSafeInteger(number)) throw cannot('it has too many digits');
       if (field.decimals !== undefined && Number(number.toFixed(field.decimals)) !== number)
-        throw cannot(`the field keeps ${field.decimals} decimals`);
+        throw cannot(`the maximum number of decimals is ${field.decimals}`);
       return forms.number ? forms.number(number, field) : number;
     }
     case 'boolean': {
       const lower = text.trim().toLowerCase();
       if (['true', 'yes', '1'].includes(lower)) return true;
       if (['false', 'no', '0'].includes(lower)) return false;
-      throw cannot('it is neither true nor false');
+      throw cannot('the field takes only true or false');
     }
     case 'date':
     case 'instant': {
@@ -261,7 +261,7 @@ function convert({ name: vendor, forms = {} }: TicketSystem, field: Field, updat
       const time = new Date(read.epochMillis);
       const day = timesIn(timeZone)(time.toISOString()).slice(0, 10);
       for (const text of [time.toISOString(), day])
-        if (!/^(?!0000)\d{4}-\d/.test(text)) throw cannot('its year is not from 1 to 9999');
+        if (!/^(?!0000)\d{4}-\d/.test(text)) throw cannot('the year must be from 1 to 9999');
       if (field.type === 'instant') return forms.instant ? forms.instant(time, field) : time.toISOString();
       return forms.date ? forms.date(day, field) : day;
     }
@@ -275,7 +275,7 @@ function convert({ name: vendor, forms = {} }: TicketSystem, field: Field, updat
       const form = (text: string) => {
         const option = named(text);
         const labels = options.slice(0, 20).map(({ label }) => label);
-        if (!option) throw cannot(`it is no option; the options are ${labels.join(', ')}`);
+        if (!option) throw cannot(`it is not one of the options: ${labels.join(', ')}`);
         return forms.choice ? forms.choice(option, field) : option.value;
       };
       if (!list) return form(text);
@@ -283,7 +283,7 @@ function convert({ name: vendor, forms = {} }: TicketSystem, field: Field, updat
     }
     default: {
       if (field.maxLength && text.length > field.maxLength)
-        throw cannot(`it has ${text.length} characters, and the field takes ${field.maxLength}`);
+        throw cannot(`it has ${text.length} characters, but the field takes at most ${field.maxLength}`);
       const form = field.type === 'text' ? forms.text : forms['rich-text'];
       return form ? form(text, field) : text;
     }

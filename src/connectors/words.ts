@@ -9,8 +9,11 @@ const thingIn = (about: string) => about.replace(/^the (?:change|send) of /, '')
 
 const words = {
   credentials: (name, _, what) => [`${name} does not accept the credentials`, `Enter new credentials in ${what}, then retry`],
-  rights: (name, about) => [`${name} does not let the relay's user do this`, `Give the user the rights for ${about}, then retry`],
-  missing: (name, about) => [`${thingIn(about)} does not exist at ${name}`, 'Change the number, then retry'],
+  rights: (name, about) => [`The relay's user at ${name} has no rights for ${about}`, 'Give this user the rights, then retry'],
+  missing: (name, about) => [
+    `${thingIn(about)} ${/(fields|groups|statuses)$/.test(about) ? 'do' : 'does'} not exist at ${name}`,
+    'Change the number, then retry',
+  ],
   conflict: (name, about) => [`Somebody else is changing ${thingIn(about)} at ${name}`, 'Retry'],
   busy: (name) => [`${name} takes no more requests now`, 'Wait a while, then retry'],
   temporary: (name) => [`${name} does not work at the moment`, 'Wait until it works again, then retry'],
@@ -18,10 +21,10 @@ const words = {
   slow: (name) => [`${name} is too slow`, 'Wait until it answers faster, then retry'],
   unconfirmed: (name, about) => [
     `Nobody knows whether ${name} sent ${about}`,
-    'Ask the recipient: skip the step if the e-mail arrived, otherwise retry',
+    'Ask the recipient whether the e-mail arrived. If yes, skip the step. If no, retry',
   ],
   silent: (name) => [`${name} did not answer`, 'Check its address, or wait until it answers, then retry'],
-  uncalled: (name, _, what) => [`${name} was not called`, `Check the address and the credentials in ${what}, then retry`],
+  uncalled: (name, _, what) => [`Nothing was sent to ${name}`, `Check the address and the credentials in ${what}, then retry`],
   form: (name, _, what) => [`${name} answered in an unknown format`, `Check the address in ${what}, then retry`],
 } satisfies Record<string, Words>;
 export type Meaning = keyof typeof words;

@@ -24,7 +24,7 @@ export const problemTypes = {
       'If a token in the body is right, the relay stores the request, and the company can send it again.',
     'Correct the place that `detail` names. In the template of the webhook, use a variable that contains no free text, or ' +
       'let the platform escape the variable as JSON.',
-    'The body cannot be read: line 1, column 205: there is a single quotation mark; JSON needs a double quotation mark.',
+    'The body cannot be read: line 1, column 205: there is a single quotation mark (\'); JSON needs a double quotation mark (").',
   ]),
   'not-an-array': type(400, 'Not an array of actions', [
     'The body is JSON, but not an array of objects. Nothing has run.',
@@ -48,8 +48,8 @@ export const problemTypes = {
       'Nothing has run. The relay stores the event.',
     'Read `errors`. Correct the event or the contents of the rule, then send the stored event again. ' +
       '`npx relay rejected list <companyId>` lists it.',
-    'Nothing has run. /variables/assignment_id has no value in the event: workorder.id',
-    [{ pointer: '/variables/assignment_id', detail: 'has no value in the event: workorder.id' }],
+    'Nothing has run. /variables/assignment_id has no value: the event has no value at workorder.id',
+    [{ pointer: '/variables/assignment_id', detail: 'has no value: the event has no value at workorder.id' }],
   ]),
   'idempotency-key': type(400, 'Unusable idempotency key', [
     'The key is empty or longer than 255 characters, or `Idempotency-Key` and `webhook-id` differ. Nothing has run.',

@@ -49,7 +49,7 @@ async function unpack(received: Received, warn: (detail: string) => void): Promi
   const declared = layers.filter((layer) => layer !== '' && layer !== 'identity').reverse();
   if (declared.length === 0 && isGzip(bytes)) {
     declared.push('gzip');
-    warn('is compressed with gzip and does not say so; send Content-Encoding: gzip');
+    warn('is compressed with gzip, but has no Content-Encoding; send it uncompressed');
   }
   if (declared.length > mostLayers) return { bytes, unread: 'content-encoding' };
   for (const layer of declared) {
@@ -142,7 +142,10 @@ function readCharset(
   const utf8 = !strict || isUtf8(bytes) ? as('utf-8') : undefined;
   const isOther = isOtherCharset(declared);
   if (utf8 !== undefined)
-    return { text: utf8, ...(isOther && { warning: `declares the charset ${declared} and was read as UTF-8; send UTF-8` }) };
+    return {
+      text: utf8,
+      ...(isOther && { warning: `declares the charset ${declared}, but was read as UTF-8; send and declare UTF-8` }),
+    };
   if (declared !== undefined && isOther) return said(declared) ?? latin1;
   // The text is not UTF-8. If the sender declares UTF-8, or if a part of the text is UTF-8, the charset is unknown.
   const isMixed = declared !== undefined || utf8Character.test(latin1.text);

@@ -28,7 +28,7 @@ const words: Record<FlawKind, { says(field: string, at: string): string; advice:
   },
   backslash: { says: (field, at) => `there is a backslash before ${at} in the text of ${field}`, advice: inTemplate },
   'single-quotes': {
-    says: () => 'there is a single quotation mark; JSON needs a double quotation mark',
+    says: () => 'there is a single quotation mark (\'); JSON needs a double quotation mark (")',
     advice: 'Write names and texts between double quotation marks (") in the template of the webhook.',
   },
   comment: {
@@ -36,13 +36,13 @@ const words: Record<FlawKind, { says(field: string, at: string): string; advice:
     advice: 'Remove the comment from the template of the webhook; the field `comment` of an action is for such notes.',
   },
   'cut-off': {
-    says: (field) => `the body ends in the middle, at ${field}`,
+    says: (field) => `the body ends too early, at ${field}`,
     advice: 'Check that the template is complete, and that the platform does not cut off long bodies.',
   },
   unquoted: {
-    says: (field, at) => `${at} has no quotation marks, at ${field}`,
+    says: (field, at) => `a quotation mark, a comma or a colon is missing before ${at}, near ${field}`,
     advice:
-      'Put values and names between double quotation marks in the template of the webhook, values from the event too: "${name}".',
+      'In the template of the webhook, put names and values between double quotation marks, also values from the event: "${name}". Check the commas and colons, too.',
   },
   'no-value': {
     says: (field) => `${field} has no value`,
@@ -55,7 +55,7 @@ const words: Record<FlawKind, { says(field: string, at: string): string; advice:
   },
   'after-end': {
     says: (_field, at) => `the JSON has ended, and ${at} follows`,
-    advice: 'Remove everything after the last bracket from the template of the webhook.',
+    advice: 'Check the template of the webhook: everything must be inside one array or one object.',
   },
   depth: {
     says: () => `the body is nested deeper than ${maxDepth} levels`,
@@ -66,7 +66,7 @@ const words: Record<FlawKind, { says(field: string, at: string): string; advice:
     advice: 'Check the values from the event that the template of the webhook uses there.',
   },
   'field-twice': {
-    says: (field) => `the field ${field} is twice in one object; a pasted value may have added the second one`,
+    says: (field) => `the field ${field} occurs twice in one object; a pasted value may have added the second one`,
     advice: inTemplate,
   },
   empty: { says: () => 'the body is empty', advice: 'Put JSON into the template of the webhook.' },
@@ -76,7 +76,7 @@ const words: Record<FlawKind, { says(field: string, at: string): string; advice:
   },
   'not-an-object': {
     says: () => 'the body is JSON, but it is no object',
-    advice: 'Send one event as a JSON object: {"status": …}. A list of actions belongs to /relay.',
+    advice: 'Send one event as a JSON object: {"status": …}. Send a list of actions to /relay.',
   },
   'too-large': {
     says: () => `the body is larger than ${mostBytes / 1024} KiB`,
@@ -84,7 +84,7 @@ const words: Record<FlawKind, { says(field: string, at: string): string; advice:
   },
   charset: {
     says: () => 'the charset of the body is unknown: it is neither UTF-8 nor the declared charset',
-    advice: 'Let the platform send UTF-8.',
+    advice: 'Set up the platform so that it sends UTF-8.',
   },
   'content-encoding': {
     says: () => 'the compression of the body is unknown',
@@ -99,7 +99,7 @@ export function flawWords({ kind, offset, field, error }: Flaw, text: string): s
   const behind = kind === 'quotation-mark' || kind === 'backslash' ? shown.slice(1) : shown;
   const [, word, other] = /^[\s"]*(?:([^\s"\\,:{}[\]]{1,24})|(.{1,8}))/su.exec(behind.slice(0, 200)) ?? [];
   const at = kind === 'bracket' ? shown.charAt(0) : (word ?? other?.trim());
-  const says = storable(error ?? words[kind].says(about, at ? `\`${at.replaceAll('`', '’')}\`` : 'the end'));
+  const says = storable(error ? `the body ${error}` : words[kind].says(about, at ? `\`${at.replaceAll('`', '’')}\`` : 'the end'));
   if (offset === undefined) return says;
   const { line, column } = placeIn(text, offset);
   return `line ${line}, column ${column}: ${says}`;

@@ -60,7 +60,7 @@ function repairs(text: string, { controls, commas }: { controls: readonly number
   return [
     ...warning(
       controls,
-      'a text contains an unescaped line break or another control character, which was read as part of the text; let the platform escape the text (JSON)',
+      'a text contains an unescaped line break or another control character. The relay read it as part of the text; the platform must escape the text for JSON',
     ),
     ...warning(commas, 'a comma before a closing bracket was ignored'),
   ];

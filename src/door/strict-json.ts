@@ -89,7 +89,7 @@ function textError(json: string, value: unknown): Looseness | undefined {
   const [text = '', path = []] = textsIn(value).find(([text]) => text.includes('\0') || /\p{Cs}/u.test(text)) ?? [];
   if (text === '') return undefined;
   const what = text.includes('\0') ? 'a NUL character' : 'half of a surrogate pair';
-  return { kind: 'character', error: `has ${what} at ${jsonPointer(path) || 'its top'}` };
+  return { kind: 'character', error: `has ${what} at ${jsonPointer(path) || 'the top level'}` };
 }
 
 /** Returns every text with its path. The name of a field has the path of the object that contains the field. */

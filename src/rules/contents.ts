@@ -109,7 +109,7 @@ function compileAction(action: Fields, index: number, variables: readonly string
   const fields = Object.entries(action).flatMap(([name, value]): CompiledAction['fields'] => {
     if (name === 'if') return [];
     if (ownFields.includes(name)) {
-      problem(name, 'must be left out: the relay adds the rule');
+      problem(name, 'must be left out: the actions of a rule do not need this field');
       return [];
     }
     if (typeof value === 'string') return [[name, template(name, value)]];
@@ -122,7 +122,7 @@ function compileAction(action: Fields, index: number, variables: readonly string
   const all = [...references.values()];
   const asksAssignment = condition?.names.has('assignment') === true || all.some(({ from }) => from === 'assignment');
   if (asksAssignment && action.platformAssignmentId === undefined)
-    problem('platformAssignmentId', 'is required, because "if" or a text asks about the assignment');
+    problem('platformAssignmentId', 'is required, because "if" or a text uses values of the assignment');
   const comparison = typeof actionCondition === 'string' ? comparisonOf(actionCondition) : undefined;
   return { fields, references: all, asksAssignment, ...(condition && { if: condition }), ...(comparison && { comparison }) };
 

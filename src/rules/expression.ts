@@ -56,7 +56,7 @@ export function parseExpression(text: string, allowed: readonly Name[] = allName
   if (compiled instanceof Mistake) return { ok: false, error: compiled.message, ...compiled.place };
   const other = [...compiled.names].find((name) => !allowed.includes(name));
   if (other === undefined) return { ok: true, expression: compiled };
-  const error = `${other} cannot be used here, only ${allowed.join(', ')}`;
+  const error = `"${other}" cannot be used here, only ${allowed.join(', ')}`;
   return { ok: false, error, at: Math.max(0, text.search(new RegExp(`\\b${other}\\b`))) };
 }
 
@@ -188,10 +188,11 @@ function mistakeAt(text: string, at: number, message: string): string {
   if (rest.trim() === '') return 'ends too early';
   if (operator) return `has no complete value after ${operator}`;
   if (/^[=&|]/.test(rest)) return `has ${rest[0]} where ${rest[0] === '=' ? '==' : rest[0]?.repeat(2)} is needed`;
-  if (/^['"]/.test(rest)) return 'has a text without its end, or a text in a wrong place';
-  if (/^[([{]/.test(rest)) return `has a mistake in the brackets that ${rest[0]} opens`;
-  if (/^\p{L}/u.test(rest) && rest.charCodeAt(0) > 127) return 'has a letter that needs quotes: write event["größe"]';
-  if (message.includes('reserved')) return 'has a reserved word as a name: write event["in"]';
+  if (/^['"]/.test(rest)) return 'has a text without a closing quotation mark, or a text in a wrong place';
+  if (/^[([{]/.test(rest)) return `has a mistake in the part that begins with ${rest[0]}`;
+  if (/^\p{L}/u.test(rest) && rest.charCodeAt(0) > 127)
+    return 'has a letter that is allowed only in quotes, for example event["größe"]';
+  if (message.includes('reserved')) return 'has a reserved word as a name: put the name in quotes, for example event["in"]';
   return `has ${cutShort(rest.split(/\s/)[0] ?? '', 20)} in a wrong place`;
 }
 
@@ -218,7 +219,7 @@ class Checked {
     if (path) {
       this.paths.push(path);
       if (path.name === 'event' || path.name === 'assignment') return testsPresence(node) ? 'bool' : 'dyn';
-      if (path.path.length > 0) throw this.mistake(node, `${path.name} has no properties`);
+      if (path.path.length > 0) throw this.mistake(node, `"${path.name}" has no properties`);
       return path.name === 'now' ? 'google.protobuf.Timestamp' : 'string';
     }
     const { case: kind, value } = node.exprKind;
@@ -289,7 +290,7 @@ class Checked {
     if (overloads.length === 0 || name.includes('bytes')) {
       const example = name === 'has' ? 'has(event.priority)' : 'event.items.exists(item, item.id == 1)';
       const isMacro = name === 'has' || macros.includes(name);
-      throw this.mistake(node, isMacro ? `${name} is written like ${example}` : `${shown} is not a known function`);
+      throw this.mistake(node, isMacro ? `"${name}" must be written like ${example}` : `${shown} is not a known function`);
     }
     const fits = (param: { name: string }, place: number) => param.name === 'dyn' || isOneOf([param.name], types[place] ?? '');
     const fitting = overloads.filter(({ target, arguments: params }) => {
@@ -297,7 +298,7 @@ class Checked {
       return all.length === types.length && all.every(fits);
     });
     if (fitting.length === 0)
-      throw this.mistake(node, `${shown} does not work on ${types.map(typeWord).join(' and ') || 'nothing'}`);
+      throw this.mistake(node, `${shown} does not work on ${types.map(typeWord).join(' and ') || 'empty brackets'}`);
     this.checkPattern(node, name, args[1]);
     const [result = 'dyn', another] = new Set(fitting.map(({ result }) => result.name));
     return another === undefined ? result : 'dyn';
@@ -309,13 +310,15 @@ class Checked {
     if (name !== 'matches' || constant?.case !== 'stringValue') return;
     const tried = environment.funcs.find('matches');
     const result = tried ? limited(() => tried.call(0, '', [constant.value]) ?? null) : null;
-    if (isCelError(result)) throw this.mistake(node, `matches has a wrong pattern: ${result.message}`);
+    if (isCelError(result)) throw this.mistake(node, `the pattern of "matches" is wrong: ${result.message}`);
   }
 
   private unknownName(node: Node, name: string): string {
     const at = this.tree.sourceInfo?.positions[String(node.id)] ?? 0;
-    const rule = `${name} is not a known name: write ${allNames.join(', ')}`;
-    return at > 0 ? `${rule}. A text needs quotes, and so does a key with a hyphen: event["${name}"]` : rule;
+    const rule = `${name} is not a known name: write ${allNames.join(' or ')}`;
+    return at > 0
+      ? `${rule}. A text needs quotes: "${name}". A key with a hyphen needs brackets and quotes: event["zip-code"]`
+      : rule;
   }
 
   /** The path that a node reads from `event`, `assignment`, `incomingValue` or `now`. Undefined if it reads no path. */
@@ -360,7 +363,7 @@ function explained({ tree, paths }: Compiled, { message, exprId }: { message: st
   if (name) return `${at}${name.replaceAll(/[_@]/g, '')} does not work on ${words.join(' and ')}`;
   const [, wanted = '', got] = /^type mismatch: (?:expected )?(\w+)(?:, got| vs) (\S+)/.exec(message) ?? [];
   if (got) return `${at}${wanted === 'bool' ? 'needs true or false' : 'needs a list or an object'}, not ${typeWord(got)}`;
-  return `${at}${message.startsWith('Failed to parse timestamp') ? 'is no time such as 2026-07-01T12:00:00Z' : cutShort(message)}`;
+  return `${at}${message.startsWith('Failed to parse timestamp') ? 'needs a time such as 2026-07-01T12:00:00Z' : cutShort(message)}`;
 }
 
 function nodeOf(from: unknown, id: bigint): Node | undefined {

@@ -25,7 +25,7 @@ function sizeOf(text: string): bigint {
 }
 
 function numberIn(text: string, pattern: RegExp, kind: string): string {
-  if (!pattern.test(text)) throw new Error(`"${text.slice(0, 40)}" is no ${kind}`);
+  if (!pattern.test(text)) throw new Error(`"${text.slice(0, 40)}" is not a ${kind}`);
   return text;
 }
 

@@ -28,7 +28,7 @@ export const chainFilterSchema = z.strictObject({
     .describe('Only chains that need attention or failed because of this type of failure, such as `PlatformError`.'),
   since: time
     .optional()
-    .describe('Only chains received at this time or later. A reopened chain counts as received when it was reopened.'),
+    .describe('Only chains received at this time or later. For a reopened chain, the time of the reopening counts.'),
   until: time.optional().describe('Only chains received before this time.'),
 });
 export type ChainFilter = Omit<z.infer<typeof chainFilterSchema>, 'status'> & {

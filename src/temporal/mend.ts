@@ -51,7 +51,7 @@ async function readAction(
   if (!action?.sent)
     throw new Problem(
       'not-steerable',
-      `The fields of action ${index} were not kept when chain ${chainId} was accepted, so nobody can mend it: send the request again.`,
+      `The fields of action ${index} were not kept when chain ${chainId} was accepted, so nobody can change them: send the request again.`,
     );
   const asked = () => readChanges(client, workflowId, index);
   const changes = isEdited(actions) ? await client.withDeadline(Date.now() + answerTimeoutMs, asked) : {};
@@ -101,7 +101,10 @@ export async function renameTexts(client: Client, chain: ChainResource, asked: A
   const others = edits.filter(({ index, fields }) => index !== asked.index && Object.keys(fields).length > 0);
   const all = { fields: { ...own?.fields, ...fields }, allActions: true, others };
   if (!isMendTooLong(all.fields, others)) return all;
-  throw new Problem('invalid-body', 'Nothing was changed. The texts are too long to change together. Leave out `texts`.');
+  throw new Problem(
+    'invalid-body',
+    'Nothing was changed. The texts are too long to change together. Change them one by one, without `texts`.',
+  );
 }
 
 /** Returns the edit (`changes`) and its new `recipients`. @param accepted - actions without edits. @throws Problem not-steerable */
@@ -121,7 +124,7 @@ export async function correctAction(
   if (after === undefined) return { before };
   const read = mendAction(action, { ...changes, ...corrected.changes });
   const wrong = read.ok ? [] : read.problems.map(({ pointer, detail }) => `${pointer} ${detail}`.trim());
-  if (isUnknown(asked)) wrong.push('nobody knows whether the last try took effect: mend this action alone');
+  if (isUnknown(asked)) wrong.push('nobody knows whether the last try worked: edit this step on the page of its chain');
   if (!read.ok || wrong.length > 0) return { before, after, problem: wrong.join('; ') };
   return { before, after, changes: corrected.changes, recipients: newRecipients(current, read.action) };
 }
@@ -142,10 +145,10 @@ export async function assertMendable(
   if (isUnknown(asked) && !confirmUnknown)
     throw new Problem(
       'not-confirmed',
-      `Nothing was changed. Nobody knows whether the last try of action ${asked.index} took effect. ` +
-        'The mended action is a new effect, so check the other system first. To run it anyway, send "confirmUnknown": true.',
+      `Nothing was changed. Nobody knows whether the last try of action ${asked.index} worked. ` +
+        'The mended action could cause a second effect, so check the other system first. To run it anyway, send "confirmUnknown": true.',
     );
-  const uncounted = 'Nothing was changed: no worker answers, so the added recipients cannot be counted.';
+  const uncounted = 'Nothing was changed: no worker process answers, so the relay cannot count the added recipients.';
   if (chain.partial && 'emails' in fields && admit) throw new Problem('temporal-unavailable', uncounted);
   // Without a worker, the API does not know earlier edits, so the workflow checks the edit.
   if (chain.partial) return;

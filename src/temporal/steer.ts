@@ -120,7 +120,7 @@ export async function retryChain(
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
     }
-    if (tried === tries) throw new Problem('temporal-unavailable', 'The chain could not be opened again. Try again.');
+    if (tried === tries) throw new Problem('temporal-unavailable', 'The chain could not be reopened. Try again.');
     const description = await handle.describe();
     const { runId, status, raw } = description;
     if (status.name === 'RUNNING') continue; // Another request has reopened the chain.

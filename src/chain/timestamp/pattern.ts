@@ -22,7 +22,10 @@ export function parsePattern(text: string): Reading {
   if (formatter.ok) return formatter;
   // If both classes reject the same place, returns the error of DateTimeFormatter, because that class knows more letters.
   if (simple.place === formatter.place) return { ok: false, error: formatter.error };
-  return { ok: false, error: `SimpleDateFormat: ${simple.error}; DateTimeFormatter: ${formatter.error}` };
+  return {
+    ok: false,
+    error: `is wrong for both Java classes: for SimpleDateFormat, it ${simple.error}; for DateTimeFormatter, it ${formatter.error}`,
+  };
 }
 
 /** @throws RangeError if the padding (`pH`) is too narrow for this instant, as Java does. */
@@ -33,7 +36,8 @@ export function formatTimestamp({ dialect, parts }: Pattern, epochMillis: number
 
 function print({ letters, letter, pad }: Row, moment: Moment): string {
   const printed = letter.print(moment, letters.length);
-  if (pad > 0 && printed.length > pad) throw new RangeError(`"${printed}" (${letters}) is longer than its padding of ${pad}`);
+  if (pad > 0 && printed.length > pad)
+    throw new RangeError(`"${printed}" (${letters}) does not fit into the width ${pad}, which p sets`);
   return printed.padStart(pad);
 }
 
@@ -44,21 +48,25 @@ function read(text: string, dialect: Dialect): Reading {
   for (const { 0: token, index } of text.matchAll(dialect.token)) {
     const first = token.charAt(0);
     const place = index + 1;
-    const fail = (problem: string): Reading => ({ ok: false, place, error: `${first} at place ${place} ${problem}` });
+    const fail = (problem: string): Reading => ({
+      ok: false,
+      place,
+      error: `has a mistake at place ${place}: ${first} ${problem}`,
+    });
     if (/[A-Za-z]/.test(first)) {
       if (first === 'p' && dialect.extended) {
-        if (!/[A-Za-z]/.test(text.charAt(index + token.length))) return fail('pads nothing: a letter must follow it');
+        if (!/[A-Za-z]/.test(text.charAt(index + token.length))) return fail('needs a letter after it');
         pad = token.length;
         continue;
       }
       const letter = Object.hasOwn(dialect.letters, first) ? dialect.letters[first] : undefined;
-      if (!letter) return fail('is not a pattern letter; text belongs in single quotes');
+      if (!letter) return fail('is not a pattern letter; put text in single quotes');
       if (!letter.allows(token.length)) {
         const allowed = Array.from({ length: 19 }, (_, place) => place + 1).filter(letter.allows);
-        return fail(`may stand ${allowed.join(', ')} times in a row, not ${token.length}`);
+        return fail(`has the length ${token.length}; allowed lengths: ${allowed.join(', ')}`);
       }
       const row = { letters: token, letter, pad };
-      if (pad > 0 && !fitsEver(row)) return fail(`never fits in its padding of ${pad}`);
+      if (pad > 0 && !fitsEver(row)) return fail(`never fits into the width ${pad}, which p sets`);
       parts.push(row);
       pad = 0;
     } else if (token === "'") {
@@ -67,9 +75,9 @@ function read(text: string, dialect: Dialect): Reading {
       parts.push(token === "''" ? "'" : token.slice(1, -1).replaceAll("''", "'"));
     } else if (dialect.extended && '[]'.includes(first)) {
       openSections += first === '[' ? 1 : -1;
-      if (openSections < 0) return fail('closes a section that was never opened');
+      if (openSections < 0) return fail('has no [ before it');
     } else if (dialect.extended && '{}#'.includes(first)) {
-      return fail('is reserved; text belongs in single quotes');
+      return fail('is not allowed as text; put it in single quotes');
     } else {
       parts.push(token);
     }
@@ -88,8 +96,8 @@ function warningsFor({ dialect, parts }: Pattern): string[] {
   if (!['M', 'L', 'd', 'D'].some((letter) => used.has(letter))) return [];
   const warnings = [];
   if (used.has('u') && dialect.name === 'SimpleDateFormat')
-    warnings.push('u is the number of the weekday (1 is Monday); for the year write y');
+    warnings.push('has u, which is the number of the weekday (1 is Monday); for the year, write y');
   if (used.has('Y'))
-    warnings.push('Y is the year that the week belongs to, which differs around New Year; for the calendar year write y');
+    warnings.push('has Y, which is the year of the week and can be wrong around New Year; for the calendar year, write y');
   return warnings;
 }

@@ -37,7 +37,10 @@ export function readTimestamp(text: string, zone: string): Parsed<{ epochMillis:
   const value = text.trim().replace(/\s+/g, ' ');
   const read = /^-?\d+(?:\.\d+)?$/.test(value) ? readUnix(Number(value)) : readDate(value, zone);
   if (typeof read === 'number') return { ok: true, epochMillis: read };
-  return { ok: false, error: `"${cutShort(value, 60)}" is not a timestamp${read && ` (${read})`}; accepted: ${ACCEPTED}` };
+  return {
+    ok: false,
+    error: `"${cutShort(value, 60)}" is not a date or time that the relay can read${read && ` (${read})`}; possible forms: ${ACCEPTED}`,
+  };
 }
 
 // The functions below return the result as a number, or the error as a string. An empty string means that no form matches.
@@ -118,4 +121,5 @@ function offsetsCalled(shortName: string, zones: string[], instants: number[]): 
 }
 
 const sameWord = (one: string, other: string) => one.toUpperCase() === other.toUpperCase();
-const withinReach = (millis: number): number | string => (Math.abs(millis) <= FARTHEST ? millis : 'it is too far away in time');
+const withinReach = (millis: number): number | string =>
+  Math.abs(millis) <= FARTHEST ? millis : 'the time is too far in the past or the future';

@@ -69,7 +69,11 @@ export function autotask({ userName, secret, integrationCode, baseUrl }: Ticketi
       const path = '/Tickets/entityInformation/userDefinedFields';
       const { fields } = await session.read(fieldsSchema, { path, about: 'the ticket fields' });
       return fields.map(({ name, label, type, length, isReadOnly, isReference, isPickList, picklistValues }): Field => {
-        const fixed = isReadOnly ? 'it is read only' : isReference ? 'the API cannot write references' : undefined;
+        const fixed = isReadOnly
+          ? 'it is read-only'
+          : isReference
+            ? 'it refers to another record, and the API cannot write such fields'
+            : undefined;
         const options = (picklistValues ?? []).filter(({ isActive }) => isActive);
         return {
           id: name,

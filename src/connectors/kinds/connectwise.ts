@@ -158,7 +158,7 @@ function sorted({ status, json }: Answer, { path }: Exchange): Sorted | undefine
     return {
       as: 'refused',
       title: 'ConnectWise accepts no calls at this address',
-      remedy: `Set the address that begins with api- in ${ticketingSettings}, then retry`,
+      remedy: `In ${ticketingSettings}, set the address that begins with api-, then retry`,
       ...(says && { says }),
     };
   if (status !== 404) return undefined;

@@ -29,8 +29,8 @@ const errorsSchema = z.object({
 
 /** Why Jira can refuse to set a field. Its answer is the same for all three causes, and names only the first two. */
 const causes =
-  "the field is not on the edit screen of the issue, it does not exist for the issue, or the relay's user may not edit the issue";
-const remedy = `Find out which one of three causes it is: ${causes}. Then retry`;
+  "the field is not on the edit screen of the issue, the issue does not have the field, or the relay's user has no right to edit the issue";
+const remedy = `Find and fix the cause: ${causes}. Then retry`;
 
 export function jira({ site, email, token, baseUrl }: TicketingConnections['jira']): TicketSystem {
   const own = baseUrl?.replace(/\/+$/, '');
@@ -191,8 +191,8 @@ function sorted(answer: Answer, { path, about = '', writes }: Exchange): Sorted 
     };
   if (status === 404 && issue)
     return {
-      ...{ as: 'missing', says, title: `Issue ${issue} does not exist at Jira, or the relay's user may not see it` },
-      remedy: 'Correct the key, or give the user the right to see the issue, then retry',
+      ...{ as: 'missing', says, title: `Issue ${issue} does not exist at Jira, or the relay's user has no right to see it` },
+      remedy: 'Correct the issue key, or give the user the right to see the issue, then retry',
     };
   if (status !== 400 || !writes) return undefined;
   if (/cannot be set/i.test(says))

@@ -69,9 +69,9 @@ export function servicenow(settings: TicketingConnections['servicenow']): Ticket
       const found = await rows(session, table, `number=${reference}`, ['sys_id', 'number'], about, 2);
       if (found.some(({ number }) => number?.toLowerCase() !== reference.toLowerCase()))
         throw refused(
-          `ServiceNow answered with other records than ${about}: it ignored the condition`,
+          `ServiceNow ignored the condition of the query: it answered with records other than ${about}`,
           `ServiceNow cannot find a ticket by its number in the table ${table}`,
-          `Give the relay's user the right to read the column number of ${table}, or use the sys_id, then retry`,
+          `Give the relay's user the right to read the column "number" of the table ${table}, or use the sys_id of the ticket, then retry`,
         );
       return found.flatMap(({ sys_id }) => sys_id ?? []);
     },
@@ -79,8 +79,8 @@ export function servicenow(settings: TicketingConnections['servicenow']): Ticket
     async fields(session) {
       const hidden = (shown: string) =>
         refused(
-          `ServiceNow shows the relay's user nothing of ${table} in ${shown}`,
-          `ServiceNow does not show the columns of ${table}`,
+          `ServiceNow shows the relay's user no row for the table ${table} in ${shown}`,
+          `ServiceNow does not show the columns of the table ${table}`,
           `Check the table in ${ticketingSettings}. Give the relay's user the right to read sys_db_object, sys_dictionary and sys_choice, then retry`,
         );
       const about = `the columns of ${table}`;
@@ -133,9 +133,9 @@ function fieldOf(column: z.infer<typeof rowSchema>, choices: z.infer<typeof rowS
   const isChoice = choice === '1' || choice === '3';
   const known = isChoice ? 'choice' : types[type];
   const fixed = element.startsWith('sys_')
-    ? 'the system sets it'
+    ? 'ServiceNow itself sets this field'
     : isChoice && choices.length === 0
-      ? "the relay's user can read none of its options in sys_choice"
+      ? "the relay's user cannot read the options of the field in sys_choice"
       : known
         ? undefined
         : (whyFixed[type] ?? `the relay does not know the type ${type}`);

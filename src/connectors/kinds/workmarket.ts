@@ -108,7 +108,7 @@ export function workmarket(settings: Settings, http: HttpClient, memory: Memory)
 
     async sendAssignment(assignmentId, { groupIds, radiusMiles }, call) {
       const unable = unableToSend({ kind: 'workmarket' }, { groupIds, ...(radiusMiles !== undefined && { radiusMiles }) });
-      if (unable) throw refused(unable, unable, 'Change the action, then retry');
+      if (unable) throw refused(unable, unable, 'Change the step, then retry');
       const session = begin(call);
       return sendOnce(session, {
         assignmentId,
@@ -180,20 +180,25 @@ function apiOf({ token, secret, baseUrl = home }: Settings): VendorApi {
         return { ...usual, status, as, title, remedy, again };
       };
       if (status === 401 || (status < 404 && /access.?token/i.test(says)))
-        return as('moved', `${name} does not accept its own access token`, anotherUses, 'temporary');
+        return as('moved', `${name} does not accept the access token that it gave to the relay`, anotherUses, 'temporary');
       if (status === 404 || status === 405)
         return as('moved', `${name} does not know this request`, 'Tell the operator of the relay');
       if (path.startsWith(assignmentPath) && (status === 400 || status === 403))
-        return as('missing', `${capital(about)} does not exist at ${name}, or is hidden`, changeNumber);
+        return as('missing', `${capital(about)} does not exist at ${name}, or the relay has no access`, changeNumber);
       const invalid = response?.invalid_groups ?? [];
       if (invalid.length > 0)
-        return as('refused', `${name} refused the groups ${invalid.join(', ')}, and sent nothing`, activate);
+        return as(
+          'refused',
+          `${name} refused the ${invalid.length === 1 ? 'group' : 'groups'} ${invalid.join(', ')}; nothing was sent`,
+          activate,
+        );
       return { ...usual, status };
     },
   };
 }
 
-const anotherUses = 'Wait; the relay retries. If the error stays, create a token and a secret that only the relay uses';
+const anotherUses =
+  'Wait: the relay retries automatically. If the error continues, create a token and a secret that only the relay uses';
 const changeNumber = 'Change the assignment number, or let the user of the token see the assignment; then retry';
 const activate = `Make the groups active at ${name}, then retry`;
 
@@ -206,12 +211,14 @@ function answeredOf({ successful, invalid_groups, resource_send_results }: z.inf
     const right = open.filter(({ id }) => !wrong.some((group) => group.id === id));
     const others = right.length > 0 ? `sent to ${shown(right)}` : 'nothing was sent';
     const title = `${name} refused ${shown(wrong)}; ${others}`;
-    const remedy = `${activate}${right.length > 0 ? ': the retry leaves out the groups that got the assignment' : ''}`;
+    const remedy = `${activate}${right.length > 0 ? ': the retry sends nothing to the groups that already have the assignment' : ''}`;
     return { refusal: refused(title, title, remedy), sentTo: right.map(({ id }) => id) };
   }
   if (successful) return {};
-  const title = `${name} did not accept the send`;
-  return { refusal: refused(`${title}, and gave no reason`, title, `Send the assignment in ${name} to see the reason`) };
+  const title = `${name} refused to send the assignment`;
+  return {
+    refusal: refused(`${title}, and gave no reason`, title, `To see the reason, try to send the assignment in ${name} yourself`),
+  };
 }
 
 const reasons = [

@@ -74,9 +74,9 @@ export function zendesk({ subdomain, email, token, baseUrl }: TicketingConnectio
       const { status, updated_at } = ticketSchema.parse(before);
       if (status === 'closed')
         throw refused(
-          `ticket ${ticketId} is closed, and Zendesk changes no closed ticket; nothing was sent`,
+          `ticket ${ticketId} is closed, and Zendesk does not change closed tickets; nothing was sent`,
           `Ticket ${ticketId} is closed at Zendesk`,
-          'Use the number of an open ticket, such as a follow-up, then retry; or skip the action',
+          'Use the number of an open ticket (such as a follow-up ticket), then retry; or skip the step',
         );
       const change = { custom_fields: [{ id: Number(field.id), value }], updated_stamp: updated_at, safe_update: true };
       const { ticket } = await session.read(answerSchema, {

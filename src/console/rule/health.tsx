@@ -36,7 +36,7 @@ export function Health({ relayId }: { relayId: string }) {
             <>
               {quietSince && (
                 <p class="note bad">
-                  The rule gets no events: <Silence last={lastEvent} />. An event is expected every {durationText(expectEvery)}.
+                  There has been <Silence last={lastEvent} />. An event is expected every {durationText(expectEvery)}.
                 </p>
               )}
               <FieldList fields={Object.entries(facts)} />

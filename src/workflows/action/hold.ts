@@ -30,7 +30,7 @@ export async function untilDecided(
     if (hold.goesOn === undefined || (hold.goesOn && !automatic)) act.notify('needs-attention');
     hold.goesOn = automatic;
 
-    const next = nextAttemptAt ? `, tried again at ${shownTime(nextAttemptAt)}` : ` until ${shownTime(heldUntil)}`;
+    const next = nextAttemptAt ? `, next try at ${shownTime(nextAttemptAt)}` : ` until ${shownTime(heldUntil)}`;
     hold.late(await act.wait(wait, `needs attention${next}`));
     if (act.decision) continue;
     if (tries) {

@@ -196,7 +196,7 @@ describe('the link of a notice', { concurrency: true }, () => {
       assert.equal((await correct({ [foreign]: 'x', platformAssignmentId: assignmentId })).status, 403, foreign);
     const wrong = await correct({ sendRadius: 'far & wide' });
     const said = await wrong.text();
-    assert.deepEqual([wrong.status, /Within \(miles\) must be a number of miles/.test(said)], [400, true], said);
+    assert.deepEqual([wrong.status, /“Within \(miles\)” must be a number of miles/.test(said)], [400, true], said);
     assert.match(said, /value="far &amp; wide".*value="mend".*value="retry"/s, 'keeps the form and the buttons');
     assert.equal((await correct({ groupId: '501' })).status, 400, 'nothing was changed');
     assert.equal((await company.read(chainId)).actions[0]?.mends, undefined);

@@ -157,7 +157,7 @@ async function composing(): Promise<void> {
     await stops.nth(1).getByText('Status was "sent"').waitFor();
     await page.getByLabel('What happens?').selectOption('platform-down');
     await stops
-      .getByText(/People are alerted after/)
+      .getByText(/People get a notice .* after the event/)
       .first()
       .waitFor();
     assert.deepEqual(await obstacles(page), []);
@@ -295,7 +295,7 @@ async function composing(): Promise<void> {
     await page.getByText('Draft saved').waitFor();
     await page.getByRole('button', { name: 'Try the draft on the last events…' }).click();
     await page.getByText('The relay tried the rule on the last 2 events: 1 would').waitFor();
-    await page.getByText('2 events with a difference').click();
+    await page.getByText('2 events with a different result').click();
     await page.getByText('would not start a chain any more', { exact: true }).waitFor();
     await page.getByText(/^Step 3, To/).waitFor();
     assert.deepEqual(await obstacles(page), []);
@@ -322,13 +322,13 @@ async function composing(): Promise<void> {
     await page.getByText('For every event').waitFor();
     await page.getByRole('button', { name: 'Send a test event' }).click();
     const test = page.getByRole('dialog');
-    await test.getByText(/^This is not a rehearsal\. The relay runs 3 steps for assignment \d+\.$/).waitFor();
+    await test.getByText(/^This test has real effects\. The relay runs 3 steps for assignment \d+\.$/).waitFor();
     assert.match(await test.getByLabel('Event').inputValue(), /"cancelled"/);
     await test.getByLabel('Event').fill('{');
     await test.getByText('The event must be a JSON object.').waitFor();
     const tested = await stack.assignment();
     await test.getByLabel('Event').fill(JSON.stringify({ workorder: { id: tested, manager: { email: 'boss@demo.example' } } }));
-    await test.getByText(`This is not a rehearsal. The relay runs 3 steps for assignment ${tested}.`).waitFor();
+    await test.getByText(`This test has real effects. The relay runs 3 steps for assignment ${tested}.`).waitFor();
     assert.deepEqual(await obstacles(page), []);
     await test.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: `Assignment ${tested}` }).waitFor();
@@ -385,7 +385,7 @@ async function composing(): Promise<void> {
       const actions = [{ ...wanted[0], if: 'event.n > 3 && assignment.status == "draft"' }];
       const page = await pageOf(`${home}/rules/${await ruleWith({ ...contents, actions })}/draft`);
       await list(page);
-      await page.getByText('A list of steps cannot contain all conditions of this rule').waitFor();
+      await page.getByText('Some conditions of this rule do not work in a list of steps').waitFor();
       assert.equal(await body(page).count(), 0);
       await page.context().close();
     });
@@ -400,7 +400,7 @@ async function composing(): Promise<void> {
       const [first] = await Promise.all(subjects.map((subject) => rule.start([{ ...mail, subject }])));
       const page = await pageOf(`${home}/chains/${first?.chainId}`);
       await page.getByRole('button', { name: 'Copy the steps into the draft…' }).click();
-      await page.getByText('These values were different in the last chains').waitFor();
+      await page.getByText('These values differ between the last chains').waitFor();
       assert.deepEqual(await obstacles(page), []);
       await page.getByRole('button', { name: 'Save as the draft' }).click();
       await step(page, 1)

@@ -110,7 +110,7 @@ async function lookAround(): Promise<void> {
       ['compose', `${home}/compose`, 'A new rule'],
       ['draft', `${home}/rules/${relayId}/draft`, 'Add your first step'],
       ['versions', `${home}/rules/${relayId}/versions`, 'Nothing is published yet'],
-      ['events', `${home}/rules/${relayId}/events`, 'No event has arrived'],
+      ['events', `${home}/rules/${relayId}/events`, 'There are no events to show'],
       ['nothing', `${home}/nothing`, 'Go to the start page'],
     ];
     const pictured = ['now', 'chain'];
@@ -150,7 +150,7 @@ async function lookAround(): Promise<void> {
     it('says which role the composer needs', async () => {
       const page = await pageOf(keys.read, `${home}/compose`);
       await page.getByRole('heading', { name: 'No access', level: 1 }).waitFor();
-      await reads(page, 'needs the role rule author');
+      await reads(page, 'you need the role “rule author”');
       assert.deepEqual(await page.getByRole('main').getByRole('button').allTextContents(), []);
       await page.context().close();
     });
@@ -188,7 +188,7 @@ async function lookAround(): Promise<void> {
       'Rules',
     ]);
     await go(page, `${home}/settings`);
-    await reads(page, 'needs the role manager');
+    await reads(page, 'you need the role “manager”');
     await go(page, '/companies/another');
     await reads(page, 'You only have access to company');
     await page.context().close();
@@ -280,8 +280,8 @@ async function lookAround(): Promise<void> {
     await click(page, /^(Change|Edit)/);
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Assignment number').fill(assignment);
-    await dialog.getByText('Also change the assignment number in: Note of step 1, Subject of step 2.').waitFor();
-    await dialog.getByText(`The relay does not change the old number ${missing} in: To of step 2.`).waitFor();
+    await dialog.getByText('Also change the old number in: “Note” of step 1, “Subject” of step 2.').waitFor();
+    await dialog.getByText(`The relay does not change the old number ${missing} in: “To” of step 2.`).waitFor();
     assert.deepEqual(await obstacles(page), []);
     await dialog.getByRole('button', { name: 'Save and retry' }).click();
     await company.action(chainId, 0, 'done');

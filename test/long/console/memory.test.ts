@@ -70,7 +70,7 @@ it('the console proposes how often a rule expects an event, and shows a quiet ru
   const [mail] = await stack.mails(admin, 1);
   assert.match(mail?.Subject ?? '', /No event for 3 h/);
   await page.reload();
-  await health.getByText('The rule is quiet: no event for').waitFor();
+  await health.getByText('There has been no event for').waitFor();
   await page.goto(`${stack.links.api}/companies/${companyId}/rules`);
   const row = page.getByRole('row', { name: /Test rule/ });
   await row.getByText('no event for').waitFor();
