@@ -285,8 +285,8 @@ function suite<State extends VendorState, Failure extends string>(
         }
         if (outcome === lost) memory = new Memory();
         else assert.ok(outcome instanceof ConnectorError && outcome.kind === 'retryable', about);
-        if (fate === 'cut-off') assert.match(outcome.message, /read back and does not have the value$/);
-        if (fate === 'cut-off twice') assert.match(outcome.message, /could not be read back$/);
+        if (fate === 'cut-off') assert.match(outcome.message, /read again and does not have the value$/);
+        if (fate === 'cut-off twice') assert.match(outcome.message, /could not be read again$/);
       }
     }
     assert.deepEqual(Object.keys(tally).sort(), [...fates].sort());

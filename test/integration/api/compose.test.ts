@@ -121,8 +121,8 @@ describe('composing a chain', () => {
       sendRadius: '150',
     };
     const elements = [send, { ...send, sendRadius: '100' }, { ...send, sendRadius: '2.5' }];
-    const cannot = 'WorkMarket takes a sendRadius of whole miles from 1 to 100';
-    const warnings = [0, 2].map((index) => ({ pointer: `/${index}`, detail: `cannot be done: ${cannot}` }));
+    const cannot = 'WorkMarket accepts only whole miles from 1 to 100';
+    const warnings = [0, 2].map((index) => ({ pointer: `/${index}`, detail: `cannot be done, because ${cannot}` }));
     const draft = await api.ask('POST', '/co/market/chains/compose', adminToken, { elements });
     const one = composedSchema.parse(draft.json);
     assert.deepEqual(one.warnings, warnings);
@@ -136,7 +136,7 @@ describe('composing a chain', () => {
     const { actions = [] } = await composed(example);
     assert.deepEqual(
       actions.map(({ outcome, reason }) => [outcome, reason]),
-      [['runs', undefined], ...[1, 2, 3].map(() => ['unknown', 'it depends on the assignment'])],
+      [['runs', undefined], ...[1, 2, 3].map(() => ['unknown', 'the result depends on the assignment'])],
     );
   });
 
@@ -161,8 +161,8 @@ describe('composing a chain', () => {
       udf,
     ]);
     assert.deepEqual(timestamps[0], { pointer: '/0/cfTargetDateFormat', detail: '2026-07-01 08:00 EDT', written: true });
-    assert.match(timestamps[1]?.detail ?? '', /^cfTargetDateFormat .*b at place 1/);
-    assert.match(timestamps[2]?.detail ?? '', /is not a timestamp/);
+    assert.match(timestamps[1]?.detail ?? '', /^cfTargetDateFormat .*place 1: b/);
+    assert.match(timestamps[2]?.detail ?? '', /is not a date or time that the relay can read/);
     assert.equal(timestamps.length, 3);
     const { actions } = await composed([udf], { variables: { checked_in_on: 'a\nb' } });
     assert.deepEqual(actions?.[0]?.effect, { ticketId: 'T', field: 'In', value: 'a\nb' });

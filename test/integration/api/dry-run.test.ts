@@ -192,7 +192,7 @@ describe('dryRun', () => {
       it(`${condition}: shows others only whether it holds`, async () => {
         const shown = await triedOne('acme', { ...send, actionCondition: condition }, false);
         assert.deepEqual(shown.condition, { text: condition.replaceAll('"', ''), holds });
-        assert.equal(shown.reason, holds ? undefined : 'its condition does not hold');
+        assert.equal(shown.reason, holds ? undefined : 'its condition is not true');
       });
     }
 

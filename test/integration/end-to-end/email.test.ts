@@ -79,7 +79,7 @@ describe('an e-mail to several recipients', { concurrency: true }, () => {
     );
   });
 
-  it('that reached somebody does not hold the chain, even if its condition cannot be checked again', async () => {
+  it('that reached somebody is not true the chain, even if its condition cannot be checked again', async () => {
     const smtp = await startSlowSmtp({ refuse: (to) => (to.startsWith('bad') ? 550 : undefined) });
     const company = await companyWith(smtp.url);
     const assignment = await stack.assignment({ status: 'draft' });

@@ -66,7 +66,7 @@ describe('an action with a permanent failure', () => {
     assert.equal(ended.status, 'completed');
   });
 
-  it('does not hold the chain if the rule says continue, and the chain fails', async () => {
+  it('is not true the chain if the rule says continue, and the chain fails', async () => {
     const company = await stack.company({ onFailure: 'continue' });
     const { chainId } = await company.start([send('404404', { groupId: '501' }), udf(`T-${company.companyId}`)]);
     const ended = await company.ended(chainId);
@@ -156,7 +156,7 @@ describe('an action with a temporary failure', () => {
 });
 
 describe('an e-mail that reaches some of its recipients', () => {
-  it('is partly failed and does not hold; a retry in the open chain sends only to recipients without a copy', async () => {
+  it('is partly failed and is not true; a retry in the open chain sends only to recipients without a copy', async () => {
     const company = await stack.company();
     const [good, bad] = [`good@${company.companyId}.example`, `bad@${company.companyId}.example`];
     await stack.breakMail({ code: 550, to: bad });

@@ -38,7 +38,7 @@ describe('a held action', () => {
     assert.deepEqual(states(await company.ended(chainId)), ['failed', 'done']);
   });
 
-  it('that is an e-mail is skipped if no copy was sent and its condition does not hold any more', async () => {
+  it('that is an e-mail is skipped if no copy was sent and its condition is not true any more', async () => {
     const company = await stack.company();
     const to = `x@${company.companyId}.example`;
     const assignment = await stack.assignment({ status: 'draft' });

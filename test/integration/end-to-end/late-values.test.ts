@@ -161,7 +161,7 @@ describe('an expression', () => {
     assert.deepEqual(states({ actions }), ['done', 'skipped', 'skipped', 'done', 'needs-attention']);
     const reasons = actions.slice(1, 3).map(({ reason }) => reason);
     assert.deepEqual(reasons, ['event.n was 4', 'status was "draft"']);
-    assert.match(actions[4]?.error?.message ?? '', /^if cannot be evaluated: /);
+    assert.match(actions[4]?.error?.message ?? '', /^the condition "if" cannot be evaluated: /);
     await company.steer(chainId, 'skip', 4);
     await company.ended(chainId);
   });
@@ -179,7 +179,7 @@ function limit({ companyId }: Company, recipientsPerDay: number) {
 }
 
 describe('an e-mail with values of the assignment', () => {
-  it('goes to the recipients that the assignment names; each copy has the values, which are escaped in HTML', async () => {
+  it('goes to the recipients that the assignment names; each copy has all needed values, which are escaped in HTML', async () => {
     const company = await stack.company();
     const [one, two] = [`${randomUUID()}@x.example`, `${randomUUID()}@x.example`];
     const id = await stack.assignment({
@@ -341,7 +341,7 @@ describe('a dry run', () => {
       /no value for \$\{assignment\.none\}/,
     ],
     ['a value that cannot be used', send('', { sendRadius: '${assignment.title}' }), 'needs-attention', /^sendRadius must be/],
-    ['an expression that does not hold', udf('T', { if: 'event.n > 4' }), 'skipped', /^event\.n was 4/],
+    ['an expression that is not true', udf('T', { if: 'event.n > 4' }), 'skipped', /^event\.n was 4/],
     ['an expression that fails', udf('T', { if: 'assignment.none > 4' }), 'needs-attention', /^if cannot be evaluated/],
   ];
   for (const [name, fields, outcome, reason] of cases)

@@ -70,9 +70,9 @@ describe('the current details', () => {
       'held',
       [
         /^\*\*Action 1 needs attention:\*\* Assignment 404404 does not exist at the assignment platform; POST .* answered 404: no assignment 404404; check the id/,
-        /The relay does not try it again by itself: fix the cause first\./,
-        /Send a Signal: `retry` tries it again, `skip` continues without it\. The input of a signal is `\[1\]`\./,
-        new RegExp(`Without a decision it fails at ${time}`),
+        /The relay does not try the action again by itself: fix the cause first\./,
+        /Send a Signal: `retry` tries the action again, `skip` continues without it\. The input of a signal is `\[1\]`\./,
+        new RegExp(`Without a decision, the action fails at ${time}`),
         /\| \*\*needs-attention\*\* \| platform_sendAssignment: Metro technicians/,
         /\| pending \| ticket_updateUDF/,
       ],
@@ -162,6 +162,6 @@ it('a failed chain says what failed, why, and what to do', async () => {
   assert.equal(failure?.applicationFailureInfo?.type, 'ChainFailed');
   assert.match(
     failure ? await readMessage(stack.client, failure) : '',
-    /^1 of 3 actions failed\. 1 Preferred technicians: Assignment 404404 does not exist .*; POST .* answered 404: no assignment 404404; check .*\. Fix the cause, then: npx relay retry \S+ \S+ 1$/,
+    /^1 of 3 actions failed\. 1 Preferred technicians: Assignment 404404 does not exist .*; POST .* answered 404: no assignment 404404; check .*\. Fix the cause, then run: npx relay retry \S+ \S+ 1$/,
   );
 });

@@ -444,7 +444,7 @@ async function composing(): Promise<void> {
       await step(page, 2).getByLabel('Date format').fill('yyyy-MM');
       await step(page, 2).getByText('for example 2026-07').waitFor();
       await step(page, 2).getByLabel('Date format').fill('bad');
-      await step(page, 2).getByText('b at place 1').first().waitFor();
+      await step(page, 2).getByText('at place 1: b').first().waitFor();
 
       await show(page, 'JSON');
       const pasted = [{ ...wanted[0], relayId, relayAccessToken: 'rlt_x' }];

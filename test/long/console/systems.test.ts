@@ -39,7 +39,7 @@ const cases: Record<keyof typeof ticketingKinds | keyof typeof platformKinds, Ca
     ...noteAt('T20260105.0674'),
     changed: [...notes],
     failure: { name: 'permission', method: 'PATCH' },
-    title: "Autotask does not let the relay's user do this",
+    title: "Autotask XX",
     remedy: 'Give the user the rights for the change of ticket 123456',
   },
   connectwise: {
@@ -60,7 +60,7 @@ const cases: Record<keyof typeof ticketingKinds | keyof typeof platformKinds, Ca
     ...noteAt('35436'),
     changed: [...notes, 'Ring thrice'],
     failure: { name: 'dropped-field' },
-    title: 'Zendesk did not keep the value of "Site note"',
+    title: 'Zendesk did not keep the new value of "Site note"',
     remedy: 'Check the field and its rules at Zendesk, change “New value”',
   },
   jira: {

@@ -74,7 +74,7 @@ describe('the check of an action that was made from an event', () => {
       1,
     ],
     [
-      'reads no values of the assignment if the expression does not hold',
+      'reads no values of the assignment if the expression is not true',
       { condition: opaque({ if: { ...urgent, event: { n: 1 } }, late: true }), late: title },
       false,
       undefined,
@@ -100,7 +100,7 @@ describe('the check of an action that was made from an event', () => {
     [
       'a part that only newer workers know',
       { condition: opaque({ ...{ other: 1 }, late: true }) },
-      /^ConfigurationMistake: this version of the relay cannot evaluate/,
+      /^ConfigurationMistake: The relay is too old for this condition/,
     ],
     [
       'no assignment to ask for',
@@ -125,12 +125,12 @@ describe('the check of an action that was made from an event', () => {
     [
       'many recipients',
       { condition: late, late: { paths: ['many'], emails: [['', 'many', '']] } },
-      /^DataMistake: emails has 51 recipients; an action can have at most 50/,
+      /^DataMistake: emails has 51 recipients; at most 50/,
     ],
     [
       'an expression that fails',
       { condition: opaque({ if: { text: 'assignment.none > 3', event: {} } }) },
-      /^DataMistake: if cannot be evaluated/,
+      /^DataMistake: the condition "if" cannot be evaluated/,
     ],
     ['a pause', { condition: late, late: title, pauses: [{ what: 'platform', since: '2026-07-01T12:00:00Z' }] }, /^Paused: /],
   ];

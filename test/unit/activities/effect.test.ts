@@ -65,7 +65,7 @@ describe('a send that the platform of the company cannot do', () => {
       const action = { action: 'platform_sendAssignment', index: 0, relayId: '7', assignmentId: '1', radiusMiles } as const;
       return new MockActivityEnvironment({ startToCloseTimeoutMs: 4000 }).run(() => sendAssignment(deps)({ ...ref, action }));
     };
-    const message = 'WorkMarket takes a sendRadius of whole miles from 1 to 100';
+    const message = 'WorkMarket accepts only whole miles from 1 to 100 in sendRadius';
     await assert.rejects(send(150), { type: 'DataMistake', nonRetryable: true, message });
     assert.equal(calls.length, 0);
     await send(100);
@@ -98,7 +98,7 @@ describe('the settings of an effect under onUnknown: "hold"', () => {
           [thrown.type, thrown.nonRetryable, thrown.details],
           ['NotTried', true, [{ retryable: false, attempt: attempts }]],
         );
-        assert.match(thrown.message, /database does not answer: see `relay health`/);
+        assert.match(thrown.message, /database does not answer \(for the operator: `relay health`\)/);
       }
     });
   }

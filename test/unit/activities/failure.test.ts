@@ -72,7 +72,7 @@ describe('the failure of an effect', () => {
     };
     const silent = new ConnectorError('retryable', 'no answer', { unanswered: true, ...words });
     assert.deepEqual(await wordsOf(silent, false), words);
-    assert.match((await wordsOf(silent, true)).remedy ?? '', /^Look in the other system/);
+    assert.match((await wordsOf(silent, true)).remedy ?? '', /^Check in the other system/);
     assert.deepEqual(await wordsOf(new ConnectorError('unknown', 'cut', { settled: true, ...words }), true), words);
     const long = new ConnectorError('permanent', 'no', { title: 'x'.repeat(500), remedy: 'y'.repeat(500) });
     const { title = '', remedy = '' } = await wordsOf(long, false);

@@ -40,13 +40,13 @@ describe('an effect that needs a lease', () => {
   afterEach(() => mock.timers.reset());
 
   const waits: [why: string, take: Take, message: RegExp][] = [
-    ['no lease is free', async () => undefined, /takes no more calls at the moment: its limits are reached/],
+    ['no lease is free', async () => undefined, /takes no more requests now: the limit of the account is reached/],
     [
       'the database is away',
       () => Promise.reject(new Error('connection refused')),
-      /own database does not answer: see `relay health`/,
+      /own database does not answer \(for the operator: `relay health`\)/,
     ],
-    ['the database hangs', forever, /own database does not answer: see `relay health`/],
+    ['the database hangs', forever, /own database does not answer \(for the operator: `relay health`\)/],
   ];
   for (const [why, take, message] of waits)
     it(`waits if ${why}: nothing is tried, and no attempt is counted`, async () => {

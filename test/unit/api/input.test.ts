@@ -65,7 +65,7 @@ describe('readStrictJson refuses', () => {
     [nested(maxDepth + 1), 'is nested deeper than 32 levels'],
     [nestedObjects(maxDepth + 1), 'is nested deeper than 32 levels'],
     [nested(100_000), 'is nested deeper than 32 levels'],
-    ['"\\u0000"', 'has a NUL character at its top'],
+    ['"\\u0000"', 'has a NUL character at the top level'],
     ['[{"a":["x","y\\u0000"]}]', 'has a NUL character at /0/a/1'],
     ['[{"a/b":"\\u0000"}]', 'has a NUL character at /0/a~1b'],
     ['[{"\\u0000":1}]', 'has a NUL character at /0'],

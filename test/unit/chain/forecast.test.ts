@@ -20,19 +20,19 @@ describe('forecastChain: one action', () => {
       { outcome: 'runs' },
     ],
     [
-      'its condition does not hold',
+      'its condition is not true',
       action(),
       { rule: hold, condition: { holds: false, reason: 'status was "sent"' } },
       { outcome: 'skipped', reason: 'status was "sent"' },
     ],
     [
-      'its condition does not hold, and the value stays hidden',
+      'its condition is not true, and the value stays hidden',
       action(),
       { rule: hold, condition: { holds: false } },
-      { outcome: 'skipped', reason: 'its condition does not hold' },
+      { outcome: 'skipped', reason: 'its condition is not true' },
     ],
     [
-      'a condition that does not hold hides a mistake',
+      'a condition that is not true hides a mistake',
       action({ invalidData: 'sendRadius is blank' }),
       { rule: hold, condition: { holds: false, reason: 'status was "sent"' } },
       { outcome: 'skipped', reason: 'status was "sent"' },

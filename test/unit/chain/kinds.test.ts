@@ -3,10 +3,10 @@ import { describe, it } from 'node:test';
 import { unableToSend, warningsOfKind } from '../../../src/chain/kinds.js';
 
 describe('what a platform cannot do', () => {
-  const radius = 'WorkMarket takes a sendRadius of whole miles from 1 to 100';
+  const radius = 'WorkMarket accepts only whole miles from 1 to 100 in sendRadius';
   const templates = (path: string, body?: object) => ({ kind: 'http', templates: { send: { path, body } } });
-  const noRadius = 'the platform takes no radius: remove sendRadius';
-  const noGroups = 'the platform takes no groups: remove groupId';
+  const noRadius = 'the platform does not accept a radius: remove sendRadius';
+  const noGroups = 'the platform does not accept groups: remove groupId and sendToGroups';
   const whole = { ids: '{groupIds}', near: '{radiusMiles:number}' };
   for (const [connected, send, unable] of [
     [templates('/jobs/{assignmentId}', whole), { radiusMiles: 5, groupIds: ['1'] }, undefined],
@@ -40,6 +40,6 @@ describe('what a platform cannot do', () => {
     const send = { action: 'platform_sendAssignment', relayId: '1', radiusMiles: 150 } as const;
     const udf = { action: 'ticket_updateUDF', relayId: '1', index: 1, ticketId: '1', field: 'f', value: 'v' } as const;
     const warnings = warningsOfKind({ kind: 'workmarket' }, [{ ...send, index: 0 }, udf, { ...send, index: 2, radiusMiles: 50 }]);
-    assert.deepEqual(warnings, [{ pointer: '/0', detail: `cannot be done: ${radius}` }]);
+    assert.deepEqual(warnings, [{ pointer: '/0', detail: `cannot be done, because ${radius}` }]);
   });
 });

@@ -67,7 +67,7 @@ describe('what an activity checks before an action', () => {
     ['nothing', opaqueCondition({}), undefined, undefined],
     ['only a condition', opaqueCondition({ condition }), 'status==draft', true],
     ['only an expression', opaqueCondition({ if: ofEvent }), 'event.n > 3', false],
-    ['only late texts', opaqueCondition({ late: true }), 'the assignment has the values', true],
+    ['only late texts', opaqueCondition({ late: true }), 'the assignment has all needed values', true],
     ['both', opaqueCondition({ condition, if: ofEvent }), '(status==draft) && (event.n > 3)', true],
     [
       'an expression on the assignment',

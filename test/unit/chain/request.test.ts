@@ -85,21 +85,21 @@ function check(outcome: 'problems' | 'warnings', cases: Case[]) {
 
 const names = 'platform_sendAssignment, sendEmails, ticket_updateUDF';
 const notSeconds = 'delayInSeconds: must be a whole number of seconds, such as "1800"';
-const tooLate = 'delayInSeconds: must be at most 31622400 (366 days)';
+const tooLate = 'delayInSeconds: must be at most 366 days (31622400 seconds)';
 const tooLarge = 'is a number too large to be read exactly: send it as a string';
-const forCondition = 'platformAssignmentId: is required where actionCondition asks about the assignment';
+const forCondition = 'platformAssignmentId: is required because actionCondition asks about the assignment';
 
 describe('a mistake in the rule is a problem', () => {
   check('problems', [
     ['no action', send, { action: undefined }, [`action: is required: one of ${names}`]],
-    ['an unknown action', send, { action: 'sendEmail' }, [`action: is none of ${names}`]],
-    ['an action in capitals', send, { action: 'SENDEMAILS' }, [`action: is none of ${names}`]],
-    ['an action of another type', send, { action: ['sendEmails'] }, [`action: is none of ${names}`]],
-    ['an action by an inherited name', send, { action: 'constructor' }, [`action: is none of ${names}`]],
+    ['an unknown action', send, { action: 'sendEmail' }, [`action: must be one of ${names}`]],
+    ['an action in capitals', send, { action: 'SENDEMAILS' }, [`action: must be one of ${names}`]],
+    ['an action of another type', send, { action: ['sendEmails'] }, [`action: must be one of ${names}`]],
+    ['an action by an inherited name', send, { action: 'constructor' }, [`action: must be one of ${names}`]],
     ['no rule', send, { relayId: undefined }, ['relayId: is required']],
-    ['a rule that is not digits', send, { relayId: 'x7' }, ['relayId: must be 1 to 32 digits']],
-    ['a blank rule', send, { relayId: '' }, ['relayId: must be 1 to 32 digits']],
-    ['a rule too long', send, { relayId: '1'.repeat(33) }, ['relayId: must be 1 to 32 digits']],
+    ['a rule that is not digits', send, { relayId: 'x7' }, ['relayId: must consist of 1 to 32 digits']],
+    ['a blank rule', send, { relayId: '' }, ['relayId: must consist of 1 to 32 digits']],
+    ['a rule too long', send, { relayId: '1'.repeat(33) }, ['relayId: must consist of 1 to 32 digits']],
     ['no token', send, { relayAccessToken: undefined }, ['relayAccessToken: is required']],
     ['null', mail, { comment: null }, ['comment: must be a string']],
     ['an object', mail, { comment: { a: 1 } }, ['comment: must be a string']],
@@ -175,7 +175,7 @@ describe('a mistake in the rule is a problem', () => {
       'an unknown action with another mistake',
       mail,
       { action: 'mail', delayInSeconds: 'x', actionCondition: 'status==draft' },
-      [`action: is none of ${names}`, notSeconds, forCondition],
+      [`action: must be one of ${names}`, notSeconds, forCondition],
     ],
   ]);
 
@@ -432,7 +432,7 @@ describe("a mistake in the event's data makes the action need attention", () => 
       'no group',
       send,
       { sendToGroups: '${g}' },
-      { invalidData: 'sendToGroups names no group: a blank list never means "send to everybody"' },
+      { invalidData: 'sendToGroups has no group: an empty field does not mean "send to everybody"' },
     ],
     ['a blank radius', send, { sendRadius: '' }, { invalidData: 'sendRadius is blank: a number of miles is needed' }],
     ['a blank ticket', update, { externalSystemTicketId: '' }, { invalidData: 'externalSystemTicketId is blank' }],
@@ -443,7 +443,7 @@ describe("a mistake in the event's data makes the action need attention", () => 
       {
         cannotSchedule: 'delayInSeconds is blank; actionCondition has ${c}, which the webhook did not fill in',
         invalidData:
-          'sendToGroups names no group: a blank list never means "send to everybody"; sendRadius is blank: a number of ' +
+          'sendToGroups has no group: an empty field does not mean "send to everybody"; sendRadius is blank: a number of ' +
           'miles is needed',
       },
     ],

@@ -47,7 +47,7 @@ describe('currentDetails', () => {
     [
       'the previous actions',
       status('done', { result: { recipients: 2 }, error: { ...error, message: 'down' } }),
-      ['0', 'done', 'sendEmails', 'reached 2; before that: down'],
+      ['0', 'done', 'sendEmails', 'reached 2; an earlier try failed: down'],
     ],
     [
       'why it was skipped',
@@ -62,7 +62,7 @@ describe('currentDetails', () => {
     [
       'the time since which it is retried',
       status('retrying', { error: { ...error, message: 'down' }, nextAttemptAt: time }),
-      ['0', 'retrying', 'sendEmails', 'down; tried again from 2024-03-05 16:07:09 UTC on'],
+      ['0', 'retrying', 'sendEmails', 'down; next try at 2024-03-05 16:07:09 UTC or later'],
     ],
     [
       'texts without mark-up',
@@ -78,11 +78,11 @@ describe('currentDetails', () => {
     const details = currentDetails(chain, [status('done'), held]);
     assert.equal(
       details.split('\n')[0],
-      '**Action 1 needs attention:** POST http\\://a.example/send answered 404. The relay does not try it again by itself: ' +
+      '**Action 1 needs attention:** POST http\\://a.example/send answered 404. The relay does not try the action again by itself: ' +
         'fix the cause first. ' +
-        'To decide, open More Actions, Send a Signal: `mend` with input `[1, {"field": "value"}]` edits it and tries it again, ' +
-        '`retry` tries it again, `skip` continues without it. The input of a signal is `[1]`. ' +
-        'Without a decision it fails at 2024-03-05 16:07:09 UTC.',
+        'To decide, open More Actions, then Send a Signal: `mend` with input `[1, {"field": "value"}]` edits the action and tries it again, ' +
+        '`retry` tries the action again, `skip` continues without the action. The input of `retry` and `skip` is `[1]`. ' +
+        'Without a decision, the action fails at 2024-03-05 16:07:09 UTC.',
     );
     assert.deepEqual(rowsOf(details)[1], ['1', '**needs-attention**', 'sendEmails', 'see above']);
   });
@@ -94,25 +94,25 @@ describe('currentDetails', () => {
     assert.ok(
       note.startsWith(
         '**Action 0 needs attention:** Ticket \\*7\\* does not exist at Jira; POST http\\://a.example/send answered 404. ' +
-          '**What to do:** Change the number, then retry. The relay does not try it again by itself',
+          '**What to do:** Change the number, then retry. The relay does not try the action again by itself',
       ),
       note,
     );
-    assert.match(note, /Send a Signal: `retry` tries it again, `skip`/);
+    assert.match(note, /Send a Signal: `retry` tries the action again, `skip`/);
     const failed = currentDetails(chain, [status('failed', { error: { ...error, ...words } })]);
     assert.match(failed, /\*\*What to do:\*\* Change the number, then retry\. To retry: `npx relay retry acme c1 0`\n/);
   });
 
   it('says that the relay retries by itself', () => {
     const details = currentDetails(chain, [status('needs-attention', { error, nextAttemptAt: time, heldUntil: time })]);
-    assert.match(details, /The relay tries it again by itself at 2024-03-05 16:07:09 UTC\./);
+    assert.match(details, /The relay tries the action again by itself at 2024-03-05 16:07:09 UTC\./);
   });
 
   it('says why an action failed', () => {
     const details = currentDetails(chain, [status('failed', { error, reason: 'nobody decided until then' })]);
     assert.match(
       details,
-      /^\*\*Action 0 failed:\*\* POST .* answered 404; nobody decided until then\. Fix the cause, then: `npx relay retry acme c1 0`\n/,
+      /^\*\*Action 0 failed:\*\* POST .* answered 404; nobody decided until then\. Fix the cause, then run: `npx relay retry acme c1 0`\n/,
     );
   });
 

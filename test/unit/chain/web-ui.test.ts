@@ -106,14 +106,14 @@ describe('failureMessage', () => {
         status(1, 'failed', { comment: 'alert', error, reason: 'nobody decided' }),
         status(2, 'not-run'),
       ]),
-      '1 of 3 actions failed, and 1 behind it was not run. 1 alert: no route; nobody decided. Fix the cause, then: ' +
+      '1 of 3 actions failed, and 1 later action was not run. 1 alert: no route; nobody decided. Fix the cause, then run: ' +
         'npx relay retry acme c1 1',
     ));
 
   it('does not repeat a reason that equals the error', () =>
     assert.equal(
       failureMessage(chain, [status(0, 'failed', { error, reason: 'no route' })]),
-      '1 of 1 action failed. 0 sendEmails: no route. Fix the cause, then: npx relay retry acme c1 0',
+      '1 of 1 action failed. 0 sendEmails: no route. Fix the cause, then run: npx relay retry acme c1 0',
     ));
 
   it('lists five failures at most', () => {

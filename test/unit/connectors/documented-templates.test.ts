@@ -93,7 +93,7 @@ for (const [host, shown] of [
       [
         ['a field that does not exist', undefined, '7', 'permanent', /answered 400: .*cf_other.*invalid_field/],
         ['a ticket that does not exist', undefined, '8', 'permanent', /answered 404; check the id/],
-        ['a wrong key', answering(401, { code: 'invalid_credentials', message: 'Log in' }), '7', 'permanent', /check the auth/],
+        ['a wrong key', answering(401, { code: 'invalid_credentials', message: 'Log in' }), '7', 'permanent', /check auth/],
         ['too many requests', answering(429, '', { 'retry-after': '30' }), '7', 'retryable', /answered 429/],
       ];
     for (const [title, answer, id, kind, words] of mistakes)
@@ -116,7 +116,7 @@ for (const [host, shown] of [
       server.answer = freshworks({}, shown);
       assert.match(await ticketingOf(company).check(call), /^answers and accepts/);
       server.answer = answering(401);
-      assert.match((await failing(ticketingOf(company).check(call))).message, /check the auth/);
+      assert.match((await failing(ticketingOf(company).check(call))).message, /check auth/);
     });
   });
 }
@@ -179,7 +179,7 @@ describe('HaloPSA', () => {
     server.answer = (response, request) =>
       request.path.startsWith('/auth') ? halo({})(response, request) : answering(401, { message: 'no' })(response, request);
     const error = await failing(setField(withSecret('s3cret'), '7', 'a', 'b'));
-    assert.match(error.message, /tickets\/7 answered 401: no; check the auth/);
+    assert.match(error.message, /tickets\/7 answered 401: no; check auth/);
     assert.deepEqual([error.kind, server.received.filter(({ path }) => path.startsWith('/auth')).length], ['permanent', 1]);
   });
 
@@ -192,7 +192,7 @@ describe('HaloPSA', () => {
       assert.equal(kind, 'permanent');
       assert.equal(
         message,
-        `POST ${server.url}/auth/token answered 401: invalid_client; check the auth of the company's ticketing settings`,
+        `POST ${server.url}/auth/token answered 401: invalid_client; check auth in the company's ticketing settings`,
       );
     }
     assert.deepEqual(tickets, { 7: {} });

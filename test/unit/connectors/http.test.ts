@@ -62,7 +62,7 @@ describe('a request', () => {
     for (const refused of [request(elsewhere, { auth }), request(elsewhere.replace('//', '//u:t0ken@'))]) {
       const { kind, message } = await failing(refused);
       assert.equal(kind, 'permanent');
-      assert.match(message, /0\.0\.0\.0.* was not sent: .*https address in the company's platform settings, or allowPlainText/);
+      assert.match(message, /0\.0\.0\.0.* was not sent: .*https address in the company's platform settings, or set allowPlainText/);
       assert.doesNotMatch(message, /t0ken/);
     }
     assert.equal(server.last(), served, 'nothing was sent');
@@ -95,7 +95,7 @@ describe('a request', () => {
     it(`that cannot be sent fails permanently: ${JSON.stringify(value)}`, async () => {
       const error = await failing(get({ auth: { type: 'bearer', token: value } }));
       assert.equal(error.kind, 'permanent');
-      assert.match(error.message, /check the auth of the company's platform settings/);
+      assert.match(error.message, /check auth in the company's platform settings/);
       assert.ok(!error.message.includes(value));
     });
   }
@@ -139,8 +139,8 @@ describe('an answer', () => {
   }
 
   const advice: [status: number, expected: string][] = [
-    [401, "check the auth of the company's platform settings"],
-    [403, "check the auth of the company's platform settings"],
+    [401, "check auth in the company's platform settings"],
+    [403, "check auth in the company's platform settings"],
     [404, "check the id, and the address in the company's platform settings"],
     [410, "check the id, and the address in the company's platform settings"],
   ];
@@ -182,7 +182,7 @@ describe('an answer', () => {
     assert.equal(server.received.length, asked + 1);
     assert.match(
       message,
-      /answered 307, a redirect to http:\/\/127[^ ]*\/elsewhere; redirects are not followed: put the final address into /,
+      /answered 307, a redirect to http:\/\/127[^ ]*\/elsewhere; the relay does not follow redirects: enter the final address in /,
     );
     assert.doesNotMatch(message, /abc/);
   });
@@ -233,7 +233,7 @@ describe('an answer', () => {
       assert.equal(await post(), undefined);
       const error = await failing(get());
       assert.equal(error.kind, 'permanent');
-      assert.match(error.message, /answered 200 with something that is not JSON: /);
+      assert.match(error.message, /answered 200 with a body that is not JSON: /);
     });
   }
 

@@ -213,7 +213,7 @@ describe('a failure', () => {
     const { port } = await startScriptedSmtp({ '.': 'close' });
     const { facts } = await failing(mailerAt(port).send(message, call));
     assert.equal(facts.title, `Nobody knows whether the mail server 127.0.0.1:${port} sent the e-mail`);
-    assert.equal(facts.remedy, 'Ask the recipient: skip the step if the e-mail arrived, otherwise retry');
+    assert.equal(facts.remedy, 'Ask the recipient whether the e-mail arrived. If yes, skip the step. If no, retry');
   });
 
   const hanging: [step: keyof Script, kind: string][] = [
@@ -310,7 +310,7 @@ describe('TLS', () => {
     ] as const) {
       const error = await failing(mailerAt(port, '', scheme).send(message, call));
       assert.equal(error.kind, 'permanent', error.message);
-      assert.match(error.message, /its TLS certificate was not accepted \(\w+\)/);
+      assert.match(error.message, /the relay does not accept the TLS certificate of the server \(\w+\)/);
       assert.equal(delivered.length, 0);
     }
   });
@@ -330,7 +330,7 @@ describe('a password', () => {
     for (const EHLO of ['250 AUTH PLAIN LOGIN', '250-STARTTLS\r\n250 AUTH PLAIN']) {
       const { port, lines } = await startScriptedSmtp({ EHLO, STARTTLS: '454 not now' });
       const error = await failing(elsewhere(port).send(message, call));
-      assert.match(error.message, /SMTP URL has \?requireTLS=false/);
+      assert.match(error.message, /add \?requireTLS=false to the SMTP URL/);
       assert.deepEqual(
         lines.filter((line) => /^(AUTH|MAIL)/.test(line)),
         [],

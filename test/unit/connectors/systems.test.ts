@@ -37,7 +37,7 @@ describe('the generic platform', () => {
     server.answer = answering(404, {});
     assert.match((await failing(platform.check(call, { assignmentId: 'A1' }))).message, /answered 404/);
     for (const [status, wrong] of [
-      [401, /check the auth/],
+      [401, /check auth/],
       [503, /answered 503/],
     ] as const) {
       server.answer = answering(status, {});
@@ -87,8 +87,8 @@ describe('the generic platform', () => {
     ],
     [
       403,
-      "The assignment platform does not let the relay's user do this",
-      'Give the user the rights for assignment A1, then retry',
+      "The relay's user at the assignment platform has no rights for assignment A1",
+      'Give this user the rights, then retry',
     ],
     [404, 'Assignment A1 does not exist at the assignment platform', 'Change the number, then retry'],
     [409, 'The assignment platform refused assignment A1', 'Fix the cause (see the details), then retry'],
@@ -109,7 +109,7 @@ describe('the generic platform', () => {
     server.answer = answering(200, 'OK');
     for (const [ask, title] of [
       [() => at('http://127.0.0.1:1').getAssignment('A1', call), 'The assignment platform did not answer'],
-      [() => at('http://platform.example').getAssignment('A1', call), 'The assignment platform was not called'],
+      [() => at('http://platform.example').getAssignment('A1', call), 'Nothing was sent to the assignment platform'],
       [() => platform.getAssignment('A1', call), 'The assignment platform answered in an unknown format'],
       [() => platform.getAssignment('..', call), '".." cannot be an id'],
     ] as const) {
@@ -181,9 +181,9 @@ describe('the generic ticket system', () => {
     const error = await failing(ticketing.setField(update('T1', 'a', 'b'), call));
     assert.equal(
       error.message,
-      `PATCH ${server.url}/tickets/T1 answered 403; check the auth of the company's ticketing settings`,
+      `PATCH ${server.url}/tickets/T1 answered 403; check auth in the company's ticketing settings`,
     );
-    assert.equal(error.facts.remedy, 'Give the user the rights for ticket T1, then retry');
+    assert.equal(error.facts.remedy, 'Give this user the rights, then retry');
   });
 
   it('never patches the collection, even for the id ..', async () => {

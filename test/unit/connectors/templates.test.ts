@@ -197,8 +197,8 @@ describe('a platform with templates', () => {
     for (const [answer, words] of [
       [{ accepted: false, error: 'no funds' }, /but accepted was "false", not accepted==true: no funds$/],
       [{}, /accepted: no such property/],
-      ['OK', /something that is not JSON: OK$/],
-      ['', /something that is not JSON: nothing$/],
+      ['OK', /a body that is not JSON: OK$/],
+      ['', /a body that is not JSON: \(empty\)$/],
     ] as const) {
       server.answer = answering(200, answer);
       const error = await failing(platform.sendAssignment('A1', { groupIds: [] }, call));

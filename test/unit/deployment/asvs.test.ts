@@ -48,7 +48,7 @@ describe('the ASVS tables', () => {
 
   for (const { ids, asks, verdict, evidence } of rows)
     it(`${verdict}: ${ids.join(', ')} (${asks})`, () => {
-      assert(tables.includes(verdict), `${verdict} is none of ${tables.join(', ')}`);
+      assert(tables.includes(verdict), `${verdict} must be one of ${tables.join(', ')}`);
       assert.notEqual(evidence, '');
       const files = named(evidence);
       assert(verdict !== 'Holds' || files.length > 0, `${evidence} names no test and no place`);

@@ -268,7 +268,7 @@ describe('the text of a notice', () => {
   });
 
   it('about an action that the relay completed after all, with the remark of the connector', () => {
-    const result = { note: 'the answer was lost; the field was read back and has the value' };
+    const result = { note: 'the answer was lost, but the field has the new value' };
     const sections = sectionsOf('recovered', { state: 'done', result });
     assert.deepEqual(sections.get(''), [
       'Assignment 1001 was sent after all',

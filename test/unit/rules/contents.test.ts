@@ -55,8 +55,8 @@ describe('the contents of a rule', () => {
       /^\/variables\/event cannot be the name of a value/,
     ],
     ['a wrong when', { ...good, when: 'event.status = 1' }, /^\/when has = where == is needed \(at character 14\)/],
-    ['a when on the assignment', { ...good, when: 'assignment.a == 1' }, /^\/when assignment cannot be used here, only event/],
-    ['an unknown action', { actions: [{ action: 'sendFax' }] }, /^\/actions\/0\/action is none of/],
+    ['a when on the assignment', { ...good, when: 'assignment.a == 1' }, /^\/when "assignment" cannot be used here, only event/],
+    ['an unknown action', { actions: [{ action: 'sendFax' }] }, /^\/actions\/0\/action must be one of/],
     ['a missing field', { actions: [{ ...mail, body: undefined }] }, /^\/actions\/0\/body is required/],
     [
       'a misspelt field',
@@ -99,16 +99,16 @@ describe('the contents of a rule', () => {
     ],
     ['a wrong if', { actions: [{ ...mail, if: 'event.a ==' }] }, /^\/actions\/0\/if has no complete value after ==/],
     ['an if that is no text', { actions: [{ ...mail, if: true }] }, /^\/actions\/0\/if must be a string/],
-    ['a reference in the action', { ...good, actions: [{ ...send, action: '${id}' }] }, /^\/actions\/0\/action is none of/],
+    ['a reference in the action', { ...good, actions: [{ ...send, action: '${id}' }] }, /^\/actions\/0\/action must be one of/],
     [
       'a reference before the operator',
       { ...good, actions: [{ ...send, actionCondition: '${id}==1' }] },
-      /^\/actions\/0\/actionCondition "\$\{id\}" is not the name of a property/,
+      /^\/actions\/0\/actionCondition has "\$\{id\}", which is not the name of a property/,
     ],
     [
       'a wrong condition',
       { ...good, actions: [{ ...send, actionCondition: 'a<1' }] },
-      /^\/actions\/0\/actionCondition < is not supported/,
+      /^\/actions\/0\/actionCondition has <, which is not supported/,
     ],
   ];
   for (const [name, contents, ...problems] of cases)
@@ -134,7 +134,7 @@ describe('the contents of a rule', () => {
     const platform = { kind: 'workmarket' as const, token: 't', secret: 's' };
     const actions = [send, { ...send, sendRadius: '500' }, { ...send, sendRadius: '${id}' }];
     const checked = checkContents({ ...good, actions }, { relayId: '1', platform });
-    const cannot = 'cannot be done: WorkMarket takes a sendRadius of whole miles from 1 to 100';
+    const cannot = 'cannot be done, because WorkMarket accepts only whole miles from 1 to 100 in sendRadius';
     assert.deepEqual(!checked.ok && checked.problems, [{ pointer: '/actions/1', detail: cannot }]);
     assert.ok(checkContents({ ...good, actions }, { relayId: '1' }).ok);
   });

@@ -64,8 +64,8 @@ describe('an expression', () => {
     ['event.status > 3', 'event.status > 3: > does not work on a text and a whole number'],
     ['event.status && true', 'event.status && true: needs true or false, not a text'],
     ['event.status', 'must be true or false, but is a text'],
-    ['int(event.status) == 1', 'int(event.status): "created" is no whole number'],
-    ['timestamp(event.status) < now', 'timestamp(event.status): is no time such as 2026-07-01T12:00:00Z'],
+    ['int(event.status) == 1', 'int(event.status): "created" is not a whole number'],
+    ['timestamp(event.status) < now', 'timestamp(event.status): needs a time such as 2026-07-01T12:00:00Z'],
     ['event.priority.exists(x, x == 1)', 'event.priority.exists(x, x == 1): needs a list or an object, not a whole number'],
     ['event.priority / 0 == 1', 'int divide by zero'],
   ];
@@ -97,24 +97,24 @@ describe('a mistake in an expression', () => {
     ['event.a == 1 &', 'has & where && is needed', 13],
     ['(event.a', 'ends too early', 8],
     ['event.a b', 'has b in a wrong place', 8],
-    ['event.größe == 1', 'has a letter that needs quotes: write event["größe"]', 8],
-    ['event.in == 1', 'has a reserved word as a name: write event["in"]', 6],
+    ['event.größe == 1', 'has a letter that is allowed only in quotes, for example event["größe"]', 8],
+    ['event.in == 1', 'has a reserved word as a name: put the name in quotes, for example event["in"]', 6],
     ['event.a == "${name}"', 'must not contain ${…}. Write event.<path>', 12],
     ['event.a ==\n 1 1', 'has 1 in a wrong place', 14],
-    ['status == "a"', 'status is not a known name: write event, assignment, incomingValue, now', 0],
+    ['status == "a"', 'status is not a known name: write event or assignment or incomingValue or now', 0],
     ['"abc"', 'must be true or false, but is a text', 0],
     ['event.a ? 1 : 2', 'must be true or false, but is a whole number', 0],
     ['1 + "a" == 2', '+ does not work on a whole number and a text', 1],
     ['1 && event.a', '&& needs true or false, not a whole number', 0],
     ['incomingValue == 501', '== compares a text with a whole number, which are never equal', 13],
-    ['now.year == 2026', 'now has no properties', 3],
+    ['now.year == 2026', '"now" has no properties', 3],
     ['event.a.shout() == 1', 'shout is not a known function', 7],
-    ['has(event)', 'has is written like has(event.priority)', 0],
-    ['event.a.matches("(")', 'matches has a wrong pattern: error parsing regexp: missing closing ): `(`', 7],
+    ['has(event)', '"has" must be written like has(event.priority)', 0],
+    ['event.a.matches("(")', 'the pattern of "matches" is wrong: error parsing regexp: missing closing ): `(`', 7],
     ['b"a" == b"a"', 'bytes are not supported', 0],
     ['[1].map(x, [1].map(y, [1].map(z, z))) == []', 'has more than 2 nested macros', 25],
     ['@result == 1', 'has @result in a wrong place', 0],
-    ['__proto__ == 1', '__proto__ is not a known name: write event, assignment, incomingValue, now', 0],
+    ['__proto__ == 1', '__proto__ is not a known name: write event or assignment or incomingValue or now', 0],
   ];
   for (const [text, error, at] of cases)
     it(`is found when the rule is saved: ${text}`, () =>
@@ -124,7 +124,7 @@ describe('a mistake in an expression', () => {
     const allowed: Name[] = ['event'];
     assert.deepEqual(parseExpression('event.a == assignment.b', allowed), {
       ok: false,
-      error: 'assignment cannot be used here, only event',
+      error: '"assignment" cannot be used here, only event',
       at: 11,
     });
   });

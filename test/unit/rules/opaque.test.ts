@@ -15,14 +15,14 @@ describe('the parts of a condition', () => {
     ['a plain condition', partsOf(isDraft), true, true],
     ['a condition on incomingValue', partsOf(isHigh), true, false],
     ['an expression on the event', { if: urgent }, true, false],
-    ['an expression that does not hold', { if: big }, false, true],
+    ['an expression that is not true', { if: big }, false, true],
     ['a word in a text is no name', { if: { text: 'event.kind == "assignment"', event: { kind: 'assignment' } } }, true, false],
     ['both hold', { condition: isDraft, if: urgent }, true, true],
-    ['the condition does not hold', { condition: { ...isDraft, operator: '!=' }, if: urgent }, false, true],
-    ['the expression does not hold', { condition: isHigh, if: { ...urgent, event: { priority: 1 } } }, false, false],
+    ['the condition is not true', { condition: { ...isDraft, operator: '!=' }, if: urgent }, false, true],
+    ['the expression is not true', { condition: isHigh, if: { ...urgent, event: { priority: 1 } } }, false, false],
     ['the value of the request', { if: { text: 'incomingValue == "high"', event: {} } }, true, false],
     ['the time', { if: { text: 'now > timestamp("2026-01-01T00:00:00Z")', event: {} } }, true, false],
-    ['a value is missing', { if: { text: 'assignment.urgency > 3', event: {} } }, /^if cannot be evaluated: /, true],
+    ['a value is missing', { if: { text: 'assignment.urgency > 3', event: {} } }, /^the condition "if" cannot be evaluated: /, true],
     ['only late texts', { late: true }, true, false],
   ];
   for (const [name, parts, expected, asks] of cases)
@@ -33,7 +33,7 @@ describe('the parts of a condition', () => {
       assert.equal(asksAssignment(parts), asks);
     });
 
-  it('say why the condition does not hold', () => {
+  it('say why the condition is not true', () => {
     const { verdict } = evaluateParts({ condition: { ...isDraft, value: 'sent' }, if: urgent }, subjects);
     assert.deepEqual(verdict, { holds: false, reason: 'status was "draft"', missing: false });
     assert.match(evaluateParts({ if: big }, subjects).verdict?.reason ?? '', /assignment\.pay was 50/);

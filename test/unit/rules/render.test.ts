@@ -143,12 +143,12 @@ describe('a missing value', () => {
     assert.deepEqual(second?.unfilled, ['note']);
     assert.equal(
       second?.invalidData,
-      'the value note is missing in the event: workorder.note; body contains ${note}, which has no value',
+      'the value note is missing: the event has no value at workorder.note; body contains ${note}, which has no value',
     );
   });
 
   it('refuses the event if the rule says so', () => {
-    const detail = 'has no value in the event: workorder.note';
+    const detail = 'has no value: the event has no value at workorder.note';
     assert.deepEqual(render(missing({ missing: 'refuse' }), event), {
       kind: 'refused',
       problems: [{ pointer: '/variables/note', detail }],
@@ -225,7 +225,7 @@ describe('a value that is known only when the action runs', () => {
     assert.deepEqual(rendered.condition, {
       path: [],
       operator: '==',
-      value: 'the assignment has the values',
+      value: 'the assignment has all needed values',
       opaque: { late: true },
     });
   });

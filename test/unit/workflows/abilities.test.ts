@@ -127,7 +127,7 @@ describe('late texts', () => {
     return given && { ...given, firstRunId: '' };
   };
 
-  it('are read once for each key: every try has the values, and an edit reads them again', async () => {
+  it('are read once for each key: every try has all needed values, and an edit reads them again', async () => {
     const driven = await Driven.start('RuleChain', chainOf(udf));
     assert.deepEqual([driven.last.type, driven.last.isLocal, question(driven)], ['checkCondition', true, asked]);
     await driven.activate([done(driven.last, { ...holds, late })]);

@@ -101,7 +101,7 @@ describe('a local try says whether an attempt at its workflow task can be lost',
 
 describe('a cancel in the same workflow task as the end of a timer', () => {
   for (const [name, isFirst] of [
-    ['the cancel is second: a lost task may have tried the action, so the relay tries it again under its key', false],
+    ['the cancel is second: a lost task may have tried the action, so the relay tries the action again under its key', false],
     ['the cancel is first: the action is not tried', true],
   ] as const)
     it(name, async () => {

@@ -354,7 +354,7 @@ const late = ['is ', 'title', ''];
 const ofEvent = {
   assignmentId: '1',
   unfilled: [],
-  condition: { path: [], operator: '==', value: 'the assignment has the values', opaque: { late: true } },
+  condition: { path: [], operator: '==', value: 'the assignment has all needed values', opaque: { late: true } },
 } as const;
 const asked = { assignmentId: '1', condition: { path: ['status'], operator: '==', value: 'draft' } } as const;
 

@@ -180,7 +180,7 @@ There are no events to try the rule on.
     writeFileSync(join(folder, 'wrong.yaml'), 'name: Wrong\nactions:\n  - action: sendEmail\n');
     const { exitCode, out, err } = await run(`rules push acme ${folder} --yes`);
     assert.deepEqual([exitCode, out, await published()], [1, '', 5]);
-    assert.match(err, /^wrong\.yaml:3:5 \/actions\/0\/action is none of /);
+    assert.match(err, /^wrong\.yaml:3:5 \/actions\/0\/action must be one of /);
     rmSync(join(folder, 'wrong.yaml'));
   });
 

@@ -45,9 +45,9 @@ describeTicketSystem({
     { field: 'Order process', value: 'Approved', stored: 'Approved' },
   ],
   refuses: [
-    { field: 'Visit result', value: 'Cancelled', says: /no option; the options are Done, Return needed/ },
+    { field: 'Visit result', value: 'Cancelled', says: /not one of the options: Done, Return needed/ },
     { field: 'Hours on site', value: 'two', says: /no number/ },
-    { field: 'Site note', value: 'x'.repeat(51), says: /51 characters, and the field takes 50/ },
+    { field: 'Site note', value: 'x'.repeat(51), says: /51 characters, but the field takes at most 50/ },
     { field: 'Arrival time', value: 'yesterday', says: /not a timestamp/ },
     { field: 'Imported from', value: 'x', says: /read only/ },
     { field: 'Site contact', value: '1', says: /references/ },

@@ -46,7 +46,7 @@ describeTicketSystem({
     { field: 'Hours', value: 'two', says: /no number/ },
     { field: 'Hours', value: '2.256', says: /keeps 2 decimals/ },
     { field: 'Visited', value: 'maybe', says: /neither true nor false/ },
-    { field: 'Result', value: 'Maybe', says: /no option; the options are Done, Return needed/ },
+    { field: 'Result', value: 'Maybe', says: /not one of the options: Done, Return needed/ },
     { field: 'Arrival', value: 'yesterday', says: /not a timestamp/ },
     { field: 'Open map', value: 'x', says: /it is a button/ },
   ],
@@ -210,7 +210,7 @@ describe('connectwise', () => {
     await ticketing().setField(update('chain 7', { name: 'Relay id' }), call);
     assert.equal(storedIn(5000)(simulator.vendor.state, 'Relay id'), 'chain 7');
     const strict = createConnectwise({ doubts: { readOnlyFieldsAreRefused: true } });
-    await assert.rejects(sentFor(strict, system, '5000', [['Relay id', 'chain 7']]), /Relay id is read only/);
+    await assert.rejects(sentFor(strict, system, '5000', [['Relay id', 'chain 7']]), /Relay id is read-only/);
   });
 
   it('makes no request for a ticket reference that is no number', async () => {

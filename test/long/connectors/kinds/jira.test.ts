@@ -58,10 +58,10 @@ describeTicketSystem({
     { field: 'Photos', value: 'https://example.com/photos', stored: 'https://example.com/photos' },
   ],
   refuses: [
-    { field: 'Visit result', value: 'Cancelled', says: /no option; the options are Done, Return needed/ },
-    { field: 'Skills', value: 'Cabling,', says: /no option; the options are Cabling, Wireless/ },
+    { field: 'Visit result', value: 'Cancelled', says: /not one of the options: Done, Return needed/ },
+    { field: 'Skills', value: 'Cabling,', says: /not one of the options: Cabling, Wireless/ },
     { field: 'Hours on site', value: '1,5', says: /no number/ },
-    { field: 'Site note', value: 'x'.repeat(256), says: /256 characters, and the field takes 255/ },
+    { field: 'Site note', value: 'x'.repeat(256), says: /256 characters, but the field takes at most 255/ },
     { field: 'Arrival', value: 'soon', says: /not a timestamp/ },
     { field: 'Visit day', value: '05/Jan/26', says: /not a timestamp/ },
     { field: 'Door code', value: 'x', says: /edit screen.*does not exist for the issue.*may not edit/ },
@@ -147,7 +147,7 @@ describe('jira', () => {
 
   it('says that a missing issue may be hidden, and makes no request for an invalid key', async () => {
     const hidden = await failing(ticketing().setField(update('x', { ticketId: 'SECRET-1' }), call));
-    assert.equal(hidden.facts.title, "Issue SECRET-1 does not exist at Jira, or the relay's user may not see it");
+    assert.equal(hidden.facts.title, "Issue SECRET-1 does not exist at Jira, or the relay's user has no right to see it");
     assert.match(hidden.message, /answered 404: Issue does not exist or you do not have permission to see it\.$/);
     simulator.vendor.state.calls.length = 0;
     for (const ticketId of ['RELAY-1/editmeta', 'RELAY-1?fields=x', '../myself', 'RELAY', ''])
@@ -156,7 +156,7 @@ describe('jira', () => {
   });
 
   it('names three causes if a field cannot be set, before a change or after it', async () => {
-    const causes = /not on the edit screen of the issue, it does not exist for the issue, or the relay's user may not edit/;
+    const causes = /not on the edit screen of the issue, the issue does not have the field, or the relay's user has no right to edit/;
     const locked = await failing(ticketing().setField(update('x', { ticketId: 'LOCKED-1' }), call));
     assert.match(locked.message, /"Site note" cannot be written/);
     assert.match(locked.facts.remedy ?? '', causes);

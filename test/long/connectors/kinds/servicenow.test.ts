@@ -56,13 +56,13 @@ describeTicketSystem({
     { field: 'Hours', value: '1.256', says: /keeps 2 decimals/ },
     { field: 'Visited', value: 'maybe', says: /neither true nor false/ },
     { field: 'Arrival', value: '5.1.2026', says: /not a timestamp/ },
-    { field: 'Result', value: 'Unclear', says: /no option; the options are Done, Return needed/ },
-    { field: 'Site note', value: 'x'.repeat(41), says: /41 characters, and the field takes 40/ },
+    { field: 'Result', value: 'Unclear', says: /not one of the options: Done, Return needed/ },
+    { field: 'Site note', value: 'x'.repeat(41), says: /41 characters, but the field takes at most 40/ },
     { field: 'Technician', value: 'Bob Example', says: /refers to another record/ },
     { field: 'Helpers', value: 'Bob Example', says: /refers to other records/ },
     { field: 'Work notes', value: 'x', says: /journal/ },
     { field: 'Door code', value: '1234', says: /does not know the type glide_encrypted/ },
-    { field: 'Updated by', value: 'x', says: /the system sets it/ },
+    { field: 'Updated by', value: 'x', says: /ServiceNow itself sets this field/ },
     { field: 'Gate', value: 'x', says: /2 ticket fields called "Gate"/ },
   ],
   stored,
@@ -189,7 +189,7 @@ describe('servicenow', () => {
 
   it('reports a column that an access rule protects, with a 403 or without an error', async () => {
     const silent = await failing(ticketing().setField(update('x', { name: 'Audit note' }), call));
-    assert.match(silent.facts.title ?? '', /did not keep the value of "Audit note"/);
+    assert.match(silent.facts.title ?? '', /did not keep the new value of "Audit note"/);
     const strict = createServicenow({ doubts: { protectedFieldsAreRefused: true } });
     await assert.rejects(sentFor(strict, system, sysId, [['Audit note', 'x']]), /ACL Exception Update Failed/);
   });

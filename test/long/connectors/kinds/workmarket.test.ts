@@ -46,12 +46,12 @@ function suite(doubts: Doubts): void {
     assert.equal(requests('/authorization/').filter(({ status }) => status === 200).length, 1);
   });
 
-  it('says that an assignment does not exist, or is hidden', async () => {
+  it('says that an assignment does not exist, or the relay has no access', async () => {
     for (const id of ['1', '7000000000', 'no number', '..'])
       for (const asked of [it_.platform.getAssignment(id, call()), effect(it_.platform, {}, id).send()]) {
         const error = await failing(asked);
         assert.equal(error.kind, 'permanent', error.message);
-        assert.match(error.facts.title ?? '', /^Assignment .* does not exist at WorkMarket, or is hidden$/);
+        assert.match(error.facts.title ?? '', /^Assignment .* does not exist at WorkMarket, or the relay has no access$/);
         assert.ok(error.facts.remedy);
       }
     assert.equal(it_.sends().length, 0);
@@ -112,7 +112,7 @@ function suite(doubts: Doubts): void {
 
   it('says that a send reached nobody yet', async () => {
     const { send } = effect(it_.platform, { groupIds: ['15'] });
-    const nobody = { recipients: 0, note: 'WorkMarket accepted the send, but no worker has got it yet' };
+    const nobody = { recipients: 0, note: 'WorkMarket accepted the send, but no technician has received the assignment yet' };
     assert.deepEqual(await send(short), nobody);
     assert.equal(assignment().status, 'draft');
     it_.fail({ name: 'reaches-nobody' });
@@ -208,7 +208,7 @@ function suite(doubts: Doubts): void {
     it_.fail({ name: 'cut-off-after', times: 1, path: '/send' });
     assert.deepEqual(await effect(it_.platform).send(), {
       recipients: 2,
-      note: 'the answer was lost; WorkMarket shows that the send arrived',
+      note: 'the answer of WorkMarket was lost, but WorkMarket shows that the assignment was sent',
     });
     assert.equal(it_.sends().length, 1);
   });
@@ -237,7 +237,7 @@ function suite(doubts: Doubts): void {
     for (const queued of it_.vendor.state.queue) queued.at = 0;
     assert.deepEqual(await run.send(), {
       recipients: 2,
-      note: 'WorkMarket shows that an earlier send arrived, so nothing was sent now',
+      note: 'WorkMarket shows that the assignment was already sent, so the relay sent nothing now',
     });
     assert.equal(it_.sends().length, 1);
   });
@@ -267,7 +267,7 @@ function suite(doubts: Doubts): void {
     assignment().invitedWorkers.push('1001');
     for (const attempt of [1, 2]) {
       const { recipients, note } = await effect(it_.platform).send({ attempt, kept: lost });
-      assert.deepEqual([recipients, note], [1, 'the answer was lost; WorkMarket shows that the send arrived']);
+      assert.deepEqual([recipients, note], [1, 'the answer of WorkMarket was lost, but WorkMarket shows that the assignment was sent']);
     }
     assert.equal(it_.sends().length, 0);
     assert.deepEqual(await effect(it_.platform, { groupIds: ['12'] }).send({ attempt: 2, kept: { sending: false } }), {
@@ -326,7 +326,7 @@ function suite(doubts: Doubts): void {
 function assertUnknown({ kind, facts, message }: ConnectorError): void {
   assert.deepEqual([kind, facts.settled], ['unknown', true], message);
   assert.match(facts.title ?? '', /^Nobody knows whether assignment 6029116324 was sent: WorkMarket shows/);
-  assert.match(facts.remedy ?? '', /skip this action\. If not, retry/);
+  assert.match(facts.remedy ?? '', /skip the step\. If not, retry/);
 }
 
 /** The form without its access token. With one of the doubtful settings, the form has the token. */

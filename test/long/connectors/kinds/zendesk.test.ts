@@ -49,8 +49,8 @@ describeTicketSystem({
     { field: 'Permit', value: 'AB-12', stored: 'AB-12' },
   ],
   refuses: [
-    { field: 'Result', value: 'Cancelled', says: /no option; the options are Done, Return needed/ },
-    { field: 'Skills', value: 'Cabling,', says: /no option; the options are Cabling, Wireless/ },
+    { field: 'Result', value: 'Cancelled', says: /not one of the options: Done, Return needed/ },
+    { field: 'Skills', value: 'Cabling,', says: /not one of the options: Cabling, Wireless/ },
     { field: 'Visits', value: '2.5', says: /keeps 0 decimals/ },
     { field: 'Hours', value: '1,5', says: /no number/ },
     { field: 'Visited', value: 'maybe', says: /neither true nor false/ },
@@ -151,7 +151,7 @@ describe('zendesk', () => {
     assert.ok(result);
     result.custom_field_options?.splice(1); // The relay still remembers the other option.
     const error = await failing(setField(update('Return needed', { name: 'Result' }), call));
-    assert.equal(error.facts.title, 'Zendesk did not keep the value of "Result"');
+    assert.equal(error.facts.title, 'Zendesk did not keep the new value of "Result"');
     assert.match(error.message, /the field has "result_done"/);
   });
 
@@ -166,7 +166,7 @@ describe('zendesk', () => {
 
   it('sets a field that agents may not edit if Zendesk accepts this, and otherwise reports it', async () => {
     const relayId = update('chain 7', { name: 'Relay id' });
-    assert.match((await failing(ticketing().setField(relayId, call))).facts.title ?? '', /did not keep the value of "Relay id"/);
+    assert.match((await failing(ticketing().setField(relayId, call))).facts.title ?? '', /did not keep the new value of "Relay id"/);
     const lenient = createZendesk({ doubts: { uneditableFieldsAreWritten: true } });
     await sentFor(lenient, system, '35436', [['Relay id', 'chain 7']]);
     assert.equal(stored(lenient.state, 'Relay id'), 'chain 7');

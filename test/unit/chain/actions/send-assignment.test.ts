@@ -4,7 +4,7 @@ import { sendAssignment } from '../../../../src/chain/actions.js';
 import { type Reading, readAs } from '../../../chain/actions/recorded-issues.js';
 
 const action = 'platform_sendAssignment';
-const noGroup = 'names no group: a blank list never means "send to everybody"';
+const noGroup = 'has no group: an empty field does not mean "send to everybody"';
 const notMiles = 'sendRadius: must be a number of miles, such as "25" or "2.5"';
 
 describe('platform_sendAssignment', () => {

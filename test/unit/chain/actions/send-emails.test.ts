@@ -45,7 +45,7 @@ describe('sendEmails', () => {
     [
       'one recipient too many',
       { emails: [many(maxRecipients).join(), 'a@x.org'] },
-      { problems: ['emails: has 51 recipients; an action can have at most 50'] },
+      { problems: ['emails: has 51 recipients; at most 50 are allowed'] },
     ],
     [
       'one recipient too many, but one is given twice',
@@ -69,7 +69,7 @@ describe('sendEmails', () => {
     [
       'several problems: all are named',
       { emails: many(51), subject: undefined },
-      { problems: ['emails: has 51 recipients; an action can have at most 50', 'subject: is required'] },
+      { problems: ['emails: has 51 recipients; at most 50 are allowed', 'subject: is required'] },
     ],
     [
       'a variable left in the text',

@@ -85,53 +85,53 @@ describe('a pattern', () => {
     it(`${pattern} of ${at} in ${zone} gives ${expected}`, () => assert.equal(format(pattern, Date.parse(at), zone), expected));
 
   const rejected: [pattern: string, error: string][] = [
-    ['yyyy-MM-ddTHH:mm', 'T at place 11 is not a pattern letter; text belongs in single quotes'],
-    ["yyyy 'at", "' at place 6 opens a quote that is never closed"],
-    ["'it''s", "' at place 1 opens a quote that is never closed"],
-    ['yyyy QQQQQQ', 'Q at place 6 may stand 1, 2, 3, 4, 5 times in a row, not 6'],
-    ['XXXXXX', 'X at place 1 may stand 1, 2, 3, 4, 5 times in a row, not 6'],
+    ['yyyy-MM-ddTHH:mm', 'has a mistake at place 11: T is not a pattern letter; put text in single quotes'],
+    ["yyyy 'at", "has a mistake at place 6: ' opens a quote that is never closed"],
+    ["'it''s", "has a mistake at place 1: ' opens a quote that is never closed"],
+    ['yyyy QQQQQQ', 'has a mistake at place 6: Q has the length 6; allowed lengths: 1, 2, 3, 4, 5'],
+    ['XXXXXX', 'has a mistake at place 1: X has the length 6; allowed lengths: 1, 2, 3, 4, 5'],
     [
       'EEEEEE Q',
-      'SimpleDateFormat: Q at place 8 is not a pattern letter; text belongs in single quotes; ' +
-        'DateTimeFormatter: E at place 1 may stand 1, 2, 3, 4, 5 times in a row, not 6',
+      'is wrong for both Java classes: for SimpleDateFormat, it has a mistake at place 8: Q is not a pattern letter; put text in single quotes; ' +
+        'for DateTimeFormatter, it has a mistake at place 1: E has the length 6; allowed lengths: 1, 2, 3, 4, 5',
     ],
     [
       'Q {',
-      'SimpleDateFormat: Q at place 1 is not a pattern letter; text belongs in single quotes; ' +
-        'DateTimeFormatter: { at place 3 is reserved; text belongs in single quotes',
+      'is wrong for both Java classes: for SimpleDateFormat, it has a mistake at place 1: Q is not a pattern letter; put text in single quotes; ' +
+        'for DateTimeFormatter, it has a mistake at place 3: { is not allowed as text; put it in single quotes',
     ],
     [
       '[Q]]',
-      'SimpleDateFormat: Q at place 2 is not a pattern letter; text belongs in single quotes; ' +
-        'DateTimeFormatter: ] at place 4 closes a section that was never opened',
+      'is wrong for both Java classes: for SimpleDateFormat, it has a mistake at place 2: Q is not a pattern letter; put text in single quotes; ' +
+        'for DateTimeFormatter, it has a mistake at place 4: ] has no [ before it',
     ],
-    ['pp-', 'p at place 1 pads nothing: a letter must follow it'],
+    ['pp-', 'has a mistake at place 1: p needs a letter after it'],
     [
       'pHH',
-      'SimpleDateFormat: p at place 1 is not a pattern letter; text belongs in single quotes; ' +
-        'DateTimeFormatter: H at place 2 never fits in its padding of 1',
+      'is wrong for both Java classes: for SimpleDateFormat, it has a mistake at place 1: p is not a pattern letter; put text in single quotes; ' +
+        'for DateTimeFormatter, it has a mistake at place 2: H never fits into the width 1, which p sets',
     ],
   ];
   for (const [pattern, error] of rejected)
     it(`${pattern} is rejected: ${error}`, () => assert.deepEqual(parsePattern(pattern), { ok: false, error }));
 
-  it('fails to print, as Java does, only at an instant whose text is longer than its padding', () => {
+  it('fails to print, as Java does, only at an instant whose text is longer than its width', () => {
     assert.equal(format('pH', Date.UTC(2024, 0, 1, 9), 'UTC'), '9');
     assert.throws(
       () => format('pH', Date.UTC(2024, 0, 1, 10), 'UTC'),
-      /^RangeError: "10" \(H\) is longer than its padding of 1$/,
+      /^RangeError: "10" \(H\) does not fit into the width 1, which p sets$/,
     );
   });
 
   const warned: [pattern: string, ...warnings: RegExp[]][] = [
     ['yyyy-MM-dd'],
-    ['YYYY-MM-dd', /^Y is the year that the week belongs to/],
-    ['uuuu-MM-dd', /^u is the number of the weekday/],
-    ['uYD', /^u /, /^Y /],
+    ['YYYY-MM-dd', /^has Y, which is the year of the week/],
+    ['uuuu-MM-dd', /^has u, which is the number of the weekday/],
+    ['uYD', /^has u, /, /^has Y, /],
     ["YYYY-'W'ww-u"],
     ["yyyy-MM-dd 'YYYY u'"],
     ['uuuu-MM-dd VV'],
-    ['YYYY-MM-dd VV', /^Y /],
+    ['YYYY-MM-dd VV', /^has Y, /],
   ];
   for (const [pattern, ...warnings] of warned)
     it(`${pattern} causes ${warnings.length} warnings`, () => {

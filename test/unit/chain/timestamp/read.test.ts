@@ -108,17 +108,17 @@ describe('reading a timestamp', () => {
     ['3/5/2024 16:07', ''],
     ['3/5/24', ''],
     ['1e9', ''],
-    ['99999999999999999999', ' (it is too far away in time)'],
-    ['+999999-01-01', ' (it is too far away in time)'],
+    ['99999999999999999999', ' (the time is too far in the past or the future)'],
+    ['+999999-01-01', ' (the time is too far in the past or the future)'],
   ];
   for (const [text, problem] of unreadable)
     it(`"${text}" is not read${problem}`, () => {
       const error = read(text, 'UTC');
-      assert(error.startsWith(`"${text}" is not a timestamp${problem}; accepted: Unix seconds`), error);
+      assert(error.startsWith(`"${text}" is not a date or time that the relay can read${problem}; possible forms: Unix seconds`), error);
     });
 
   it('shows a long value cut short', () => {
-    assert.match(read('x'.repeat(10_000), 'UTC'), /^"x{59}…" is not a timestamp; accepted/);
+    assert.match(read('x'.repeat(10_000), 'UTC'), /^"x{59}…" is not a date or time that the relay can read; possible forms/);
   });
 
   it('reads back its own output in the same zone', () => {
