@@ -52,7 +52,7 @@ export const decidersOf = (notify: Notify): string[] => contactsOf(notify.linksI
 /** This schema is stricter than the stored form: every address and the signing secret must be valid. */
 export const notifyRequest = notifySchema.extend({
   emails: z.array(emailText.refine(isEmailAddress, 'is no e-mail address')).max(20).optional(),
-  webhookUrl: secret(httpsUrl('its path is a secret and notices name people and events'), shownWebhook).optional(),
+  webhookUrl: secret(httpsUrl('its path is a secret, and notices contain names of people and events'), shownWebhook).optional(),
   webhookSecret: secret(signingText).optional().describe(signs),
 });
 
@@ -75,7 +75,7 @@ export const setByCompanySchema = z
   .array(z.enum(Object.keys(addressFields) as AddressSection[]))
   .optional()
   .describe(
-    'The sections in which a key of the company set an address or a connection to a vendor. Such an address must be public. The operator has set the other sections.',
+    'The sections in which a key of the company has set an address or a connection to a vendor. Such an address must be public. The operator has set the other sections.',
   );
 export type SetByCompany = { setByCompany?: z.infer<typeof setByCompanySchema> };
 
@@ -110,7 +110,7 @@ export const contactsResponse = z.object({
       confirmed: z
         .boolean()
         .describe(
-          '`false`: the contact has not used the link in a notice to confirm. Until the contact confirms, it gets only the first notice of each cause, and at most ten notices a day.',
+          '`false`: the contact has not confirmed with the link in a notice. Until the contact confirms, it gets only the first notice of each cause, and at most ten notices a day.',
         ),
     }),
   ),

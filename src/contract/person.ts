@@ -20,7 +20,7 @@ export const personSchema = named('Person', {
   issuer: optionalText.describe(
     'The OpenID Connect service that the person uses. The person is bound to one account of this service.',
   ),
-  fromGroup: z.string().optional().describe('The group that gives the role. Absent if the company lists the person.'),
+  fromGroup: z.string().optional().describe('The sign-in group that gives the role. Absent if the company lists the person.'),
   createdAt: z.iso.datetime(),
   lastUsedAt: z.iso.datetime().optional().describe('The last sign-in.'),
 });

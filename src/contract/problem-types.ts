@@ -10,7 +10,7 @@ function type(status: number, title: string, [meaning, whatToDo, detail, errors]
 export const problemTypes = {
   'bad-request': type(400, 'Bad request', [
     'The HTTP request could not be understood. Nothing was done.',
-    'Compare the request with the description of the endpoint at `/docs`; `detail` says what is wrong.',
+    '`detail` says what is wrong. `/docs` describes the endpoint: compare the request with this description.',
     'The request was refused.',
   ]),
   'malformed-url': type(400, 'Malformed URL', [
@@ -73,11 +73,11 @@ export const problemTypes = {
     'A company id is 1 to 64 letters, digits, _ or -.',
   ]),
   unauthorized: type(401, 'Not authorized', [
-    'The credentials are missing or wrong. For a chain, the company, the rule, the token or the signature can be wrong. The ' +
-      'answer does not say which, so that a stranger learns nothing. Nothing was done.',
-    'For a chain: compare the company in the URL, and `relayId` and `relayAccessToken` of every action, with the rule. Check ' +
-      'whether the token was rotated or revoked, or the rule was disabled. For other requests: send the admin token as ' +
-      '`Authorization: Bearer …`. Many endpoints also accept a key of the company.',
+    'The credentials are missing or wrong. If you sent a chain, the wrong part can be the company, the rule, the token or the ' +
+      'signature. The answer does not say which part is wrong, so that a stranger learns nothing. Nothing was done.',
+    'For a chain: check in every action that `relayId` is a rule of the company in the URL, and `relayAccessToken` is a token ' +
+      'of this rule. Check whether the token was rotated or revoked, or the rule was disabled. For other requests: send the ' +
+      'admin token as `Authorization: Bearer …`. Many endpoints also accept a key of the company.',
     'Company, relayId and relayAccessToken of every action must belong together, the rule must be enabled, and the ' +
       'webhook must be signed if the company requires a signature.',
   ]),
@@ -95,8 +95,8 @@ export const problemTypes = {
     'With a session cookie, only pages of the relay can make changes.',
   ]),
   'not-found': type(404, 'Not found', [
-    'There is nothing at this URL, or it was deleted.',
-    'Check the path and the ids in it. A chain can be read until the retention time of the Temporal namespace is over.',
+    'This URL is wrong, or the object at this URL was deleted.',
+    'Check the path and its ids. A chain can be read until the retention time of the Temporal namespace is over.',
     'There is no rule 4711 of company acme.',
   ]),
   'method-not-allowed': type(405, 'Method not allowed', [
@@ -107,7 +107,7 @@ export const problemTypes = {
   'request-timeout': type(408, 'Request too slow', [
     'The headers or the body did not arrive in time. Nothing was done.',
     'Send the request again. If it happens again, check the connection.',
-    'The request did not arrive in full in time.',
+    'The complete request did not arrive in time.',
   ]),
   'already-ended': type(409, 'Already ended', [
     'The chain or the action has ended and cannot be changed any more. Nothing was changed.',
@@ -132,18 +132,18 @@ export const problemTypes = {
   ]),
   'relay-id-taken': type(409, 'Rule id taken', [
     'The company already has a rule with this `relayId`. Nothing was changed.',
-    'Change the existing rule, delete it first, or omit `relayId` to get a new one.',
+    'Change the existing rule, delete it first, or omit `relayId` to get a new id.',
     'Company acme already has a rule with relayId 4711.',
   ]),
   'company-id-used': type(409, 'Company id used', [
-    'A company with this id was deleted, or the id of another company differs only in upper and lower case. The new company ' +
-      'could see the chains of the other company. Nothing was changed.',
+    'A company with this id was deleted, or the id of another company differs from this id only in upper and lower case. The ' +
+      'new company could see the chains of the other company. Nothing was changed.',
     'Choose another id. To create the deleted company again, with the chains that Temporal still keeps, use `?reuseId=true`.',
     'The id of company Acme differs from this id only in upper and lower case: choose another id.',
   ]),
   'company-in-use': type(409, 'Company in use', [
-    'The company still has open chains, which need the company. Or you tried to erase a company before its deletion. ' +
-      'Nothing was deleted.',
+    'The company still has open chains, which need the company. Or you tried to erase the data of a company that still ' +
+      'exists. Nothing was deleted.',
     'Wait until the chains have ended, or repeat the request and cancel the chains: `?cancelChains=true` ' +
       '(`--cancel-chains`). Delete a company before you erase its data in Temporal.',
     'Company acme has 3 open chains. Wait until no chain is open, or cancel all open chains with ?cancelChains=true (--cancel-chains).',
@@ -166,13 +166,13 @@ export const problemTypes = {
   ]),
   'limit-reached': type(409, 'Limit reached', [
     'The company has the maximum number of rules, keys, or unconfirmed contacts. Nothing was created.',
-    'Delete a rule, key or contact that is no longer used. An admin token may add further contacts.',
+    'Delete a rule, key or contact that is no longer used. With an admin token, you can add more contacts.',
     'Company acme has 100 keys, which is its limit: delete one that is not used any more.',
   ]),
   'not-confirmed': type(409, 'Not confirmed', [
     'A person must confirm this request, for one of three reasons. The token or signature of a refused request is not valid, ' +
-      'so somebody else may have written its actions. An event would run its actions again. Or the outcome of the last ' +
-      'attempt is unknown, so a retry could do the action twice. Nothing has run.',
+      'so somebody else may have written its actions. The request would run the actions of an event again. Or the outcome ' +
+      'of the last attempt is unknown, so a retry could do the action twice. Nothing has run.',
     'For a refused request or an event, read the actions in `errors`. To run all these actions, add `"confirm": true` to the ' +
       'body. For an action, check whether the last attempt worked, then send `"confirmUnknown": true` together with `fields`.',
     'Nothing has run. This request came with a token that was revoked (signature: wrong): somebody else may have written its ' +
@@ -182,7 +182,7 @@ export const problemTypes = {
   'already-taken': type(409, 'Already taken', [
     'Another person has taken this cause. Nothing was changed.',
     'Ask the person whom `detail` names. Every key with the role `steer` or `manage` can release the cause and then take it.',
-    'key dashboard has already taken this cause. Wait until it is released.',
+    'Somebody else has taken this cause: key dashboard. Wait until it is released.',
   ]),
   'already-resent': type(409, 'Already sent again', [
     'This refused request has already been sent again; `detail` names the chain. Nothing was started.',
@@ -220,7 +220,7 @@ export const problemTypes = {
     'Rule 4711 has no published version. Nothing has run.',
   ]),
   'lists-refused': type(409, 'Lists of actions refused', [
-    'The rule accepts only events: its door has `refuseLists`. Nothing has run. The relay stores the request.',
+    'The rule accepts only events: its door has `refuseLists: true`. Nothing has run. The relay stores the request.',
     'Send events to `/co/{companyId}/events/{relayId}`, or allow lists in the settings of the rule.',
     'Rule 4711 accepts only events, not lists. Nothing has run.',
   ]),
@@ -248,7 +248,7 @@ export const problemTypes = {
   'rate-limited': type(429, 'Too many requests', [
     'The company or the key has sent more requests in a minute than the operator allows. Or your IP address has sent too many ' +
       'requests with wrong credentials. Nothing was done.',
-    'Wait for the seconds in `Retry-After`, then send the request again. The `RateLimit-…` headers show how many ' +
+    'Wait as many seconds as `Retry-After` says, then send the request again. The `RateLimit-…` headers show how many ' +
       'requests are left. A request with several actions counts once. If the tokens are right, the relay stores the ' +
       'request, and you can send it again. `npx relay rejected list <companyId>` lists it.',
     'Company acme has sent more than its 600 requests a minute. Nothing has run.',
@@ -280,17 +280,17 @@ export const problemTypes = {
   ]),
   'database-unavailable': type(503, 'Database cannot be reached', [
     'The relay cannot read companies and rules now. Nothing has run.',
-    'Wait for the seconds in `Retry-After`, then send the request again. If it happens again, tell the operator.',
+    'Wait as many seconds as `Retry-After` says, then send the request again. If it happens again, tell the operator.',
     'The relay cannot read its rules at the moment. Nothing has run. Send the request again.',
   ]),
   unreadable: type(503, 'Stored data cannot be decrypted', [
     'The relay does not have the key that encrypted the data, or the data were changed. Nothing was done.',
-    'The operator finds the missing key in the log, and appends it to `RELAY_ENCRYPTION_KEYS`.',
+    'The operator finds the id of the missing key in the log, and appends this key to `RELAY_ENCRYPTION_KEYS`.',
     'Stored data cannot be read: there is no encryption key 2026 here: append it to RELAY_ENCRYPTION_KEYS.',
   ]),
   'temporal-unavailable': type(503, 'Temporal cannot be reached', [
     'Temporal, which runs the chains, did not answer. `detail` says whether nothing has run or the outcome is unknown.',
-    'Wait for the seconds in `Retry-After`, then send the request again with the same idempotency key.',
+    'Wait as many seconds as `Retry-After` says, then send the request again with the same idempotency key.',
     'The chain could not be started. Nothing has run. Send the request again.',
   ]),
 };

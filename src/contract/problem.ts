@@ -17,7 +17,7 @@ export const problemSchema = named('Problem', {
   type: z.string().describe('`/problems/{slug}`: the path of a page with advice.'),
   title: z.string().describe('The title of the problem type. All problems of this type have the same title.'),
   status: z.int(),
-  detail: z.string().describe('The mistake in this request, its place, and the next step.'),
+  detail: z.string().describe('The mistake in this request, its place, and what to do next.'),
   errors: z.array(issueSchema).optional().describe('All mistakes in the body of the request.'),
   conflict: draftConflictSchema.optional().describe('For `draft-changed`: the stored draft, and the contents in the request.'),
 });
@@ -129,10 +129,10 @@ export const resendRequest = namedStrict('Resend', {
     '`true` confirms that you have read the actions. Required if the reason is `token-revoked`, `signature`, or `token-expired` without a right signature.',
   ),
   actions: z
-    .record(z.string().regex(/^\d{1,3}$/, 'must be the place of an action'), anyObject)
+    .record(z.string().regex(/^\d{1,3}$/, 'must be the place of an action, such as 0'), anyObject)
     .default({})
     .describe(
-      'The edits before the request is sent again. Each key is the place of an action, and each value has the new values of its fields. `null` removes a field. `relayId` cannot be edited.',
+      'Edits of actions. The relay makes them before it sends the request again. Example: `{"0": {"subject": "Hello"}}` gives action 0 a new subject. `null` removes a field. `relayId` cannot be edited.',
     ),
   proposed: off.describe('`true` sends the `proposal`, with the edits in `actions`. Required for an unreadable body.'),
   leaveOut: z
@@ -140,7 +140,7 @@ export const resendRequest = namedStrict('Resend', {
     .max(1000)
     .default([])
     .describe('The places of the actions in the `proposal` that the relay must not send.'),
-  event: anyObject.optional().describe('Only for an event: the corrected event. Without it, the event runs as it came.'),
+  event: anyObject.optional().describe('Only for an event: the corrected event. Without this field, the event runs unchanged.'),
 });
 
 export type Resend = z.infer<typeof resendRequest>;
@@ -165,7 +165,7 @@ export type KeptBody = z.infer<typeof keptBody>;
 
 const proposedAction = z.object({
   element: anyObject.describe('The action that the sender probably meant, without its token.'),
-  authenticated: z.boolean().describe('Whether the action had the right token of its rule. The relay sends no other actions.'),
+  authenticated: z.boolean().describe('Whether the action had the right token of its rule. If not, the relay does not send it.'),
 });
 export type ProposedAction = z.infer<typeof proposedAction>;
 

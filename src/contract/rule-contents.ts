@@ -35,7 +35,7 @@ export const contentsSchema = namedStrict('RuleContents', {
     .optional()
     .describe('A CEL expression on `event`. The rule applies only if it is true. Without it, the rule applies to every event.'),
   variables: z
-    .record(z.string().regex(/^[A-Za-z_][\w-]{0,99}$/, 'must be a letter, then letters, digits, _ or -'), variableSchema)
+    .record(z.string().regex(/^[A-Za-z_][\w-]{0,99}$/, 'must be a letter or _, then letters, digits, _ or -'), variableSchema)
     .default({})
     .refine((variables) => Object.keys(variables).length <= maxVariables, `may have at most ${maxVariables} variables`)
     .describe('Names for places in the event. A text of an action refers to a variable as `${name}`.'),
@@ -46,7 +46,7 @@ export const contentsSchema = namedStrict('RuleContents', {
     .describe(
       'The actions, with the fields of the request, but without `relayId` and `relayAccessToken`. A text may contain `${name}` ' +
         '(a variable), `${event.path}` and `${assignment.path}`. `if` is a CEL expression on `event`, `assignment`, ' +
-        '`incomingValue` and `now`; the action runs only if `if` and `actionCondition` hold.',
+        '`incomingValue` and `now`; the action runs only if `if` and `actionCondition` are true.',
     ),
 });
 export type Contents = z.infer<typeof contentsSchema>;
@@ -128,7 +128,7 @@ export type ContentsDiff = z.infer<typeof contentsDiffSchema>;
 
 export const diffQuery = z.object({
   with: z
-    .union([z.literal(['draft', 'published']), z.string().regex(/^[1-9]\d{0,8}$/, 'must be a version, draft or published')])
+    .union([z.literal(['draft', 'published']), z.string().regex(/^[1-9]\d{0,8}$/, 'must be draft, published or a version')])
     .default('draft')
     .describe('The new side of the comparison: a version, `draft` or `published`.'),
 });
@@ -158,7 +158,7 @@ export const mostTried = 1000;
 
 export const tryRequest = namedStrict('Try', {
   version: z.union([z.int().min(1), z.literal('draft')]).default('draft'),
-  contents: anyObject.optional().describe('Contents that are not saved yet. They replace `version`.'),
+  contents: anyObject.optional().describe('Contents that are not saved yet. The relay tries them instead of `version`.'),
   against: z.union([z.int().min(1), z.literal('published')]).default('published'),
   events: z
     .union([

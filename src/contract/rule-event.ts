@@ -35,7 +35,7 @@ export const signatureSchema = z
         signed: z
           .enum(['body', 'timestamp-body', 'timestamp.body'])
           .default('body')
-          .describe('The signed text: the raw body, or the timestamp and the body, without or with a dot between them.'),
+          .describe('The signed text: the raw body, or the timestamp and the body, `timestamp.body` has a dot between them.'),
         timestampHeader: headerName.optional().describe('Required if a timestamp is signed.'),
         key: secret(keyText.min(1)),
         keyForm: z
@@ -56,14 +56,14 @@ export const signatureSchema = z
 export type EventSignature = z.infer<typeof signatureSchema>;
 
 export const doorSchema = namedStrict('EventDoor', {
-  signature: signatureSchema.optional().describe("The sender's signature. With it, an event needs no token."),
+  signature: signatureSchema.optional().describe('How the sender signs every event. Then no event needs a token.'),
   dedupeBy: z
     .string()
     .max(500)
     .optional()
-    .describe('A path into the event, such as `event.id`. A second event with the same value there runs nothing.'),
+    .describe('A path in the event, such as `MessageId`. A second event with the same value at this path runs nothing.'),
   refuseLists: z.boolean().default(false).describe('Whether the rule refuses lists of actions at `/relay`.'),
-  eventDays: z.int().min(0).max(400).default(defaultEventDays).describe('How many days events are kept. 0: no event is kept.'),
+  eventDays: z.int().min(0).max(400).default(defaultEventDays).describe('The number of days to keep events. 0: keep no event.'),
 });
 export type EventDoor = z.infer<typeof doorSchema>;
 /** If `signature` is missing, the stored signature stays. `null` removes the signature. */
@@ -81,7 +81,7 @@ export type AcceptedEvent = z.infer<typeof acceptedEventSchema>;
 export const notApplicableSchema = named('NotApplicableEvent', {
   ...facts,
   applies: z.literal(false),
-  reason: z.string().describe('Why `when` does not hold.'),
+  reason: z.string().describe('Why `when` is not true.'),
 });
 export type NotApplicableEvent = z.infer<typeof notApplicableSchema>;
 
@@ -101,10 +101,10 @@ export const eventSchema = named('RuleEvent', {
   version: z.int(),
   chainId: z.string().optional(),
   rejectedId: z.string().optional(),
-  assignmentId: encrypted(z.string()).optional().describe('The assignment of the steps of the rule, for this event.'),
+  assignmentId: encrypted(z.string()).optional().describe('The id of the assignment that the actions use for this event.'),
   reason: encrypted(z.string()).optional().describe('Why the event was not applicable or was refused.'),
   dedupe: encrypted(z.string()).optional().describe('The idempotency key of the event.'),
-  resentFrom: z.string().optional().describe('The event that a person sent again.'),
+  resentFrom: z.string().optional().describe('The earlier event that a person sent again as this event.'),
   shadow: z
     .object({ version: z.int(), outcome: z.string() })
     .optional()

@@ -10,11 +10,11 @@ import { contentsSchema } from './rule-contents.js';
 
 /** Fields that an expected action can have, but an action in a request cannot have. */
 const expectations = {
-  runs: optionalFlag.describe('Whether the action runs: its `if` and its `actionCondition` hold.'),
+  runs: optionalFlag.describe('Whether the action runs: its `if` and its `actionCondition` are true.'),
   needsAttention: z
     .union([z.boolean(), z.string()])
     .optional()
-    .describe('Whether the action needs attention. A text is a part of the reason.'),
+    .describe('Whether the action needs attention. If this is a text, the reason must contain this text.'),
 };
 
 const outcomes = ['applies', 'refused', 'actions'] as const;
@@ -23,11 +23,11 @@ const caseFields = z.strictObject({
   event: z.union([anyObject, z.string()]).describe('The event, or the path of a file with the event as JSON.'),
   assignment: anyObject.optional().describe('The assignment on the platform when the actions run.'),
   now: z.iso.datetime({ offset: true }).optional().describe('When the event comes. An action runs after its delay.'),
-  applies: z.literal(false).optional().describe('The rule does not apply, because `when` does not hold.'),
+  applies: z.literal(false).optional().describe('The rule does not apply, because `when` is not true.'),
   refused: z
     .union([z.literal(true), z.string()])
     .optional()
-    .describe('The event is refused. A text is a part of the reason.'),
+    .describe('The event is refused. If this is a text, the reason must contain this text.'),
   actions: z
     .array(z.looseObject(expectations))
     .optional()
@@ -35,7 +35,7 @@ const caseFields = z.strictObject({
 });
 export const caseSchema = caseFields.refine(
   (fields) => outcomes.filter((outcome) => fields[outcome] !== undefined).length === 1,
-  'must have one of applies, refused and actions',
+  'must have exactly one of the fields applies, refused and actions',
 );
 export type RuleCase = z.infer<typeof caseSchema>;
 
@@ -56,7 +56,7 @@ const { relayId: _, relayAccessToken: __, action: ___, ...commonOptions } = comm
 /** JSON Schema, draft 7, which every editor knows. A text may be written without quotes, as a number, `true` or `false`. */
 export function ruleFileJsonSchema() {
   const expression = contentsSchema.shape.when.describe(
-    'A CEL expression. The action runs only if `if` and `actionCondition` hold.',
+    'A CEL expression. The action runs only if `if` and `actionCondition` are true.',
   );
   const { platformAssignmentId: assignment } = commonOptions;
   const needed = assignment.unwrap().describe(assignment.description ?? '');

@@ -73,7 +73,7 @@ export const newRuleRequest = settings
       .min(16, 'must have at least 16 characters, so that nobody can guess it: use a longer token, or leave it out')
       .max(512)
       .refine((token) => token === token.trim(), 'must not begin or end with white space')
-      .refine((token) => !isMistyped(token), 'looks like a token of a relay, but has a typing error or is cut short')
+      .refine((token) => !isMistyped(token), 'looks like a token of a relay, but has a typing error or is incomplete')
       .optional()
       .describe('A token that webhooks already use, with at least 16 characters. Without it, the relay creates a token.'),
   })

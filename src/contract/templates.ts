@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { parseCondition, pathPattern } from '../chain/condition.js';
 
 const headerName = /^(?!(?:proxy-)?authorization$|cookie$)[!#$%&'*+.^_`|~0-9a-z-]+$/i;
-const header = z.string().regex(headerName, 'must be a header name, and a header with a secret belongs in auth');
+const header = z.string().regex(headerName, 'must be the name of a header without a secret: a secret belongs in auth');
 const comparison = z.string().refine((text) => parseCondition(text).ok, 'must be one comparison, such as ok==true');
 const property = z.string().regex(pathPattern, 'must be the path of a property, such as data.status.name');
 const template = z.strictObject({
@@ -36,7 +36,7 @@ function request(methods: string[], required: string[], optional: string[] = [])
     check('success', placeholdersIn(success), required);
     check('body', inBody, [...required, ...optional]);
     const absent = required.filter((name) => !inPath.includes(name) && !inBody.includes(name));
-    if (absent.length > 0) report('path', `must have ${listed(absent)}, unless the body has it`);
+    if (absent.length > 0) report('path', `must have ${listed(absent)} here or in the body`);
     if (!methods.includes(method)) report('method', `must be ${methods.join(' or ')}`);
   });
 }
@@ -52,7 +52,7 @@ export const platformTemplates = z.strictObject({
 /** Matches regular expressions that are valid and quick: without groups, and with two quantifiers at most. */
 const atom = String.raw`(?:\\d|[\w-]|\[(?:[01]-9|A-Z|a-z|\w)+\])`;
 const quick = new RegExp(String.raw`^${atom}*(?:${atom}(?:[+*?]|\{\d{1,3}\})${atom}*){0,2}$`);
-const idPattern = 'must be a regular expression of characters, \\d, classes such as [A-Z0-9] and at most two quantifiers';
+const idPattern = 'must be a regular expression with only characters, \\d, classes such as [A-Z0-9] and at most two quantifiers';
 const needsRead = 'is required for an update with POST: such a request can create a ticket if there is none';
 export const ticketingTemplates = z
   .strictObject({

@@ -124,7 +124,7 @@ const misdirected = (host: string) =>
 const internal = new Problem('internal', 'The relay could not answer the request.');
 const unreadable = new Problem('bad-request', 'This is not an HTTP request that the relay can read.');
 const broken: Record<string, Problem> = {
-  ERR_HTTP_REQUEST_TIMEOUT: new Problem('request-timeout', 'The request did not arrive in full in time.'),
+  ERR_HTTP_REQUEST_TIMEOUT: new Problem('request-timeout', 'The complete request did not arrive in time.'),
   HPE_HEADER_OVERFLOW: new Problem('headers-too-large', 'The headers of the request are too large.'),
 };
 

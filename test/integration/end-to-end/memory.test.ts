@@ -282,7 +282,10 @@ it('the relay shows, lists and finds a chain that Temporal has deleted, and refu
     const answer = await ask(`/co/${companyId}/chains/${chainId}/${path}`, { method, ...(method === 'POST' && { body }) });
     const told = await answer.text();
     assert.equal(answer.status, 409, `${path}: ${told}`);
-    assert.match(told, new RegExp(`Temporal has deleted chain ${chainId}; to run the remaining actions of the chain, send the request again`));
+    assert.match(
+      told,
+      new RegExp(`Temporal has deleted chain ${chainId}; to run the remaining actions of the chain, send the request again`),
+    );
   }
   assert.deepEqual(await listed(companyId), [closed, open].sort());
   const found = async (query: string) =>

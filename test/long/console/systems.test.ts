@@ -39,7 +39,7 @@ const cases: Record<keyof typeof ticketingKinds | keyof typeof platformKinds, Ca
     ...noteAt('T20260105.0674'),
     changed: [...notes],
     failure: { name: 'permission', method: 'PATCH' },
-    title: "Autotask XX",
+    title: 'Autotask XX',
     remedy: 'Give the user the rights for the change of ticket 123456',
   },
   connectwise: {

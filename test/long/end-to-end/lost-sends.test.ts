@@ -77,7 +77,10 @@ it('an arrived send is done; a send without visible effect waits for a person, a
   await start('worker/main.js').says('the worker runs');
 
   const done = await until(chains.arrives, ({ state }) => state === 'done', 'the send to be done');
-  assert.deepEqual(done.result, { recipients: 2, note: 'the answer of WorkMarket was lost, but WorkMarket shows that the assignment was sent' });
+  assert.deepEqual(done.result, {
+    recipients: 2,
+    note: 'the answer of WorkMarket was lost, but WorkMarket shows that the assignment was sent',
+  });
   for (const chainId of [chains.dropped, chains.last]) {
     const unknown = await until(chainId, ({ error }) => error?.type === 'OutcomeUnknown', 'the send to be unknown');
     assert.deepEqual([unknown.state, unknown.error?.unknown, unknown.nextAttemptAt], ['needs-attention', true, undefined]);

@@ -230,7 +230,10 @@ describe('a send at WorkMarket whose worker is lost', () => {
   it('is done if the assignment shows it', async () => {
     const { second, sends, close } = await afterLoss('after the send');
     const { recipients, note } = await second.ended;
-    assert.deepEqual([recipients, note], [2, 'the answer of WorkMarket was lost, but WorkMarket shows that the assignment was sent']);
+    assert.deepEqual(
+      [recipients, note],
+      [2, 'the answer of WorkMarket was lost, but WorkMarket shows that the assignment was sent'],
+    );
     assert.equal(sends(), 1);
     await close();
   });

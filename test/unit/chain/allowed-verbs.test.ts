@@ -73,7 +73,13 @@ describe('the sentence that refuses', () => {
       'not-steerable',
       /^At the moment, action 1 is running, but runNow needs the state scheduled\. Possible now: cancel\.$/,
     ],
-    ['retry', 'pending', open, 'not-steerable', /needs the state needs-attention or failed or partly-failed\. Possible now: cancel\.$/],
+    [
+      'retry',
+      'pending',
+      open,
+      'not-steerable',
+      /needs the state needs-attention or failed or partly-failed\. Possible now: cancel\.$/,
+    ],
     ['retry', 'scheduled', { ...open, historyFull: true }, 'not-steerable', /Possible now: runNow, cancel\.$/],
     [
       'retry',

@@ -103,7 +103,10 @@ describe('parseCondition', () => {
     ['a&&b', 'has &&, which is not supported'],
     ['a||b', 'has ||, which is not supported'],
     ['size<==5', 'has <, which is not supported'],
-    ['status==draft && size==5', 'has && after the first comparison, which is not supported (put quotes around a value that contains &&)'],
+    [
+      'status==draft && size==5',
+      'has && after the first comparison, which is not supported (put quotes around a value that contains &&)',
+    ],
     [
       'status==draft||status==sent',
       'has || after the first comparison, which is not supported (put quotes around a value that contains ||)',

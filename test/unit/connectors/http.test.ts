@@ -62,7 +62,10 @@ describe('a request', () => {
     for (const refused of [request(elsewhere, { auth }), request(elsewhere.replace('//', '//u:t0ken@'))]) {
       const { kind, message } = await failing(refused);
       assert.equal(kind, 'permanent');
-      assert.match(message, /0\.0\.0\.0.* was not sent: .*https address in the company's platform settings, or set allowPlainText/);
+      assert.match(
+        message,
+        /0\.0\.0\.0.* was not sent: .*https address in the company's platform settings, or set allowPlainText/,
+      );
       assert.doesNotMatch(message, /t0ken/);
     }
     assert.equal(server.last(), served, 'nothing was sent');

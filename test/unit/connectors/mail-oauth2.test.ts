@@ -213,7 +213,10 @@ describe('a mailbox with OAuth2', () => {
   it('sends no token in plain text to another machine', async () => {
     const { port, lines } = await startScriptedSmtp({ EHLO: '250-hello\r\n250 AUTH XOAUTH2', STARTTLS: '454 not now' });
     const mail = { smtpUrl: `smtp://0.0.0.0:${port}`, oauth2: settings() };
-    assert.match((await failing(mailerOf({ ...bare, mail }).send(message, call))).message, /add \?requireTLS=false to the SMTP URL/);
+    assert.match(
+      (await failing(mailerOf({ ...bare, mail }).send(message, call))).message,
+      /add \?requireTLS=false to the SMTP URL/,
+    );
     assert.ok(!lines.some((line) => /^(AUTH|MAIL)/.test(line)));
     const tokenUrl = 'http://token.example.com/';
     const plain = await failing(mailerAt(port, settings({ tokenUrl })).send(message, call));

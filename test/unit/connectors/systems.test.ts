@@ -85,11 +85,7 @@ describe('the generic platform', () => {
       'The assignment platform does not accept the credentials',
       "Enter new credentials in the company's platform settings, then retry",
     ],
-    [
-      403,
-      "The relay's user at the assignment platform has no rights for assignment A1",
-      'Give this user the rights, then retry',
-    ],
+    [403, "The relay's user at the assignment platform has no rights for assignment A1", 'Give this user the rights, then retry'],
     [404, 'Assignment A1 does not exist at the assignment platform', 'Change the number, then retry'],
     [409, 'The assignment platform refused assignment A1', 'Fix the cause (see the details), then retry'],
     [429, 'The assignment platform takes no more requests now', 'Wait a while, then retry'],
@@ -179,10 +175,7 @@ describe('the generic ticket system', () => {
   it('says what to check if the credentials are refused', async () => {
     server.answer = answering(403);
     const error = await failing(ticketing.setField(update('T1', 'a', 'b'), call));
-    assert.equal(
-      error.message,
-      `PATCH ${server.url}/tickets/T1 answered 403; check auth in the company's ticketing settings`,
-    );
+    assert.equal(error.message, `PATCH ${server.url}/tickets/T1 answered 403; check auth in the company's ticketing settings`);
     assert.equal(error.facts.remedy, 'Give this user the rights, then retry');
   });
 

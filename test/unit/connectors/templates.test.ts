@@ -45,7 +45,7 @@ describe('templates in settings', () => {
     [
       'ticketing',
       { update: { ...update, path: '/tickets' } },
-      /^templates\.update\.path must have \{ticketId\}, unless the body/,
+      /^templates\.update\.path must have \{ticketId\} here or in the body/,
     ],
     ['ticketing', { update: { ...update, body: {} } }, /^templates\.update\.path must have \{field\}, \{value\}/],
     ['ticketing', { update: { ...update, body: { a: 'to {vale}', '{fields}': 1 } } }, /body can have .*not \{vale\}, \{fields\}/],

@@ -22,7 +22,12 @@ describe('the parts of a condition', () => {
     ['the expression is not true', { condition: isHigh, if: { ...urgent, event: { priority: 1 } } }, false, false],
     ['the value of the request', { if: { text: 'incomingValue == "high"', event: {} } }, true, false],
     ['the time', { if: { text: 'now > timestamp("2026-01-01T00:00:00Z")', event: {} } }, true, false],
-    ['a value is missing', { if: { text: 'assignment.urgency > 3', event: {} } }, /^the condition "if" cannot be evaluated: /, true],
+    [
+      'a value is missing',
+      { if: { text: 'assignment.urgency > 3', event: {} } },
+      /^the condition "if" cannot be evaluated: /,
+      true,
+    ],
     ['only late texts', { late: true }, true, false],
   ];
   for (const [name, parts, expected, asks] of cases)

@@ -156,7 +156,8 @@ describe('jira', () => {
   });
 
   it('names three causes if a field cannot be set, before a change or after it', async () => {
-    const causes = /not on the edit screen of the issue, the issue does not have the field, or the relay's user has no right to edit/;
+    const causes =
+      /not on the edit screen of the issue, the issue does not have the field, or the relay's user has no right to edit/;
     const locked = await failing(ticketing().setField(update('x', { ticketId: 'LOCKED-1' }), call));
     assert.match(locked.message, /"Site note" cannot be written/);
     assert.match(locked.facts.remedy ?? '', causes);

@@ -267,7 +267,10 @@ function suite(doubts: Doubts): void {
     assignment().invitedWorkers.push('1001');
     for (const attempt of [1, 2]) {
       const { recipients, note } = await effect(it_.platform).send({ attempt, kept: lost });
-      assert.deepEqual([recipients, note], [1, 'the answer of WorkMarket was lost, but WorkMarket shows that the assignment was sent']);
+      assert.deepEqual(
+        [recipients, note],
+        [1, 'the answer of WorkMarket was lost, but WorkMarket shows that the assignment was sent'],
+      );
     }
     assert.equal(it_.sends().length, 0);
     assert.deepEqual(await effect(it_.platform, { groupIds: ['12'] }).send({ attempt: 2, kept: { sending: false } }), {

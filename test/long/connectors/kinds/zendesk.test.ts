@@ -166,7 +166,10 @@ describe('zendesk', () => {
 
   it('sets a field that agents may not edit if Zendesk accepts this, and otherwise reports it', async () => {
     const relayId = update('chain 7', { name: 'Relay id' });
-    assert.match((await failing(ticketing().setField(relayId, call))).facts.title ?? '', /did not keep the new value of "Relay id"/);
+    assert.match(
+      (await failing(ticketing().setField(relayId, call))).facts.title ?? '',
+      /did not keep the new value of "Relay id"/,
+    );
     const lenient = createZendesk({ doubts: { uneditableFieldsAreWritten: true } });
     await sentFor(lenient, system, '35436', [['Relay id', 'chain 7']]);
     assert.equal(stored(lenient.state, 'Relay id'), 'chain 7');

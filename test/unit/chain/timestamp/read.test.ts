@@ -114,7 +114,10 @@ describe('reading a timestamp', () => {
   for (const [text, problem] of unreadable)
     it(`"${text}" is not read${problem}`, () => {
       const error = read(text, 'UTC');
-      assert(error.startsWith(`"${text}" is not a date or time that the relay can read${problem}; possible forms: Unix seconds`), error);
+      assert(
+        error.startsWith(`"${text}" is not a date or time that the relay can read${problem}; possible forms: Unix seconds`),
+        error,
+      );
     });
 
   it('shows a long value cut short', () => {

@@ -180,7 +180,7 @@ cases:
     [
       'a case',
       `${text}cases:\n  - event: {}\n    applies: false\n    refused: true\n`,
-      [/rule\.yaml:34:5 \/cases\/0 must have one of/],
+      [/rule\.yaml:34:5 \/cases\/0 must have exactly one of/],
     ],
     ['a path', text.replace('workorder.id', 'workorder..id'), [/rule\.yaml:8:\d+ \/variables\/assignment_id\/path /]],
     ['an action', text.replace('"1800"', 'soon'), [/rule\.yaml:22:5 \/actions\/1\/delayInSeconds must be/]],
@@ -202,7 +202,7 @@ cases:
       [join(folder, 'rule.yaml')],
     );
     file('cases:\n  - { event: {} }\n', 'rule.cases.yaml');
-    assert.match(file(text).problems.join(), /rule\.cases\.yaml:2:5 \/cases\/0 must have one of/);
+    assert.match(file(text).problems.join(), /rule\.cases\.yaml:2:5 \/cases\/0 must have exactly one of/);
     rmSync(join(folder, 'rule.cases.yaml'));
   });
 });
