@@ -128,7 +128,7 @@ export function ruleVersionRoutes({ store, client, links }: Pick<ApiOptions, 'st
     route.author(`POST ${ofRule}/publish`, 'publishRule', 'Publish the draft of a rule', {
       description:
         'Makes an unchangeable version from the draft. New events run this version. Other processes may run the old version for ' +
-        'up to 2 seconds. Open chains keep their version. `try` shows the effect of the draft first.',
+        'up to 2 seconds. Open chains keep their version. To see the effect of the draft first, use `POST …/try`.',
       rawBody: publishRequest,
       ...published,
       problems: [...published.problems, 'draft-changed'],
@@ -158,7 +158,7 @@ export function ruleVersionRoutes({ store, client, links }: Pick<ApiOptions, 'st
       handle: async (c, { companyId, relayId, version }) => c.json(await readVersion(companyId, relayId, version)),
     }),
     route.author(`POST ${ofRule}/versions/:version/publish`, 'goBack', 'Publish an old version again', {
-      description: 'Makes and publishes a new version with the contents of the old version. The draft stays the same.',
+      description: 'Publishes the contents of the old version as a new version. A draft without edits gets these contents, too.',
       rawBody: goBackRequest,
       ...published,
       async handle(c, { companyId, relayId, version, actor }) {
@@ -187,7 +187,7 @@ export function ruleVersionRoutes({ store, client, links }: Pick<ApiOptions, 'st
       async handle(c, { companyId, relayId, actor, body: { version } }) {
         const set = await versions.setShadow(companyId, relayId, version, actor);
         if (set === 'too large') throw tooLarge(companyId);
-        found(set, `rule ${relayId} of company ${companyId}, or no version ${version} of it`);
+        found(set, `rule ${relayId} of company ${companyId}, or this rule has no version ${version}`);
         return c.json({ version });
       },
     }),
@@ -242,7 +242,7 @@ export function ruleVersionRoutes({ store, client, links }: Pick<ApiOptions, 'st
   }
 }
 
-const tooLarge = (companyId: string) => limitReached(companyId, `${mostContentsOfCompany / 1024 / 1024} MiB of published rules`);
+const tooLarge = (companyId: string) => limitReached(companyId, `published rules of ${mostContentsOfCompany / 1024 / 1024} MiB`);
 const versionPattern = /^[1-9]\d{0,8}$/;
 
 function unpublishable(errors: readonly Issue[]): Problem {

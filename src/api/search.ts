@@ -9,9 +9,9 @@ const most = 20;
 export function searchRoute({ store }: ApiOptions): Route {
   return route.company('GET /co/:companyId/search', 'search', 'Find assignments, tickets, chains and rules', {
     use: 'lists',
-    description: 'At most 20 answers, grouped by kind. A rule is also found by a part of its name.',
+    description: 'At most 20 results, grouped by kind. A rule is also found by a part of its name.',
     query: z.object({ q: z.string().trim().min(1).max(200).describe('The beginning of an id.') }),
-    answers: { 200: ['The ids that begin with the text.', searchResponse] },
+    answers: { 200: ['The ids that begin with `q`, and the rules with `q` in their name.', searchResponse] },
     async handle(c, { companyId, query: { q } }) {
       const [found, settings] = await Promise.all([store.chains.search(companyId, q), store.settings.of(companyId)]);
       const isMeant = ({ relayId, name }: { relayId: string; name: string }) =>

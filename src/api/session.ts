@@ -5,6 +5,7 @@ import { html } from 'hono/html';
 import type { StatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
 import { optionalText } from '../chain/action-status.js';
+import { counted } from '../chain/text.js';
 import type { Caller } from '../contract/audit.js';
 import { roles } from '../contract/credential.js';
 import { named } from '../contract/named.js';
@@ -55,7 +56,7 @@ export function sessionRoutes(callers: Callers, limits?: Limits, ways: Ways = {}
     route.anyone('POST /sign-in', 'signIn', 'Sign in with the form of the sign-in page', {
       onPage: true,
       answers: {
-        303: ['A redirect to `to`, with a session.'],
+        303: ['A redirect to the page in `to`, with a session.'],
         401: ['The sign-in page: the token or key is wrong.', 'text/html'],
       },
       problems: ['foreign-page', 'rate-limited', 'body-too-large'],
@@ -130,7 +131,7 @@ export const sayOnSignInPage =
     // Read the form again only after `rate-limited`. After another problem, the form may be unreadable.
     const { to } = problem.slug === 'rate-limited' ? await c.req.parseBody() : {};
     const retryAfter = c.res.headers.get('Retry-After');
-    const wrong = `${problem.detail}${retryAfter === null ? '' : ` Try again in ${retryAfter} seconds.`}`;
+    const wrong = `${problem.detail}${retryAfter === null ? '' : ` Try again in ${counted(Number(retryAfter), 'second')}.`}`;
     c.res = await signInPage(c, { wrong, to: typeof to === 'string' ? to : undefined, ways }, problem.status as StatusCode);
   };
 
@@ -151,7 +152,7 @@ function signIn({ mail, openId }: Ways, to?: string, wrong?: string): Html {
   const page = to && consolePath(to);
   const toPage = page && html`<input name="to" type="hidden" value="${page}">`;
   const byMail = html`<section><form method="post" action="/sign-in/mail">${toPage}
-<p>You get a mail with a link. The link works for ten minutes, in this browser.</p>
+<p>You get a mail with a link. The link works for ten minutes, and only in this browser.</p>
 <p><label>E-mail address<br>
 <input name="email" type="email" autocomplete="email" size="48" maxlength="320" required autofocus></label></p>
 <p><button>Mail me a link</button></p>

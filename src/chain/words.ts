@@ -22,7 +22,7 @@ export const fieldWords: Record<string, string> = {
 const apiNames = Object.keys(fieldWords).filter((name) => /[A-Z]/.test(name)); // the others, such as `comment`, are also words
 const fieldNames = new RegExp(`\\b(${apiNames.join('|')}|emails(?= has | of step ))\\b`, 'g');
 
-const example = 'write, for example, status is draft, or: status is not sent';
+const example = 'write, for example, “status is draft” or “status is not draft”';
 
 /** Replaces the names of the API by the labels of the forms: `“Group” of step 1` for `/0/groupId`, `step 1` for `action 0`. */
 export const labelled = (text: string): string =>

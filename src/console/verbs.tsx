@@ -109,7 +109,7 @@ type FieldInputsProps = { fields: Fields; texts: Signal<Record<string, string>>;
 
 const hints: Record<string, string> = {
   delayInSeconds: 'For example: 30 minutes or 1 h.',
-  actionCondition: 'For example: status is draft, or: status is not sent.',
+  actionCondition: 'For example: status is draft. Another example: status is not draft.',
 };
 
 /** Shows one input for each field, also for missing fields that an issue names. If there are issues, folds the other fields. */
@@ -186,11 +186,11 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
       <FieldInputs fields={fields} texts={typed} issues={deed.refused?.problem.errors ?? []} at="/fields" />
       {also && count === 1 && (
         <Check name="areAll" defaultChecked>
-          Also change the old number in: {also}.
+          Also write the new number in: {also}.
         </Check>
       )}
       {also && count > 1 && (
-        <p class="note wait">If you edit only the assignment number, the relay can also change the old number in: {also}.</p>
+        <p class="note wait">If you edit only the assignment number, the relay can also write the new number in: {also}.</p>
       )}
       {fixed && <p class="note wait">{`The relay does not change the old number ${action.assignmentId} in: ${fixed}.`}</p>}
       {isUnknown(action) && (

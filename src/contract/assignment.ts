@@ -5,7 +5,7 @@ import { named } from './named.js';
 
 export const assignmentNowSchema = named('AssignmentNow', {
   assignmentId: z.string(),
-  readAt: z.iso.datetime().describe('When the platform answered. The relay reads an assignment again after ten seconds.'),
+  readAt: z.iso.datetime().describe('When the platform answered. The relay keeps each answer for ten seconds.'),
   status: z.string().optional().describe('The status at the platform. Absent if the assignment cannot be read.'),
   problem: z
     .object({

@@ -23,9 +23,9 @@ export const callerId = (actor: Exclude<Caller, { kind: 'admin' }>) => (actor.ki
 /** A caller, or a person who uses the link in a notice. */
 export type Actor = z.infer<typeof actorSchema>;
 
-/** The name of the actor for people: `admin`, `admin dana`, `key dashboard`, `Ada`, `the link of a notice to ada@example.com`. */
+/** The name of the actor for people: `admin`, `admin dana`, `key dashboard`, `Ada`, `the link in a notice to ada@example.com`. */
 export function actorName(actor: Pick<Caller, 'kind' | 'name'> | Omit<z.infer<typeof linkActor>, 'companyId'>): string {
-  if (actor.kind === 'link') return `the link of a notice to ${actor.contact}`;
+  if (actor.kind === 'link') return `the link in a notice to ${actor.contact}`;
   if (actor.kind === 'person') return actor.name ?? 'a person';
   return actor.name === undefined ? actor.kind : `${actor.kind} ${actor.name}`;
 }

@@ -13,11 +13,11 @@ import { encrypted } from './secrets.js';
 export const storedCauseSchema = z.object({
   causeId: z.string().describe('If the same reason occurs again later, the cause has the same id.'),
   reason: z.string().describe('The type of failure, such as `PlatformError`.'),
-  message: encrypted(z.string().describe('The message of the first failure. The ids and numbers in it differ between failures.')),
+  message: encrypted(z.string().describe('The message of the first failure. The other messages differ only in ids and numbers.')),
   title: encrypted(z.string()).optional().describe('The first failure in one short sentence.'),
   remedy: encrypted(z.string()).optional().describe('What a person can do about the failure.'),
   since: z.iso.datetime().describe('From this time on, at least one action always needed attention for this cause.'),
-  takenBy: z.string().optional().describe('Who works on this cause: `admin`, `admin <name>` or `key <name>`.'),
+  takenBy: z.string().optional().describe('Who works on this cause: `admin`, `admin <name>`, `key <name>` or `<person>`.'),
   takenAt: z.iso.datetime().optional(),
   silencedBy: z.string().optional(),
   silencedUntil: z.iso.datetime().optional().describe('The end of the time without notices about further actions.'),
@@ -47,7 +47,7 @@ export const heldActionSchema = named('HeldAction', {
   relayId: z.string().describe('The rule of the action.'),
   assignmentId: z.string().optional(),
   since: z.iso.datetime().describe('When the hold began, as in the notice about the hold.'),
-  heldUntil: z.iso.datetime().optional().describe('If nobody decides, the action fails at this time. A pause delays it.'),
+  heldUntil: z.iso.datetime().optional().describe('If nobody decides, the action fails at this time. A pause delays this time.'),
   endedAt: z.iso.datetime().optional().describe('When the relay noticed the end of the hold. Absent while the hold lasts.'),
 });
 export type HeldAction = z.infer<typeof heldActionSchema>;
@@ -76,7 +76,7 @@ export const causesResponse = z.object({
     .array(refusedCauseSchema)
     .default([])
     .describe(
-      'Groups of refused requests that nobody has sent again or dropped, by rule, reason and kind of mistake. Only the first page has these groups: the newest 100.',
+      'Refused requests that nobody has sent again or dropped, grouped by rule, reason and kind of mistake. Only the first page has these groups: the newest 100.',
     ),
 });
 export const wholeCauseResponse = named('WholeCause', {
@@ -93,7 +93,7 @@ export const silenceRequest = namedStrict('Silence', {
     .int(`must be 0 to ${mostSilenceSeconds}`)
     .min(0, `must be 0 to ${mostSilenceSeconds}`)
     .max(mostSilenceSeconds, `must be 0 to ${mostSilenceSeconds}`)
-    .describe('The number of seconds from now without notices about further actions of this cause. 0 ends the silence.'),
+    .describe('For how many seconds nobody gets notices about further actions of this cause. 0 ends the silence.'),
 });
 
 export function causeOf({ kind: told, companyId, relayId, ...notice }: ChainNotice, rule?: Pick<Rule, 'notify'>): Cause {

@@ -30,7 +30,7 @@ const chainFacts = {
   workflowId: z.string(),
   status: z
     .enum(chainStatuses)
-    .describe('`forgotten`: the chain was open when Temporal lost it, for example by a restore. It does not run.'),
+    .describe('`forgotten`: Temporal lost the open chain, for example when a backup was restored. The chain does not run.'),
   receivedAt: z.string().describe('When the request arrived. Delays start at this time.'),
   closedAt: z.string().optional().describe('When the chain ended. Absent while the chain is open.'),
   rule: ranRule,
@@ -105,14 +105,14 @@ export const correctionSchema = namedStrict('Correction', {
   replace: z
     .strictObject({ from: z.string().min(1).max(1000), to: z.string().max(1000) })
     .optional()
-    .describe('Step 1: replaces every occurrence of `from` with `to`.'),
-  trim: z.boolean().optional().describe('Step 2: removes white space at both ends.'),
+    .describe('First: replaces every occurrence of `from` with `to`.'),
+  trim: z.boolean().optional().describe('Second: removes white space at both ends.'),
   default: z
     .string()
     .max(10_000)
     .optional()
     .describe(
-      'Step 3: gives the field this value if the field is blank or missing, or still contains a variable such as `${name}`.',
+      'Third: gives the field this value if the field is blank or missing, or still contains a variable such as `${name}`.',
     ),
 }) satisfies z.ZodType<Correction>;
 

@@ -19,7 +19,7 @@ const tokenUrl = httpsUrl('secrets are sent there');
 const oauth2 = {
   clientId: encrypted(z.string().min(1).max(256)),
   clientSecret: credential,
-  refreshToken: credential.optional().describe('Without it, the grant is `client_credentials`.'),
+  refreshToken: credential.optional().describe('Without this token, the grant is `client_credentials`.'),
   scope: z.string().max(1000).optional().describe('For `client_credentials`.'),
 };
 
@@ -46,7 +46,7 @@ const httpConnection = z.strictObject({
     '`true` allows the relay to send `auth` over plain `http`. Then everybody on the network path can read `auth`.',
   ),
 });
-const noSecrets = 'Requests in the form of another system. They are not encrypted: secrets belong in `auth`, never in templates.';
+const noSecrets = 'Templates of requests to another system. Templates are not encrypted: secrets belong in `auth`, never here.';
 const httpPlatform = httpConnection.extend({ templates: platformTemplates.optional().describe(noSecrets) });
 const httpTicketing = httpConnection.extend({ templates: ticketingTemplates.optional().describe(noSecrets) });
 
@@ -63,7 +63,7 @@ export function leaksAuth(system: PlatformSettings | TicketingSettings): boolean
 function vendorConnection(kind: string, { name, settings }: Kind) {
   const fields = Object.entries<Setting>(settings).map(([field, { label, help, secret: isSecret, optional, pattern }]) => {
     const text = z.string().min(1).max(4096);
-    const checked = pattern ? text.regex(pattern.rule, `must be like ${pattern.example}`) : text;
+    const checked = pattern ? text.regex(pattern.rule, `must look like "${pattern.example}"`) : text;
     const marked = (isSecret ? secret(checked) : encrypted(checked)).describe(`${label}. ${help ?? ''}`.trim());
     return [field, optional ? marked.optional() : marked];
   });
@@ -114,7 +114,7 @@ const mailSettingsSchema = z.strictObject({
 
 /** The text that explains why a recipient outside `recipientDomains` is refused. */
 export function domainsRule(domains: readonly string[]): string {
-  return `the company sends e-mail to ${domains.join(', ')} only (mail.recipientDomains)`;
+  return `the company sends e-mail only to addresses at ${domains.join(' or ')} (setting mail.recipientDomains)`;
 }
 
 /** Hides the user name, too. Some mail services use the same secret token as the user name and as the password. */
@@ -125,12 +125,12 @@ function shownSmtpUrl(smtpUrl: string): string {
 
 const signatures =
   "The secret that signs the company's webhooks (Standard Webhooks). If this secret is set, the relay refuses unsigned requests.";
-const secretRule = 'must be whsec_ followed by 24 to 64 bytes in base64, as the sender of the webhooks shows it';
+const secretRule = 'must be the secret that the sender of the webhooks shows: whsec_, then 24 to 64 bytes in base64';
 
 const noticeLinks =
   'Whether notices have links to retry or skip an action that needs attention, without a key. `false` also disables links that were already sent. Default: `true`.';
 const weeklyDigest =
-  'Whether the e-mail contacts of the company get a digest of the last week, on Monday at 7:00 in the zone of the company. Default: `false`.';
+  'Whether the e-mail contacts of the company get a digest of the last week, every Monday at 7:00 in the time zone of the company. Default: `false`.';
 const noticeEdits =
   'Whether the links in notices also let their readers correct ids (assignment, groups, ticket), `cfValue` and `sendRadius` of an action that needs attention. Default: `false`.';
 const limits = "The company's limits. If a limit is absent, the operator's default limit applies.";
@@ -168,7 +168,7 @@ export const remainsSchema = z
     open: z.int().describe('The number of open runs: chains that are being cancelled, and notices. Open runs end by themselves.'),
     closed: z.int().describe('The number of closed runs whose histories Temporal still keeps.'),
     retentionDays: z.number().describe('How many days Temporal keeps a closed run. This is the retention of the namespace.'),
-    until: z.iso.datetime().describe('By this time, Temporal will have deleted all runs that are closed now.'),
+    until: z.iso.datetime().describe('The latest time at which Temporal deletes the runs that are closed now.'),
   })
   .meta({ id: 'Remains', description: 'How much data of the company is still in Temporal. The numbers are about a second old.' });
 export type Remains = z.infer<typeof remainsSchema>;
@@ -193,8 +193,8 @@ function checkBaseUrl({ value, issues }: z.core.ParsePayload<{ baseUrl?: string 
   if (value.baseUrl === undefined || !URL.canParse(value.baseUrl)) return; // The schema of the field reports the invalid URL.
   const { username, password, search, hash } = new URL(value.baseUrl);
   const report = (message: string) => issues.push({ code: 'custom', input: value, path: ['baseUrl'], message });
-  if (username !== '' || password !== '') report('must not contain credentials: send them as auth');
-  if (search !== '' || hash !== '') report('must not have a query or fragment');
+  if (username !== '' || password !== '') report('must not contain a user name or password: these belong in auth');
+  if (search !== '' || hash !== '') report('must not have a query (?) or a fragment (#)');
 }
 
 const mailbox = z.string().refine(isEmailAddress, 'is no e-mail address').optional();
@@ -210,7 +210,7 @@ const mailRequest = mailSettingsSchema
 export const companyRequest = namedStrict('CompanySettings', {
   ...companySettings.shape,
   name: label,
-  timeZone: shape.timeZone.refine(isTimeZone, 'must be an IANA name such as Europe/Berlin, or ±hh:mm').nullish(),
+  timeZone: shape.timeZone.refine(isTimeZone, 'must be the name of a time zone such as Europe/Berlin, or ±hh:mm').nullish(),
   notify: notifyRequest.nullish().describe('The contacts for notices.'),
   noticeLinks: z.boolean().nullish().describe(noticeLinks),
   weeklyDigest: z.boolean().nullish().describe(weeklyDigest),
@@ -286,9 +286,9 @@ export const checkRequest = z.strictObject({
   assignmentId: checkedId
     .optional()
     .describe('The id of an existing assignment. Without it, the check only tells whether the platform answers.'),
-  groups: checkedIds.optional().describe('Groups of workers that must exist on the platform.'),
+  groups: checkedIds.optional().describe('Groups of technicians that must exist on the platform.'),
   ticketId: checkedId.optional().describe('A ticket that exists in the ticket system: the check reads it.'),
-  fields: checkedIds.optional().describe('Fields of tickets that must exist in the ticket system and must be writable.'),
+  fields: checkedIds.optional().describe('Ticket fields that must exist and be writable in the ticket system.'),
 });
 export type CheckRequest = z.infer<typeof checkRequest>;
 export const checkResponse = z.object({ checked: z.array(checkedSchema) });

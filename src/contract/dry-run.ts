@@ -80,7 +80,7 @@ export const composeRequest = z
       ])
       .optional()
       .describe(
-        'The assignment that conditions test and actions send. If it is missing, actions with a condition on it are `unknown`.',
+        'The assignment that conditions test and actions send. If the assignment is missing, actions with a condition on the assignment are `unknown`.',
       ),
     scenarios: z
       .array(z.enum(rehearsed))
@@ -94,7 +94,7 @@ export const composeRequest = z
   })
   .refine(({ elements, contents }) => (elements === undefined) !== (contents === undefined), {
     path: ['elements'],
-    error: 'is required, unless you send contents',
+    error: 'is required without contents, and not allowed with contents',
   })
   .refine(({ contents, relayId }) => contents === undefined || relayId !== undefined, {
     path: ['relayId'],
@@ -152,7 +152,7 @@ export type Composer = z.infer<typeof composerSchema>;
 
 export const systemNamesSchema = named('SystemNames', {
   groups: z.array(z.string()).describe('The groups of the assignment platform.'),
-  groupIds: z.array(z.string()).describe('The numbers of these groups. A step can use a number in place of a name.'),
+  groupIds: z.array(z.string()).describe('The numbers of these groups. An action can use a number in place of a name.'),
   fields: z.array(z.string()).describe('The fields of the ticket system that the relay can write.'),
 });
 export type SystemNames = z.infer<typeof systemNamesSchema>;

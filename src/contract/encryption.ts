@@ -43,7 +43,7 @@ export class Keyring {
       const [, id = '', key = ''] = /^([\w-]{1,40}):([\w+/-]+=*)$/.exec(entry.trim()) ?? [];
       const bytes = Buffer.from(key, 'base64');
       if (id === '' || bytes.length !== 32)
-        throw new Error(`entry ${index + 1} must be an id, a colon and 32 bytes in base64: openssl rand -base64 32`);
+        throw new Error(`entry ${index + 1} must be an id, a colon and 32 bytes in base64 (from openssl rand -base64 32)`);
       return [id, bytes] as const;
     });
     this.#keys = new Map(entries);
@@ -101,7 +101,7 @@ export class Keyring {
 }
 
 function missingKey(id: string): DecryptionError {
-  return new DecryptionError(`there is no encryption key ${id} here: append it to RELAY_ENCRYPTION_KEYS`);
+  return new DecryptionError(`this relay has no encryption key ${id}; the operator must append the key to RELAY_ENCRYPTION_KEYS`);
 }
 
 /** @returns `enc:1:<key id>:<base64>`. */

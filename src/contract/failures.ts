@@ -24,14 +24,14 @@ export function readFailure(error: unknown): FailedAttempt {
   const once = { attempts: 1, tookMs: longestLocalMs };
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure) {
-    const message = 'no worker reported the end of the attempt in time; check whether workers run';
+    const message = "the relay's worker process did not report the result in time; the operator must check this process";
     return { ...once, failure: { type: 'Timeout', message, retryable: true, unknown: true }, kept: cause.lastHeartbeatDetails };
   }
   const message = cause instanceof Error ? cause.message : String(cause);
   const failed = cause instanceof ApplicationFailure ? cause : undefined;
   const details = failed?.details?.[0] as Partial<FailureDetails> | undefined;
   if (!failed || (!details && !failed.nonRetryable)) {
-    const words = `the relay itself failed: ${message}; see the log of its workers`;
+    const words = `the relay itself failed: ${message}; the operator finds more in the log of the worker process`;
     return { ...once, failure: { type: 'InternalError', message: words, retryable: true } };
   }
   const { attempt = 1, tookMs = longestLocalMs, kept, retryable = false, ...told } = details ?? {};
@@ -66,5 +66,5 @@ export function readEnd(error: unknown): ChildEnd {
   if (failure?.type === 'ActionsFailed') return { actions: (failure.details ?? []).flat() as ActionStatus[] };
   const cancelled = isCancellation(error) || failure?.type === 'DelayedActionCancelled';
   const why = cause instanceof Error ? cause.message : String(cause);
-  return { actions: [], how: cancelled ? 'cancelled' : `ended early, and nobody knows what it had done by then: ${why}` };
+  return { actions: [], how: cancelled ? 'cancelled' : `ended early, and nobody knows whether the step was done: ${why}` };
 }

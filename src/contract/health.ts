@@ -15,7 +15,7 @@ export const countsSchema = z.object({
     ),
   chains: z.int().describe('Chains by the time of their request. A chain counts for each of its rules.'),
   failed: z.int().describe('Chains that ended as `failed`, `terminated` or `forgotten`.'),
-  nobody: z.int().describe('Chains in which the platform reached no worker.'),
+  nobody: z.int().describe('Chains in which the platform found no technician.'),
 });
 const optionalNumber = z.number().optional();
 const optionalTime = z.iso.datetime().optional();
@@ -29,7 +29,7 @@ const standing = {
   held: z.int().describe('Chains with an action that needs attention now.'),
   expectEvery,
   quietSince: optionalTime.describe(
-    'When the last event came, or else when the rule last changed. Present only if an expected event did not come.',
+    'When the last event came. If no event has come: when the rule last changed. Present only if an expected event did not come.',
   ),
   lastEvent: optionalTime.describe('When the last event came. Present only if the rule is quiet and has got an event.'),
 };

@@ -20,7 +20,7 @@ import { type ChainNotice, type News, noticeKinds, type Over } from './notices.j
 export const steeringSignals = {
   retry: steering(
     'retry',
-    'Tries an action again that needs attention or has failed. No recipient gets an e-mail twice. Input: [index]',
+    'Retries an action that needs attention or has failed. No recipient gets an e-mail twice. Input: [index]',
   ),
   mend: steering(
     'mend',
@@ -232,7 +232,7 @@ export function readSignal(
 
 const inputs: Partial<Record<SteeringName, string>> = {
   reschedule: '[index, seconds from now]',
-  mend: "[index, {field: value}, {confirmUnknown?, allActions?, by?}], to the chain's own workflow",
+  mend: '[index, {field: value}, {confirmUnknown?, allActions?, by?}], sent to the workflow of the chain',
 };
 
 function unusable(name: SteeringName, argument: unknown): string {

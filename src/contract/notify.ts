@@ -14,11 +14,11 @@ export const label = prose.max(200);
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL', abort: true }).max(2048);
 const isPrivate = ({ protocol, hostname }: URL) => protocol === 'https:' || isLoopback(hostname);
 /** Allows http only for addresses on this machine. @param why - the reason why other addresses must use https */
-export const httpsUrl = (why: string) => httpUrl.refine((url) => isPrivate(new URL(url)), `must be https, because ${why}`);
+export const httpsUrl = (why: string) => httpUrl.refine((url) => isPrivate(new URL(url)), `must be an https URL, because ${why}`);
 
 const emailText = z.string().trim().max(320);
 const secretText = z.string().min(1).max(4096);
-const signingText = secretText.refine(isWebhookSecret, 'must be whsec_ and 24 to 64 bytes in base64');
+const signingText = secretText.refine(isWebhookSecret, 'must be whsec_, then 24 to 64 bytes in base64');
 const signs = 'The secret that signs the notices to the webhook (Standard Webhooks).';
 const formats =
   "`relay` sends facts as JSON. `slack` sends a message for Slack's incoming webhooks. Default: `slack` for hooks.slack.com, else `relay`.";

@@ -59,8 +59,8 @@ export const problemTypes = {
   'invalid-body': type(400, 'Invalid body', [
     'A field of the body is missing, unknown or invalid. Nothing was changed.',
     'Correct every place that `errors` names, then send the request again.',
-    '/timeZone must be an IANA name such as Europe/Berlin, or ±hh:mm',
-    [{ pointer: '/timeZone', detail: 'must be an IANA name such as Europe/Berlin, or ±hh:mm' }],
+    '/timeZone must be the name of a time zone such as Europe/Berlin, or ±hh:mm',
+    [{ pointer: '/timeZone', detail: 'must be the name of a time zone such as Europe/Berlin, or ±hh:mm' }],
   ]),
   'invalid-query': type(400, 'Invalid query parameter', [
     'A parameter after the `?` of the URL is invalid. Nothing was done.',
@@ -286,7 +286,7 @@ export const problemTypes = {
   unreadable: type(503, 'Stored data cannot be decrypted', [
     'The relay does not have the key that encrypted the data, or the data were changed. Nothing was done.',
     'The operator finds the id of the missing key in the log, and appends this key to `RELAY_ENCRYPTION_KEYS`.',
-    'Stored data cannot be read: there is no encryption key 2026 here: append it to RELAY_ENCRYPTION_KEYS.',
+    'Stored data cannot be read: this relay has no encryption key 2026; the operator must append the key to RELAY_ENCRYPTION_KEYS.',
   ]),
   'temporal-unavailable': type(503, 'Temporal cannot be reached', [
     'Temporal, which runs the chains, did not answer. `detail` says whether nothing has run or the outcome is unknown.',

@@ -17,7 +17,7 @@ export const hoursSchema = namedStrict('Hours', {
   to: clock.optional().describe('If `to` is not after `from`, the hours end on the next day. Default: `00:00`.'),
   timeZone: z
     .string()
-    .refine(isTimeZone, 'must be an IANA name such as Europe/Berlin, or ±hh:mm')
+    .refine(isTimeZone, 'must be the name of a time zone such as Europe/Berlin, or ±hh:mm')
     .optional()
     .describe('Default: the zone of the company.'),
 });

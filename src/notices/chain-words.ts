@@ -5,7 +5,7 @@ import { type ChainFacts, historyFull, refusalOf, verbsFor } from '../chain/allo
 import { causePage, chainLinks, chainPage, chainUrl, chainWorkflowId } from '../chain/chain.js';
 import { causeFailure, sharedWords } from '../chain/failure-words.js';
 import { chainStatus, hasEnded } from '../chain/outcome.js';
-import { counted, cutShort, oneLine } from '../chain/text.js';
+import { capital, counted, cutShort, oneLine } from '../chain/text.js';
 import { timesIn } from '../chain/timestamp/local.js';
 import {
   actionWords,
@@ -196,7 +196,8 @@ function commands(kind: FailureKind, action: ActionStatus, notice: ChainNotice, 
 }
 
 /** *Fix* needs no sign-in only if the company allows edits by the links of notices. */
-export const oneWithoutKey = ({ edits }: NoticeContext) => `${edits ? 'Fix, retry' : 'Retry'} or skip a step, without a sign-in`;
+export const oneWithoutKey = ({ edits }: NoticeContext, step = 'a step') =>
+  `${edits ? 'Fix, retry' : 'Retry'} or skip ${step}, without a sign-in`;
 
 /** If a notice is about at most this many actions, it shows one command for each action. */
 const fewActions = 3;
@@ -220,7 +221,10 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   ];
   const decideAt = ({ chainId, index, at, heldUntil }: Member) =>
     isHeld ? context.holdLink?.({ companyId, chainId, index, at, heldUntil }) : undefined;
-  const list = first.some((member) => decideAt(member) !== undefined) ? oneWithoutKey(context) : 'The steps';
+  const firstOnes = first.length === 1 ? 'the first step' : `the first ${first.length} steps`;
+  const isCut = first.length < count;
+  const withoutKey = oneWithoutKey(context, isCut ? firstOnes.replace(/(?=the .*steps)/, 'one of ') : undefined);
+  const list = first.some((member) => decideAt(member) !== undefined) ? withoutKey : isCut ? capital(firstOnes) : 'The steps';
   const query = `status=${status}&reason=${encodeURIComponent(type)}&since=${encodeURIComponent(since)}`;
   const message = first[0]?.message ?? reason.message;
   const assignmentIds = [...new Set(first.flatMap(({ assignmentId }) => assignmentId ?? []))];
@@ -247,7 +251,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
         ...(heldUntil ? [`If nobody decides, these steps fail, the first of them at ${shown(heldUntil)}. ${behind}`] : []),
         ...(isHeld && count > 1 ? ['You get one notice when this problem is solved.'] : []),
       ],
-      [first.length < count ? `${list} (the first ${first.length})` : list]: first.map(
+      [list]: first.map(
         (member): Link => ({
           label: titleOf(member),
           url: decideAt(member) ?? chainPage(api, { companyId, chainId: member.chainId }),

@@ -7,7 +7,7 @@ import { type AskedOfChains, useBulk } from '../bulk.js';
 import { PageOf } from '../frame.js';
 import { deedOf } from '../story.js';
 import type { ActionResource, CauseResource, ChainResource, wholeCauseResponse, z } from '../types.js';
-import { Badge, Button, Failure, Known, ProblemNote, Section, State, Table, Time, useDeed } from '../ui/index.js';
+import { Button, Failure, Known, ProblemNote, Section, State, Table, Time, useDeed } from '../ui/index.js';
 import { Verbs } from '../verbs.js';
 import { actionOfCause, causeFailure, counted, verbWords } from '../words.js';
 
@@ -21,11 +21,11 @@ export function CausePage({ causeId }: { causeId: string }) {
           <CauseCard cause={known} isOpen onAsk={askAll} onDone={cause.refresh} />
           <Table
             {...{ caption: 'The steps with this problem', named: 1 }}
-            columns={['Chain', 'Assignment', 'Since', 'Decide before / Solved at']}
+            columns={['Chain', 'Assignment', 'Since', 'Time']}
             rows={known.items.map(({ chainId, index, assignmentId, since, heldUntil, endedAt }) => {
               const action = <a href={pageOf.chain(chainId)}>Open the chain</a>;
               const about = assignmentId && <a href={pageOf.assignment(assignmentId)}>{assignmentId}</a>;
-              const end = [endedAt && <Badge tone="quiet">solved</Badge>, ' ', <Time at={endedAt ?? heldUntil} />];
+              const end = endedAt ? <Time before="solved " at={endedAt} /> : <Time before="decide before " at={heldUntil} />;
               return [`${chainId} ${index}`, [action, about, <Time at={since} />, end]];
             })}
           />

@@ -44,7 +44,7 @@ export function RulePage({ relayId }: { relayId: string }) {
         <Known of={rule}>
           {(known) => (
             <details class="card">
-              <summary>Settings{!known.enabled && ': the rule is disabled'}</summary>
+              <summary>Settings{!known.enabled && ' (the rule is disabled)'}</summary>
               <RuleSettings rule={known} at={at} onSaved={onSaved} />
               <Enabling rule={known} at={at} onSaved={onSaved} />
             </details>

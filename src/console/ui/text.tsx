@@ -44,7 +44,7 @@ export function Time({ at, distance, before, look }: TimeProps) {
 }
 
 export function Silence({ last, look }: { last: string | undefined; look?: string }) {
-  const words = last && `for ${durationText((now.value - Date.parse(last)) / 1000)}; last event `;
+  const words = last && `for ${durationText((now.value - Date.parse(last)) / 1000)}, since `;
   return <span class={look}>no event {last ? <Time before={words} at={last} /> : 'since the rule was published'}</span>;
 }
 

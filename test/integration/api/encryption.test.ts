@@ -37,7 +37,10 @@ it('key ids of the store are listed and keys are rotated; an undecryptable value
 
   const refused = await after.request('/admin/companies/acme');
   assert.equal(refused.status, 503);
-  assert.match(await refused.text(), /\/problems\/unreadable.*no encryption key old here: append it to RELAY_ENCRYPTION_KEYS/);
+  assert.match(
+    await refused.text(),
+    /\/problems\/unreadable.*no encryption key old; the operator must append the key to RELAY_ENCRYPTION_KEYS/,
+  );
 
   const rows = (keyId: string) => [{ table: 'companies', keyId, rows: 1 }];
   const status = encryptionStatusSchema.parse(await (await during.request('/admin/encryption')).json());

@@ -61,7 +61,8 @@ describe('lists of chains', () => {
     });
     const summaryOf = async (path: string, ...chainIds: string[]) =>
       (await listed(path, chainIds)).find((chain) => chain.chainId === sealed)?.summary;
-    const says = /^cannot be read: there is no encryption key lost here: append it to RELAY_ENCRYPTION_KEYS/;
+    const says =
+      /^cannot be read: this relay has no encryption key lost; the operator must append the key to RELAY_ENCRYPTION_KEYS/;
     assert.match((await summaryOf(`/co/${company.companyId}/chains`, chainId, sealed)) ?? '', says);
     await handle.terminate();
     assert.match((await summaryOf(`/co/${company.companyId}/chains?status=terminated`, sealed)) ?? '', says);

@@ -1,4 +1,4 @@
-/** A contact without a key decides with the link of a notice: about that hold only, and only through the form on its page. */
+/** A contact without a key decides with the link in a notice: about that hold only, and only through the form on its page. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -68,7 +68,7 @@ const says = (url: string, cookie: string, wanted: RegExp) =>
     return wanted.test(text) ? text : new Unmet(text);
   });
 
-describe('the link of a notice', { concurrency: true }, () => {
+describe('the link in a notice', { concurrency: true }, () => {
   it('opens a page that says what is held and why; opening it decides nothing', async () => {
     const company = await stack.company();
     const { chainId, assignmentId } = await held(company);
@@ -110,7 +110,7 @@ describe('the link of a notice', { concurrency: true }, () => {
     assert.match(first, /<h1>Assignment \d+ was sent<.*role="status">Retried by/s);
     assert.deepEqual([decided.status, decided.headers.get('Location')], [303, `${new URL(url).pathname}?asked=retry&after=`]);
     assert.equal((await company.ended(chainId)).status, 'completed');
-    const name = `the link of a notice to ${company.admin}`;
+    const name = `the link in a notice to ${company.admin}`;
     const page = await says(
       `${url}?asked=retry&after=`,
       cookie,
@@ -156,7 +156,7 @@ describe('the link of a notice', { concurrency: true }, () => {
     const { url, cookie } = await open(await linkIn(company));
     await decide(url, cookie, 'skip');
     await company.action(chainId, 0, 'skipped');
-    await says(url, cookie, /Skipped by the link of a notice to/);
+    await says(url, cookie, /Skipped by the link in a notice to/);
   });
 
   it('offers retry and skip again after a retry that failed', async () => {
@@ -204,7 +204,7 @@ describe('the link of a notice', { concurrency: true }, () => {
     const corrected = await correct({ platformAssignmentId: assignmentId, groupId: '501', allActions: 'on' });
     assert.equal(corrected.status, 303, await corrected.clone().text());
     const result = await (await get(`${api}${corrected.headers.get('Location')}`, cookie)).text();
-    assert.match(result, new RegExp(`<h1>Assignment ${assignmentId} was sent<.*Corrected by the link of a notice to`, 's'));
+    assert.match(result, new RegExp(`<h1>Assignment ${assignmentId} was sent<.*Corrected by the link in a notice to`, 's'));
     assert.equal((await company.ended(chainId)).status, 'completed');
     const { items } = await stack.store.audit.list({ companyId: company.companyId, limit: 10 });
     const entry = items.find(({ action }) => action === 'chain.mend');

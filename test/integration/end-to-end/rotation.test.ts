@@ -30,7 +30,7 @@ it('a chain that began under the old key waits for a process that has both keys,
   await stack.stopWorker();
   await stack.restartWorker(keys.tooEarly);
   assert.equal((await company.steer(chainId, 'skip', 0)).status, 202);
-  const missing = /no encryption key old here: append it to RELAY_ENCRYPTION_KEYS/;
+  const missing = /no encryption key old; the operator must append the key to RELAY_ENCRYPTION_KEYS/;
   await eventually(
     'the worker to say which key it lacks',
     async () => missing.test(stack.logged()) || new Unmet('not in the log'),

@@ -221,8 +221,11 @@ for (const { name, open, skip } of testDatabases) {
     it('names the missing key; all other companies still work, and this company works again with the right key', async () => {
       await fill(store(second), 'elsewhere');
       const lacking = store(first);
-      await assert.rejects(lacking.settings.of('elsewhere'), /no encryption key second here: append it to RELAY_ENCRYPTION_KEYS/);
-      await assert.rejects(store().settings.of('elsewhere'), /no encryption key second here/);
+      await assert.rejects(
+        lacking.settings.of('elsewhere'),
+        /no encryption key second; the operator must append the key to RELAY_ENCRYPTION_KEYS/,
+      );
+      await assert.rejects(store().settings.of('elsewhere'), /no encryption key second/);
       assert.equal((await lacking.settings.of('acme'))?.company.companyId, 'acme');
       assert.equal((await store(first, second).settings.of('elsewhere'))?.company.companyId, 'elsewhere');
       await lacking.companies.delete('elsewhere', admin);

@@ -39,8 +39,8 @@ const cases: Record<keyof typeof ticketingKinds | keyof typeof platformKinds, Ca
     ...noteAt('T20260105.0674'),
     changed: [...notes],
     failure: { name: 'permission', method: 'PATCH' },
-    title: 'Autotask XX',
-    remedy: 'Give the user the rights for the change of ticket 123456',
+    title: "The relay's user at Autotask has no rights for the change of ticket 123456",
+    remedy: 'Give this user the rights, then retry',
   },
   connectwise: {
     ...noteAt('5000'),
@@ -68,7 +68,7 @@ const cases: Record<keyof typeof ticketingKinds | keyof typeof platformKinds, Ca
     changed: [...notes],
     failure: { name: 'permission' },
     title: 'Jira does not let the relay set the field in issue RELAY-1',
-    remedy: 'Find out which one of three causes it is',
+    remedy: 'Find and fix the cause',
   },
   workmarket: {
     action: { platformAssignmentId: '6029116324', sendToGroups: 'Till technicians' },

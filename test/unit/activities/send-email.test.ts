@@ -45,7 +45,7 @@ describe('the recipient domains of a company', () => {
     assert.deepEqual(recipients, []);
     assert(error instanceof ApplicationFailure);
     assert.deepEqual([error.type, error.nonRetryable], ['ConfigurationMistake', true]);
-    assert.match(error.message, /acme\.example only \(mail\.recipientDomains\)/);
+    assert.match(error.message, /at acme\.example \(setting mail\.recipientDomains\)/);
   });
 
   it('allow every domain if none is set', async () => {

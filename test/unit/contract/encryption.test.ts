@@ -24,7 +24,10 @@ test('an unknown key is named; a moved, changed or truncated value is refused', 
   const encrypted = keyring.encrypt(Buffer.from('secret'), 'acme/platform');
   const refused = (run: () => unknown, says: RegExp) =>
     throws(run, (error) => error instanceof DecryptionError && says.test(error.message) && !/secret/.test(error.message));
-  refused(() => text(new Keyring(`b:${key(1)}`), encrypted), /no encryption key a here: append it to RELAY_ENCRYPTION_KEYS/);
+  refused(
+    () => text(new Keyring(`b:${key(1)}`), encrypted),
+    /no encryption key a; the operator must append the key to RELAY_ENCRYPTION_KEYS/,
+  );
   refused(() => text(new Keyring(`a:${key(2)}`), encrypted), /changed or moved/);
   refused(() => text(keyring, encrypted, 'other/platform'), /changed or moved/);
   for (const length of [0, 5, 12, 20, encrypted.data.length - 1])

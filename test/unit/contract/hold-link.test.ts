@@ -12,7 +12,7 @@ const held: HoldRef = {
   contact: contactMark('ada@people.example'),
 };
 
-describe('the link of a notice', () => {
+describe('the link in a notice', () => {
   const link = new HoldLinks(present).sign(held) ?? assert.fail();
 
   it('names one hold and one contact, fits on one line, and contains no address', () => {

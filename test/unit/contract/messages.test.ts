@@ -179,7 +179,7 @@ describe('readSignal', () => {
   it('a delayed action accepts only edits that its chain has numbered', () => {
     const mend = { index: 1, fields: { a: 'b' } };
     assert.deepEqual(readSignal('mend', mend, inChain), mend);
-    assert.match(String(readSignal('mend', mend, { ...inChain, isChain: false })), /to the chain's own workflow$/);
+    assert.match(String(readSignal('mend', mend, { ...inChain, isChain: false })), /sent to the workflow of the chain$/);
     assert.deepEqual(readSignal('mend', { ...mend, number: 3 }, { ...inChain, isChain: false }), { ...mend, number: 3 });
     assert.equal(readSignal('mend', { ...mend, index: 2 }, { ...inChain, isChain: false }), 'mend [2]: there is no action 2');
   });

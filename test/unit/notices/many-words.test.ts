@@ -66,7 +66,7 @@ What happens next:
   If nobody decides, these steps fail, the first of them at 2026-07-04 07:00:01 CDT. When a step fails, the steps that wait for it do not run.
   You get one notice when this problem is solved.
 
-The steps (the first 2):
+The first 2 steps:
   Assignment 2, step 2: http://127.0.0.1:8080/companies/acme/chains/c-2
   Assignment 1, step 2: http://127.0.0.1:8080/companies/acme/chains/c-1
 
@@ -130,7 +130,7 @@ Cause c1, company acme
       `https://relay.example/hold/${[companyId, chainId, index, Date.parse(at)].join('-')}`;
     const { text } = rendered(many('needs-attention', 214, 300, [member(2)]), { holdLink });
     const link = `https://relay.example/hold/acme-c-2-1-${Date.parse(since)}`;
-    const title = 'Retry or skip a step, without a sign-in (the first 1)';
+    const title = 'Retry or skip the first step, without a sign-in';
     assert.ok(text.includes(`\n${title}:\n  Assignment 2, step 2: ${link}\n`), text);
     assert.equal(text.match(/Assignment 2, step 2/g)?.length, 1);
     assert.doesNotMatch(rendered(many('gave-up', 214, 300, [member(2)]), { holdLink }).text, /\/hold\//);

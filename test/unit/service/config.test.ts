@@ -50,7 +50,7 @@ describe('the variables of OpenID Connect', () => {
   });
 
   for (const [name, text, said] of [
-    ['RELAY_OIDC_ISSUER', 'http://login.example', /^RELAY_OIDC_ISSUER must be https/],
+    ['RELAY_OIDC_ISSUER', 'http://login.example', /^RELAY_OIDC_ISSUER must be an https URL/],
     ['RELAY_OIDC_ISSUER', 'login', /^RELAY_OIDC_ISSUER must be an http or https URL/],
     ['RELAY_OIDC_GROUPS', 'dispatchers', /^RELAY_OIDC_GROUPS must be JSON such as {"dispatchers"/],
     ['RELAY_OIDC_GROUPS', '["dispatchers"]', /^RELAY_OIDC_GROUPS must be JSON such as {"dispatchers"/],
