@@ -373,7 +373,7 @@ function fixForm({ assignmentId }: ActionResource, { names, fields, sameAssignme
   });
   const others = sameAssignment.length === 1 ? 'the other step' : `the ${sameAssignment.length} other steps`;
   const all = html`<p><label><input type="checkbox" name="allActions" checked>
-Also correct the assignment number in ${others} of assignment ${assignmentId ?? ''}. If you correct another field, too, the relay corrects only this step.</label></p>`;
+Also correct the assignment number in ${others} of assignment ${assignmentId ?? ''}. This works only if you change no other field. If you do, the other steps keep the old number.</label></p>`;
   return html`${form}<section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the step again.</p>
 ${inputs}${sameAssignment.length > 0 && all}
 <p><button class="second" name="decision" value="mend">Correct and retry</button></p></section></form>`;

@@ -36,7 +36,8 @@ export const sendAssignment = defineAction({
       issues.mistake(field, 'has no group: an empty field does not mean "send to everybody"');
     } else
       for (const { field, id } of ids)
-        if (unsubstituted(id)) issues.warning(field, `"${cutShort(id, 80)}" was not filled in by the webhook and is left out`);
+        if (unsubstituted(id))
+          issues.warning(field, `has "${cutShort(id, 80)}", which the webhook did not fill in and which is left out`);
     const blank = blankness(sendRadius);
     issues.mistake('sendRadius', blank && `${blank}: a number of miles is needed`);
     return {
@@ -78,14 +79,17 @@ export const sendEmails = defineAction({
   read(fields, issues) {
     const { recipients, dropped } = readRecipients(fields.emails);
     for (const one of dropped)
-      issues.warning('emails', `"${cutShort(one, 80)}" is no e-mail address${recipients.length > 0 ? ' and is left out' : ''}`);
+      issues.warning(
+        'emails',
+        `has "${cutShort(one, 80)}", which is no e-mail address${recipients.length > 0 ? ' and is left out' : ''}`,
+      );
     if (recipients.length === 0) issues.mistake('emails', 'has no valid e-mail address: every recipient is blank or invalid');
     else
       for (const [index, element] of fields.emails.entries())
         if (element.trim() === '') issues.warning(`emails/${index}`, 'is blank and is left out');
     for (const field of ['subject', 'body', 'bodyHtml'] as const) {
       const left = unsubstituted(fields[field]);
-      if (left) issues.warning(field, `${left} was not filled in by the webhook and is sent unchanged`);
+      if (left) issues.warning(field, `has ${left}, which the webhook did not fill in and which is sent unchanged`);
     }
     return { recipients, subject: fields.subject, body: fields.body, bodyHtml: fields.bodyHtml };
   },

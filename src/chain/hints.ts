@@ -67,8 +67,8 @@ function ofOne({ index, fields, condition }: Written): Issue[] {
 function ofVariable(name: string): string[] {
   const written = `\${${cutShort(name, 80)}}`;
   const free =
-    `${written} is free text. If it contains a quotation mark, the list of steps breaks there: the relay may read the text after the mark as another field. ` +
-    'Use an id, an e-mail address or a time instead, or change the template of the webhook so that the template writes \\" for each quotation mark';
+    `${written} is text that a person writes. If this text contains a quotation mark ("), the relay cannot read the list of steps correctly. ` +
+    'Use an id, an e-mail address or a time instead. Or ask the person who set up the webhook: its template must write \\" for each quotation mark';
   return [
     ...(sampleOf(name) === undefined ? [`${written} is a value that the relay does not know`] : []),
     ...(wordingOf(name) === 'free' ? [free] : []),

@@ -76,7 +76,7 @@ function rowWords({ of, path, comparison, value }: Row, isDelayed: boolean): str
   const shown = spoken(String(value)) || 'empty';
   if (of === 'assignment' && path === 'status' && comparison === 'is') return isDelayed ? `still ${shown}` : shown;
   if (of === 'assignment' && path === 'status' && comparison === 'not') return `not ${shown}`;
-  const name = of === 'incomingValue' ? 'the value for the condition' : `${of === 'event' ? "the event's " : ''}${path || '…'}`;
+  const name = of === 'incomingValue' ? 'the value from the event' : `${of === 'event' ? "the event's " : ''}${path || '…'}`;
   return `${name} ${comparisons[comparison].words}${hasValue(comparison) ? ` ${shown}` : ''}`;
 }
 

@@ -13,7 +13,7 @@ export const actionWords: Record<string, string> = {
 
 export const fieldWords: Record<string, string> = {
   ...{ platformAssignmentId: 'Assignment number', delayInSeconds: 'Wait', actionCondition: 'Only if' },
-  ...{ incomingValue: 'Value for the condition', comment: 'Note', groupId: 'Group', sendToGroups: 'Groups to send to' },
+  ...{ incomingValue: 'Value from the event', comment: 'Note', groupId: 'Group', sendToGroups: 'Groups to send to' },
   ...{ sendRadius: 'Within (miles)', emails: 'To', subject: 'Subject', body: 'Text', bodyHtml: 'Formatted text' },
   ...{ externalSystemTicketId: 'Ticket', cfName: 'Ticket field', cfValue: 'New value' },
   cfTargetDateFormat: 'Date format',

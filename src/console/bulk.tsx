@@ -90,9 +90,7 @@ function CountedDialog({ verb, filter, correction, onDecided, onClose }: BulkPro
   );
 }
 
-type Mend = NonNullable<Preview['mends']>[number];
-
-type MendLineProps = { field: string | undefined; mend: Mend; first: readonly ListedChain[] };
+type MendLineProps = { field: string | undefined; mend: NonNullable<Preview['mends']>[number]; first: readonly ListedChain[] };
 
 function MendLine({ field, mend: { chainId, index, before, after, problem }, first }: MendLineProps) {
   const chain = first.find((one) => one.chainId === chainId);

@@ -79,7 +79,7 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
           {...deed}
           title="Edit the request"
           verb={body && !isEvent ? `Send (${ofAll})` : 'Send'}
-          about="You change only this request, not the webhook. Leave unnecessary fields empty."
+          about="You change only this request, not the webhook. To remove a field, empty it."
           onClose={() => (isEditing.value = false)}
           onConfirm={() => void send(false)}
         >

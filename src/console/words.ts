@@ -101,7 +101,7 @@ export function namesOf(chain: Pick<ListedChain, 'companyId' | 'chainId' | 'summ
 /** Hints for dispatchers. The API's descriptions are for programmers. */
 export const fieldHints: Record<string, string> = {
   platformAssignmentId: 'The number of the assignment that this step is about.',
-  incomingValue: 'A value from the event. The condition of this step can use it.',
+  incomingValue: 'The condition of this step can use this value.',
   comment: 'Lists and notices show this note.',
   sendToGroups: 'Names or numbers, separated by commas. If this field is empty, the platform chooses the technicians.',
   sendRadius: 'How far technicians may be from the assignment, for example 25.',

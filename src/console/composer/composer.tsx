@@ -40,7 +40,6 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
   const timestamps = (composed?.timestamps ?? []).map(({ pointer, detail, written }) => ({
     ...({ pointer, detail: written ? `for example ${detail}` : `the format or value is wrong: ${labelled(detail)}` } as const),
   }));
-  // A list has the pointers `/0/body`, contents have `/actions/0/body`.
   const placed = (remark: Remark) => (isList ? { ...remark, pointer: `/actions${remark.pointer}` } : remark);
   const problems = found.map(placed);
   const unknown = unknownGroups(draft.cards, names);

@@ -62,6 +62,10 @@ export function placeText(pointer: string): string {
 export const mistakeText = ({ pointer, detail }: Pick<Remark, 'pointer' | 'detail'>) =>
   `${placeText(pointer)} ${inSteps(detail)}.`;
 
+/** A mistake in a list of steps. A list has the pointer `/0/body`, contents have `/actions/0/body`. */
+export const listMistake = (one: Pick<Remark, 'pointer' | 'detail'>) =>
+  mistakeText({ ...one, pointer: `/actions${one.pointer}` });
+
 /** Puts a text of the API into the words of the cards. The API counts actions from 0, and the cards count steps from 1. */
 export function inSteps(text: string): string {
   return text

@@ -9,12 +9,12 @@ import { hasEnded, lastFoundNobody } from '../../chain/outcome.js';
 import { admin, announce, ask, co, may, often, pageOf, query, useCompany, useResource } from '../base.js';
 import { Sentences } from '../composer/differences.js';
 import { draftOf } from '../composer/draft.js';
-import { variableWords } from '../composer/knowledge.js';
+import { listMistake, variableWords } from '../composer/knowledge.js';
 import { PageOf } from '../frame.js';
 import { deedOf } from '../story.js';
 import { stepsOf, Timeline } from '../timeline.js';
 import type { ActionResource, ChainList, ChainResource, DraftResponse, fromListsResponse, z } from '../types.js';
-import { Confirm, DeedButton, Known, LinkRow, NotReady, Opener, useDeed } from '../ui/index.js';
+import { Confirm, DeedButton, Fold, Known, LinkRow, Mistakes, NotReady, Opener, useDeed } from '../ui/index.js';
 import { Badge, Fact, FieldList, InTemporal, Moment, Said, State } from '../ui/text.js';
 import { counted, labelled, stateWords, timeText } from '../words.js';
 
@@ -59,15 +59,13 @@ export function ChainBeside({ chainId, close }: { chainId: string; close: string
 const assignmentsOf = (actions: readonly ActionResource[]) => [...new Set(actions.flatMap((one) => one.assignmentId ?? []))];
 
 const full =
-  'The history of this chain is full, so no more retries are possible. Skip or cancel the steps that need ' +
-  'attention, or let the platform send the event again.';
+  'The history of this chain is full, so no more retries are possible. Skip or cancel the steps that need attention, or let the platform send the event again.';
 const lost =
-  'This chain is no longer stored, so the relay cannot show its steps. The remaining steps will not run. ' +
-  'Let the platform send the event again.';
+  'This chain is no longer stored, so the relay cannot show its steps. The remaining steps will not run. Let the platform send the event again.';
 
 function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
   const { ruleName } = useCompany();
-  const { chainId, status, actions, ignored = [], partial, historyFull, forgotten, links, tokenIds, rule } = chain;
+  const { chainId, status, actions, ignored = [], warnings = [], partial, historyFull, forgotten, links, tokenIds, rule } = chain;
   const relayIds = [...new Set(actions.map(({ relayId }) => relayId))];
   const [relayId, another] = relayIds;
   const left = counted(actions.filter(({ state }) => !hasEnded(state)).length, 'step');
@@ -99,6 +97,11 @@ function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
       {notes.filter(Boolean).map((note) => (
         <p class="note wait">{note}</p>
       ))}
+      {warnings.length > 0 && (
+        <Fold {...{ summary: `Warnings about the request (${warnings.length})`, isNeeded: false }}>
+          <Mistakes of={warnings} words={listMistake} />
+        </Fold>
+      )}
       <Timeline steps={stepsOf(chain)} onDone={onDone} />
       <p class="row">
         {may('steer') && !cancelRefusal(chain) && (

@@ -90,7 +90,7 @@ export function People() {
             empty="Nobody has been added yet."
             rows={known.people.map((person) => {
               const { name, email, role, lastUsedAt, issuer, fromGroup } = person;
-              const account = issuer && `, account at ${new URL(issuer).host}`;
+              const account = issuer && `, with an account at ${new URL(issuer).host}`;
               const uses = [lastUsedAt ? <Time at={lastUsedAt} distance /> : 'never', account];
               const edit = { opens: 'Change', unseen: name, title: `Change ${name}`, verb: 'Save', fields: personFields(person) };
               const change = email && !fromGroup && <DeedButton {...{ ...form, ...edit }} />;

@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Fields } from '../../chain/fields.js';
 import { co, may, pageOf, useCompany, usePages, useResource } from '../base.js';
-import { mistakeText, type Remark } from '../composer/knowledge.js';
+import { listMistake } from '../composer/knowledge.js';
 import { partsAt, shownFields } from '../fields.js';
 import { PageOf } from '../frame.js';
 import { Decide } from '../refusal.js';
@@ -65,7 +65,7 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
   const { reason, problem, signature, chainId, elements, body, proposal = [], droppedAt, droppedBy } = request;
   const leftOut = useSignal(proposal.flatMap(({ authenticated }, index) => (authenticated ? [] : [index])));
   const canDecide = !chainId && !droppedAt && may('steer');
-  const { errors = [] } = problem;
+  const { errors = [], type } = problem;
   /** The mistakes in one action. All other mistakes concern the whole request. */
   const ofElement = (index: number) => errors.filter(({ pointer }) => `${pointer}/`.startsWith(`/${index}/`));
   const ofWhole = errors.filter(({ pointer, detail }) => !/^\/\d+(\/|$)/.test(pointer) && !problem.detail.includes(detail));
@@ -82,8 +82,7 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
         )}
         <Mistakes of={ofWhole} look="plain error" words={({ detail }) => detail} />
         <Origin request={request}>
-          {signature && signature !== 'not required' && `; signature: ${signature}`}.{' '}
-          <a href={problem.type}>Help for developers</a>
+          {signature && signature !== 'not required' && `; signature: ${signature}`}. <a href={type}>Help for developers</a>
         </Origin>
         {chainId && (
           <p>
@@ -109,7 +108,7 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
           <ol class="rail">
             {elements.map((element, index) => (
               <Element key={index} index={index} element={element} tone={ofElement(index).length > 0 ? 'bad' : 'quiet'}>
-                <Mistakes of={ofElement(index)} look="plain error" words={mistakeWords} />
+                <Mistakes of={ofElement(index)} look="plain error" words={listMistake} />
               </Element>
             ))}
           </ol>
@@ -119,7 +118,6 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
   );
 }
 
-const mistakeWords = ({ pointer, detail }: Remark) => mistakeText({ pointer: `/actions${pointer}`, detail });
 type ElementProps = { index: number; element: Fields; tone: Tone; badge?: string; children: ComponentChildren };
 
 function Element({ index, element, tone, badge, children }: ElementProps) {
@@ -157,7 +155,6 @@ function Body({ body: { text, cut, place } }: { body: KeptBody }) {
 }
 
 const noToken = { tone: 'bad', badge: 'cannot be sent' } as const;
-const tokenless = 'This step cannot be sent, because the token of its rule is missing or wrong.';
 
 /** @param leftOut - the indexes of the omitted actions. If undefined, the user cannot choose actions. */
 function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; leftOut: Signal<number[]> | undefined }) {
@@ -175,7 +172,7 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
       <ol class="rail">
         {actions.map(({ element, authenticated }, index) => (
           <Element {...{ index, element, ...(authenticated ? { tone: 'good', badge: 'can be sent' } : noToken) }} key={index}>
-            {!authenticated && <p class="error">{tokenless}</p>}
+            {!authenticated && <p class="error">This step cannot be sent: the token of its rule is missing or wrong.</p>}
             {authenticated && leftOut && actions.length > 1 && (
               <Check checked={!leftOut.value.includes(index)} onCheck={(isSent) => choose(index, isSent)}>
                 Send step {index + 1}

@@ -292,6 +292,15 @@ async function lookAround(): Promise<void> {
     await page.context().close();
   });
 
+  it('shows on the page of a chain what the relay tolerated in its request', async () => {
+    const { chainId } = await company.start([email(['ann@acme.example', 'none'])]);
+    const page = await pageOf(keys.steer, `${home}/chains/${chainId}`);
+    await page.getByText('Warnings about the request (1)').click();
+    await page.getByText('Step 1, “To” has "none", which is no e-mail address and is left out.').waitFor();
+    assert.deepEqual(await obstacles(page), []);
+    await page.context().close();
+  });
+
   it('edits many held actions of one cause with one correction, and shows each result first', async () => {
     const chains = await Promise.all(Array.from({ length: 3 }, () => company.start([udf('', { cfValue: 'many' })])));
     for (const { chainId } of chains) await company.action(chainId, 0, 'needs-attention');

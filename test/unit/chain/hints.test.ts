@@ -62,14 +62,14 @@ describe('hints', () => {
     [
       'free text within a text',
       [{ ...mail, subject: 'About ${custom_field_7} and ${assignment_id}', emails: ['${owner_email}'] }],
-      [['/0/subject', /^\$\{custom_field_7\} is free text. If it contains a quotation mark/]],
+      [['/0/subject', /^\$\{custom_field_7\} is text that a person writes. If this text contains a quotation mark/]],
     ],
     [
       'free text in an unknown variable',
       [{ ...mail, body: '${note}' }],
       [
         ['/0/body', /\$\{note\} is a value that the relay does not know/],
-        ['/0/body', /\$\{note\} is free text/],
+        ['/0/body', /\$\{note\} is text that a person writes/],
       ],
     ],
     ['a safety net without a condition', [send, { ...net, actionCondition: undefined }], []],

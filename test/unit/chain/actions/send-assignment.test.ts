@@ -35,13 +35,16 @@ describe('platform_sendAssignment', () => {
       { sendToGroups: '501,${custom_field_7}' },
       {
         effect: { groupIds: ['501'] },
-        warnings: ['sendToGroups: "${custom_field_7}" was not filled in by the webhook and is left out'],
+        warnings: ['sendToGroups: has "${custom_field_7}", which the webhook did not fill in and which is left out'],
       },
     ],
     [
       'an unsubstituted groupId beside groups',
       { groupId: '${g}', sendToGroups: '501' },
-      { effect: { groupIds: ['501'] }, warnings: ['groupId: "${g}" was not filled in by the webhook and is left out'] },
+      {
+        effect: { groupIds: ['501'] },
+        warnings: ['groupId: has "${g}", which the webhook did not fill in and which is left out'],
+      },
     ],
     ['a radius', { sendRadius: '25' }, { effect: { radiusMiles: 25 } }],
     ['a radius with a fraction', { sendRadius: ' 2.5 ' }, { effect: { radiusMiles: 2.5 } }],

@@ -20,9 +20,9 @@ describe('sendEmails', () => {
       {
         recipients: ['a@x.org'],
         warnings: [
-          'emails: "none" is no e-mail address and is left out',
-          'emails: "b@" is no e-mail address and is left out',
-          'emails: "${owner_email}" is no e-mail address and is left out',
+          'emails: has "none", which is no e-mail address and is left out',
+          'emails: has "b@", which is no e-mail address and is left out',
+          'emails: has "${owner_email}", which is no e-mail address and is left out',
         ],
       },
     ],
@@ -38,7 +38,7 @@ describe('sendEmails', () => {
       {
         recipients: [],
         mistakes: [noRecipient],
-        warnings: ['emails: "none" is no e-mail address', 'emails: "${a}@x.org" is no e-mail address'],
+        warnings: ['emails: has "none", which is no e-mail address', 'emails: has "${a}@x.org", which is no e-mail address'],
       },
     ],
     ['the maximum number of recipients', { emails: [many(maxRecipients).join()] }, { recipients: many(maxRecipients) }],
@@ -74,7 +74,10 @@ describe('sendEmails', () => {
     [
       'a variable left in the text',
       { emails: ['a@x.org'], body: 'Hello ${resource_name} and ${x}' },
-      { recipients: ['a@x.org'], warnings: ['body: ${resource_name} was not filled in by the webhook and is sent unchanged'] },
+      {
+        recipients: ['a@x.org'],
+        warnings: ['body: has ${resource_name}, which the webhook did not fill in and which is sent unchanged'],
+      },
     ],
     ['a blank message', { emails: ['a@x.org'], subject: '', body: '', bodyHtml: '' }, { recipients: ['a@x.org'] }],
   ];
