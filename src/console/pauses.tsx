@@ -62,11 +62,7 @@ export function PauseBanner() {
               End now<span class="unseen">: {pausableWords[what]}</span>
             </Button>
           )}
-          {items.length > 0 && (
-            <span class="soft small">
-              If you only end the pause, delayed steps run later than planned: the time between two steps stays the same.
-            </span>
-          )}
+          {items.length > 0 && <span class="soft small">With “End now”, the time between two steps stays as planned.</span>}
           {may('manage') && items.length > 0 && (
             <Button {...{ class: 'quiet', title: overdue, onClick: () => void end(what, 'now') }}>
               End the pause, and run overdue steps of {chains} now
