@@ -111,10 +111,11 @@ function titleFor(kind: NoticeKind, action: ActionStatus): string {
 function recoveredWords({ state, reason, result }: ActionStatus): string[] {
   const note = result?.note ? [sentence(`Remark: ${result.note}`)] : [];
   if (state === 'done') return ['The relay tried again, and the step succeeded. The chain continues.', ...note];
-  return [
-    `The relay tried again. The step is now ${state.replaceAll('-', ' ')}${reason ? `, because ${inSubject(reason)}` : ''}. The chain continues.`,
-    ...note,
-  ];
+  const now =
+    state === 'skipped'
+      ? 'Before the retry, the step was skipped'
+      : `The relay tried again. The step is now ${state.replaceAll('-', ' ')}`;
+  return [`${now}${reason ? ` (${inSubject(reason)})` : ''}. The chain continues.`, ...note];
 }
 
 /** Writes a notice about the current state of an action. @returns undefined if the state needs no notice. */

@@ -108,12 +108,12 @@ const remedies: Record<RejectionReason, string> = {
   'idempotency-key': 'Make the webhook send one key for each event, in the header Idempotency-Key or webhook-id.',
   'idempotency-key-reused':
     'Make the webhook send a new key for each event. If two events have the same key, only the first event runs.',
-  'token-expired': `If your webhook sent the request, ${newestToken} If not, somebody else has the old token.`,
-  'token-revoked': `If your webhook sent the request, ${newestToken} If not, somebody else has the revoked token.`,
+  'token-expired': `If your webhook sent the request, ${newestToken} If your webhook did not send the request, somebody else has the old token.`,
+  'token-revoked': `If your webhook sent the request, ${newestToken} If your webhook did not send the request, somebody else has the revoked token.`,
   'rule-disabled': 'Enable the rule, or turn the webhook off.',
   signature:
     'The token is right, but the signature is missing or wrong. If your webhook sent the request, make the webhook sign all ' +
-    'requests with the right key. If not, somebody else has the token: create a new token, and revoke the old one.',
+    'requests with the right key. If your webhook did not send the request, somebody else has the token: create a new token, and revoke the old one.',
   'rate-limited': 'Make the webhook send fewer requests in a minute, or ask the operator for a higher limit.',
   'actions-per-day': moreLimits,
   'recipients-per-day': moreLimits,
@@ -131,7 +131,7 @@ const remedies: Record<RejectionReason, string> = {
     'event again. Or correct the event on the page, and send it there.',
   'event-refused': 'Correct the rule and publish it, or correct the event. Then send the event again.',
   'lists-refused':
-    "Make the webhook send its event to the rule's “Address for your platform”. Or, under “How the rule accepts events”, set “If a webhook sends a list of steps” to “run the steps”.",
+    "Make the webhook send its event to the rule's “Address for your platform”. Or let the rule run lists: on the page of the rule, open “How the rule accepts events”. In the field “If a webhook sends a list of steps”, choose “run the steps”.",
   'open-chains': `Retry, skip or cancel the steps that need attention. ${moreLimits}`,
 };
 

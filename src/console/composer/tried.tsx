@@ -11,7 +11,7 @@ import { Changes } from './differences.js';
 import { fieldName, inSteps, mistakeText } from './knowledge.js';
 
 const outcomes: Record<TriedOutcome, [words: string, tone: Tone]> = {
-  ...({ same: ['the same', 'quiet'], different: ['different', 'wait'] } as const),
+  ...({ same: ['would start the same chain', 'quiet'], different: ['would start a different chain', 'wait'] } as const),
   'no-longer-applies': ['would not start a chain any more', 'wait'],
   'applies-now': ['would now start a chain', 'wait'],
   ...({ 'not-applicable': ['would still start no chain', 'quiet'], 'would-be-refused': ['would be refused', 'bad'] } as const),
