@@ -52,7 +52,7 @@ function ofActions(rejection: Rejection, { companyId, reading, idempotencyKey, s
   const { reason, slug, title, status, detail } = rejection;
   const elements = reading.ok ? reading.elements : [];
   const mistakes = rejection.mistakes.slice(0, maxMistakes);
-  const told = status === 401 ? mistakes.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ') : detail;
+  const told = status === 401 ? mistakes.map(({ pointer, detail }) => `${pointer} ${detail}`.trim()).join('; ') : detail;
   const relayIds = elements.map(({ relayId }) => textOf(relayId));
   const verdict = rejection.signature ?? signature;
   return {

@@ -54,6 +54,7 @@ export const sharedWords = (text: string, { assignments = 0, assignmentId }: Sha
       const words = isAssignment && assignments > 1 ? `${assignments} assignments${plurals[verb]}` : one + verb;
       return /^[A-Z]/.test(found) ? capital(words) : words;
     })
+    .replace(/\bno the (?=\w)/g, 'no ')
     .replace(/(\/assignments\/)[^/\s]+/g, `$1${assignmentId ?? '…'}`);
 
 /** Describes all failures with one cause. For example with the title `3 assignments do not exist at the assignment platform`. */

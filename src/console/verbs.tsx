@@ -69,8 +69,8 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
   const { by } = action.steered?.at(-1) ?? {};
   const meanwhile = asked.value && !verbs.includes(asked.value) && (
     <p class="note wait" role="status">
-      The step now has the state “{stateWords(action.state)}”{by && ` (last decision: ${by})`}. Your input stays here until you
-      choose Back.
+      The step now has the state “{stateWords(action.state)}”{by && ` (last decision: ${by})`}, so the relay may refuse your
+      decision. Your input stays here until you choose Back.
     </p>
   );
   const question = asked.value && questions[asked.value];
@@ -190,7 +190,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
         </Check>
       )}
       {also && count > 1 && (
-        <p class="note wait">If you edit only the assignment number, the relay can also write the new number in: {also}.</p>
+        <p class="note wait">Because you also edited other fields, the relay does not write the new number in: {also}.</p>
       )}
       {fixed && <p class="note wait">{`The relay does not change the old number ${action.assignmentId} in: ${fixed}.`}</p>}
       {isUnknown(action) && (

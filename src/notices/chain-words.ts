@@ -5,7 +5,7 @@ import { type ChainFacts, historyFull, refusalOf, verbsFor } from '../chain/allo
 import { causePage, chainLinks, chainPage, chainUrl, chainWorkflowId } from '../chain/chain.js';
 import { causeFailure, sharedWords } from '../chain/failure-words.js';
 import { chainStatus, hasEnded } from '../chain/outcome.js';
-import { capital, counted, cutShort, oneLine } from '../chain/text.js';
+import { counted, cutShort, oneLine } from '../chain/text.js';
 import { timesIn } from '../chain/timestamp/local.js';
 import {
   actionWords,
@@ -113,7 +113,7 @@ function recoveredWords({ state, reason, result }: ActionStatus): string[] {
   if (state === 'done') return ['The relay tried again, and the step succeeded. The chain continues.', ...note];
   const now =
     state === 'skipped'
-      ? 'Before the retry, the step was skipped'
+      ? 'The relay skipped the step instead of retrying it'
       : `The relay tried again. The step is now ${state.replaceAll('-', ' ')}`;
   return [`${now}${reason ? ` (${inSubject(reason)})` : ''}. The chain continues.`, ...note];
 }
@@ -222,17 +222,17 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   ];
   const decideAt = ({ chainId, index, at, heldUntil }: Member) =>
     isHeld ? context.holdLink?.({ companyId, chainId, index, at, heldUntil }) : undefined;
-  const firstOnes = first.length === 1 ? 'the first step' : `the first ${first.length} steps`;
+  const some = `${first.length} of ${actions} steps`;
   const isCut = first.length < count;
-  const withoutKey = oneWithoutKey(context, isCut ? firstOnes.replace(/(?=the .*steps)/, 'one of ') : undefined);
-  const list = first.some((member) => decideAt(member) !== undefined) ? withoutKey : isCut ? capital(firstOnes) : 'The steps';
+  const withoutKey = oneWithoutKey(context, isCut ? some : undefined);
+  const list = first.some((member) => decideAt(member) !== undefined) ? withoutKey : isCut ? some : 'The steps';
   const query = `status=${status}&reason=${encodeURIComponent(type)}&since=${encodeURIComponent(since)}`;
   const message = first[0]?.message ?? reason.message;
   const assignmentIds = [...new Set(first.flatMap(({ assignmentId }) => assignmentId ?? []))];
   const [assignmentId] = assignmentIds.length === 1 ? assignmentIds : [];
   const shared = first.length === actions ? { assignments: assignmentIds.length, assignmentId } : {};
   const { title } = causeFailure({ ...reason, message, reason: type, ...shared });
-  const differ = count > 1 ? ['The other chains have the same error, but its numbers, ids and addresses can differ.'] : [];
+  const differ = count > 1 ? ['The other chains have the same error, perhaps with other numbers, ids or addresses.'] : [];
   const { wrong, details } = explained({ error: { ...reason, title, message, retryable: true } });
   return {
     headline: `${headline}: ${counted(count, 'chain')}, ${inSubject(title)}`,
@@ -288,7 +288,7 @@ export function throughWords(
   const failure = causeFailure({ ...reason, reason: reason.type });
   const { wrong, details } = explained({ error: { ...failure, retryable: true } });
   return {
-    headline: `${areDone ? headline : 'No decision is needed any more'}: ${counted(through, 'chain')}, ${inSubject(failure.title)}`,
+    headline: `${areDone ? headline : 'No decision is needed any more'}: ${counted(through, 'chain')} with the problem “${inSubject(failure.title)}”`,
     about: companyName,
     title: `${counted(through, 'chain')} ${many} ${end}`,
     place: [timesIn(timeZone)(at)],

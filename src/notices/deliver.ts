@@ -222,7 +222,7 @@ async function isSilent({ store, log }: DeliveryDeps, notice: Notice, rule: Rule
   return store.causes.isSilent(companyId, causeId).catch((error: unknown) => {
     log.warn(
       { companyId, causeId },
-      `the relay cannot read whether the notices of a cause are muted, so the notice is sent: ${reasonOf(error)}`,
+      `the notice is sent, because the relay cannot read whether the notices of its cause are muted: ${reasonOf(error)}`,
     );
     return false;
   });

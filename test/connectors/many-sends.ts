@@ -105,7 +105,7 @@ export function describeManySends([lanes, sendsOfLane]: readonly [number, number
           if (!(error instanceof ConnectorError && error.facts.settled)) return `failed: ${error}`;
           assert.match(
             error.facts.title ?? '',
-            /^Nobody knows whether .* WorkMarket shows the status (draft|sent) and \d workers/,
+            /^Nobody knows whether .* WorkMarket shows the status "(draft|sent)" \(technicians: \d\)/,
           );
           return error.kind;
         },

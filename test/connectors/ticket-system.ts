@@ -108,7 +108,7 @@ function suite<State extends VendorState, Failure extends string>(
     it(`sets ${field} to ${value}`, async () => {
       const { note: said } = await ticketing.setField(update(field, value, { text, hasPattern: hasPattern ?? false }), call());
       assert.deepEqual(stored(vendor.state, field), expected);
-      if (hasPattern) assert.match(said ?? '', /cfTargetDateFormat was not used/);
+      if (hasPattern) assert.match(said ?? '', /date format of the step was not used/);
       const before = writes();
       assert.equal(before, 1);
       const again = await ticketing.setField(update(field, value, { text }), call());
@@ -285,7 +285,7 @@ function suite<State extends VendorState, Failure extends string>(
         }
         if (outcome === lost) memory = new Memory();
         else assert.ok(outcome instanceof ConnectorError && outcome.kind === 'retryable', about);
-        if (fate === 'cut-off') assert.match(outcome.message, /read again and does not have the value$/);
+        if (fate === 'cut-off') assert.match(outcome.message, /read again and does not have the new value$/);
         if (fate === 'cut-off twice') assert.match(outcome.message, /could not be read again$/);
       }
     }

@@ -22,7 +22,7 @@ import { useRehearsal } from './use-rehearsal.js';
 
 type ComposerProps = { relayId: string; editing: Editing; actions: Actions; onPublished(): void };
 
-const wayWords = { event: 'The whole event (recommended)', list: 'A list of steps that you paste into the webhook' };
+const wayWords = { event: 'The whole event (recommended)', list: 'A list of steps, which you copy into the webhook' };
 
 export function Composer({ relayId, editing, actions, onPublished }: ComposerProps) {
   const { draft, change, stored } = editing;
@@ -38,7 +38,7 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
   const { composed, events, chosen, example, isOutdated } = rehearsal;
   const { problems: found, warnings } = isList ? (composed ?? { problems: [], warnings: [] }) : stored;
   const timestamps = (composed?.timestamps ?? []).map(({ pointer, detail, written }) => ({
-    ...({ pointer, detail: written ? `for example ${detail}` : `the format or value is wrong: ${labelled(detail)}` } as const),
+    ...({ pointer, detail: written ? `for example ${detail}` : `this date cannot be written: ${labelled(detail)}` } as const),
   }));
   const placed = (remark: Remark) => (isList ? { ...remark, pointer: `/actions${remark.pointer}` } : remark);
   const problems = found.map(placed);

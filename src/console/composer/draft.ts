@@ -74,9 +74,9 @@ export function readContents(text: string): { contents?: Fields; isList?: boolea
   try {
     const value: unknown = JSON.parse(text);
     const contents = Array.isArray(value) ? { actions: value } : value;
-    if (!isObject(contents)) return { error: 'must be an object: {"actions": […]}' };
+    if (!isObject(contents)) return { error: 'must have the form {"actions": […]}' };
     const { actions = [] } = contents;
-    if (!Array.isArray(actions) || !actions.every(isObject)) return { error: 'must have a list of actions: {"actions": [{…}]}' };
+    if (!Array.isArray(actions) || !actions.every(isObject)) return { error: 'must have a list of steps: {"actions": [{…}]}' };
     return { contents, isList: Array.isArray(value) };
   } catch (error) {
     return { error: `is not JSON: ${error instanceof Error ? error.message : ''}` };

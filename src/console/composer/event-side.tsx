@@ -27,7 +27,7 @@ export function EventSide({ example }: { example: Signal<Fields | undefined> | u
   const problem = saidAt(problems, '/when');
   const missing = undefinedVariables(draft);
   const placeless = missing.length > 0 && (
-    <span class="error">. Enter the place in the event for: {missing.map(variableWords).join(', ')}.</span>
+    <span class="error">. Fill in “Place in the event” for {missing.map(variableWords).join(', ')}.</span>
   );
   const setWhen = (text: string) => {
     const { when: _, ...others } = draft;

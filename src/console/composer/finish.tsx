@@ -28,8 +28,8 @@ function AsList({ refused }: { refused: Refused | undefined }) {
   if (draft.when || draft.cards.some(({ fields }) => fields.if !== undefined))
     return (
       <p class="note bad">
-        Some conditions of this rule do not work in a list of steps. Choose “The whole event” above. Or remove the rule's own
-        condition and all conditions about the event. Each step can keep one condition, with “is” or “is not”.
+        Some conditions of this rule do not work in a list of steps. Choose “The whole event” above. If you need a list, remove
+        them there. In a list, the rule has no condition. A step has at most one, with “is” or “is not”, and not about the event.
       </p>
     );
   if (refused) return <p class="note bad">The relay could not check the steps: {refused.problem.detail}</p>;

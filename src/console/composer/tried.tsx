@@ -14,7 +14,7 @@ const outcomes: Record<TriedOutcome, [words: string, tone: Tone]> = {
   ...({ same: ['would start the same chain', 'quiet'], different: ['would start a different chain', 'wait'] } as const),
   'no-longer-applies': ['would not start a chain any more', 'wait'],
   'applies-now': ['would now start a chain', 'wait'],
-  ...({ 'not-applicable': ['would still start no chain', 'quiet'], 'would-be-refused': ['would be refused', 'bad'] } as const),
+  ...({ 'not-applicable': ['would also not start a chain', 'quiet'], 'would-be-refused': ['would be refused', 'bad'] } as const),
   'needs-attention': ['would need attention', 'bad'],
 };
 
@@ -89,7 +89,7 @@ export function PublishDialog({ verb, relayId, version, publish, onPublished, ch
   const [tried, shown] = useTrial(relayId, version);
   return (
     <Deed
-      {...{ ...dialog, fields, verb: tried ? verb : `${verb} without the result`, words: 'Published', onDone: onPublished }}
+      {...{ ...dialog, fields, verb: tried ? verb : `${verb} without trying it first`, words: 'Published', onDone: onPublished }}
       change={({ note }) => publish(note ? { note } : {})}
     >
       {children}

@@ -76,7 +76,7 @@ describe('causes', () => {
     assert.equal(taken.json.takenBy, 'key steer');
     const refused = await ask('POST', 'acme/causes/c2/take', keys.manage);
     assert.deepEqual([refused.status, refused.json.type], [409, '/problems/already-taken']);
-    assert.match(refused.json.detail, /^key steer has already taken this cause/);
+    assert.match(refused.json.detail, /^Somebody else has taken this cause: key steer/);
     await ask('POST', 'acme/causes/c2/release', keys.manage);
     assert.equal((await ask('POST', 'acme/causes/c2/take', keys.manage)).json.takenBy, 'key manage');
   });

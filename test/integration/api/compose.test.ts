@@ -121,7 +121,7 @@ describe('composing a chain', () => {
       sendRadius: '150',
     };
     const elements = [send, { ...send, sendRadius: '100' }, { ...send, sendRadius: '2.5' }];
-    const cannot = 'WorkMarket accepts only whole miles from 1 to 100';
+    const cannot = 'WorkMarket accepts only whole miles from 1 to 100 in sendRadius';
     const warnings = [0, 2].map((index) => ({ pointer: `/${index}`, detail: `cannot be done, because ${cannot}` }));
     const draft = await api.ask('POST', '/co/market/chains/compose', adminToken, { elements });
     const one = composedSchema.parse(draft.json);

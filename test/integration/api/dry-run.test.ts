@@ -244,7 +244,7 @@ describe('dryRun', () => {
 
   describe('says which action would need attention, and why', () => {
     for (const [what, companyId, action, reason] of [
-      ['a mistake in the data', 'acme', { ...send, groupId: '${group}' }, /^groupId names no group/],
+      ['a mistake in the data', 'acme', { ...send, groupId: '${group}' }, /^groupId has no group/],
       ['data without the time of the action', 'acme', { ...send, delayInSeconds: '' }, /^delayInSeconds is blank/],
       ['no ticket system', 'bare', udf, /has no ticket system/],
       ['no platform', 'bare', send, /has no assignment platform/],

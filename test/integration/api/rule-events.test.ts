@@ -321,7 +321,7 @@ describe('the body of an event', () => {
     ['a text', '"created"', 400, 'not-an-object', /it is no object/],
     ['a number', '7', 400, 'not-an-object', /it is no object/],
     ['a quotation mark in a text', '{"status":"created","note":"the "blue" door"}', 400, 'malformed-json', /`blue`/],
-    ['a field twice', '{"status":"draft","note":"x","status":"created"}', 400, 'malformed-json', /`status` is twice/],
+    ['a field twice', '{"status":"draft","note":"x","status":"created"}', 400, 'malformed-json', /`status` occurs twice/],
     ['nothing', '', 400, 'malformed-json', /the body is empty/],
     ['33 levels', deep(33), 400, 'malformed-json', /deeper than 32/],
     ['more than 256 KiB', padded(256 * 1024 + 1), 413, 'body-too-large', /256 KiB/],

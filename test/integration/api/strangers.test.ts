@@ -38,7 +38,7 @@ describe('a stranger', () => {
     assert.equal((await post(twice('wrong'))).status, 401);
     const known = await post(twice(served.relayAccessToken));
     assert.equal(known.status, 400);
-    assert.match(known.text, /`comment` is twice/);
+    assert.match(known.text, /`comment` occurs twice/);
   });
 
   it('shares the queries before a refusal with all other strangers', async () => {

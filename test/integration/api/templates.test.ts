@@ -47,7 +47,7 @@ it('mistakes are named by their places', async () => {
     [
       '/ticketing/templates/update/path must begin with one /, and have no spaces',
       '/ticketing/templates/update/body can have {ticketId}, {field}, {value}, but not {tiketId}',
-      '/ticketing/templates/update/path must have {ticketId}, {field}, {value}here or in the body',
+      '/ticketing/templates/update/path must have {ticketId}, {field}, {value} here or in the body',
       '/mail/oauth2/tokenUrl is required, except for Google; for Microsoft: https://login.microsoftonline.com/<tenant>/oauth2/v2.0/token',
     ],
   );

@@ -76,7 +76,7 @@ it('a failure has a title and a remedy, for groups, tickets and fields from the 
   for (const [body, wrong] of [
     [{ ticketId: 'T1' }, 'Ticket T1 does not exist at Autotask'],
     [{ fields: ['Site note', 'Parking'] }, 'There is no field "Parking" at Autotask'],
-    [{ ticketId, fields: ['Imported from'] }, '"Imported from" cannot be written at Autotask'],
+    [{ ticketId, fields: ['Imported from'] }, 'The relay cannot change "Imported from" at Autotask'],
   ] as const) {
     const { ticketing } = await checked(companyId, body);
     assert.deepEqual([ticketing?.works, ticketing?.title], [false, wrong]);

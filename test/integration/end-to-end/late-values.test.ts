@@ -291,7 +291,10 @@ describe('an e-mail with values of the assignment', () => {
     const { actions } = await company.action(chainId, 0, 'needs-attention');
     const { type, message, remedy } = actions[0]?.error ?? {};
     assert.equal(type, 'ConfigurationMistake');
-    assert.match(`${message} ${remedy}`, /would exceed its limit of 3 e-mail recipients a day.*Retry the action tomorrow/);
+    assert.match(
+      `${message} ${remedy}`,
+      /would exceed its limit of 3 e-mail recipients a day.*Retry the step after midnight UTC/,
+    );
     await limit(company, 50);
     await stack.breakMail({ code: 451 });
     await company.steer(chainId, 'retry', 0);
@@ -342,7 +345,12 @@ describe('a dry run', () => {
     ],
     ['a value that cannot be used', send('', { sendRadius: '${assignment.title}' }), 'needs-attention', /^sendRadius must be/],
     ['an expression that is not true', udf('T', { if: 'event.n > 4' }), 'skipped', /^event\.n was 4/],
-    ['an expression that fails', udf('T', { if: 'assignment.none > 4' }), 'needs-attention', /^if cannot be evaluated/],
+    [
+      'an expression that fails',
+      udf('T', { if: 'assignment.none > 4' }),
+      'needs-attention',
+      /^the condition "if" cannot be evaluated/,
+    ],
   ];
   for (const [name, fields, outcome, reason] of cases)
     it(`predicts ${name}`, async () => {

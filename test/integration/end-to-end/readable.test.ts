@@ -62,7 +62,7 @@ describe('the current details', () => {
       'running',
       [
         /^\| 1 \| pending \| ticket_updateUDF: Note it in the ticket/m,
-        /\| retrying \| .*: Preferred technicians \| The assignment platform does not work at the moment; POST .*answered 503.*; tried again from 2/,
+        /\| retrying \| .*: Preferred technicians \| The assignment platform does not work at the moment; POST .*answered 503.*; next try at 2/,
         new RegExp(`\\| scheduled \\| sendEmails: Alert the manager \\| due ${time}`),
       ],
     ],
@@ -71,7 +71,7 @@ describe('the current details', () => {
       [
         /^\*\*Action 1 needs attention:\*\* Assignment 404404 does not exist at the assignment platform; POST .* answered 404: no assignment 404404; check the id/,
         /The relay does not try the action again by itself: fix the cause first\./,
-        /Send a Signal: `retry` tries the action again, `skip` continues without it\. The input of a signal is `\[1\]`\./,
+        /Send a Signal: `retry` tries the action again, `skip` continues without the action\. The input of `retry` and `skip` is `\[1\]`\./,
         new RegExp(`Without a decision, the action fails at ${time}`),
         /\| \*\*needs-attention\*\* \| platform_sendAssignment: Metro technicians/,
         /\| pending \| ticket_updateUDF/,

@@ -156,7 +156,7 @@ describe('the relay, for a company with a webhookSecret', () => {
       const [forged, rightly] = items;
       assert.deepEqual([rightly?.reason, forged?.reason], reasons);
       assert.deepEqual([rightly?.signature, forged?.signature], ['right', 'wrong']);
-      assert.match(forged?.problem.detail ?? '', /relayAccessToken of rule .* is not signed/);
+      assert.match(forged?.problem.detail ?? '', /relayAccessToken of rule .*; The signature with the webhookSecret is wrong/);
     });
 
   it('stores that a request was signed, if its chain has a mistake', async () => {

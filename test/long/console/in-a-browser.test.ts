@@ -280,7 +280,7 @@ async function lookAround(): Promise<void> {
     await click(page, /^(Change|Edit)/);
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Assignment number').fill(assignment);
-    await dialog.getByText('Also change the old number in: “Note” of step 1, “Subject” of step 2.').waitFor();
+    await dialog.getByText('Also write the new number in: “Note” of step 1, “Subject” of step 2.').waitFor();
     await dialog.getByText(`The relay does not change the old number ${missing} in: “To” of step 2.`).waitFor();
     assert.deepEqual(await obstacles(page), []);
     await dialog.getByRole('button', { name: 'Save and retry' }).click();

@@ -90,7 +90,7 @@ describe('steering many chains', { concurrency: true }, () => {
     });
     assert.deepEqual([progress?.actions, progress?.outcomes], [3, { done: 2, 'needs-attention': 1 }]);
     assert.equal(progress?.failures.length, 1);
-    assert.match(progress.failures[0]?.error ?? '', /^action 0 failed again: Assignment \d+ does not exist/);
+    assert.match(progress.failures[0]?.error ?? '', /^action 0 failed again \(Assignment \d+ does not exist/);
   });
 
   it('opens failed chains again, and their actions succeed', async () => {

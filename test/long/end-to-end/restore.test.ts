@@ -148,7 +148,7 @@ describe('a restored database', { skip: !known && 'PostgreSQL is not installed' 
     // The chain of the unknown rule must be held, because people must know that its actions do not run.
     await young.steer(ofYoung.chainId, 'runNow', 0);
     const { actions } = await young.action(ofYoung.chainId, 0, 'needs-attention');
-    assert.match(actions[0]?.error?.message ?? '', /does not know rule \d+, which nobody deleted: was it restored/);
+    assert.match(actions[0]?.error?.message ?? '', /rule \d+ is missing from the database, .* restored from a backup/);
     await mails(`admin@${companyId}.example`, 1);
     await ruleOf(companyId, { relayId: young.relayId, relayAccessToken: young.relayAccessToken });
     await young.steer(ofYoung.chainId, 'retry', 0);

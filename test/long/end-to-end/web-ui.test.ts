@@ -83,7 +83,7 @@ async function lookAround(): Promise<void> {
         [
           /3 actions, assignment 404404: Tell the owner first, Metro technicians, Note it in the ticket/,
           /Action 1 needs attention: Assignment 404404 does not exist at the assignment platform; POST http:\S+ answered 404: no assignment 404404/,
-          /retry tries the action again, skip continues without it\. The input of a signal is \[1\]/,
+          /retry tries the action again, skip continues without the action\. The input of retry and skip is \[1\]/,
           /2\s+pending\s+ticket_updateUDF: Note it in the ticket/,
         ],
       ],

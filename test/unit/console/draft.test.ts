@@ -73,9 +73,9 @@ describe('a draft', () => {
     assert.deepEqual(readContents('[{"action":"x"}]'), { contents: { actions: [{ action: 'x' }] }, isList: true });
     assert.deepEqual(readContents('{"when":"true"}'), { contents: { when: 'true' }, isList: false });
     for (const [text, error] of [
-      ['7', /must be an object/],
-      ['{"actions":{}}', /must have a list of actions/],
-      ['[1]', /must have a list of actions/],
+      ['7', /must have the form/],
+      ['{"actions":{}}', /must have a list of steps/],
+      ['[1]', /must have a list of steps/],
       ['[', /is not JSON/],
     ] as const)
       assert.match(readContents(text).error ?? '', error);

@@ -285,7 +285,10 @@ describe('the text of a notice', () => {
   it('about an action that is no longer needed', () => {
     const lines = linesOf('recovered', { state: 'skipped', reason: 'status was "sent"' });
     assert.equal(lines[0], 'No decision is needed any more');
-    assert.equal(lines[4], 'Before the retry, the step was skipped (the assignment had the status "sent"). The chain continues.');
+    assert.equal(
+      lines[4],
+      'The relay skipped the step instead of retrying it (the assignment had the status "sent"). The chain continues.',
+    );
   });
 
   it('keeps the text of a sender or an outside system on one line', () => {

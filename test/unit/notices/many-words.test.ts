@@ -66,13 +66,13 @@ What happens next:
   If nobody decides, these steps fail, the first of them at 2026-07-04 07:00:01 CDT. When a step fails, the steps that wait for it do not run.
   You get one notice when this problem is solved.
 
-The first 2 steps:
+2 of 300 steps:
   Assignment 2, step 2: http://127.0.0.1:8080/companies/acme/chains/c-2
   Assignment 1, step 2: http://127.0.0.1:8080/companies/acme/chains/c-1
 
 Details:
   POST /assignments/2/send answered 404: no assignment 2
-  The other chains have the same error, but its numbers, ids and addresses can differ.
+  The other chains have the same error, perhaps with other numbers, ids or addresses.
 
 Cause c1, company acme
 `,
@@ -130,7 +130,7 @@ Cause c1, company acme
       `https://relay.example/hold/${[companyId, chainId, index, Date.parse(at)].join('-')}`;
     const { text } = rendered(many('needs-attention', 214, 300, [member(2)]), { holdLink });
     const link = `https://relay.example/hold/acme-c-2-1-${Date.parse(since)}`;
-    const title = 'Retry or skip the first step, without a sign-in';
+    const title = 'Retry or skip 1 of 300 steps, without a sign-in';
     assert.ok(text.includes(`\n${title}:\n  Assignment 2, step 2: ${link}\n`), text);
     assert.equal(text.match(/Assignment 2, step 2/g)?.length, 1);
     assert.doesNotMatch(rendered(many('gave-up', 214, 300, [member(2)]), { holdLink }).text, /\/hold\//);
@@ -150,14 +150,14 @@ Cause c1, company acme
 
   it('is a recovery only if every action is done', () => {
     const { subject, text } = rendered({ ...through, ended: { done: 3 } });
-    assert.equal(subject, '[relay] Recovered: 2 chains, the assignment does not exist (Acme)');
+    assert.equal(subject, '[relay] Recovered: 2 chains with the problem “the assignment does not exist” (Acme)');
     assert.match(text, /^2 chains with this problem have recovered$/m);
     assert.match(text, /^The problem was: “The assignment does not exist\.”$/m);
   });
 
   it('otherwise says that the actions are not held any more, with their states', () => {
     const { subject, text, json } = rendered(through);
-    assert.equal(subject, '[relay] No decision is needed any more: 2 chains, the assignment does not exist (Acme)');
+    assert.equal(subject, '[relay] No decision is needed any more: 2 chains with the problem “the assignment does not exist” (Acme)');
     assert.match(text, /^2 chains with this problem no longer need attention$/m);
     assert.match(text, /^ {2}done: 3\n {2}cancelled: 1\n {2}unknown: 1$/m);
     const { type, count, ended, open } = json as Record<string, unknown>;

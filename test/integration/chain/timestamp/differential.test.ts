@@ -90,7 +90,7 @@ function answer({ epochMillis, zone, pattern }: Case): string {
   try {
     return `${parsed.pattern.dialect.name}\t${formatTimestamp(parsed.pattern, epochMillis, zone)}`;
   } catch (error) {
-    if (error instanceof RangeError && error.message.includes('padding')) return 'unprintable';
+    if (error instanceof RangeError && error.message.includes('which p sets')) return 'unprintable';
     throw error;
   }
 }

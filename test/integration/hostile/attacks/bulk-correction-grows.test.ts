@@ -11,7 +11,7 @@ import { tenant } from '../../../hostile/attacks/tenant.js';
 
 const stack = await startStack();
 const [count, letters] = [4, 200_000];
-const refusal = 'body would have more than 256 KiB: replace less text';
+const refusal = 'body can have at most 256 KiB: shorten the new text';
 
 describe('a bulk correction that turns 200,000 letters into 200 million letters', async () => {
   const own = await tenant(stack, 'steer');

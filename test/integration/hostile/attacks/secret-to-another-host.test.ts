@@ -101,7 +101,9 @@ describe('a stored secret', () => {
           assert.equal(status, 400, text);
           const errors: { pointer: string; detail: string }[] = json.errors;
           assert.ok(
-            errors.some(({ pointer: at, detail }) => at === `/${section}/${pointer}` && /stored secret to another/.test(detail)),
+            errors.some(
+              ({ pointer: at, detail }) => at === `/${section}/${pointer}` && /secret that was stored for another/.test(detail),
+            ),
             text,
           );
         }

@@ -46,7 +46,7 @@ describeTicketSystem({
   ],
   refuses: [
     { field: 'Visit result', value: 'Cancelled', says: /not one of the options: Done, Return needed/ },
-    { field: 'Hours on site', value: 'two', says: /no number/ },
+    { field: 'Hours on site', value: 'two', says: /not a number/ },
     { field: 'Site note', value: 'x'.repeat(51), says: /51 characters, but the field takes at most 50/ },
     { field: 'Arrival time', value: 'yesterday', says: /not a timestamp/ },
     { field: 'Imported from', value: 'x', says: /read only/ },
@@ -61,7 +61,7 @@ describeTicketSystem({
     { fault: { name: 'validation', method: 'PATCH' }, kind: 'permanent', title: /refused the change of ticket 123456/ },
     { fault: { name: 'permission', method: 'PATCH' }, kind: 'permanent', title: /does not let/ },
     { fault: { name: 'threads' }, kind: 'retryable', title: /no more requests/, retryAfter: 5 },
-    { fault: { name: 'dropped-field' }, kind: 'permanent', title: /did not keep the value/ },
+    { fault: { name: 'dropped-field' }, kind: 'permanent', title: /did not keep the new value/ },
   ],
 });
 
@@ -142,7 +142,7 @@ describe('autotask', () => {
       'https://autotask.net/',
     ]) {
       const access = autotask({ kind: 'autotask', ...autotaskCredentials }).access(async () => ({ url }) as never);
-      assert.match((await failing(Promise.resolve(access))).message, /is not its own; nothing was sent there/);
+      assert.match((await failing(Promise.resolve(access))).message, /does not belong to Autotask; nothing was sent there/);
     }
   });
 });

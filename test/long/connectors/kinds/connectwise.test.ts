@@ -43,7 +43,7 @@ describeTicketSystem({
     { field: 'Arrival', value: '1767625200', text: '05.01.2026', hasPattern: true, stored: '2026-01-05T00:00:00Z' },
   ],
   refuses: [
-    { field: 'Hours', value: 'two', says: /no number/ },
+    { field: 'Hours', value: 'two', says: /not a number/ },
     { field: 'Hours', value: '2.256', says: /keeps 2 decimals/ },
     { field: 'Visited', value: 'maybe', says: /neither true nor false/ },
     { field: 'Result', value: 'Maybe', says: /not one of the options: Done, Return needed/ },
@@ -64,7 +64,7 @@ describeTicketSystem({
     { fault: { name: 'rate-limit' }, kind: 'retryable', title: /no more requests/, retryAfter: 30 },
     { fault: { name: 'server-error' }, kind: 'retryable', title: /does not work at the moment/ },
     { fault: { name: 'wrong-host' }, kind: 'permanent', title: /no calls at this address/ },
-    { fault: { name: 'dropped-field' }, kind: 'permanent', title: /did not keep the value/ },
+    { fault: { name: 'dropped-field' }, kind: 'permanent', title: /did not keep the new value/ },
   ],
 });
 
@@ -210,7 +210,7 @@ describe('connectwise', () => {
     await ticketing().setField(update('chain 7', { name: 'Relay id' }), call);
     assert.equal(storedIn(5000)(simulator.vendor.state, 'Relay id'), 'chain 7');
     const strict = createConnectwise({ doubts: { readOnlyFieldsAreRefused: true } });
-    await assert.rejects(sentFor(strict, system, '5000', [['Relay id', 'chain 7']]), /Relay id is read-only/);
+    await assert.rejects(sentFor(strict, system, '5000', [['Relay id', 'chain 7']]), /Relay id is read only/);
   });
 
   it('makes no request for a ticket reference that is no number', async () => {

@@ -51,7 +51,7 @@ describeTicketSystem({
     { field: 'Photos', value: 'https://photos.example/1', stored: 'https://photos.example/1' },
   ],
   refuses: [
-    { field: 'Visits', value: 'three', says: /no number/ },
+    { field: 'Visits', value: 'three', says: /not a number/ },
     { field: 'Visits', value: '3.5', says: /keeps 0 decimals/ },
     { field: 'Hours', value: '1.256', says: /keeps 2 decimals/ },
     { field: 'Visited', value: 'maybe', says: /neither true nor false/ },
@@ -69,11 +69,11 @@ describeTicketSystem({
   note: { field: 'Site note', value: 'Ring twice' },
   failures: [
     { fault: { name: 'credentials' }, kind: 'permanent', title: /does not accept the credentials/ },
-    { fault: { name: 'permission', method: 'PATCH' }, kind: 'permanent', title: /does not let the relay's user/ },
+    { fault: { name: 'permission', method: 'PATCH' }, kind: 'permanent', title: /relay's user at ServiceNow has no rights/ },
     { fault: { name: 'business-rule', method: 'PATCH' }, kind: 'permanent', title: /refused the change of ticket/ },
     { fault: { name: 'data-policy', method: 'PATCH' }, kind: 'permanent', title: /refused the change of ticket/ },
     { fault: { name: 'server-error' }, kind: 'retryable', title: /does not work at the moment/ },
-    { fault: { name: 'dropped-field' }, kind: 'permanent', title: /did not keep the value/ },
+    { fault: { name: 'dropped-field' }, kind: 'permanent', title: /did not keep the new value/ },
   ],
 });
 
@@ -196,7 +196,7 @@ describe('servicenow', () => {
 
   it('tries to set a column that is read-only in forms, and reports if the value was not stored', async () => {
     const error = await failing(ticketing().setField(update('7', { name: 'Relay id' }), call));
-    assert.match(error.facts.title ?? '', /did not keep the value/);
+    assert.match(error.facts.title ?? '', /did not keep the new value/);
     const lax = createServicenow({ doubts: { readOnlyFieldsAreWritten: true } });
     await sentFor(lax, system, sysId, [['Relay id', '7']]);
     assert.equal(stored(lax.state, 'Relay id'), '7');
@@ -230,7 +230,7 @@ describe('servicenow', () => {
     };
     simulator.vendor.state.tables.get('sys_choice')?.push(choice('1', 'Open'), choice('6', 'Resolved'));
     const error = await failing(ticketing().setField(update('In Progress', { name: 'State' }), call));
-    assert.match(error.message, /the options are Open, Resolved/);
+    assert.match(error.message, /not one of the options: Open, Resolved/);
   });
 
   it('uses another table if the settings say so', async () => {

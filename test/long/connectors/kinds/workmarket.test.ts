@@ -143,7 +143,7 @@ function suite(doubts: Doubts): void {
     assert.equal(error.kind, 'permanent');
     assert.match(`${error.facts.title} ${error.facts.remedy}`, /refused .*12.* retry/);
     const stops = doubts.invalidGroupStopsSend === true;
-    assert.match(error.facts.title ?? '', stops ? /sent nothing/ : /sent to Till technicians \(11\)/);
+    assert.match(error.facts.title ?? '', stops ? /nothing was sent/ : /sent to Till technicians \(11\)/);
     assert.deepEqual(run.kept, { sending: false, sentTo: stops ? [] : ['11'] });
     group(12).deleted = false;
     assert.deepEqual(await run.send(), { recipients: stops ? 4 : 2 });
@@ -160,7 +160,7 @@ function suite(doubts: Doubts): void {
     [{ name: 'insufficient-funds' }, /funds at WorkMarket are too low/, /Add funds/],
     [{ name: 'company-locked' }, /has locked the company/, /unlock/],
     [{ name: 'validation', path: '/send' }, /refused the send of assignment 6029116324/, /Fix the cause \(see the details\)/],
-    [{ name: 'permission', path: '/send' }, /does not let the relay's user/, /Give the user the rights/],
+    [{ name: 'permission', path: '/send' }, /relay's user at WorkMarket has no rights/, /Give this user the rights/],
     [{ name: 'credentials' }, /does not accept the credentials/, /Enter new credentials in the company's platform settings/],
     [{ name: 'validation', path: '/groups' }, /refused the groups/, /Fix the cause \(see the details\)/],
     [{ name: 'permission', path: '/groups' }, /does not let/, /Give the user the rights/],
@@ -219,7 +219,7 @@ function suite(doubts: Doubts): void {
     const run = effect(it_.platform);
     const error = await failing(run.send(short));
     assertUnknown(error);
-    assert.match(error.facts.title ?? '', /WorkMarket shows the status draft and 0 workers, as before/);
+    assert.match(error.facts.title ?? '', /WorkMarket shows the status "draft" \(technicians: 0\), the same as before/);
     assert.deepEqual(run.kept, { sending: true, before: { status: 'draft', workers: 0 }, told: true, sentTo: [] });
     assert.equal(it_.sends().length, 1);
     assertUnknown(await failing(run.send({ ...short, attempt: 2 }))); // This attempt is not a retry by a person.
@@ -260,7 +260,7 @@ function suite(doubts: Doubts): void {
     for (const kept of [undefined, 'something else']) {
       const error = await failing(effect(it_.platform).send({ attempt: 2, kept }));
       assertUnknown(error);
-      assert.match(error.facts.title ?? '', /shows the status draft and 0 workers$/);
+      assert.match(error.facts.title ?? '', /shows the status "draft" \(technicians: 0\)$/);
     }
     assert.equal(it_.sends().length, 0);
     assignment().status = 'sent';
@@ -296,7 +296,7 @@ function suite(doubts: Doubts): void {
       assignment().invitedWorkers = [];
     }
     it_.fail({ name: 'huge', path: '/send' });
-    assert.match((await effect(it_.platform).send()).note ?? '', /the answer was lost/);
+    assert.match((await effect(it_.platform).send()).note ?? '', /the answer of WorkMarket was lost/);
     for (const fault of unclear.slice(0, 4)) {
       it_.fail({ ...fault, path: '/assignments/get' });
       const run = effect(it_.platform);

@@ -52,7 +52,7 @@ describeTicketSystem({
     { field: 'Result', value: 'Cancelled', says: /not one of the options: Done, Return needed/ },
     { field: 'Skills', value: 'Cabling,', says: /not one of the options: Cabling, Wireless/ },
     { field: 'Visits', value: '2.5', says: /keeps 0 decimals/ },
-    { field: 'Hours', value: '1,5', says: /no number/ },
+    { field: 'Hours', value: '1,5', says: /not a number/ },
     { field: 'Visited', value: 'maybe', says: /neither true nor false/ },
     { field: 'Arrival', value: 'tomorrow', says: /not a timestamp/ },
     { field: 'Gate', value: 'North', says: /2 ticket fields called "Gate"/ },
@@ -72,7 +72,7 @@ describeTicketSystem({
     { fault: { name: 'changed-meanwhile' }, kind: 'retryable', title: /Somebody else is changing ticket 35436/ },
     { fault: { name: 'no-account' }, kind: 'permanent', title: /There is no Zendesk at this address/ },
     { fault: { name: 'server-error' }, kind: 'retryable', title: /does not work at the moment/, retryAfter: 30 },
-    { fault: { name: 'dropped-field' }, kind: 'permanent', title: /did not keep the value/ },
+    { fault: { name: 'dropped-field' }, kind: 'permanent', title: /did not keep the new value/ },
   ],
 });
 
@@ -161,7 +161,7 @@ describe('zendesk', () => {
     const note = simulator.vendor.state.fields.find(({ title }) => title === 'Site note');
     assert.ok(note);
     note.active = false;
-    assert.match((await failing(setField(update('two'), call))).facts.title ?? '', /did not keep the value/);
+    assert.match((await failing(setField(update('two'), call))).facts.title ?? '', /did not keep the new value/);
   });
 
   it('sets a field that agents may not edit if Zendesk accepts this, and otherwise reports it', async () => {
