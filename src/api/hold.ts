@@ -185,7 +185,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
         const standing = await standingOf(held);
         if (standing.over !== undefined) return sendStanding(c, standing);
         const { data } = formSchema.safeParse(await c.req.parseBody());
-        if (!data) throw new Problem('invalid-body', 'decision must be retry, skip or mend.');
+        if (!data) throw new Problem('invalid-body', 'Use the form of the page. Each field can have at most 20,000 characters.');
         const { chain, action, contact, last } = standing;
         const { decision, ...form } = data;
         const actor = { kind: 'link', companyId, contact } as const;
@@ -302,18 +302,18 @@ ${!isOver && details.length > 0 && html`<details><summary>Details</summary><p>${
   const before = company && last && decided(last, company.timeZone);
   const said = isWaiting ? waiting : (problem ?? over ?? before);
   const decision = over === undefined && !isWaiting && decisionForm(standing.chain, standing.action, fix);
-  const status = said && html`<p role="status">${said} ${over !== undefined && chain && resultOf(chain)}</p>`;
+  const status = said && html`<p role="status">${said} ${over !== undefined && chain && !chain.partial && resultOf(chain)}</p>`;
   return sendPage(c, { title, main: html`<h1>${title}</h1>${status}${what}${decision}${about}`, forms: true });
 }
 
 function resultOf({ status, actions }: ChainResource): string {
   const known: Partial<Record<ChainStatus, string>> = {
     running: 'The chain is still running. This page reloads automatically.',
-    completed: `The chain is completed: all steps ${actions.every(({ state }) => state === 'done') ? 'are done' : 'have ended'}.`,
+    completed: `The chain has ended${actions.every(({ state }) => state === 'done') ? ': all steps are done' : ''}.`,
     'needs-attention': 'Another step needs attention.',
   };
   const wrong = actions.filter(({ state }) => state === 'needs-attention' || isToRedo(state)).map(stepTitle);
-  return `${known[status] ?? `The state of the chain is “${words(status)}”.`}${wrong.length > 0 ? ` Not done: ${wrong.join('; ')}.` : ''}`;
+  return `${known[status] ?? `The state of the chain is “${words(status)}”.`}${wrong.length > 0 ? ` Not done, or done only in part: ${wrong.join('; ')}.` : ''}`;
 }
 
 function facts({ companyId, name, timeZone }: Whose, chain: ChainResource, action: ActionResource): Html {
@@ -341,7 +341,7 @@ const form = html`<form method="post" action="?">`;
 export function decisionForm(chain: ChainResource, action: ActionResource, fix?: Fix): Html {
   const behind = chain.actions.filter((other) => isHeldBehind(action, other)).map(stepTitle);
   const follows =
-    behind.length > 0 ? `Steps that wait for this step: ${behind.join('; ')}.` : 'No other step waits for this step.';
+    behind.length > 0 ? `Steps that wait for this step: ${behind.map((title) => `“${title}”`).join(', ')}.` : 'No other step waits for this step.';
   const isFixed = helpFor(action.error)?.by === 'mend';
   const unknown = 'Nobody knows whether the last attempt worked. Before you retry, look in the system that the step uses.';
   const warning = action.error?.unknown ? unknown : isFixed && 'Without a correction, the step fails again.';
@@ -357,7 +357,7 @@ export function decisionForm(chain: ChainResource, action: ActionResource, fix?:
   const ref = chainOfWorkflow(chain.workflowId);
   const page =
     isFixed && fixing.length === 0 && ref
-      ? html`<p><a href="${chainPage('', ref)}">Fix the step in the relay</a>, where you sign in.</p>`
+      ? html`<p>To fix the step, sign in and <a href="${chainPage('', ref)}">open the chain in the relay</a>.</p>`
       : '';
   return html`${isFixed ? [...fixing, page, ...ordered] : [...ordered, ...fixing]}<p>${follows}</p>`;
 }
@@ -373,7 +373,7 @@ function fixForm({ assignmentId }: ActionResource, { names, fields, sameAssignme
   });
   const others = sameAssignment.length === 1 ? 'the other step' : `the ${sameAssignment.length} other steps`;
   const all = html`<p><label><input type="checkbox" name="allActions" checked>
-Also correct the assignment number in ${others} of assignment ${assignmentId ?? ''}. This works only if you change no other field. If you do, the other steps keep the old number.</label></p>`;
+Also correct the assignment number in ${others} of assignment ${assignmentId ?? ''}. If you also change another field of this step, the other steps keep the old number.</label></p>`;
   return html`${form}<section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the step again.</p>
 ${inputs}${sameAssignment.length > 0 && all}
 <p><button class="second" name="decision" value="mend">Correct and retry</button></p></section></form>`;

@@ -186,7 +186,7 @@ function refused(c: Context<Authenticated>, why: string, status: 401 | 403 | 502
 function mailOf(link: string, host: string) {
   const first = `Somebody wants to sign in to the relay at ${host} with your address.`;
   const second = 'You can use the link once, within ten minutes, in the browser where you asked for it.';
-  const last = 'If this was not you, ignore this mail. Without the link, nobody can sign in with your address.';
+  const last = 'If this was not you, ignore this mail. Without the link, nobody can finish this sign-in.';
   const style = 'font-family:sans-serif;font-size:16px;line-height:1.5;max-width:600px';
   return {
     subject: 'Sign in to the relay',

@@ -24,6 +24,8 @@ const fieldNames = new RegExp(`\\b(${apiNames.join('|')}|emails(?= has | of step
 
 const example = 'write, for example, “status is draft” or “status is not draft”';
 
+const signalWords: Record<string, string> = { mend: 'edit and retry', runNow: 'run now', cancelAction: 'cancel' };
+
 /** Replaces the names of the API by the labels of the forms: `“Group” of step 1` for `/0/groupId`, `step 1` for `action 0`. */
 export const labelled = (text: string): string =>
   text
@@ -38,6 +40,7 @@ export const labelled = (text: string): string =>
       (_, is: string) => `${is ? ' is not a condition' : ''}: ${example}`,
     )
     .replace(/^status was /, 'The assignment had the status ')
+    .replace(/(?<=, )(mend|runNow|cancelAction)(?=[ :])/, (name) => signalWords[name] ?? name)
     .replace(/ \[\d+\]:/g, ':')
     .replace(/ \(bulk [\w-]+\)/g, ' (many chains at once)');
 

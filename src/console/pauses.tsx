@@ -39,7 +39,7 @@ export function PauseBanner() {
   const { pauses, refresh } = useCompany();
   const filter = { paused: 'true', limit: `${mostCounted}` };
   const waiting = useResource<ChainList>(pauses.length > 0 ? co`/chains` + query(filter) : undefined);
-  const deed = useDeed();
+  const [deed, canEnd] = [useDeed(), may('manage')];
   const { items = [], nextCursor } = waiting.data.value ?? {};
   const chains = nextCursor ? `more than ${mostCounted} chains` : counted(items.length, 'chain');
   const waits = items.length === 0 ? 'No step waits yet' : `${chains} ${items.length === 1 ? 'waits' : 'wait'}`;
@@ -57,13 +57,13 @@ export function PauseBanner() {
             <Time before=", until " at={until} distance />
             {reason && `: ${reason}`}. <a href={pageOf.chains({ paused: 'true' })}>{waits}</a>.
           </span>
-          {may('manage') && (
+          {canEnd && (
             <Button onClick={() => void end(what)}>
               End now<span class="unseen">: {pausableWords[what]}</span>
             </Button>
           )}
-          {items.length > 0 && <span class="soft small">With “End now”, the time between two steps stays as planned.</span>}
-          {may('manage') && items.length > 0 && (
+          {canEnd && items.length > 0 && <span class="soft small">“End now” keeps the planned time between overdue steps.</span>}
+          {canEnd && items.length > 0 && (
             <Button {...{ class: 'quiet', title: overdue, onClick: () => void end(what, 'now') }}>
               End the pause, and run overdue steps of {chains} now
             </Button>

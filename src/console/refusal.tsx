@@ -22,7 +22,7 @@ const dropping = {
 const asking = { title: 'Send these steps?', verb: 'Send these steps' };
 const proposed = 'The relay starts a chain with these steps now. You cannot undo this.';
 const doubtful =
-  'The token is not valid any more, or the signature is wrong. Perhaps the steps do not come from your platform. Check each step.';
+  'The token is not valid any more, or the signature is missing or wrong. Did your platform really send this? Check each value.';
 
 /** If the token is expired or revoked, or the signature is wrong, the user must first read and confirm the actions. */
 export function Decide({ request, leftOut, onDecided }: DecideProps) {

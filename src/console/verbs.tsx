@@ -26,7 +26,7 @@ interface VerbsProps {
   onDone(): void;
 }
 
-const cancelling = 'You cannot undo this. If the step is running now, the relay finishes it first. The next steps still run.';
+const cancelling = 'You cannot undo this. If the step is running now, it can still succeed. The next steps still run.';
 const minutes = {
   ...{ hint: 'Other steps keep their times.', first: '30', required: true },
   ...({ type: 'number', min: '0', max: '527040', step: 'any' } as const),

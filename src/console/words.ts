@@ -82,7 +82,7 @@ export const verbMeanings: Record<BulkVerb, string> = {
     'The relay checks the conditions of the selected steps again. Then it retries the steps that need attention or have failed.',
   mend: 'The relay makes the same change in each selected step, then retries the step.',
   skip: 'The relay skips the selected steps that need attention. The chains continue with the next steps.',
-  cancel: 'The relay cancels the selected steps that have not ended. If a step is running now, the relay finishes it first.',
+  cancel: 'The relay cancels the selected steps that have not ended. If a step is running now, it can still succeed.',
   runNow: 'The relay runs the selected scheduled steps now.',
 };
 

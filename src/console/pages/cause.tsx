@@ -122,7 +122,7 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
             </p>
             {isTried && state && (
               <p role="status">
-                {isPassedOn ? 'The relay has your decision' : ['Result: ', <State of={state} result={action?.result} />]}
+                {isPassedOn ? 'The relay has received your decision' : ['Result: ', <State of={state} result={action?.result} />]}
                 {attempts && !isPassedOn ? ` after ${counted(attempts, 'attempt')}` : ''}.
               </p>
             )}
@@ -159,7 +159,7 @@ function Owner({ cause, onDone }: Pick<SampleProps, 'cause' | 'onDone'>) {
   const silence = (button: string, words: string, seconds: number) => ({ to: 'silence', button, words, body: { seconds } });
   const changes = [
     takenBy
-      ? { to: 'release', button: `Remove the name of ${takenBy}`, words: 'Nobody is working on this problem now.' }
+      ? { to: 'release', button: `Remove ${takenBy} from this problem`, words: 'Nobody is working on this problem now.' }
       : { to: 'take', button: 'I am working on this problem', words: 'Other people now see your name here.' },
     isSilent
       ? silence('Turn on notices', 'Notices about this problem are on again.', 0)

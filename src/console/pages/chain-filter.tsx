@@ -88,7 +88,7 @@ export function FilterFields({ filter }: { filter: Filter }) {
 }
 
 const name = { label: 'Name of the view', required: true, maxLength: 40 };
-const title = 'Save as a view';
+const title = 'Save this filter as a view';
 const saving = { opens: title, title, look: 'quiet', verb: 'Save', words: 'View saved', fields: { name } } as const;
 
 /** Named filters. Each browser keeps its own views of each company. */

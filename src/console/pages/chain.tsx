@@ -74,7 +74,7 @@ function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
     forgotten && (partial ? lost : 'Only a copy of this chain is stored now. You can read it, but nobody can retry its steps.'),
     partial && !forgotten && 'The relay could not read the newest states of the steps, so this page may be out of date.',
     historyFull && full,
-    ...ignored.map((signal) => <Said key={signal} text={`A decision had no effect: ${labelled(signal)}`} />),
+    ...ignored.map((signal) => <Said key={signal} text={`A decision had no effect. When, what and why: ${labelled(signal)}`} />),
   ];
   return (
     <>
@@ -176,7 +176,7 @@ function MakeRule({ relayId, chainId, onClose }: { relayId: string; chainId: str
   return (
     <Confirm {...deed} title={making} verb="Save as the draft" onClose={onClose} onConfirm={() => void save()}>
       <Sentences of={draftOf(contents)} />
-      {varying.length > 0 && <p>These values differ between the last chains, so the rule takes them from the event:</p>}
+      {varying.length > 0 && <p>The rule takes these values from the event. Examples from earlier chains:</p>}
       <FieldList fields={varying} />
       {draft.contents && <p class="note wait">These steps replace the draft. The published version does not change.</p>}
       <p class="soft small">Saving does not publish the draft. You can change and try the draft before you publish it.</p>

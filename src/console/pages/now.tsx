@@ -194,6 +194,6 @@ export function FirstRun() {
   );
 }
 
-const platformHelp = 'On this platform, the relay sends assignments and reads their status.';
+const platformHelp = 'The relay sends assignments through this platform, and reads the status of assignments there.';
 const testHelp =
   'On the page of the rule, choose “Send a test event”. Or choose “Create the address”, enter the address in your platform, and let the platform send an event.';

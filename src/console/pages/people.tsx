@@ -59,7 +59,7 @@ function Detail({ name, value }: { name: string; value: unknown }) {
 
 const roles = {
   label: 'Role',
-  hint: 'Each role includes all roles above it in this list.',
+  hint: 'Each role can also do what the roles above it in this list can do.',
   options: Object.entries(roleWords),
 };
 const roleField = (first: Role) => ({ ...roles, first });
@@ -95,7 +95,7 @@ export function People() {
               const edit = { opens: 'Change', unseen: name, title: `Change ${name}`, verb: 'Save', fields: personFields(person) };
               const change = email && !fromGroup && <DeedButton {...{ ...form, ...edit }} />;
               const remove = <DeedButton {...{ ...form, ...removing(person, at) }} />;
-              const access = fromGroup ? `${roleName(role)}, from the sign-in group ${fromGroup}` : roleName(role);
+              const access = fromGroup ? `${roleName(role)}, from group ${fromGroup} in your sign-in service` : roleName(role);
               return [person.personId, [[<strong>{name}</strong>, ' ', email], access, uses, [change, ' ', remove]]];
             })}
           />

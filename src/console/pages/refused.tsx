@@ -166,8 +166,8 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
     <Section title="Proposed repair" look="">
       <p>
         {actions.length === 0
-          ? 'There is no proposal. Correct the text in the settings of the webhook, then let the platform send the event again.'
-          : 'This proposal is a guess. Check it before you send it. The proposal can contain unwanted text from the event.'}
+          ? 'There is no proposal. Correct the webhook in your platform, then let the platform send the event again.'
+          : 'This proposal is a guess. Check each value before you send it: the text of a note, for example, can have become a recipient.'}
       </p>
       <ol class="rail">
         {actions.map(({ element, authenticated }, index) => (

@@ -32,7 +32,7 @@ export function EventsPage({ relayId }: { relayId: string }) {
         return (
           <>
             {tried.length > 0 && (
-              <p class="note">Events in the trial so far, compared with the published version: {tried.join(', ')}.</p>
+              <p class="note">Events in the trial: with the trial version in place of the published one, {tried.join(', ')}.</p>
             )}
             <EventTable {...{ relayId, events }} />
             <ExportLinks what="events" filter={{ relayId, outcome: outcome.value }} />

@@ -73,7 +73,7 @@ const checkFields = {
   assignmentId: { label: 'Assignment', hint: 'Optional: the number of an existing assignment, for the check.', ...typed },
   groups: { label: 'Groups', hint: 'Names or numbers, separated by commas. The check looks for these groups.', ...typed },
   ticketId: { label: 'Ticket', hint: 'Optional: the number of an existing ticket, which the check reads.', ...typed },
-  fields: { label: 'Ticket fields', hint: 'Names, separated by commas. The check only looks for these fields.', ...typed },
+  fields: { label: 'Ticket fields', hint: 'Names, separated by commas. The check looks for these fields.', ...typed },
 };
 
 function SettingsCheck({ at }: { at: string }) {

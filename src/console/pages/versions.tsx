@@ -35,7 +35,7 @@ export function VersionsPage({ relayId }: { relayId: string }) {
 const start = {
   ...{ opens: 'Try this version on new events', title: 'Try this version on new events?', verb: 'Try' },
   words: 'The relay now tries this version on each new event.',
-  about: 'The published version runs as before. This version sends and changes nothing. The list of events shows the results.',
+  about: 'The published version runs as before. A trial sends nothing and changes nothing. The list of events shows the results.',
 };
 const stop = {
   ...{ opens: 'End the trial of this version', title: 'End the trial of this version?', verb: 'End the trial', words: 'Ended' },

@@ -14,7 +14,7 @@ export function Door({ at, relayId, hasOlder, onToken }: { at: string; relayId: 
   return (
     <>
       <Section id="address" title="Address for your platform">
-        <p>Create an address for this rule only. Your platform can send its events to this address, without changes.</p>
+        <p>Create an address for this rule only. Your platform can send its events to this address as they are.</p>
         <SecretButton {...{ ...addresses, fields: hasOlder ? olderAddresses : {}, change, onDone: onToken }} />
         <p class="soft small">
           For programmers: if the sender can set a header, send the events to{' '}
@@ -93,7 +93,7 @@ function DoorSettings({ door, at, onSaved }: { door: EventDoor; at: string; onSa
         onPick={(picked) => (signer.value = picked as Sender)}
         options={[
           ['none', 'none'],
-          ...(stored ? [['stored', `the stored signature: ${storedWords}`] as const] : []),
+          ...(stored ? [['stored', `keep the stored signature: ${storedWords}`] as const] : []),
           ...Object.keys(senders).map((name) => [name, name] as const),
         ]}
       />

@@ -47,7 +47,7 @@ export function TestEvent({ at, relayId, contents, onClose }: TestEventProps) {
   const { event, eventId, actions = [], problems = [], reason } = body ?? {};
   if (body && !eventId) isFirst.value = true;
   const ids = [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))].join(', ');
-  const runs = `This test has real effects. The relay runs ${counted(actions.length, 'step')}${ids && ` for assignment ${ids}`}.`;
+  const runs = `This test has real effects. “Send” runs ${counted(actions.length, 'step')}${ids && ` for assignment ${ids}`}.`;
   const words = reason ? `The rule does not run for this event: ${reason}.` : problems.map(mistakeText).join(' ') || runs;
   const [text, isBroken] = [typed.value ?? JSON.stringify(event, undefined, 2), typed.value !== undefined && !given];
   const sent = isBroken ? undefined : (given ?? event);

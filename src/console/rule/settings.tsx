@@ -15,7 +15,7 @@ type RuleSettingsProps = { rule: Rule; at: string; onSaved(rule: Rule): void };
 
 const hint = 'For example: 30 minutes, 3 h or 1 day. If the field is empty, you get no notice when events stop.';
 const every = { label: 'An event is expected every', hint };
-const unknown = 'For example, the connection broke. Many systems ignore a repeat if the first attempt worked, but not all.';
+const unknown = 'For example, the connection broke. If the step worked but runs again, some systems do the work twice.';
 const [failureWays, unknownWays] = [Object.entries(onFailureWords), Object.entries(onUnknownWords)];
 const fieldsOfRule = ({ name, onFailure, onUnknown }: Rule) => ({
   name: { label: 'Name', required: true, maxLength: 200, first: name },
@@ -73,7 +73,7 @@ export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
         {proposed && (
           <p class="row">
             <Button {...{ 'aria-disabled': deed.busy, onClick: () => void propose(proposed) }}>Use the proposal</Button>
-            <span class="soft small">Proposal from the last 4 weeks: an event every {proposalWords(proposed)}.</span>
+            <span class="soft small">Proposal from the events of 4 weeks: expect one every {proposalWords(proposed)}.</span>
           </p>
         )}
       </fieldset>

@@ -117,7 +117,7 @@ describe('the link in a notice', { concurrency: true }, () => {
       />Assignment \d+ was sent<.*The state of the step is “done”.*State of the chain<\/th><td>completed/s,
     );
     assert.match(page, new RegExp(`Retried by ${name}, `));
-    assert.match(page, /The chain is completed: all steps are done\./);
+    assert.match(page, /The chain has ended: all steps are done\./);
     assert.ok(page.includes(`href="/companies/${company.companyId}/assignments/${assignmentId}"`));
     assert.doesNotMatch(page, /<button/);
     assert.deepEqual(
@@ -144,10 +144,10 @@ describe('the link in a notice', { concurrency: true }, () => {
     await says(result, cookie, /Skipped by .*The chain is still running\. This page reloads automatically\./s);
     assert.equal((await get(result, cookie)).headers.get('Refresh'), '5');
     await company.steer(chainId, 'runNow', 1);
-    await says(result, cookie, /Another step needs attention\. Not done: Send the assignment: later\./);
+    await says(result, cookie, /Another step needs attention\. Not done, or done only in part: Send the assignment: later\./);
     assert.equal((await get(result, cookie)).headers.get('Refresh'), null);
     await company.steer(chainId, 'skip', 1);
-    await says(result, cookie, /The chain is completed: all steps have ended\./);
+    await says(result, cookie, /The chain has ended\./);
   });
 
   it('skips the held action', async () => {

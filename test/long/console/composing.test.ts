@@ -322,13 +322,13 @@ async function composing(): Promise<void> {
     await page.getByText('For every event').waitFor();
     await page.getByRole('button', { name: 'Send a test event' }).click();
     const test = page.getByRole('dialog');
-    await test.getByText(/^This test has real effects\. The relay runs 3 steps for assignment \d+\.$/).waitFor();
+    await test.getByText(/^This test has real effects\. “Send” runs 3 steps for assignment \d+\.$/).waitFor();
     assert.match(await test.getByLabel('Event').inputValue(), /"cancelled"/);
     await test.getByLabel('Event').fill('{');
     await test.getByText('The event must be a JSON object.').waitFor();
     const tested = await stack.assignment();
     await test.getByLabel('Event').fill(JSON.stringify({ workorder: { id: tested, manager: { email: 'boss@demo.example' } } }));
-    await test.getByText(`This test has real effects. The relay runs 3 steps for assignment ${tested}.`).waitFor();
+    await test.getByText(`This test has real effects. “Send” runs 3 steps for assignment ${tested}.`).waitFor();
     assert.deepEqual(await obstacles(page), []);
     await test.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: `Assignment ${tested}` }).waitFor();
@@ -400,7 +400,7 @@ async function composing(): Promise<void> {
       const [first] = await Promise.all(subjects.map((subject) => rule.start([{ ...mail, subject }])));
       const page = await pageOf(`${home}/chains/${first?.chainId}`);
       await page.getByRole('button', { name: 'Copy the steps into the draft…' }).click();
-      await page.getByText('These values differ between the last chains').waitFor();
+      await page.getByText('The rule takes these values from the event.').waitFor();
       assert.deepEqual(await obstacles(page), []);
       await page.getByRole('button', { name: 'Save as the draft' }).click();
       await step(page, 1)

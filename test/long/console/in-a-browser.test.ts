@@ -736,7 +736,7 @@ async function lookAround(): Promise<void> {
           const seen = await page.getByLabel('Assignment', { exact: true }).inputValue();
           return seen === value || new Unmet(seen);
         });
-      await click(page, 'Save as a view');
+      await click(page, 'Save this filter as a view');
       await page.getByLabel('Name of the view').fill('Sevens');
       await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
       await page.getByRole('link', { name: 'Clear filter' }).click();

@@ -157,7 +157,10 @@ Cause c1, company acme
 
   it('otherwise says that the actions are not held any more, with their states', () => {
     const { subject, text, json } = rendered(through);
-    assert.equal(subject, '[relay] No decision is needed any more: 2 chains with the problem “the assignment does not exist” (Acme)');
+    assert.equal(
+      subject,
+      '[relay] No decision is needed any more: 2 chains with the problem “the assignment does not exist” (Acme)',
+    );
     assert.match(text, /^2 chains with this problem no longer need attention$/m);
     assert.match(text, /^ {2}done: 3\n {2}cancelled: 1\n {2}unknown: 1$/m);
     const { type, count, ended, open } = json as Record<string, unknown>;

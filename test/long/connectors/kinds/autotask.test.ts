@@ -59,7 +59,7 @@ describeTicketSystem({
   failures: [
     { fault: { name: 'credentials' }, kind: 'permanent', title: /does not accept the credentials/ },
     { fault: { name: 'validation', method: 'PATCH' }, kind: 'permanent', title: /refused the change of ticket 123456/ },
-    { fault: { name: 'permission', method: 'PATCH' }, kind: 'permanent', title: /does not let/ },
+    { fault: { name: 'permission', method: 'PATCH' }, kind: 'permanent', title: /has no rights for/ },
     { fault: { name: 'threads' }, kind: 'retryable', title: /no more requests/, retryAfter: 5 },
     { fault: { name: 'dropped-field' }, kind: 'permanent', title: /did not keep the new value/ },
   ],

@@ -44,7 +44,7 @@ describeTicketSystem({
   ],
   refuses: [
     { field: 'Hours', value: 'two', says: /not a number/ },
-    { field: 'Hours', value: '2.256', says: /keeps 2 decimals/ },
+    { field: 'Hours', value: '2.256', says: /maximum number of decimals is 2/ },
     { field: 'Visited', value: 'maybe', says: /neither true nor false/ },
     { field: 'Result', value: 'Maybe', says: /not one of the options: Done, Return needed/ },
     { field: 'Arrival', value: 'yesterday', says: /not a timestamp/ },
@@ -55,7 +55,7 @@ describeTicketSystem({
   failures: [
     { fault: { name: 'credentials' }, kind: 'permanent', title: /does not accept the credentials/ },
     { fault: { name: 'validation', method: 'PATCH' }, kind: 'permanent', title: /refused the change of ticket 5000/ },
-    { fault: { name: 'permission', method: 'PATCH' }, kind: 'permanent', title: /does not let/ },
+    { fault: { name: 'permission', method: 'PATCH' }, kind: 'permanent', title: /has no rights for/ },
     {
       fault: { name: 'conflict', method: 'PATCH' },
       kind: 'retryable',

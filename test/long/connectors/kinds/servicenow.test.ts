@@ -52,8 +52,8 @@ describeTicketSystem({
   ],
   refuses: [
     { field: 'Visits', value: 'three', says: /not a number/ },
-    { field: 'Visits', value: '3.5', says: /keeps 0 decimals/ },
-    { field: 'Hours', value: '1.256', says: /keeps 2 decimals/ },
+    { field: 'Visits', value: '3.5', says: /maximum number of decimals is 0/ },
+    { field: 'Hours', value: '1.256', says: /maximum number of decimals is 2/ },
     { field: 'Visited', value: 'maybe', says: /neither true nor false/ },
     { field: 'Arrival', value: '5.1.2026', says: /not a timestamp/ },
     { field: 'Result', value: 'Unclear', says: /not one of the options: Done, Return needed/ },

@@ -163,7 +163,7 @@ function suite(doubts: Doubts): void {
     [{ name: 'permission', path: '/send' }, /relay's user at WorkMarket has no rights/, /Give this user the rights/],
     [{ name: 'credentials' }, /does not accept the credentials/, /Enter new credentials in the company's platform settings/],
     [{ name: 'validation', path: '/groups' }, /refused the groups/, /Fix the cause \(see the details\)/],
-    [{ name: 'permission', path: '/groups' }, /does not let/, /Give the user the rights/],
+    [{ name: 'permission', path: '/groups' }, /has no rights for/, /Give this user the rights/],
   ];
   for (const [fault, title, remedy] of refusals)
     it(`is refused: ${JSON.stringify(fault)}`, async () => {

@@ -51,7 +51,7 @@ describeTicketSystem({
   refuses: [
     { field: 'Result', value: 'Cancelled', says: /not one of the options: Done, Return needed/ },
     { field: 'Skills', value: 'Cabling,', says: /not one of the options: Cabling, Wireless/ },
-    { field: 'Visits', value: '2.5', says: /keeps 0 decimals/ },
+    { field: 'Visits', value: '2.5', says: /maximum number of decimals is 0/ },
     { field: 'Hours', value: '1,5', says: /not a number/ },
     { field: 'Visited', value: 'maybe', says: /neither true nor false/ },
     { field: 'Arrival', value: 'tomorrow', says: /not a timestamp/ },
@@ -67,7 +67,7 @@ describeTicketSystem({
     { fault: { name: 'rate-limit' }, kind: 'retryable', title: /no more requests/, retryAfter: 60 },
     { fault: { name: 'ticket-rate-limit' }, kind: 'retryable', title: /no more requests/, retryAfter: 600 },
     { fault: { name: 'validation', method: 'PUT' }, kind: 'permanent', title: /refused the change of ticket 35436/ },
-    { fault: { name: 'permission', method: 'PUT' }, kind: 'permanent', title: /does not let/ },
+    { fault: { name: 'permission', method: 'PUT' }, kind: 'permanent', title: /has no rights for/ },
     { fault: { name: 'conflict', method: 'PUT' }, kind: 'retryable', title: /Somebody else is changing ticket 35436/ },
     { fault: { name: 'changed-meanwhile' }, kind: 'retryable', title: /Somebody else is changing ticket 35436/ },
     { fault: { name: 'no-account' }, kind: 'permanent', title: /There is no Zendesk at this address/ },
