@@ -48,9 +48,9 @@ describeTicketSystem({
     { field: 'Visit result', value: 'Cancelled', says: /not one of the options: Done, Return needed/ },
     { field: 'Hours on site', value: 'two', says: /not a number/ },
     { field: 'Site note', value: 'x'.repeat(51), says: /51 characters, but the field takes at most 50/ },
-    { field: 'Arrival time', value: 'yesterday', says: /not a timestamp/ },
-    { field: 'Imported from', value: 'x', says: /read only/ },
-    { field: 'Site contact', value: '1', says: /references/ },
+    { field: 'Arrival time', value: 'yesterday', says: /not a date or time/ },
+    { field: 'Imported from', value: 'x', says: /read-only/ },
+    { field: 'Site contact', value: '1', says: /refers to another record/ },
   ],
   stored: (state, field) =>
     state.tickets.get(123456)?.values[state.fields.find(({ name }) => name.toLowerCase() === field.toLowerCase())?.name ?? ''] ??

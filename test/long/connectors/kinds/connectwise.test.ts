@@ -45,9 +45,9 @@ describeTicketSystem({
   refuses: [
     { field: 'Hours', value: 'two', says: /not a number/ },
     { field: 'Hours', value: '2.256', says: /maximum number of decimals is 2/ },
-    { field: 'Visited', value: 'maybe', says: /neither true nor false/ },
+    { field: 'Visited', value: 'maybe', says: /takes only true or false/ },
     { field: 'Result', value: 'Maybe', says: /not one of the options: Done, Return needed/ },
-    { field: 'Arrival', value: 'yesterday', says: /not a timestamp/ },
+    { field: 'Arrival', value: 'yesterday', says: /not a date or time/ },
     { field: 'Open map', value: 'x', says: /it is a button/ },
   ],
   stored: storedIn(5000),

@@ -62,10 +62,10 @@ describeTicketSystem({
     { field: 'Skills', value: 'Cabling,', says: /not one of the options: Cabling, Wireless/ },
     { field: 'Hours on site', value: '1,5', says: /not a number/ },
     { field: 'Site note', value: 'x'.repeat(256), says: /256 characters, but the field takes at most 255/ },
-    { field: 'Arrival', value: 'soon', says: /not a timestamp/ },
-    { field: 'Visit day', value: '05/Jan/26', says: /not a timestamp/ },
-    { field: 'Door code', value: 'x', says: /edit screen.*does not exist for the issue.*may not edit/ },
-    { field: 'Imported from', value: 'x', says: /edit screen.*does not exist for the issue.*may not edit/ },
+    { field: 'Arrival', value: 'soon', says: /not a date or time/ },
+    { field: 'Visit day', value: '05/Jan/26', says: /not a date or time/ },
+    { field: 'Door code', value: 'x', says: /edit screen.*does not have the field.*no right to edit/ },
+    { field: 'Imported from', value: 'x', says: /edit screen.*does not have the field.*no right to edit/ },
     { field: 'customfield_10019', value: '2026-01-05', says: /no ticket field/ }, // Two fields are called Arrival. This field is hidden.
   ],
   stored: (state, field) => {
