@@ -341,7 +341,9 @@ const form = html`<form method="post" action="?">`;
 export function decisionForm(chain: ChainResource, action: ActionResource, fix?: Fix): Html {
   const behind = chain.actions.filter((other) => isHeldBehind(action, other)).map(stepTitle);
   const follows =
-    behind.length > 0 ? `Steps that wait for this step: ${behind.map((title) => `“${title}”`).join(', ')}.` : 'No other step waits for this step.';
+    behind.length > 0
+      ? `Steps that wait for this step: ${behind.map((title) => `“${title}”`).join(', ')}.`
+      : 'No other step waits for this step.';
   const isFixed = helpFor(action.error)?.by === 'mend';
   const unknown = 'Nobody knows whether the last attempt worked. Before you retry, look in the system that the step uses.';
   const warning = action.error?.unknown ? unknown : isFixed && 'Without a correction, the step fails again.';

@@ -55,7 +55,7 @@ function ofOne({ index, fields, condition }: Written): Issue[] {
   const isFixed = typeof incomingValue !== 'string' || !unsubstituted(incomingValue);
   if (asksIncomingValue(condition) && isFixed) {
     const { holds, reason } = evaluateCondition(condition, { incomingValue });
-    const why = reason.replace(/^\w+ was/, 'the value is always').replace(/^\w+: .+/, 'there is no value');
+    const why = reason.replace(/^\w+ was/, 'the value is always').replace(/^\w+: .+/, 'the step has no “Value from the event”');
     unknown.push(at('actionCondition', `${holds ? 'is always true' : 'is never true, so the step never runs'} (${why})`));
   }
   const meant = statuses.find((status) => status !== condition.value && status === condition.value.toLowerCase());
@@ -90,7 +90,7 @@ function ofOrder(one: Written, all: readonly Written[]): Issue[] {
   if (send && asksStatus(one))
     hints.push({
       pointer: `/${index}/actionCondition`,
-      detail: `is checked immediately after action ${send.index} has sent the assignment. If this step waits longer, people have time to accept the assignment`,
+      detail: `is checked immediately after action ${send.index} has sent the assignment. Let this step wait longer, so that people have time to accept the assignment`,
     });
   return hints;
 }

@@ -19,14 +19,14 @@ export function mendAction(
   if (!action.sent)
     return refused({
       pointer: '',
-      detail: 'has no stored fields, because an older version of the relay accepted this step: send the request again',
+      detail: 'nobody can edit this step, because an older version of the relay did not store its fields: send the request again',
     });
   const sent = fieldsOf(action);
   const names = Object.keys(changes);
   if (names.length === 0) return refused({ pointer: '', detail: 'must name a field' });
   const element = mergeFields(sent, changes);
   if (jsonBytes(element) > mostBytes)
-    return refused({ pointer: '', detail: `would make an action of more than ${mostBytes / 1024} KiB` });
+    return refused({ pointer: '', detail: `must be shorter: all fields together can have at most ${mostBytes / 1024} KiB` });
 
   const late = lateAfter(action, sent, element);
   const problems = names.flatMap((name) => {

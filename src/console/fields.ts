@@ -31,10 +31,13 @@ export function changesOf(fields: Fields, texts: Readonly<Record<string, string>
 }
 
 /** Fields that a form shows in words: a delay with its unit, a condition with `is` or `is not`. */
-const forms: Record<string, { shown(stored: string): string; stored(shown: string): string }> = {
-  delayInSeconds: { shown: delayText, stored: storedDelay },
-  actionCondition: { shown: plainCondition, stored: storedCondition },
+const forms: Record<string, { shown(stored: string): string; stored(shown: string): string; hint: string }> = {
+  delayInSeconds: { shown: delayText, stored: storedDelay, hint: 'For example: 30 minutes or 1 h.' },
+  actionCondition: { shown: plainCondition, stored: storedCondition, hint: 'Examples: status is draft; status is not draft.' },
 };
+
+export const hintOf = (name: string, value: unknown) =>
+  forms[name]?.hint ?? (Array.isArray(value) ? 'Write one entry per line.' : undefined);
 
 /** The text of a field in a form. */
 export const formText = (name: string, value: unknown): string => forms[name]?.shown(editText(value)) ?? editText(value);

@@ -5,7 +5,7 @@ import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { type Fields, mergeFields } from '../chain/fields.js';
 import { announce, ask, co, pageOf, Refused } from './base.js';
-import { changesOf, shownFields } from './fields.js';
+import { changesOf, readObject, shownFields } from './fields.js';
 import type { Accepted, RejectedRequest } from './types.js';
 import { Button, Confirm, DeedButton, FieldList, ProblemNote, useDeed } from './ui/index.js';
 import { FieldInputs } from './verbs.js';
@@ -30,8 +30,10 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
   const { rejectedId, reason, problem, proposal = [], body, elements } = request;
   const at = co`/rejected/${rejectedId}`;
   const isEvent = body?.isEvent === true;
+  /** A readable event without a proposal is sent as it came, unless the user edits it. */
+  const whole = isEvent && proposal.length === 0 && !body.cut ? readObject(body.text) : undefined;
   const withId = (fields: Fields) => (isEvent ? fields : { platformAssignmentId: '', ...fields });
-  const all = (body ? proposal.map(({ element }) => element) : elements).map(withId);
+  const all = (whole ? [whole] : body ? proposal.map(({ element }) => element) : elements).map(withId);
   const sent = all.flatMap((fields, index) => (body && leftOut.includes(index) ? [] : [{ index, fields }]));
   const [isEditing, isAsking, isDoubtful] = [useSignal(false), useSignal(false), useSignal(false)];
   /** The edited texts of each action. */
@@ -43,7 +45,8 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
       const edits = sent.map(({ index, fields }) => [String(index), editsOf(index, fields)] as const);
       const actions = Object.fromEntries(edits.filter(([, changed]) => Object.keys(changed).length > 0));
       const ofList = { confirm, actions, ...(body && { proposed: true, leaveOut: leftOut }) };
-      const asked = isEvent ? { confirm, event: mergeFields(all[0] ?? {}, actions[0] ?? {}) } : ofList;
+      const event = whole && !actions[0] ? undefined : mergeFields(all[0] ?? {}, actions[0] ?? {});
+      const asked = isEvent ? { confirm, event } : ofList;
       try {
         const { chainId } = await ask<Partial<Accepted>>('POST', `${at}/resend`, asked);
         if (chainId) route(pageOf.chain(chainId));
@@ -66,7 +69,7 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
       <p class="row">
         {!isInvalid && (
           <Button class="main" aria-disabled={deed.busy} onClick={begin}>
-            {!body ? 'Send again' : isEvent ? 'Send the proposed event' : `Send the proposal (${ofAll})`}
+            {!body || whole ? 'Send again' : isEvent ? 'Send the proposed event' : `Send the proposal (${ofAll})`}
           </Button>
         )}
         <Button {...{ class: isInvalid ? 'main' : '', onClick: () => (isEditing.value = true) }}>Edit and send…</Button>
@@ -87,7 +90,7 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
             <fieldset key={index}>
               <legend>{elementTitle(fields, index)}</legend>
               <FieldInputs
-                {...{ fields, at: `/${index}`, issues: deed.refused?.problem.errors ?? problem.errors ?? [] }}
+                {...{ fields, at: `/${index}`, issues: whole ? [] : (deed.refused?.problem.errors ?? problem.errors ?? []) }}
                 texts={texts[index] as Signal<Record<string, string>>}
               />
             </fieldset>

@@ -8,7 +8,7 @@ import { isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
 import { stepsText } from '../chain/text.js';
 import { ask, co, may, pageOf } from './base.js';
-import { changesOf, fieldAt, formText, isLong } from './fields.js';
+import { changesOf, fieldAt, formText, hintOf, isLong } from './fields.js';
 import { deedOf } from './story.js';
 import type { ActionResource, ChainResource } from './types.js';
 import { Button, ButtonTo, Confirm, type ConfirmProps, NotReady, useDeed } from './ui/dialog.js';
@@ -107,11 +107,6 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
 /** `at`: the prefix of the JSON pointers to the fields, such as `/fields`. */
 type FieldInputsProps = { fields: Fields; texts: Signal<Record<string, string>>; issues: readonly Issue[]; at: string };
 
-const hints: Record<string, string> = {
-  delayInSeconds: 'For example: 30 minutes or 1 h.',
-  actionCondition: 'For example: status is draft. Another example: status is not draft.',
-};
-
 /** Shows one input for each field, also for missing fields that an issue names. If there are issues, folds the other fields. */
 export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {
   const mentioned = issues.flatMap((issue) => fieldAt(issue, at) ?? []);
@@ -120,10 +115,7 @@ export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {
     const value = fields[name];
     const wrong = issues.filter((issue) => fieldAt(issue, at) === name);
     const field = {
-      ...{
-        label: fieldWords[name] ?? <code>{name}</code>,
-        hint: hints[name] ?? (Array.isArray(value) ? 'Write one entry per line.' : undefined),
-      },
+      ...{ label: fieldWords[name] ?? <code>{name}</code>, hint: hintOf(name, value) },
       ...{ problem: wrong.map(({ detail }) => detail).join('; '), value: texts.value[name] ?? formText(name, value) },
       ...({ autocomplete: 'off', spellcheck: false } as const),
       onText: (text: string) => (texts.value = { ...texts.value, [name]: text }),

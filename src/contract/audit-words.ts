@@ -36,7 +36,7 @@ export const auditWords = {
   'contact.confirm': 'confirmed the address of a contact',
   'notices.test': 'sent a test notice',
   'cause.take': 'began to work on a problem',
-  'cause.release': 'removed the name of the person who works on a problem',
+  'cause.release': 'noted that nobody is working on a problem any more',
   'cause.silence': 'turned off or turned on the notices about a problem',
   'rejected.resend': 'sent {rejectedId} again',
   'rejected.drop': 'dropped {rejectedId}',

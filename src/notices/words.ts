@@ -108,8 +108,8 @@ const remedies: Record<RejectionReason, string> = {
   'idempotency-key': 'Make the webhook send one key for each event, in the header Idempotency-Key or webhook-id.',
   'idempotency-key-reused':
     'Make the webhook send a new key for each event. If two events have the same key, only the first event runs.',
-  'token-expired': `If your webhook sent the request, ${newestToken} If your webhook did not send the request, somebody else has the old token.`,
-  'token-revoked': `If your webhook sent the request, ${newestToken} If your webhook did not send the request, somebody else has the revoked token.`,
+  'token-expired': `If your webhook sent the request, ${newestToken} If your webhook did not send the request, somebody else has the old token, which does not work any more.`,
+  'token-revoked': `If your webhook sent the request, ${newestToken} If your webhook did not send the request, somebody else has the revoked token, which does not work any more.`,
   'rule-disabled': 'Enable the rule, or turn the webhook off.',
   signature:
     'The token is right, but the signature is missing or wrong. If your webhook sent the request, make the webhook sign all ' +
@@ -125,10 +125,10 @@ const remedies: Record<RejectionReason, string> = {
   'unsupported-body': 'Make the webhook send JSON in UTF-8.',
   'wrong-token':
     'In each step, check that relayId and relayAccessToken belong to the same rule. If the template of the webhook is right, a text ' +
-    'in the event broke the list: leave this text out of the template.',
+    'in the event added a step to the list: leave this text out of the template.',
   'event-unreadable':
     'Open the request: its page shows the mistake. Correct the template of the webhook, then let the platform send the ' +
-    'event again. Or correct the event on the page, and send it there.',
+    'event again. If the page proposes an event, you can also correct this event and send it from that page.',
   'event-refused': 'Correct the rule and publish it, or correct the event. Then send the event again.',
   'lists-refused':
     "Make the webhook send its event to the rule's “Address for your platform”. Or let the rule run lists: on the page of the rule, open “How the rule accepts events”. In the field “If a webhook sends a list of steps”, choose “run the steps”.",
@@ -156,7 +156,7 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
       ...(inADay > 1 ? [`${inADay} requests of this rule had this mistake within a day.`] : []),
       notKept === undefined
         ? 'Nothing has run.'
-        : `The storage for refused requests of this rule is full. In the last day, the relay could not keep ${counted(notKept, 'request')}. To make space, send stored requests again, or drop them.`,
+        : `The storage for refused requests of this rule is full. In the last day, the relay could not keep ${notKept > 0 ? counted(notKept, 'request') : 'some requests'}. To make space, send stored requests again, or drop them.`,
     ],
     toDo: [remedy],
     links: [{ label: 'Open the request', url: refusalPage(context.links.api, companyId, rejectedId) }],

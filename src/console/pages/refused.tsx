@@ -101,7 +101,9 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
       {body ? (
         <div class="broken">
           <Body body={body} />
-          <Proposal of={proposal} leftOut={canDecide ? leftOut : undefined} />
+          {(proposal.length > 0 || isForTechnicians(reason)) && (
+            <Proposal of={proposal} leftOut={canDecide ? leftOut : undefined} />
+          )}
         </div>
       ) : (
         <Section title="Steps" look="">

@@ -183,6 +183,29 @@ async function onThePage(): Promise<void> {
     await page.context().close();
   });
 
+  it('sends an event that the rule has refused again, after a person has added the missing value', async () => {
+    const { relayId: _rule, relayAccessToken: _token, ...action } = udf;
+    const variables = { ticket: { path: 'ticket', missing: 'refuse' } };
+    const contents = { variables, actions: [{ ...action, externalSystemTicketId: '${ticket}' }] };
+    const { relayId, eventToken } = await ruleOf(served.store, served.companyId, contents);
+    const url = `${served.url}/co/${served.companyId}/events/${relayId}/${eventToken}`;
+    const body = '{"ticket": "", "note": "blue"}';
+    assert.equal((await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).status, 400);
+    const page = await pageOf(`/companies/${served.companyId}/refused`);
+    await page.getByRole('main').getByRole('link').first().click();
+    await page.getByRole('button', { name: 'Send again' }).click();
+    await page.getByRole('alert').getByText('ticket').first().waitFor();
+    assert.equal(await page.getByRole('heading', { name: 'Proposed repair' }).count(), 0);
+    await page.getByRole('button', { name: 'Edit and send' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('ticket').fill('7011');
+    assert.deepEqual(await obstacles(page), []);
+    await dialog.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.waitForURL(/\/chains\//);
+    assert.equal(started.at(-1)?.[0]?.ticketId, '7011');
+    await page.context().close();
+  });
+
   it('drops the request after confirmation; the list shows that it was dropped, and how often it was repeated', async () => {
     const at = await refuse('The "green" one');
     assert.equal(await refuse('The "green" one'), at);

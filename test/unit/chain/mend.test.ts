@@ -139,7 +139,7 @@ describe('mendAction', () => {
       { cfName: 'F' },
       ['/externalSystemTicketId: is blank'],
     ],
-    ['too much', mail, { body: 'x'.repeat(300_000) }, [': would make an action of more than 256 KiB']],
+    ['too much', mail, { body: 'x'.repeat(300_000) }, [': must be shorter: all fields together can have at most 256 KiB']],
     ['a list of lists', mail, { emails: [['a@x.org']] }, ['/emails/0: must be a string']],
   ];
   for (const [title, fields, changes, problems] of refused)
