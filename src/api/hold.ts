@@ -156,7 +156,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
       description: 'Needs the cookie that `GET /hold/{link}` sets.',
       query: askedQuery,
       answers: {
-        200: ['A page with the action, and with the possible decisions or the result.', 'text/html'],
+        200: ['A page with the action, the possible decisions and the result of the last decision.', 'text/html'],
         401: ['The cookie is missing.', 'text/html'],
         410: ['The link is not valid any more.', 'text/html'],
       },
@@ -185,7 +185,11 @@ export function holdRoutes(options: ApiOptions): Route[] {
         const standing = await standingOf(held);
         if (standing.over !== undefined) return sendStanding(c, standing);
         const { data } = formSchema.safeParse(await c.req.parseBody());
-        if (!data) throw new Problem('invalid-body', 'Use the form of the page. Each field can have at most 20,000 characters.');
+        if (!data)
+          throw new Problem(
+            'invalid-body',
+            'The relay could not read the form. Perhaps a text is too long: each field can have at most 20,000 characters. Nothing was changed.',
+          );
         const { chain, action, contact, last } = standing;
         const { decision, ...form } = data;
         const actor = { kind: 'link', companyId, contact } as const;

@@ -23,7 +23,7 @@ export function mendAction(
     });
   const sent = fieldsOf(action);
   const names = Object.keys(changes);
-  if (names.length === 0) return refused({ pointer: '', detail: 'must name a field' });
+  if (names.length === 0) return refused({ pointer: '', detail: 'is empty: write at least one field to change' });
   const element = mergeFields(sent, changes);
   if (jsonBytes(element) > mostBytes)
     return refused({ pointer: '', detail: `must be shorter: all fields together can have at most ${mostBytes / 1024} KiB` });

@@ -24,7 +24,7 @@ export function NotifyFields({ notify = {}, of }: { notify?: Notify | undefined;
   } as const;
   return (
     <fieldset>
-      <legend>Who gets notices about problems with this {of}</legend>
+      <legend>Who gets the notices of this {of}</legend>
       <FormFields of={fields} />
     </fieldset>
   );

@@ -79,11 +79,11 @@ export function progressWords({ count, verb, progress }: Pick<Bulk, 'count' | 'v
 /** Describes the effect of a verb on many chains. The dialog shows this text before the user confirms. */
 export const verbMeanings: Record<BulkVerb, string> = {
   retry:
-    'The relay checks the conditions of the selected steps again. Then it retries the steps that need attention or have failed.',
-  mend: 'The relay makes the same change in each selected step, then retries the step.',
-  skip: 'The relay skips the selected steps that need attention. The chains continue with the next steps.',
-  cancel: 'The relay cancels the selected steps that have not ended. If a step is running now, it can still succeed.',
-  runNow: 'The relay runs the selected scheduled steps now.',
+    'The relay retries the steps that need attention or have failed. Before that, it checks the condition of each step again.',
+  mend: 'The relay makes the same change in each of these steps, then retries the step.',
+  skip: 'The relay skips the steps that need attention. The chains continue with the next steps.',
+  cancel: 'The relay cancels the steps that have not ended. If a step is running now, it can still succeed.',
+  runNow: 'The relay runs all scheduled steps of these chains now. It still checks the condition of each step.',
 };
 
 /** The summary without the company, for example `3 actions, assignment 1003: Tell the owner first, …`. */

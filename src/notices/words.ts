@@ -59,7 +59,7 @@ function digestWords({ companyId, joined, at }: DigestNotice, context: NoticeCon
     about: context.companyName,
     title: `${counted(count, 'notice')} about ${counted(joined.length, 'cause')}`,
     place: [timesIn(context.timeZone)(at)],
-    wrong: ['There were too many notices to send each one separately. The list below has the first notice of each cause.'],
+    wrong: ['There were too many notices to send each one separately. The list below has the first notice about each problem.'],
     links: [{ label: 'Open all problems', url: `${context.links.api}/companies/${companyId}` }],
     hint: signInHint,
     sections,
@@ -191,7 +191,7 @@ function missingWords(notice: MissingPropertyNotice, { links, timeZone }: Notice
     place: [`Assignment ${assignmentId}`, timesIn(timeZone)(at)],
     wrong: [
       `The condition of step ${index + 1} uses ${path}, but assignment ${oneLine(assignmentId)} has no such property.`,
-      'If the property is missing, a comparison with “is” (==) is always false, and a comparison with “is not” (!=) is always true.',
+      'If the property is missing, a step with “is” (==) in its condition does not run, and a step with “is not” (!=) always runs.',
     ],
     toDo: [
       'Compare the name in “Only if” with the name on the platform: capital and small letters must be the same. ' +

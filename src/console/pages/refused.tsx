@@ -169,7 +169,7 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
       <p>
         {actions.length === 0
           ? 'There is no proposal. Correct the webhook in your platform, then let the platform send the event again.'
-          : 'This proposal is a guess. Check each value before you send it: the text of a note, for example, can have become a recipient.'}
+          : 'The relay guessed these values. Check each value before you send the proposal: text of a note may now be a recipient.'}
       </p>
       <ol class="rail">
         {actions.map(({ element, authenticated }, index) => (

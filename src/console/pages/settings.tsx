@@ -37,7 +37,7 @@ export function SettingsPage() {
 const switches = {
   noticeLinks: 'Notices have links to retry or skip a step. Everybody who has a link can use it, without a sign-in.',
   noticeEdits:
-    'With these links, readers can also correct the assignment number, the groups, the ticket, the new value of a ticket field, and the distance in miles.',
+    'With the links in notices, readers can also correct the assignment number, the groups, the radius, the ticket, and the new value of a ticket field.',
   weeklyDigest: 'Every Monday, the e-mail contacts of the company get a summary of the last week.',
 };
 

@@ -53,7 +53,7 @@ function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersio
     <Section title={[`Version ${version} `, ...badges]}>
       <p class="soft small">
         <Time at={publishedAt} distance />, by {publishedBy}
-        {fromVersion !== undefined && `, the same as version ${fromVersion}`}
+        {fromVersion !== undefined && `. This is version ${fromVersion}, published again`}
       </p>
       {note && <p>{note}</p>}
       <Asked summary="What it does" path={own}>

@@ -67,7 +67,7 @@ export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
               <input type="checkbox" name={day} defaultChecked={expectWithin.days?.includes(day) ?? false} /> {day}
             </label>
           ))}
-          <span class="soft small">If no day is selected: every day.</span>
+          <span class="soft small">If you select no day, the relay expects events every day.</span>
         </p>
         <FormFields of={times} />
         {proposed && (

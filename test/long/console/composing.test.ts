@@ -315,7 +315,7 @@ async function composing(): Promise<void> {
     await page.getByRole('button', { name: 'Go back to version 1…' }).click();
     await page.getByText(/^The relay tried the rule on the last 2 events/).waitFor();
     await page.getByRole('button', { name: 'Go back', exact: true }).click();
-    await page.getByText('the same as version 1').waitFor();
+    await page.getByText('This is version 1, published again').waitFor();
     await page.getByText('From version 2 to the draft').waitFor();
     await page.getByText('There is no difference.').waitFor({ state: 'detached', timeout: 15_000 });
     await page.getByRole('link', { name: 'The rule' }).click();

@@ -24,7 +24,7 @@ describe('a company with more calls in progress than allowed', () => {
       // The chains are read one after another, because each read is a query for the worker that starts the calls.
       for (const { chainId } of chains.toReversed()) {
         const [action] = (await slow.read(chainId)).actions;
-        if (action?.state === 'pending' && /running, which is the limit/.test(action.reason ?? '')) return true;
+        if (action?.state === 'pending' && /has reached its limit of \d+ calls to systems/.test(action.reason ?? '')) return true;
         seen.push(action?.state);
       }
       return new Unmet(seen);

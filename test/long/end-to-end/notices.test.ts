@@ -112,7 +112,7 @@ describe('chains that fail for the same reason', { concurrency: true }, () => {
       headline(paused),
       'Needs attention: to all',
       ...digests.map(headline),
-      `Recovered: ${many} chains, ${refused}`,
+      `Recovered: ${many} chains with the problem “${refused}”`,
     ]);
   });
 

@@ -117,7 +117,7 @@ describe('mendAction', () => {
     });
 
   const refused: [title: string, fields: Fields, changes: Fields, problems: string[]][] = [
-    ['nothing', send, {}, [': must name a field']],
+    ['nothing', send, {}, [': is empty: write at least one field to change']],
     ['an unchanged value', send, { action: 'sendEmails' }, ['/action: cannot be changed: send another request']],
     ['its rule', send, { relayId: '8' }, ['/relayId: cannot be changed: send another request']],
     ['a token', send, { relayAccessToken: 't' }, ['/relayAccessToken: cannot be changed: send another request']],
