@@ -14,7 +14,7 @@ import { csvLine, csvStart } from './csv.js';
 import { found } from './problems.js';
 import { type Answer, type ApiOptions, type Route, route } from './route.js';
 import { eventFilterSchema } from './rule-event-list.js';
-import { auditSheet, type Columns, chainSheet, eventSheet } from './sheets.js';
+import { auditSheet, type Columns, chainSheet, eventSheet, type SheetOf } from './sheets.js';
 
 const formatted = z.object({
   format: z
@@ -41,32 +41,34 @@ export function exportRoutes({ store, links }: Pick<ApiOptions, 'store' | 'links
   }
   const eventQuery = eventFilterSchema.extend({ relayId: chainFilterSchema.shape.relayId.describe('Only events of this rule.') });
   const timeQuery = chainFilterSchema.pick({ since: true, until: true });
-  const known = async (companyId: string) => {
+  /** Only a sheet needs the names of the rules. @throws Problem not-found. */
+  const sheetFor = async <Item>(companyId: string, format: Format, columns: (of: SheetOf) => Columns<Item>) => {
     const company = found(await companies.get(companyId), `company ${companyId}`);
+    if (format !== 'sheet') return undefined;
     const names = new Map<string, string>();
     for await (const some of pages((page) => rules.list(companyId, page)))
       for (const { relayId, name } of some) names.set(relayId, name);
-    return { company, api: links.api, ruleName: (relayId: string) => names.get(relayId) ?? relayId };
+    return columns({ company, api: links.api, ruleName: (relayId) => names.get(relayId) ?? relayId });
   };
   return [
     route.company('GET /co/:companyId/export/chains', 'exportChains', 'Export chains', {
       ...{ description, use: 'lists', answers },
       query: rowQuery.extend(formatted.shape),
       async handle(c, { companyId, actor, query: { format, ...filter } }) {
-        const sheetOf = await known(companyId);
+        const sheet = await sheetFor(companyId, format, chainSheet);
         const shown = linksFor(actor, links);
         const listed = pages(async (page) => {
           const { items, nextCursor } = await store.chains.list(companyId, rowFilter(filter), page);
           return { items: items.map((row) => listedOf(row, shown)), nextCursor };
         });
-        return streamed(c, `${companyId}-chains`, format, listedChainSchema.omit({ next: true }), listed, chainSheet(sheetOf));
+        return streamed(c, `${companyId}-chains`, format, listedChainSchema.omit({ next: true }), listed, sheet);
       },
     }),
     route.company('GET /co/:companyId/export/events', 'exportEvents', 'Export events', {
       ...{ description, use: 'lists', answers },
       query: eventQuery.extend(formatted.shape),
       async handle(c, { companyId, query: { format, ...filter } }) {
-        const sheet = eventSheet(await known(companyId));
+        const sheet = await sheetFor(companyId, format, eventSheet);
         return streamed(
           c,
           `${companyId}-events`,
@@ -81,7 +83,7 @@ export function exportRoutes({ store, links }: Pick<ApiOptions, 'store' | 'links
       ...{ description, use: 'lists', answers },
       query: timeQuery.extend(formatted.shape),
       async handle(c, { companyId, query: { format, ...filter } }) {
-        const sheet = auditSheet(await known(companyId));
+        const sheet = await sheetFor(companyId, format, auditSheet);
         const entries = pages((page) => audit.list({ companyId, ...page, ...filter }));
         return streamed(c, `${companyId}-audit`, format, auditEntrySchema, entries, sheet);
       },
@@ -109,10 +111,10 @@ function streamed<Noun extends z.ZodObject>(
   format: Format,
   noun: Noun,
   items: AsyncIterable<readonly z.infer<Noun>[]>,
-  sheet: Columns<z.infer<Noun>>,
+  sheet: Columns<z.infer<Noun>> | undefined,
 ): Response {
   const fields = Object.keys(noun.shape).map((field) => [field, (item: z.infer<Noun>): unknown => item[field]] as const);
-  const columns = format === 'sheet' ? Object.entries(sheet) : fields;
+  const columns = sheet ? Object.entries(sheet) : fields;
   const [isJson, headings] = [format === 'ndjson', columns.map(([heading]) => heading)];
   async function* lines() {
     const encoder = new TextEncoder();

@@ -17,7 +17,17 @@ import { helpFor } from '../chain/failure-words.js';
 import type { Fields } from '../chain/fields.js';
 import { type ActionState, type ChainStatus, hasEnded, isToRedo, retryHelps } from '../chain/outcome.js';
 import { timesIn } from '../chain/timestamp/local.js';
-import { effectTitle, explained, fieldWords, labelled, notDoneTitle, sentence, stepTitle, toDoFirst } from '../chain/words.js';
+import {
+  effectTitle,
+  explained,
+  fieldWords,
+  labelled,
+  notDoneTitle,
+  quotedLabel,
+  sentence,
+  stepTitle,
+  toDoFirst,
+} from '../chain/words.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
 import type { Company } from '../contract/company.js';
 import { contactMark, fieldsByLink, HoldLinks, type HoldRef } from '../contract/hold-link.js';
@@ -251,7 +261,7 @@ interface Fix {
 /** For example `“Within (miles)” must be a number of miles.` for the pointer `/fields/sendRadius`. */
 function inWords({ pointer, detail }: { pointer: string; detail: string }): string {
   const name = pointer.split('/')[2] ?? '';
-  return sentence(`${name in fieldWords ? `“${fieldWords[name]}”` : name || 'The step'} ${detail}`);
+  return sentence(`${quotedLabel(name) || 'The step'} ${detail}`);
 }
 
 const patienceMs = 8_000; // the page waits this long for the result of a decision

@@ -42,7 +42,7 @@ const rawBody = z
 
 export const examples = {
   'widen-then-alert': {
-    summary: 'Send an assignment within a radius, later within larger radiuses. If nobody is found, alert the manager.',
+    summary: 'Send an assignment within a small radius. Later, widen the radius. If nobody is found, alert the manager.',
     value: widenThenAlert,
   },
   'email-send-email': { summary: 'Send an e-mail, the assignment, then an e-mail, in this order.', value: emailSendEmail },

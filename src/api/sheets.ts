@@ -14,7 +14,7 @@ import type { StoredEvent } from '../contract/rule-event.js';
 /** The value of each column, by heading. */
 export type Columns<Item> = Readonly<Record<string, (item: Item) => unknown>>;
 
-interface SheetOf {
+export interface SheetOf {
   company: Pick<Company, 'companyId' | 'timeZone'>;
   ruleName(relayId: string): string;
   /** The address of the relay, for links to its pages. */

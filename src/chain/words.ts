@@ -19,6 +19,9 @@ export const fieldWords: Record<string, string> = {
   cfTargetDateFormat: 'Date format',
 };
 
+/** For example `“To”` for `emails`. A field without a label keeps its name. */
+export const quotedLabel = (name: string) => (Object.hasOwn(fieldWords, name) ? `“${fieldWords[name]}”` : name);
+
 const apiNames = Object.keys(fieldWords).filter((name) => /[A-Z]/.test(name)); // the others, such as `comment`, are also words
 const fieldNames = new RegExp(`\\b(${apiNames.join('|')}|emails(?= has | of step ))\\b`, 'g');
 
@@ -70,7 +73,7 @@ export function effectTitle(
   return `${named} was ${how(done)}`;
 }
 
-/** For example `Assignment 1001 was perhaps not sent`, if nobody knows whether the last attempt worked. */
+/** For example `Assignment 1001 was not sent`, or `was perhaps not sent` if the outcome of the last attempt is unknown. */
 export const notDoneTitle = (action: Parameters<typeof effectTitle>[0] & Pick<ActionStatus, 'error'>) =>
   effectTitle(action, (done) => `${action.error?.unknown ? 'perhaps ' : ''}not ${done}`);
 

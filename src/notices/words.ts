@@ -4,7 +4,7 @@ import { chainPage, chainUrl, refusalPage } from '../chain/chain.js';
 import { pauseText } from '../chain/pause.js';
 import { capital, counted, cutShort, oneLine } from '../chain/text.js';
 import { timesIn } from '../chain/timestamp/local.js';
-import { fieldWords, labelled, sentence } from '../chain/words.js';
+import { labelled, quotedLabel, sentence } from '../chain/words.js';
 import { actionOf } from '../contract/causes.js';
 import type { DigestNotice, Joined, MissingPropertyNotice, Notice, PausedNotice, RejectedNotice } from '../contract/notices.js';
 import { isQuota, needsConfirmation, type RejectionReason } from '../contract/problem.js';
@@ -180,7 +180,7 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
 function placed(pointer: string, detail: string): string {
   const [, index = '', ...path] = pointer.replace('/actions/', '/').replace('/variables/', '/The value ').split('/');
   const action = /^\d+$/.test(index) ? `Step ${Number(index) + 1}` : index === 'when' ? 'The condition of the rule' : index;
-  return `${[action, ...path.map((name) => (name in fieldWords ? `“${fieldWords[name]}”` : name))].filter(Boolean).join(', ') || (/^[A-Z]/.test(detail) ? '' : 'The request')} ${detail.replace(/ Nothing has run\.$/, '')}`.trim();
+  return `${[action, ...path.map(quotedLabel)].filter(Boolean).join(', ') || (/^[A-Z]/.test(detail) ? '' : 'The request')} ${detail.replace(/ Nothing has run\.$/, '')}`.trim();
 }
 
 function missingWords(notice: MissingPropertyNotice, { links, timeZone }: NoticeContext): Words {

@@ -14,7 +14,7 @@ export function Door({ at, relayId, hasOlder, onToken }: { at: string; relayId: 
   return (
     <>
       <Section id="address" title="Address for your platform">
-        <p>Create an address for this rule only. Your platform can send its events to this address as they are.</p>
+        <p>Create an address for this rule only. Your platform sends its events to this address, in its own format.</p>
         <SecretButton {...{ ...addresses, fields: hasOlder ? olderAddresses : {}, change, onDone: onToken }} />
         <p class="soft small">
           For programmers: if the sender can set a header, send the events to{' '}
