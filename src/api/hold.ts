@@ -14,7 +14,7 @@ import type { Steered } from '../chain/action-status.js';
 import { refusalOf, verbsFor } from '../chain/allowed-verbs.js';
 import { chainOfWorkflow, chainPage } from '../chain/chain.js';
 import { helpFor } from '../chain/failure-words.js';
-import type { Fields } from '../chain/fields.js';
+import { type Fields, fieldAt } from '../chain/fields.js';
 import { type ActionState, type ChainStatus, hasEnded, isToRedo, retryHelps } from '../chain/outcome.js';
 import { timesIn } from '../chain/timestamp/local.js';
 import {
@@ -255,13 +255,13 @@ interface Fix {
   names: string[];
   fields: Fields;
   sameAssignment: number[];
+  naming: { index: number; field: string }[]; // the texts that contain the assignment number
   texts?: Record<string, string | undefined>; // the texts of a refused form
 }
 
 /** For example `“Within (miles)” must be a number of miles.` for the pointer `/fields/sendRadius`. */
 function inWords({ pointer, detail }: { pointer: string; detail: string }): string {
-  const name = pointer.split('/')[2] ?? '';
-  return sentence(`${quotedLabel(name) || 'The step'} ${detail}`);
+  return sentence(`${quotedLabel(fieldAt({ pointer }, '/fields') ?? '') || 'The step'} ${detail}`);
 }
 
 const patienceMs = 8_000; // the page waits this long for the result of a decision
@@ -359,26 +359,27 @@ export function decisionForm(chain: ChainResource, action: ActionResource, fix?:
       ? `Steps that wait for this step: ${behind.map((title) => `“${title}”`).join(', ')}.`
       : 'No other step waits for this step.';
   const isFixed = helpFor(action.error)?.by === 'mend';
+  const isFixedHere = isFixed && fix !== undefined && fix.names.length > 0;
   const unknown = 'Nobody knows whether the last attempt worked. Before you retry, look in the system that the step uses.';
   const warning = action.error?.unknown ? unknown : isFixed && 'Without a correction, the step fails again.';
   const retry = html`${form}<section id="retry"><h2>Retry</h2>
 <p>The relay runs the step again. Steps that are done do not run again. ${warning}</p>
-<p><button name="decision" value="retry">Retry</button></p></section></form>`;
+<p><button${isFixedHere && html` class="second"`} name="decision" value="retry">Retry</button></p></section></form>`;
   const skip = html`${form}<section id="skip"><h2>Skip</h2>
 <p>The chain continues without this step. You cannot retry the step later.</p>
 <p><button class="second" name="decision" value="skip">Skip</button></p></section></form>`;
   const both = verbsFor(chain, action).includes('retry') ? [retry, skip] : [skip];
   const ordered = retryHelps(action) ? both : both.reverse();
-  const fixing = fix && fix.names.length > 0 ? [fixForm(action, fix)] : [];
   const ref = chainOfWorkflow(chain.workflowId);
-  const page =
-    isFixed && fixing.length === 0 && ref
-      ? html`<p>To fix the step, sign in and <a href="${chainPage('', ref)}">open the chain in the relay</a>.</p>`
-      : '';
+  const open = ref && html`sign in and <a href="${chainPage('', ref)}">open the chain in the relay</a>.`;
+  const fixing = fix && fix.names.length > 0 ? [fixForm(action, fix, isFixedHere, open)] : [];
+  const page = isFixed && fixing.length === 0 && open ? html`<p>To fix the step, ${open}</p>` : '';
   return html`${isFixed ? [...fixing, page, ...ordered] : [...ordered, ...fixing]}<p>${follows}</p>`;
 }
 
-function fixForm({ assignmentId }: ActionResource, { names, fields, sameAssignment, texts = {} }: Fix): Html {
+/** @param open - the words with the link to the chain, where a person can also correct texts */
+function fixForm({ assignmentId }: ActionResource, fix: Fix, isBest: boolean, open: Html | undefined): Html {
+  const { names, fields, sameAssignment, naming, texts = {} } = fix;
   const inputs = names.map((name) => {
     const text = texts[name] ?? String(fields[name] ?? '');
     const input =
@@ -390,7 +391,9 @@ function fixForm({ assignmentId }: ActionResource, { names, fields, sameAssignme
   const others = sameAssignment.length === 1 ? 'the other step' : `the ${sameAssignment.length} other steps`;
   const all = html`<p><label><input type="checkbox" name="allActions" checked>
 Also correct the assignment number in ${others} of assignment ${assignmentId ?? ''}. If you also change another field of this step, the other steps keep the old number.</label></p>`;
+  const places = naming.map(({ index, field }) => `${quotedLabel(field)} of step ${index + 1}`);
+  const kept = html`<p>This page does not change the old number in texts: ${places.join(', ')}. To change these texts, too, ${open ?? 'open the chain in the relay.'}</p>`;
   return html`${form}<section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the step again.</p>
-${inputs}${sameAssignment.length > 0 && all}
-<p><button class="second" name="decision" value="mend">Correct and retry</button></p></section></form>`;
+${inputs}${sameAssignment.length > 0 && all}${names.includes('platformAssignmentId') && places.length > 0 && kept}
+<p><button${!isBest && html` class="second"`} name="decision" value="mend">Correct and retry</button></p></section></form>`;
 }

@@ -132,7 +132,7 @@ function deadReason(found: readonly KnownToken[], signature: RefusedRequest['sig
 }
 
 const someWrong =
-  'In some steps, relayId and token belong together. In other steps, they do not belong together. The whole request was refused.';
+  'The token of at least one step is missing, or belongs to another rule. So the relay refused the whole request.';
 
 /** @param cut - whether the end of the text is missing */
 export function keptBody(text: string, { bytes }: Received, cut: boolean, flaw?: Flaw): KeptBody {

@@ -39,7 +39,7 @@ export const sendAssignment = defineAction({
         if (unsubstituted(id))
           issues.warning(field, `has "${cutShort(id, 80)}", which the webhook did not fill in and which is left out`);
     const blank = blankness(sendRadius);
-    issues.mistake('sendRadius', blank && `${blank}: a number of miles is needed`);
+    issues.mistake('sendRadius', blank && `${blank} (a number of miles is needed)`);
     return {
       groupIds: isNamed ? groupIds : undefined,
       radiusMiles: sendRadius === undefined || blank ? undefined : Number(sendRadius),

@@ -13,6 +13,13 @@ export function fieldText(value: unknown): string {
 /** An edit cannot change these fields. */
 export const fixedFields: readonly string[] = ['action', 'relayId', 'relayAccessToken'];
 
+/** The name that follows the prefix `before` in a JSON pointer. For example, `emails` follows `/fields` in `/fields/emails/0`. */
+export function fieldAt({ pointer }: { pointer: string }, before: string): string | undefined {
+  if (!pointer.startsWith(`${before}/`)) return undefined;
+  const [name = ''] = pointer.slice(before.length + 1).split('/');
+  return name.replaceAll('~1', '/').replaceAll('~0', '~') || undefined;
+}
+
 /** `null` removes a field, as in a JSON merge patch (RFC 7396). */
 export const mergeFields = (fields: Fields, changes: Fields): Fields =>
   Object.fromEntries(Object.entries({ ...fields, ...changes }).filter(([, value]) => value !== null));

@@ -55,7 +55,9 @@ function ofOne({ index, fields, condition }: Written): Issue[] {
   const isFixed = typeof incomingValue !== 'string' || !unsubstituted(incomingValue);
   if (asksIncomingValue(condition) && isFixed) {
     const { holds, reason } = evaluateCondition(condition, { incomingValue });
-    const why = reason.replace(/^\w+ was/, 'the value is always').replace(/^\w+: .+/, 'the step has no “Value from the event”');
+    const why = reason
+      .replace(/^\w+ was/, 'the value is always')
+      .replace(/^\w+: .+/, 'the step has no “Value for the condition”');
     unknown.push(at('actionCondition', `${holds ? 'is always true' : 'is never true, so the step never runs'} (${why})`));
   }
   const meant = statuses.find((status) => status !== condition.value && status === condition.value.toLowerCase());

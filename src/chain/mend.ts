@@ -66,7 +66,10 @@ function lateAfter({ late = {} }: ChainAction, sent: Fields, element: Fields): C
 /** Says why an edit of a late text is refused: it still contains a reference, and the relay fills in no references in edits. */
 function reference({ late = {} }: ChainAction, name: string, text: unknown): string | undefined {
   const kept = pathsOf(textsOf(late[name] ?? [])).find((path) => [text].flat().join().includes(`\${assignment.${path}}`));
-  return kept && `must contain the value, not \${assignment.${kept}}`;
+  return (
+    kept &&
+    `must not contain \${assignment.${kept}}: after an edit, the relay does not fill in this value. Write the value itself`
+  );
 }
 
 /** Fills in the late texts of an action. @param action - must have `sent`. @returns the action without late texts, or the first mistake in its fields. */

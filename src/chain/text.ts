@@ -60,10 +60,10 @@ export function leftover(text: string | undefined): string | undefined {
   return variable && `has ${variable}, which the webhook did not fill in`;
 }
 
-/** Describes a field without a value: `is blank`, or `is "${owner}", which was not filled in`. */
+/** Describes a field without a value: `is blank`, or `has no value: the webhook did not fill in "${owner}"`. */
 export function blankness(text: string | undefined): string | undefined {
   if (text?.trim() === '') return 'is blank';
-  return text && unsubstituted(text) && `is "${cutShort(text.trim(), 80)}", which was not filled in`;
+  return text && unsubstituted(text) && `has no value: the webhook did not fill in "${cutShort(text.trim(), 80)}"`;
 }
 
 /** Whether more than `levels` brackets are open at the same time, outside strings. The text may be invalid JSON. */

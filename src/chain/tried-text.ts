@@ -4,14 +4,20 @@ import { counted } from './text.js';
 
 export const outcomeWords = { chain: 'started a chain', 'not-applicable': 'the rule did not run', refused: 'refused' };
 
-/** Only outcomes that differ from the published version have words. */
 const wouldBe = {
+  same: 'would start the same chain',
   different: 'would start a different chain',
   'no-longer-applies': 'would not start a chain any more',
   'applies-now': 'would start a chain, but did not before',
   'would-be-refused': 'would be refused',
   'needs-attention': 'would need attention',
+  'not-applicable': 'would also not start a chain',
 };
+
+/** @param outcome - the outcome from the API. A newer relay may send an outcome that has no words. */
+export const triedWords = (outcome: string): string => new Map(Object.entries(wouldBe)).get(outcome) ?? outcome;
+
+const unchanged = ['same', 'not-applicable'];
 
 interface Tried {
   tried: number;
@@ -24,7 +30,7 @@ export function triedText({ tried, counts, stopped }: Tried, which = ''): string
   if (tried === 0) return 'There are no events to try the rule on.';
   const parts = Object.entries(wouldBe).flatMap(([outcome, words]) => {
     const count = counts[outcome as keyof typeof wouldBe] ?? 0;
-    return count > 0 ? [`${count} ${words}`] : [];
+    return count > 0 && !unchanged.includes(outcome) ? [`${count} ${words}`] : [];
   });
   const all = `The relay tried the rule on ${which}${counted(tried, 'event')}${stopped ? ' (there was no time for more)' : ''}`;
   return `${all}: ${parts.join('; ') || 'nothing would change'}.`;

@@ -13,14 +13,41 @@ export const actionWords: Record<string, string> = {
 
 export const fieldWords: Record<string, string> = {
   ...{ platformAssignmentId: 'Assignment number', delayInSeconds: 'Wait', actionCondition: 'Only if' },
-  ...{ incomingValue: 'Value from the event', comment: 'Note', groupId: 'Group', sendToGroups: 'Groups to send to' },
-  ...{ sendRadius: 'Within (miles)', emails: 'To', subject: 'Subject', body: 'Text', bodyHtml: 'Formatted text' },
+  ...{
+    incomingValue: 'Value for the condition',
+    comment: 'Note',
+    groupId: 'Group to send to',
+    sendToGroups: 'Groups to send to',
+  },
+  ...{ sendRadius: 'Within (miles)', emails: 'To', subject: 'Subject', body: 'Text', bodyHtml: 'Text as HTML' },
   ...{ externalSystemTicketId: 'Ticket', cfName: 'Ticket field', cfValue: 'New value' },
-  cfTargetDateFormat: 'Date format',
+  cfTargetDateFormat: 'Date format of the new value',
 };
 
-/** For example `“To”` for `emails`. A field without a label keeps its name. */
-export const quotedLabel = (name: string) => (Object.hasOwn(fieldWords, name) ? `“${fieldWords[name]}”` : name);
+/** The label of a field, such as `To` for `emails`. A field without a label keeps its name. `if` is a field of rules only. */
+export const fieldLabel = (name: string): string => new Map(Object.entries({ ...fieldWords, if: 'Only if' })).get(name) ?? name;
+
+/** For example `“To”` for `emails`. A name without a label has no quotation marks. */
+export const quotedLabel = (name: string) => (fieldLabel(name) === name ? name : `“${fieldLabel(name)}”`);
+
+/** For example `manager email` for the value `manager_email`. */
+export const variableWords = (name: string) => name.replaceAll('_', ' ');
+
+/**
+ * Says which part of a rule or a request is meant: `Step 2, “Wait”`, or the value `“owner email”`.
+ * @param pointer - a JSON pointer into the contents of a rule, or into a list of actions
+ * @param whole - the words for the pointer to the whole text
+ */
+export function placeText(pointer: string, whole = 'The rule'): string {
+  const [, part = '', field = ''] = pointer.replace(/^\/actions\//, '/').split('/');
+  if (/^\d+$/.test(part)) return [`Step ${Number(part) + 1}`, field && quotedLabel(field)].filter(Boolean).join(', ');
+  if (part === 'variables') return `The value “${variableWords(field)}”`;
+  return part === 'when' ? 'The condition of the rule' : whole;
+}
+
+/** For example `Step 1, “To” is blank.` for the pointer `/0/emails`. */
+export const mistakeText = ({ pointer, detail }: { pointer: string; detail: string }, whole?: string) =>
+  sentence(labelled(`${placeText(pointer, whole)} ${detail}`.trim()));
 
 const apiNames = Object.keys(fieldWords).filter((name) => /[A-Z]/.test(name)); // the others, such as `comment`, are also words
 const fieldNames = new RegExp(`\\b(${apiNames.join('|')}|emails(?= has | of step ))\\b`, 'g');
@@ -32,10 +59,17 @@ const signalWords: Record<string, string> = { mend: 'edit and retry', runNow: 'r
 /** Replaces the names of the API by the labels of the forms: `“Group” of step 1` for `/0/groupId`, `step 1` for `action 0`. */
 export const labelled = (text: string): string =>
   text
-    .replace(/(?<!\S)\/(\d+)\/(\w+)\b/g, (_, index: string, name: string) => `${name} of step ${Number(index) + 1}`)
+    .replaceAll(/(^|\. |(?<![\w/]))(\/(?:actions|variables|when)\b[\w/-]*)/g, (_, start: string, pointer: string, at: number) => {
+      const words = placeText(pointer);
+      return start + (start === '' && at > 0 ? words.replace(/^./, (first) => first.toLowerCase()) : words);
+    })
+    .replace(/(?<!\S)\/(\d+)\/(\w+)\b/g, (_, index: string, name: string) => `${quotedLabel(name)} of step ${Number(index) + 1}`)
     .replaceAll(/\b(platform_sendAssignment|ticket_updateUDF|sendEmails)\b/g, (name) => `“${actionWords[name]}”`)
+    .replace(/did you mean (\w+)\?/, (_, name: string) => `did you mean ${quotedLabel(name)}?`)
     .replace(/^line \d+, column \d+: (.)/i, (_, first: string) => first.toUpperCase())
+    .replace(/with actionCondition status==(\w+)/g, 'that is sent only if the assignment still has the status “$1”')
     .replace(fieldNames, (name) => `“${fieldWords[name]}”`)
+    .replace('this action will', 'this step will')
     .replace(/\baction (\d+)\b/g, (_, index: string) => `step ${Number(index) + 1}`)
     .replace('a whole number of seconds, such as "1800"', 'a time, such as 30 minutes')
     .replace(
@@ -44,6 +78,7 @@ export const labelled = (text: string): string =>
     )
     .replace(/^status was /, 'The assignment had the status ')
     .replace(/(?<=, )(mend|runNow|cancelAction)(?=[ :])/, (name) => signalWords[name] ?? name)
+    .replace(/ \((?:GET|POST|PUT|PATCH|DELETE) \S+ answered [^)]*\)/g, '')
     .replace(/ \[\d+\]:/g, ':')
     .replace(/ \(bulk [\w-]+\)/g, ' (many chains at once)');
 

@@ -3,10 +3,13 @@
 import { signal } from '@preact/signals';
 
 export const said = signal('');
+/** Whether sighted people see the message. */
+export const isShown = signal(true);
 const saidMs = 10_000; // a screen reader needs this time to read a message
 let silence: ReturnType<typeof setTimeout> | undefined;
 
-export function announce(words: string): void {
+export function announce(words: string, isSeen = true): void {
+  isShown.value = isSeen;
   // Screen readers ignore unchanged text, so a repeated message gets a space at its end.
   said.value = words === said.value ? `${words}\u00a0` : words;
   clearTimeout(silence);

@@ -4,10 +4,10 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { BulkVerb } from '../chain/allowed-verbs.js';
 import type { Correction } from '../chain/correct.js';
-import { announce, ask, co, often, pageOf, type Query, Refused, useCompany, useResource } from './base.js';
+import { announce, ask, co, often, pageOf, type Query, Refused, refreshAll, useCompany, useResource } from './base.js';
 import type { Bulk, bulkPreviewSchema, ListedChain, z } from './types.js';
 import { Button, Choice, Confirm, Dialog, InTemporal, NotReady, ProblemNote, Said, State, Time, useDeed } from './ui/index.js';
-import { counted, fieldWords, labelled, namesOf, progressWords, verbMeanings, verbWords } from './words.js';
+import { counted, fieldLabel, fieldWords, labelled, namesOf, progressWords, verbMeanings, verbWords } from './words.js';
 
 /** A decision about the chains with these ids, about all chains of a cause, or about all chains of a list. */
 export type AskedOfChains = { verb: BulkVerb; filter: { causeId: string } | { chainIds: string[] } | Query };
@@ -17,11 +17,11 @@ type Preview = z.infer<typeof bulkPreviewSchema>;
 /** `onDecided` is called after the confirmation. */
 type BulkProps = AskedOfChains & { onDecided(): void; onClose(): void };
 
-/** @returns a function that opens the dialog, and the dialog. @param onClose - gets whether the user has confirmed. */
-export function useBulk(onClose: (isDecided: boolean) => void) {
+/** @returns a function that opens the dialog, and the dialog. @param onDecided - called when the user closes the dialog after the confirmation. */
+export function useBulk(onDecided?: () => void) {
   const [asked, isDecided] = [useSignal<AskedOfChains | undefined>(undefined), useSignal(false)];
   const close = () => {
-    onClose(isDecided.value);
+    if (isDecided.value) onDecided?.();
     [asked.value, isDecided.value] = [undefined, false];
   };
   const dialog = asked.value && <BulkDialog {...asked.value} onDecided={() => (isDecided.value = true)} onClose={close} />;
@@ -71,14 +71,15 @@ function CountedDialog({ verb, filter, correction, onDecided, onClose }: BulkPro
         if (error instanceof Refused && error.is('count-changed')) await count();
         throw error;
       }
-    });
+    }, '');
   if (bulk.value) return <BulkProgress bulk={bulk.value} onClose={onClose} />;
   const { count: found, first = [], mends } = preview.value ?? {};
   const chains = found === undefined ? 'many chains' : counted(found, 'chain');
-  const dialog = { title: `${verbWords[verb]} ${chains}${found === undefined ? '' : '?'}`, ...deed, onClose };
+  const named = `${verbWords[verb]} ${verb === 'skip' ? `steps of ${chains}` : chains}`;
+  const dialog = { title: found ? `${named}?` : verbWords[verb], ...deed, onClose };
   if (!found) return <NotReady {...dialog}>{found === 0 ? 'Nothing is left to do.' : 'Counting chains…'}</NotReady>;
   return (
-    <Confirm {...dialog} verb={`${verbWords[verb]} ${chains}`} danger={verb === 'cancel'} onConfirm={() => void confirmed()}>
+    <Confirm {...dialog} verb={named} danger={verb === 'cancel'} onConfirm={() => void confirmed()}>
       <p>{verbMeanings[verb]}</p>
       <ul class="plain">
         {mends?.map((mend) => (
@@ -98,7 +99,7 @@ function MendLine({ field, mend: { chainId, index, before, after, problem }, fir
   return (
     <li>
       <span class="soft small">
-        {chain ? namesOf(chain) : chainId.slice(0, 8)}, step {index + 1}: {field && (fieldWords[field] ?? field)}
+        {chain ? namesOf(chain) : chainId.slice(0, 8)}, step {index + 1}: {field && fieldLabel(field)}
       </span>{' '}
       {before !== undefined && <del>{text(before)}</del>} {after !== undefined && '→ '}
       {after !== undefined && <ins>{text(after)}</ins>}
@@ -124,7 +125,9 @@ function BulkProgress({ bulk: begun, onClose }: { bulk: Bulk; onClose(): void })
   const { progress, status, count, verb, links } = bulk;
   const [isOver, title] = [status !== 'running', `${verbWords[verb]}: ${status === 'completed' ? 'finished' : status}`];
   useEffect(() => {
-    if (isOver) announce(`${title}. ${progressWords(bulk)}`);
+    if (!isOver) return;
+    announce(`${title}. ${progressWords(bulk)}`);
+    refreshAll();
   }, [isOver]);
   return (
     <Dialog title={title} onClose={onClose}>

@@ -3,7 +3,6 @@
 import { plainCondition, storedCondition } from '../chain/condition.js';
 import { delayText, storedDelay } from '../chain/durations.js';
 import { type Fields, fixedFields, isObject } from '../chain/fields.js';
-import type { Issue } from '../chain/request.js';
 
 /** The fields that users see, with their values. */
 export const shownFields = (fields: Fields) => Object.entries(fields).filter(([name]) => !fixedFields.includes(name));
@@ -60,13 +59,6 @@ export function readObject(text: string): Fields | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The name that follows the prefix `before` in a JSON pointer. For example, `emails` follows `/fields` in `/fields/emails/0`. */
-export function fieldAt({ pointer }: Pick<Issue, 'pointer'>, before: string): string | undefined {
-  if (!pointer.startsWith(`${before}/`)) return undefined;
-  const [name = ''] = pointer.slice(before.length + 1).split('/');
-  return name.replaceAll('~1', '/').replaceAll('~0', '~') || undefined;
 }
 
 /** Splits the text at the character at `offset` (in UTF-16 units). A visible sign replaces an invisible character. */

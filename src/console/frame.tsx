@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { isOperator, pageOf, query, type Resource, said, session } from './base.js';
+import { isOperator, isShown, pageOf, query, type Resource, said, session } from './base.js';
 import { PauseBanner, PauseButton } from './pauses.js';
 import { type PageLink, Search } from './search.js';
 import type { CompanyFacts } from './types.js';
@@ -92,7 +92,7 @@ export function Framed({ company, places = [], children }: FramedProps) {
         <InTemporal at={company?.webUi} words="Open Temporal" />
         {company && <span class="keys">Press ? for keyboard shortcuts</span>}
       </footer>
-      <p {...{ role: 'status', class: said.value ? 'note said' : 'unseen' }}>{said}</p>
+      <p {...{ role: 'status', class: said.value && isShown.value ? 'note said' : 'unseen' }}>{said}</p>
     </>
   );
 }

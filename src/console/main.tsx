@@ -12,7 +12,6 @@ import { CausePage } from './pages/cause.js';
 import { ChainPage } from './pages/chain.js';
 import { ChainsPage } from './pages/chains.js';
 import { NowPage } from './pages/now.js';
-import { PeoplePage } from './pages/people.js';
 import { RefusalPage, RefusedPage } from './pages/refused.js';
 import { ComposePage, RulesPage } from './pages/rules.js';
 import { CompaniesPage, SettingsPage } from './pages/settings.js';
@@ -38,13 +37,17 @@ interface PageOfCompany {
 type OfRule = ComponentType<{ relayId: string; eventId: string }>;
 
 const ofRule = (load: (eventId: string) => Promise<OfRule>) => (relayId: string, eventId?: string) => (
-  <Later load={load} relayId={relayId} eventId={eventId ?? ''} />
+  <Later title="Rule" load={load} relayId={relayId} eventId={eventId ?? ''} />
 );
 
 const rulePage = async () => (await import('./pages/rule.js')).RulePage;
 const draftPage = async () => (await import('./composer/composer.js')).DraftPage;
 const versionsPage = async () => (await import('./pages/versions.js')).VersionsPage;
 const eventsPage = async (eventId: string) => (await import('./pages/rule-events.js'))[eventId ? 'EventPage' : 'EventsPage'];
+
+const peoplePage = async () => (await import('./pages/people.js')).PeoplePage;
+const people = 'People and audit';
+const PeoplePage = () => <Later title={people} load={peoplePage} relayId="" eventId="" />;
 
 /** The pages, by their address after the company. `rules/draft` is the page with the address `rules/<id>/draft`. */
 const pages: Record<string, PageOfCompany> = {
@@ -59,11 +62,20 @@ const pages: Record<string, PageOfCompany> = {
   'rules/events': { under: 'rules', item: ofRule(eventsPage) },
   compose: { under: 'rules', name: 'Write a rule', list: ComposePage, needs: 'author' },
   settings: { name: 'Company', tab: 'Settings', key: 's', list: SettingsPage, needs: 'manage' },
-  people: { under: 'settings', name: 'People and audit', key: 'p', list: PeoplePage, needs: 'manage' },
+  people: { under: 'settings', name: people, key: 'p', list: PeoplePage, needs: 'manage' },
 };
 
 /** A page with a script of its own. The browser loads the script when somebody opens the page. */
-function Later({ load, ...of }: { load(eventId: string): Promise<OfRule>; relayId: string; eventId: string }) {
+function Later({
+  title,
+  load,
+  ...of
+}: {
+  title: string;
+  load(eventId: string): Promise<OfRule>;
+  relayId: string;
+  eventId: string;
+}) {
   const [loaded, hasFailed] = [useSignal<{ Shown: OfRule } | undefined>(undefined), useSignal(false)];
   useEffect(() => {
     load(of.eventId).then(
@@ -72,7 +84,7 @@ function Later({ load, ...of }: { load(eventId: string): Promise<OfRule>; relayI
     );
   }, []);
   if (loaded.value) return <loaded.value.Shown {...of} />;
-  return told('Rule', hasFailed.value && <p class="note bad">This page did not load completely. Reload it.</p>);
+  return told(title, hasFailed.value && <p class="note bad">This page did not load completely. Reload it.</p>);
 }
 
 function Console() {
@@ -138,7 +150,7 @@ function CompanyPages({ companyId, page = '', ...of }: Place) {
   const known = facts.data.value;
   if (!known) return <Framed>{told(companyId, <ProblemNote refused={facts.refused.value} />)}</Framed>;
   return (
-    <CompanyContext.Provider value={{ ...known, refresh: facts.refresh }}>
+    <CompanyContext.Provider value={known}>
       <Framed company={known} places={placesOf(known, page)}>
         <Shown key={[page, of.item, of.part, of.id].join('/')} page={page} {...of} />
       </Framed>

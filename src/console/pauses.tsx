@@ -23,30 +23,26 @@ const fields = {
 };
 
 const about =
-  'The relay still accepts events. Steps wait if they need the paused system. After the pause, these steps run in order.';
+  'The relay still accepts events. Steps that need the paused system wait, and run after the pause. Steps that are due later keep their times.';
 const pausing = { title: 'Pause a system', verb: 'Pause', words: 'Paused', look: 'quiet', fields, about } as const;
-const overdue = 'Overdue steps of these chains run immediately, without the delays between the steps';
 
 export function PauseButton() {
-  const { refresh } = useCompany();
   if (!may('manage')) return null;
   const pause = ({ what, reason, seconds = '' }: Record<string, string>) =>
     ask('PUT', admin`/pause`, { what, reason: reason || undefined, until: timeIn(+seconds) });
-  return <DeedButton {...pausing} change={pause} onDone={refresh} />;
+  return <DeedButton {...pausing} change={pause} />;
 }
 
 export function PauseBanner() {
-  const { pauses, refresh } = useCompany();
+  const { pauses } = useCompany();
   const filter = { paused: 'true', limit: `${mostCounted}` };
   const waiting = useResource<ChainList>(pauses.length > 0 ? co`/chains` + query(filter) : undefined);
   const [deed, canEnd] = [useDeed(), may('manage')];
   const { items = [], nextCursor } = waiting.data.value ?? {};
   const chains = nextCursor ? `more than ${mostCounted} chains` : counted(items.length, 'chain');
   const waits = items.length === 0 ? 'No step waits yet' : `${chains} ${items.length === 1 ? 'waits' : 'wait'}`;
-  const end = async (what: Pausable, overdue?: 'now') => {
-    const ended = () => ask('DELETE', admin`/pause` + query({ what, overdue }));
-    if (await deed.run(ended, 'The pause has ended.')) refresh();
-  };
+  const end = (what: Pausable, overdue?: 'now') =>
+    deed.run(() => ask('DELETE', admin`/pause` + query({ what, overdue })), 'The pause has ended.');
   if (pauses.length === 0) return null;
   return (
     <aside class="banner" aria-label="Pauses">
@@ -62,11 +58,15 @@ export function PauseBanner() {
               End now<span class="unseen">: {pausableWords[what]}</span>
             </Button>
           )}
-          {canEnd && items.length > 0 && <span class="soft small">“End now” keeps the planned time between overdue steps.</span>}
           {canEnd && items.length > 0 && (
-            <Button {...{ class: 'quiet', title: overdue, onClick: () => void end(what, 'now') }}>
-              End the pause, and run overdue steps of {chains} now
+            <Button {...{ class: 'quiet', onClick: () => void end(what, 'now') }}>
+              End now, and run the overdue steps of {chains} at once
             </Button>
+          )}
+          {canEnd && items.length > 0 && (
+            <span class="soft small">
+              “End now” keeps the time between overdue steps. Steps that are due later keep their times.
+            </span>
           )}
         </div>
       ))}

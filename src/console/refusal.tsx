@@ -12,20 +12,20 @@ import { FieldInputs } from './verbs.js';
 import { counted, elementTitle } from './words.js';
 
 /** `leftOut`: the indexes of the proposed actions that the user does not send. */
-type DecideProps = { request: RejectedRequest; leftOut: readonly number[]; onDecided(): void };
+type DecideProps = { request: RejectedRequest; leftOut: readonly number[] };
 
 const dropping = {
   ...{ title: 'Drop the request?', verb: 'Drop', danger: true, words: 'Request dropped.' },
   about: 'The request will not run, and you cannot send it again. You can read the request for 30 days after its arrival.',
 };
 
-const asking = { title: 'Send these steps?', verb: 'Send these steps' };
-const proposed = 'The relay starts a chain with these steps now. You cannot undo this.';
+const asking = (what: string) => ({ title: `Send ${what}?`, verb: `Send ${what}` });
+const proposed = 'The relay starts a chain now. You cannot undo this.';
 const doubtful =
   'The token is not valid any more, or the signature is missing or wrong. Did your platform really send this? Check each value.';
 
 /** If the token is expired or revoked, or the signature is wrong, the user must first read and confirm the actions. */
-export function Decide({ request, leftOut, onDecided }: DecideProps) {
+export function Decide({ request, leftOut }: DecideProps) {
   const { route } = useLocation();
   const { rejectedId, reason, problem, proposal = [], body, elements } = request;
   const at = co`/rejected/${rejectedId}`;
@@ -57,11 +57,11 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
       }
     });
   const begin = () => {
-    if (body && !isEvent) isAsking.value = true;
+    if (body && !whole) isAsking.value = true;
     else void send(false);
   };
   const ofAll = `${sent.length < all.length ? `${sent.length} of ` : ''}${counted(all.length, 'step')}`;
-  const drop = <DeedButton {...dropping} onDone={onDecided} change={() => ask('POST', `${at}/drop`)} />;
+  const drop = <DeedButton {...dropping} change={() => ask('POST', `${at}/drop`)} />;
   const isInvalid = reason === 'invalid-chain';
   if (sent.length === 0) return <p class="row">{drop}</p>;
   return (
@@ -99,7 +99,7 @@ export function Decide({ request, leftOut, onDecided }: DecideProps) {
       )}
       {isAsking.value && (
         <Confirm
-          {...{ ...deed, ...asking, about: isDoubtful.value ? doubtful : proposed }}
+          {...{ ...deed, ...asking(isEvent ? 'this event' : 'these steps'), about: isDoubtful.value ? doubtful : proposed }}
           onClose={() => (isAsking.value = false)}
           onConfirm={() => void send(isDoubtful.value)}
         >

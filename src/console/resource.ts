@@ -13,8 +13,6 @@ export interface Resource<Body> {
   refused: Signal<Refused | undefined>;
   /** The time of the last answer, in Unix milliseconds. */
   at: Signal<number | undefined>;
-  /** Requests the resource again after about a second. Call this after a change. */
-  refresh(): void;
   /** The cursors of all pages of a list up to this page. The first page has no cursor. */
   cursors?: Signal<string[]>;
 }
@@ -67,6 +65,13 @@ export function useAnswer<Body>(method: 'GET' | 'POST', path: string | undefined
   return { body: answer.value.body, refused: answer.value.refused, isOutdated: answer.value.text !== text };
 }
 
+const mounted = new Set<() => void>();
+
+/** Requests all resources of the page again after about a second. Each change that a person makes calls this. */
+export function refreshAll(): void {
+  for (const refresh of mounted) refresh();
+}
+
 function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
   const [data, refused, at] = [signal<Body>(), signal<Refused>(), signal<number>()];
   let [text, pauseMs, stopped] = ['', rhythm.shortestMs, false];
@@ -112,11 +117,11 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
   const comesBack = () => {
     if (isAttended() && (sessionIsOver.value || Date.now() - (at.value ?? 0) > rhythm.shortestMs)) void look(true);
   };
+  const refresh = () => wait(listDelayMs);
   return {
-    data,
-    refused,
-    at,
+    ...{ data, refused, at },
     start() {
+      mounted.add(refresh);
       const stopListening = rhythm !== seldom && path?.startsWith('/co/') ? listen({ path, hear }) : undefined;
       stopped = false;
       document.addEventListener('visibilitychange', comesBack);
@@ -124,13 +129,13 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
       void look();
       return () => {
         stopped = true;
+        mounted.delete(refresh);
         stopListening?.();
         clearTimeout(timer);
         document.removeEventListener('visibilitychange', comesBack);
         removeEventListener('focus', comesBack);
       };
     },
-    refresh: () => wait(listDelayMs),
   };
 }
 

@@ -49,7 +49,7 @@ export function Search({ pages }: { pages: readonly PageLink[] }) {
   );
 }
 
-const prompt = 'Assignment, ticket, chain, rule or page';
+const prompt = 'Number, rule or page';
 
 /** The arrow keys move between the text field and the results. Enter in the text field opens the first result. */
 function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): void }) {

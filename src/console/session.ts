@@ -5,7 +5,6 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { CompanyFacts } from '../contract/company.js';
 import type { Role } from '../contract/credential.js';
-import type { Resource } from './resource.js';
 
 export type Session = { kind: 'admin' | 'key' | 'person'; name?: string; companyId?: string; role?: Role };
 export const session = signal<Session | undefined>(undefined);
@@ -18,7 +17,7 @@ export function may(role: Role): boolean {
 
 export const isOperator = () => session.value?.kind === 'admin';
 export type Company = ReturnType<typeof useCompany>;
-export const CompanyContext = createContext<(CompanyFacts & Pick<Resource<CompanyFacts>, 'refresh'>) | undefined>(undefined);
+export const CompanyContext = createContext<CompanyFacts | undefined>(undefined);
 
 export function useCompany() {
   const company = useContext(CompanyContext);

@@ -22,7 +22,9 @@ export function atTime(iso: string, zone: Zone, now: number): string {
 
 /** @param steps - the actions of the assignment, the oldest first. @param current - undefined while the platform is asked. */
 export function storyOf(current: AssignmentNow | undefined, steps: readonly Step[], zone: Zone, now: number): string {
-  const sends = steps.filter(({ action, state }) => action === 'platform_sendAssignment' && state === 'done');
+  const sends = steps
+    .filter(({ action, state }) => action === 'platform_sendAssignment' && state === 'done')
+    .sort((one, other) => ((one.endedAt ?? '') < (other.endedAt ?? '') ? -1 : 1));
   const last = sends.at(-1);
   const next = steps
     .filter(({ state }) => state === 'scheduled')
@@ -32,7 +34,7 @@ export function storyOf(current: AssignmentNow | undefined, steps: readonly Step
   const known = current && !current.problem && current.readAt < (last?.endedAt ?? '') ? undefined : current;
   const told = [
     statusWords(known, sends.length > 0),
-    last && sentWords(last, sends.length),
+    last && sentWords(last, sends),
     known?.status === 'sent' && sends.some((send) => !foundNobody(send)) && 'Nobody has accepted yet',
     troubleWords(steps, current?.problem?.missing),
     next
@@ -49,9 +51,12 @@ function statusWords({ status, problem }: Partial<AssignmentNow> = {}, wasSent: 
   return status === 'draft' && wasSent ? 'Still draft' : capital(status);
 }
 
-function sentWords(send: Step, count: number): string {
+function sentWords(send: Step, sends: readonly Step[]): string {
   const { recipients } = send.result ?? {};
-  const found = foundNobody(send) ? 'nobody found' : recipients !== undefined && `${counted(recipients, 'technician')} found`;
+  const count = sends.length;
+  const earlier = Math.max(...sends.map(({ result }) => result?.recipients ?? 0));
+  const nobody = `nobody found${earlier > 0 ? `. An earlier send found ${counted(earlier, 'technician')}` : ''}`;
+  const found = foundNobody(send) ? nobody : recipients !== undefined && `${counted(recipients, 'technician')} found`;
   const to = deedOf(send).replace(/^Send( the assignment)?/, '');
   const deed = count > 1 ? `Sent ${count} times${to && `, last${to}`}` : `Sent${to || ' to technicians'}`;
   return `${deed}${found ? `: ${found}` : ''}`;

@@ -11,7 +11,7 @@ import { deedOf } from './story.js';
 import type { ActionResource, ChainResource, NoticeText } from './types.js';
 import { Asked, Failure, FieldList, Moment, now, Said, State, Time } from './ui/index.js';
 import { Verbs } from './verbs.js';
-import { counted, durationText, failureTitle, fieldWords, labelled, toneOf, verbWords } from './words.js';
+import { counted, durationText, failureTitle, fieldLabel, labelled, toneOf, verbWords } from './words.js';
 
 /** `at`: when the action ran or will run. */
 export type Step = { chain: ChainResource; action: ActionResource; at: string };
@@ -40,10 +40,10 @@ function spanOf({ receivedAt, closedAt, actions }: ChainResource) {
   return { from, to: Math.max(from, ...ends, ...(closedAt ? [] : [now.value])) };
 }
 
-type TimelineProps = { steps: readonly Step[]; about?(step: Step): ComponentChildren; onDone(step: Step): void };
+type TimelineProps = { steps: readonly Step[]; about?(step: Step): ComponentChildren };
 
-/** @param about - a line below each heading. @param onDone - called after a decision about a step. */
-export function Timeline({ steps, about, onDone }: TimelineProps) {
+/** @param about - a line below each heading. */
+export function Timeline({ steps, about }: TimelineProps) {
   if (steps.length === 0) return null;
   const spans = [...new Set(steps.map(({ chain }) => chain))].map(spanOf);
   const scale = scaleOf(spans);
@@ -68,7 +68,7 @@ export function Timeline({ steps, about, onDone }: TimelineProps) {
               <p class="small soft">
                 <When step={step} /> {about?.(step)}
               </p>
-              <StepBody {...step} onDone={() => onDone(step)} />
+              <StepBody {...step} />
             </article>
           </li>
         ))}
@@ -119,7 +119,7 @@ function Track({ step: { chain, action }, scale }: { step: Step; scale: Scale })
   );
 }
 
-function StepBody({ chain, action, onDone }: Pick<Step, 'chain' | 'action'> & { onDone(): void }) {
+function StepBody({ chain, action }: Pick<Step, 'chain' | 'action'>) {
   const { state, reason, result, deliveries = [], steered = [], nextAttemptAt, assignmentId } = action;
   const error = action.error && { ...action.error, assignmentId };
   const isPast = state === 'done' || state === 'skipped';
@@ -134,9 +134,9 @@ function StepBody({ chain, action, onDone }: Pick<Step, 'chain' | 'action'> & { 
       </dl>
       {result?.note && <Said look="small" text={`Note: ${result.note}`} />}
       {reason && reason !== error?.message && <Said look="reason" text={labelled(reason)} />}
-      {error && isPast && <Said look="soft small" text={`Earlier error: ${failureTitle(error)}`} />}
+      {error && isPast && <Said look="soft small" text={labelled(`Earlier error: ${failureTitle(error)}`)} />}
       {error && !isPast && <Failure of={error} />}
-      <Verbs chain={chain} action={action} onDone={onDone} />
+      <Verbs chain={chain} action={action} />
       {deliveries.length > 0 && (
         <details open={deliveries.some(({ sent }) => !sent)}>
           <summary>{counted(deliveries.length, 'recipient')}</summary>
@@ -166,7 +166,7 @@ function StepBody({ chain, action, onDone }: Pick<Step, 'chain' | 'action'> & { 
       {steered.map(({ at, by, verb, fields = [] }) => (
         <p key={at} class="soft small">
           {labelled(by)}: {verb === 'mend' ? 'changed' : verbWords[verb]}
-          {fields.length > 0 && ` ${fields.map((name) => fieldWords[name] ?? name).join(', ')}`}, <Time at={at} />
+          {fields.length > 0 && ` ${fields.map((name) => fieldLabel(name)).join(', ')}`}, <Time at={at} />
         </p>
       ))}
     </>

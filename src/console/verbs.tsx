@@ -3,17 +3,17 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { type SteeringVerb, steeringVerbs, verbsFor } from '../chain/allowed-verbs.js';
-import { type Fields, fixedFields } from '../chain/fields.js';
+import { type Fields, fieldAt, fieldText, fixedFields } from '../chain/fields.js';
 import { isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
 import { stepsText } from '../chain/text.js';
 import { ask, co, may, pageOf } from './base.js';
-import { changesOf, fieldAt, formText, hintOf, isLong } from './fields.js';
+import { changesOf, formText, hintOf, isLong } from './fields.js';
 import { deedOf } from './story.js';
 import type { ActionResource, ChainResource } from './types.js';
 import { Button, ButtonTo, Confirm, type ConfirmProps, NotReady, useDeed } from './ui/dialog.js';
-import { Area, Check, Entry, Failure, Fold, ProblemNote } from './ui/index.js';
-import { fieldWords, helpFor, labelled, stateWords, verbWords } from './words.js';
+import { Area, Check, Entry, Failure, Fold, ProblemNote, Select } from './ui/index.js';
+import { actionWords, fieldLabel, fieldWords, helpFor, labelled, stateWords, verbWords } from './words.js';
 
 interface VerbsProps {
   chain: ChainResource;
@@ -23,7 +23,7 @@ interface VerbsProps {
   /** The end of each button's text, such as ` this action`. Needed beside buttons that decide about several chains. */
   which?: string;
   onBegin?(): void;
-  onDone(): void;
+  onDone?(): void;
 }
 
 const cancelling = 'You cannot undo this. If the step is running now, it can still succeed. The next steps still run.';
@@ -52,7 +52,7 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
     close();
     hasDecided.value = true;
     setTimeout(() => group.current?.focus());
-    onDone();
+    onDone?.();
   };
   const decide = async (verb: SteeringVerb, body?: object) => {
     const at = co`/chains/${chain.chainId}/actions/${String(action.index)}/${verb}`;
@@ -113,17 +113,19 @@ export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {
   const names = [...new Set([...Object.keys(fields), ...Object.keys(texts.value), ...mentioned])];
   const editor = (name: string) => {
     const value = fields[name];
-    const wrong = issues.filter((issue) => fieldAt(issue, at) === name);
+    const problem = labelled(issues.flatMap((issue) => (fieldAt(issue, at) === name ? issue.detail : [])).join('; '));
+    if (name === 'action') return <ActionChoice key={name} {...{ problem, value, texts }} />;
+    if (problem && !(name in fieldWords)) return <MeantField key={name} {...{ name, problem, value, texts, fields }} />;
     const field = {
       ...{ label: fieldWords[name] ?? <code>{name}</code>, hint: hintOf(name, value) },
-      ...{ problem: wrong.map(({ detail }) => detail).join('; '), value: texts.value[name] ?? formText(name, value) },
+      ...{ problem, value: texts.value[name] ?? formText(name, value) },
       ...({ autocomplete: 'off', spellcheck: false } as const),
       onText: (text: string) => (texts.value = { ...texts.value, [name]: text }),
     };
     return isLong(value) ? <Area key={name} {...field} rows={4} /> : <Entry key={name} {...field} />;
   };
   const isWrong = (name: string) => issues.length === 0 || issues.some((issue) => fieldAt(issue, at) === name);
-  const shown = names.filter((name) => !fixedFields.includes(name));
+  const shown = names.filter((name) => !fixedFields.includes(name) || (name === 'action' && mentioned.includes(name)));
   const others = shown.filter((name) => !isWrong(name));
   return (
     <>
@@ -133,8 +135,30 @@ export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {
   );
 }
 
+type NamedProps = { problem: string; value: unknown; texts: FieldInputsProps['texts'] };
+
+function ActionChoice({ problem, value, texts }: NamedProps) {
+  const chosen = texts.value.action ?? fieldText(value);
+  const options = [...(chosen in actionWords ? [] : [[chosen, 'choose…'] as const]), ...Object.entries(actionWords)];
+  const onPick = (action: string) => (texts.value = { ...texts.value, action });
+  return <Select {...{ label: 'What the step does', problem, options, value: chosen, onPick }} />;
+}
+
+/** The user says which field a misspelt name means. */
+function MeantField({ name, problem, value, texts, fields }: NamedProps & { name: string; fields: Fields }) {
+  const meant = useSignal('');
+  const free = Object.entries(fieldWords).filter(([field]) => !(field in fields));
+  const onPick = (to: string) => {
+    const { [meant.value]: _, [name]: __, ...others } = texts.value;
+    texts.value = { ...others, ...(to && { [name]: '' }), ...(to in fieldWords && { [to]: formText(to, value) }) };
+    meant.value = to;
+  };
+  const options = [['', 'choose…'], ['none', 'no field: leave this text out'], ...free] as const;
+  return <Select {...{ label: `The text in ${name} belongs to`, problem, options, onPick }} />;
+}
+
 type Editable = { fields: Fields; sameAssignment: number[]; naming: { index: number; field: string; fixed?: true }[] };
-type MendProps = Pick<VerbsProps, 'chain' | 'action' | 'onDone'> & Pick<ConfirmProps, 'children' | 'onClose'>;
+type MendProps = Pick<VerbsProps, 'chain' | 'action'> & Pick<ConfirmProps, 'children' | 'onClose'> & { onDone(): void };
 
 function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: MendProps) {
   const at = co`/chains/${chainId}/actions/${String(action.index)}`;
@@ -153,7 +177,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
   const textsOf = (isFixed: boolean) =>
     kept
       .filter(({ fixed = false }) => fixed === isFixed)
-      .map(({ index, field }) => `“${fieldWords[field] ?? field}” of step ${index + 1}`)
+      .map(({ index, field }) => `“${fieldLabel(field)}” of step ${index + 1}`)
       .join(', ');
   const [texts, fixed] = [textsOf(false), textsOf(true)];
   const also = [others.length > 0 && `“${fieldWords.platformAssignmentId}” of ${stepsText(others)}`, texts]

@@ -39,9 +39,6 @@ export const forecastTone: Record<ForecastOutcome, Tone> = {
   ...({ runs: 'good', skipped: 'quiet', 'needs-attention': 'wait', failed: 'bad', held: 'wait', unknown: 'quiet' } as const),
 };
 
-/** For example `needs attention`. The outcome `held` is shown as `waits`, because an earlier action must end first. */
-export const forecastWords = (outcome: ForecastOutcome): string => (outcome === 'held' ? 'waits' : outcome.replaceAll('-', ' '));
-
 /** Finds the action with this cause. One chain can have several causes. The messages of one cause differ only in ids. */
 export function actionOfCause<Action extends { error?: { message: string } | undefined }>(
   { message }: { message: string },
@@ -64,10 +61,11 @@ const verbsDone: Record<BulkVerb, string> = {
 export function progressWords({ count, verb, progress }: Pick<Bulk, 'count' | 'verb' | 'progress'>): string {
   if (!progress) return `${counted(count, 'chain')}.`;
   const { done, actions, unchanged, refused, failed, outcomes = {}, nobodyFound = 0 } = progress;
-  const outcome = outcomesText(outcomes) + (nobodyFound > 0 ? ` (${nobodyFound} found nobody)` : '');
+  const outcome = outcomesText(outcomes);
   return [
     `${done} of ${counted(count, 'chain')} handled.`,
     `${counted(actions, 'step')} ${verbsDone[verb]}${outcome && `: ${outcome}`}.`,
+    nobodyFound > 0 && `In ${counted(nobodyFound, 'step')}, nobody was found.`,
     unchanged > 0 && `There was nothing to do in ${counted(unchanged, 'chain')}.`,
     refused > 0 && `The relay refused to change ${counted(refused, 'step')}.`,
     failed > 0 && `The relay could not change ${counted(failed, 'chain')}.`,

@@ -78,12 +78,13 @@ const shortId = (what: string, id: unknown) => (id === undefined ? `a ${what}` :
 
 /** For example `published version 3 of rule Night shift (4711)`. An unknown action has no words, only its name. */
 export function auditSentence(action: string, details: Details, ruleName = (relayId: string) => relayId): string {
+  const assignment = details.assignmentId === undefined ? '' : `assignment ${details.assignmentId}`;
   const words = otherWords(action, details) ?? (auditWords as Readonly<Record<string, string>>)[action] ?? action;
   return words.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = details[name];
     if (name === 'relayId') return ruleName(String(value));
     if (name === 'index') return String(Number(value) + 1); // people count steps from 1
-    if (name === 'chainId') return shortId('chain', value);
+    if (name === 'chainId') return [assignment, shortId('chain', value)].filter(Boolean).join(', ');
     if (name === 'rejectedId') return shortId('refused request', value);
     if (name === 'count') return counted(Number(value), 'chain');
     if (name === 'verb') return verbs[String(value)] ?? String(value);

@@ -16,7 +16,7 @@ export const refusalWords = {
   'not-actions': 'The request is not a list of steps',
   'body-too-large': 'The request is too large',
   'unsupported-body': 'The encoding of the request is not supported', // charset or content encoding
-  'wrong-token': 'In at least one step, the rule and the token do not belong together', // only some tokens are right
+  'wrong-token': 'The token of at least one step is wrong', // only some tokens are right
   'event-unreadable': 'The event cannot be read', // no JSON object, or two programs could read it differently
   'event-refused': 'The rule refuses the event', // or the rule has no contents
   'lists-refused': 'The rule accepts only events, not lists of steps',

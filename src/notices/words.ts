@@ -4,7 +4,7 @@ import { chainPage, chainUrl, refusalPage } from '../chain/chain.js';
 import { pauseText } from '../chain/pause.js';
 import { capital, counted, cutShort, oneLine } from '../chain/text.js';
 import { timesIn } from '../chain/timestamp/local.js';
-import { labelled, quotedLabel, sentence } from '../chain/words.js';
+import { mistakeText, sentence } from '../chain/words.js';
 import { actionOf } from '../contract/causes.js';
 import type { DigestNotice, Joined, MissingPropertyNotice, Notice, PausedNotice, RejectedNotice } from '../contract/notices.js';
 import { isQuota, needsConfirmation, type RejectionReason } from '../contract/problem.js';
@@ -55,9 +55,9 @@ function digestWords({ companyId, joined, at }: DigestNotice, context: NoticeCon
     sections[decide === undefined ? section : withoutKey]?.push({ label, url: decide ?? url });
   }
   return {
-    headline: `${counted(count, 'notice')} about ${counted(joined.length, 'cause')}`,
+    headline: `${counted(count, 'notice')} about ${counted(joined.length, 'problem')}`,
     about: context.companyName,
-    title: `${counted(count, 'notice')} about ${counted(joined.length, 'cause')}`,
+    title: `${counted(count, 'notice')} about ${counted(joined.length, 'problem')}`,
     place: [timesIn(context.timeZone)(at)],
     wrong: ['There were too many notices to send each one separately. The list below has the first notice about each problem.'],
     links: [{ label: 'Open all problems', url: `${context.links.api}/companies/${companyId}` }],
@@ -124,8 +124,8 @@ const remedies: Record<RejectionReason, string> = {
   'body-too-large': 'Make the webhook send smaller requests. The page shows only the first 256 KiB of this request.',
   'unsupported-body': 'Make the webhook send JSON in UTF-8.',
   'wrong-token':
-    'In each step, check that relayId and relayAccessToken belong to the same rule. If the template of the webhook is right, a text ' +
-    'in the event added a step to the list: leave this text out of the template.',
+    'Ask the person who set up the webhook to check the token (relayAccessToken) of each step: each rule has its own tokens. If all ' +
+    'tokens are right, a text from the event added a step to the list: remove this text from the template of the webhook.',
   'event-unreadable':
     'Open the request: its page shows the mistake. Correct the template of the webhook, then let the platform send the ' +
     'event again. If the page proposes an event, you can also correct this event and send it from that page.',
@@ -142,7 +142,11 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
   const details = [
     ...mistakes
       .slice(0, shownMistakes)
-      .map(({ pointer, detail }) => sentence(mistake === undefined ? labelled(placed(pointer, detail)) : detail)),
+      .map(({ pointer, detail }) =>
+        mistake === undefined
+          ? mistakeText({ pointer, detail: detail.replace(/ Nothing has run\.$/, '') }, whole(detail))
+          : sentence(detail),
+      ),
     ...(more > 0 ? [`And ${counted(more, 'more mistake')}.`] : []),
   ];
   const command = (verb: string) => relay(`rejected ${verb} ${companyId} ${rejectedId}`, context);
@@ -160,7 +164,7 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
     ],
     toDo: [remedy],
     links: [{ label: 'Open the request', url: refusalPage(context.links.api, companyId, rejectedId) }],
-    hint: `${signInHint} There you can ${isSafe ? 'send the request again' : 'read and correct the request'}, or drop it.`,
+    hint: `${signInHint} There you can read the request and decide about it.`,
     sections: {
       'Details for the person who set up the webhook': isForTechnicians(reason) ? details : [],
       'How often you get this notice': [
@@ -176,12 +180,7 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
   };
 }
 
-/** For example `Step 1, “To” is blank` for the pointer `/0/emails`. */
-function placed(pointer: string, detail: string): string {
-  const [, index = '', ...path] = pointer.replace('/actions/', '/').replace('/variables/', '/The value ').split('/');
-  const action = /^\d+$/.test(index) ? `Step ${Number(index) + 1}` : index === 'when' ? 'The condition of the rule' : index;
-  return `${[action, ...path.map(quotedLabel)].filter(Boolean).join(', ') || (/^[A-Z]/.test(detail) ? '' : 'The request')} ${detail.replace(/ Nothing has run\.$/, '')}`.trim();
-}
+const whole = (detail: string) => (/^[A-Z]/.test(detail) ? '' : 'The request');
 
 function missingWords(notice: MissingPropertyNotice, { links, timeZone }: NoticeContext): Words {
   const { index, assignmentId, path, at, chainId } = notice;
@@ -214,7 +213,7 @@ function pausedWords(notice: PausedNotice, context: NoticeContext): Words {
     place: [timesIn(timeZone)(at)],
     wrong: [
       capital(sentence(pauseText({ ...notice, since: at }, timesIn(timeZone)))),
-      'Nothing is lost. When the pause ends, the steps run automatically, in the planned order. Before each step runs, the relay checks its condition.',
+      'Nothing is lost. When the pause ends, the steps run automatically. Before each step runs, the relay checks its condition.',
     ],
     toDo: ['You do not need to do anything.'],
     links: [{ label: 'Open the waiting chains', url: `${links.api}/companies/${companyId}/chains?paused=true` }],

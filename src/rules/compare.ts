@@ -30,7 +30,10 @@ const ownFields = ({ variables: _variables, actions: _actions, ...fields }: Cont
 
 /** @param published - the result of the published version for the event; undefined if there is no published version. */
 export function compareOutcomes(published: Rendered | undefined, tried: Rendered): TryResult {
-  if (tried.kind === 'refused') return { outcome: 'would-be-refused', reason: problemsText(tried.problems.slice(0, 5)) };
+  if (tried.kind === 'refused') {
+    const reason = problemsText(tried.problems.slice(0, 5));
+    return { outcome: published?.kind === 'refused' ? 'same' : 'would-be-refused', reason };
+  }
   if (tried.kind === 'not-applicable')
     return { outcome: published?.kind === 'chain' ? 'no-longer-applies' : 'not-applicable', reason: tried.reason };
   const held = tried.actions.find(mistakesIn);

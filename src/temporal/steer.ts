@@ -71,7 +71,7 @@ export async function steerAction(
   const { seconds, fields, confirmUnknown, allActions, others } = asked;
   if (fields) await assertMendable(options, companyId, chain, action, { fields, confirmUnknown, allActions, others });
   const mended = fields && { fields: Object.keys(fields), confirmUnknown, allActions };
-  const details = { chainId, index, seconds, ...mended, reopened: reopens || undefined };
+  const details = { chainId, assignmentId: action.assignmentId, index, seconds, ...mended, reopened: reopens || undefined };
   await store.audit.record({ actor, action: `chain.${verb}`, companyId, details });
   const reopened = await steer(reopens).catch(async (error: unknown) => {
     if (!(error instanceof WorkflowNotFoundError)) throw error;

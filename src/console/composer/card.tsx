@@ -6,9 +6,9 @@ import { type Fields, fieldText } from '../../chain/fields.js';
 import { sentenceOf } from '../../chain/sentences.js';
 import { announce } from '../base.js';
 import { Button, Mistakes, Suggested } from '../ui/index.js';
-import { counted, fieldWords, reminderWords } from '../words.js';
+import { counted, fieldWords, labelled, mistakeText, reminderWords } from '../words.js';
 import type { Card } from './draft.js';
-import { inSteps, mistakeText, type Remark, useKnowledge } from './knowledge.js';
+import { type Remark, useKnowledge } from './knowledge.js';
 import { offersOf, valueWords } from './places.js';
 import { StepFields } from './step-fields.js';
 
@@ -106,7 +106,7 @@ export function ActionCard({ card, place, open, onChange, onAdd, onMove, onDupli
         .filter((hint) => isShownHere(hint) && (isOpen || hint.add))
         .map(({ pointer, detail, add }) => (
           <p key={pointer + detail} class="note wait small">
-            {add ? reminderWords : `This step ${inSteps(detail)}.`}{' '}
+            {add ? reminderWords : `This step ${labelled(detail)}.`}{' '}
             {add && <Button {...{ 'aria-disabled': isOutdated, onClick: () => addRemedy(add) }}>Add the reminder e-mail</Button>}
           </p>
         ))}

@@ -7,12 +7,12 @@ import { admin, announce, ask, co, pageOf, seldom, useCompany, useResource } fro
 import { Page } from '../frame.js';
 import type { Composer as Actions, SystemNames } from '../types.js';
 import { Button, Choice, Dialog, Known, LinkRow, Mistakes, ProblemNote, Time } from '../ui/index.js';
-import { labelled } from '../words.js';
+import { labelled, mistakeText } from '../words.js';
 import { Differences, Sentences } from './differences.js';
 import { draftOf } from './draft.js';
 import { EventSide } from './event-side.js';
 import { Finish } from './finish.js';
-import { KnowledgeContext, mistakeText, type Remark, usualAssignments, type Way } from './knowledge.js';
+import { KnowledgeContext, type Remark, usualAssignments, type Way } from './knowledge.js';
 import { unknownGroups } from './places.js';
 import { JsonView, Steps } from './steps.js';
 import { Timeline } from './timeline.js';
@@ -38,7 +38,10 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
   const { composed, events, chosen, example, isOutdated } = rehearsal;
   const { problems: found, warnings } = isList ? (composed ?? { problems: [], warnings: [] }) : stored;
   const timestamps = (composed?.timestamps ?? []).map(({ pointer, detail, written }) => ({
-    ...({ pointer, detail: written ? `for example ${detail}` : `this date cannot be written: ${labelled(detail)}` } as const),
+    ...({
+      pointer,
+      detail: written ? `for example ${detail}` : `the relay cannot write this date: ${labelled(detail)}`,
+    } as const),
   }));
   const placed = (remark: Remark) => (isList ? { ...remark, pointer: `/actions${remark.pointer}` } : remark);
   const problems = found.map(placed);

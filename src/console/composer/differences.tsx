@@ -4,9 +4,8 @@ import { isObject } from '../../chain/fields.js';
 import { sentenceOf, valueText, whenWords } from '../../chain/sentences.js';
 import { capital } from '../../chain/text.js';
 import type { ContentsDiff } from '../types.js';
-import { actionWords } from '../words.js';
+import { actionWords, fieldLabel, variableWords } from '../words.js';
 import type { Draft } from './draft.js';
-import { fieldName, variableWords } from './knowledge.js';
 
 export function Sentences({ of: { when, cards } }: { of: Draft }) {
   return (
@@ -31,7 +30,7 @@ function variableText(_: string, value: unknown): string {
 
 type ChangesProps = { of: ContentsDiff['fields']; nameOf?(field: string): string; textOf?: typeof valueText };
 
-export function Changes({ of, nameOf = fieldName, textOf = valueText }: ChangesProps) {
+export function Changes({ of, nameOf = fieldLabel, textOf = valueText }: ChangesProps) {
   return of.map(({ field, before, after }) => (
     <li key={field}>
       {nameOf(field)}: <del>{textOf(field, before)}</del> <span class="soft">→</span> <ins>{textOf(field, after)}</ins>

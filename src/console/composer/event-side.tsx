@@ -7,10 +7,11 @@ import type { Fields } from '../../chain/fields.js';
 import { whenWords } from '../../chain/sentences.js';
 import { readObject } from '../fields.js';
 import { Button, Entry, Fold, JsonArea, Select, Suggested } from '../ui/index.js';
+import { variableWords } from '../words.js';
 import { Picker } from './card.js';
 import { ConditionRows } from './condition-rows.js';
 import { type Draft, type Variable, variableOf } from './draft.js';
-import { saidAt, useKnowledge, variableWords } from './knowledge.js';
+import { saidAt, useKnowledge } from './knowledge.js';
 import { offersOf, undefinedVariables, valueWords, variableName } from './places.js';
 
 const missingWords: Record<Variable['missing'], string> = {

@@ -8,7 +8,7 @@ import { type Fields, fieldText } from '../../chain/fields.js';
 import { mailHtml } from '../../chain/mail-html.js';
 import { filledWords, groupsOf } from '../../chain/sentences.js';
 import { Area, Button, Fold, Suggested } from '../ui/index.js';
-import { fieldHints, fieldWords } from '../words.js';
+import { fieldHints, fieldLabel } from '../words.js';
 import { ConditionRows } from './condition-rows.js';
 import { type Remark, saidAt, useKnowledge } from './knowledge.js';
 
@@ -26,7 +26,7 @@ const seldomFields = ['platformAssignmentId', 'comment', 'cfTargetDateFormat'];
 /** Fields that have their own place on the card. */
 const shownApart = ['delayInSeconds', 'actionCondition', 'incomingValue', 'groupId', 'bodyHtml'];
 
-const oldHtml = 'The field “Formatted text” still has the old text. Most recipients see that text, not the new one.';
+const oldHtml = 'The field “Text as HTML” still has the old text. Most recipients see that text, not the new one.';
 const usualDelays = [300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400].map(wholeDuration);
 
 export function StepFields({ fields, at, problems, hints, onChange }: StepFieldsProps) {
@@ -46,7 +46,7 @@ export function StepFields({ fields, at, problems, hints, onChange }: StepFields
     onChange({ ...fields, [name]: value }, name);
   };
   const input = (name: string, hint = fieldHints[name]) => ({
-    ...{ name, label: fieldWords[name] ?? name },
+    ...{ name, label: fieldLabel(name) },
     hint: [hint, filledWords(fieldText(fields[name])), notesOf(name)].filter(Boolean).join(' '),
     problem: problemOf(name),
     value: fieldText(fields[name]),
@@ -71,7 +71,7 @@ export function StepFields({ fields, at, problems, hints, onChange }: StepFields
           {isWritten && isOld.value && bodyHtml !== mailHtml(field.value) && <p class="note wait small">{oldHtml}</p>}
           <p>
             <Button class="quiet" onClick={() => onChange(html, '')}>
-              {isWritten ? 'Make “Formatted text” again from “Text”' : 'Advanced: write the e-mail in HTML'}
+              {isWritten ? 'Make “Text as HTML” again from “Text”' : 'Advanced: write the e-mail in HTML'}
             </Button>
           </p>
         </Fragment>

@@ -56,7 +56,7 @@ export function Steps() {
       {cards.length === 0 && (
         <div class="card">
           <p>Add your first step, or start with an example:</p>
-          <ul>
+          <ul class="plain cards">
             {composer.examples.map(({ summary, elements }) => (
               <li key={summary}>
                 <Button onClick={() => put(draftOf({ actions: elements }).cards)}>{summary}</Button>

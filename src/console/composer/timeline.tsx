@@ -7,15 +7,15 @@ import { deedWords } from '../../chain/sentences.js';
 import { capital } from '../../chain/text.js';
 import { useCompany } from '../base.js';
 import { Badge, Choice, Entry, ProblemNote, Said, Section } from '../ui/index.js';
-import { durationText, forecastTone, forecastWords, timeText } from '../words.js';
+import { durationText, forecastTone, labelled, timeText } from '../words.js';
 import { cardId } from './card.js';
 import type { Card } from './draft.js';
-import { inSteps, useKnowledge } from './knowledge.js';
+import { useKnowledge } from './knowledge.js';
 import type { Play, Rehearsal } from './use-rehearsal.js';
 
 const scenarioWords: Record<Play, string> = {
   ...{ 'nobody-found': 'Nobody is found', 'nobody-accepts': 'Nobody accepts' },
-  ...{ 'platform-down': 'The platform does not answer for 1 hour', now: 'Nothing special' },
+  ...{ 'platform-down': 'The platform does not answer for 1 hour', now: 'The assignment stays as it is now' },
 };
 
 export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; children: ComponentChildren }) {
@@ -50,7 +50,7 @@ export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; childr
           ))}
         </ol>
       )}
-      {played?.remark && <p class="note wait">{inSteps(played.remark)}</p>}
+      {played?.remark && <p class="note wait">{labelled(played.remark)}</p>}
       {!played && composed && composed.applies !== false && <p class="note wait">Correct the mistakes to see the rehearsal.</p>}
     </Section>
   );
@@ -77,8 +77,8 @@ function Stop({ card, action, isAlone, seconds }: ReturnType<typeof stopsOf>[num
     <li class={tone}>
       <strong>{seconds === undefined ? 'Later' : clockText(seconds > 600 ? 60 * Math.round(seconds / 60) : seconds)}</strong>{' '}
       {card && <a href={`#${cardId(card)}`}>{capital(deedWords(card.fields))}</a>}{' '}
-      <Badge tone={tone}>{isAlone ? 'reaches nobody' : forecastWords(outcome)}</Badge>
-      {notes.map((note) => note && <Said key={note} look="soft small" text={capital(inSteps(note))} />)}
+      <Badge tone={tone}>{isAlone ? 'reaches nobody' : outcome === 'held' ? 'waits' : outcome.replaceAll('-', ' ')}</Badge>
+      {notes.map((note) => note && <Said key={note} look="soft small" text={capital(labelled(note))} />)}
     </li>
   );
 }

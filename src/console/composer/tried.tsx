@@ -2,24 +2,17 @@
 
 import { useSignal } from '@preact/signals';
 import { capital } from '../../chain/text.js';
-import { triedText } from '../../chain/tried-text.js';
+import { triedText, triedWords } from '../../chain/tried-text.js';
 import { admin, pageOf, useAnswer } from '../base.js';
 import type { Tried, TriedOutcome, tryRequest, z } from '../types.js';
 import { Choice, type ConfirmProps, Deed, Mistakes, ProblemNote, Said, Time } from '../ui/index.js';
-import { counted, type Tone } from '../words.js';
+import { counted, fieldLabel, labelled, mistakeText, type Tone } from '../words.js';
 import { Changes } from './differences.js';
-import { fieldName, inSteps, mistakeText } from './knowledge.js';
 
-const outcomes: Record<TriedOutcome, [words: string, tone: Tone]> = {
-  ...({ same: ['would start the same chain', 'quiet'], different: ['would start a different chain', 'wait'] } as const),
-  'no-longer-applies': ['would not start a chain any more', 'wait'],
-  'applies-now': ['would now start a chain', 'wait'],
-  ...({ 'not-applicable': ['would also not start a chain', 'quiet'], 'would-be-refused': ['would be refused', 'bad'] } as const),
-  'needs-attention': ['would need attention', 'bad'],
+const tones: Record<TriedOutcome, Tone> = {
+  ...({ same: 'quiet', 'not-applicable': 'quiet', 'would-be-refused': 'bad', 'needs-attention': 'bad' } as const),
+  ...({ different: 'wait', 'no-longer-applies': 'wait', 'applies-now': 'wait' } as const),
 };
-
-/** @param outcome - the outcome from the API. A newer relay may send an outcome that this page does not know. */
-export const triedWords = (outcome: string) => outcomes[outcome as TriedOutcome]?.[0] ?? outcome;
 
 /** @returns the result, undefined while the trial runs, and the content that shows it. */
 export function useTrial(relayId: string, version: z.input<typeof tryRequest>['version']) {
@@ -29,7 +22,11 @@ export function useTrial(relayId: string, version: z.input<typeof tryRequest>['v
   const tried = isOutdated ? undefined : body;
   const shown = (
     <>
-      <Choice label="Events" of={last} options={['50', '200', '1000'].map((count) => [count, `the last ${count} events`])} />
+      <Choice
+        label="Try the rule on"
+        of={last}
+        options={['50', '200', '1000'].map((count) => [count, `the last ${count} events`])}
+      />
       <ProblemNote refused={refused} />
       {!tried && !refused && <p class="soft">Trying…</p>}
       {tried && <TriedResult tried={tried} relayId={relayId} />}
@@ -59,11 +56,11 @@ function TriedResult({ tried, relayId }: { tried: Tried; relayId: string }) {
                 <a href={pageOf.event(relayId, eventId)}>
                   <Time at={receivedAt} /> {assignmentId}
                 </a>{' '}
-                <span class={`badge ${outcomes[outcome][1]}`}>{triedWords(outcome)}</span>
-                {reason && <Said look="reason small" text={capital(inSteps(reason))} />}
+                <span class={`badge ${tones[outcome]}`}>{triedWords(outcome)}</span>
+                {reason && <Said look="reason small" text={capital(labelled(reason))} />}
                 <ul class="small">
                   {differences.map((change) => (
-                    <Changes of={[change]} nameOf={(field) => `Step ${change.action + 1}, ${fieldName(field)}`} />
+                    <Changes of={[change]} nameOf={(field) => `Step ${change.action + 1}, ${fieldLabel(field)}`} />
                   ))}
                 </ul>
               </li>
@@ -79,7 +76,7 @@ interface PublishProps extends Pick<ConfirmProps, 'title' | 'verb' | 'about' | '
   relayId: string;
   version: 'draft' | number;
   publish(note: { note?: string }): Promise<unknown>;
-  onPublished(): void;
+  onPublished?(): void;
 }
 
 const fields = { note: { label: 'Why? (optional)', hint: 'The list of versions shows this note.', rows: 2, maxLength: 1000 } };

@@ -14,7 +14,7 @@ const most = 20;
 
 const noChain = 'No chain for this assignment was found. Check the number. Closed chains are deleted after some time.';
 
-type Loaded = Record<string, { chain: ChainResource; refresh(): void }>;
+type Loaded = Record<string, ChainResource>;
 
 export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
   const { timeZone, ruleOf } = useCompany();
@@ -24,7 +24,7 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
   return (
     <PageOf title={`Assignment ${assignmentId}`} of={list}>
       {({ items, nextCursor }) => {
-        const known = items.flatMap(({ chainId }) => loaded.value[chainId]?.chain ?? []);
+        const known = items.flatMap(({ chainId }) => loaded.value[chainId] ?? []);
         const steps = known
           .flatMap(stepsOf)
           .filter(({ action }) => action.assignmentId === assignmentId)
@@ -56,7 +56,6 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
                   Chain of rule {ruleOf(action.relayId) ?? action.relayId}, received <Time at={chain.receivedAt} />
                 </a>
               )}
-              onDone={({ chain }) => loaded.value[chain.chainId]?.refresh()}
             />
             {nextCursor && (
               <p>
@@ -72,9 +71,9 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
 
 /** Loads one chain. A closed chain rarely changes, so it is polled less often. */
 function Load({ chainId, isOpen, loaded }: { chainId: string; isOpen: boolean; loaded: Signal<Loaded> }) {
-  const { data, refresh } = useResource<ChainResource>(co`/chains/${chainId}`, isOpen ? undefined : seldom);
+  const { data } = useResource<ChainResource>(co`/chains/${chainId}`, isOpen ? undefined : seldom);
   useEffect(() => {
-    if (data.value) loaded.value = { ...loaded.peek(), [chainId]: { chain: data.value, refresh } };
+    if (data.value) loaded.value = { ...loaded.peek(), [chainId]: data.value };
   }, [data.value]);
   return null;
 }

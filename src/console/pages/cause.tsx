@@ -13,12 +13,12 @@ import { actionOfCause, causeFailure, counted, verbWords } from '../words.js';
 
 export function CausePage({ causeId }: { causeId: string }) {
   const [cause] = usePages<z.infer<typeof wholeCauseResponse>>(co`/causes/${causeId}`);
-  const [askAll, dialog] = useBulk(cause.refresh);
+  const [askAll, dialog] = useBulk();
   return (
     <PageOf title="Problem" of={cause}>
       {(known) => (
         <>
-          <CauseCard cause={known} isOpen onAsk={askAll} onDone={cause.refresh} />
+          <CauseCard cause={known} isOpen onAsk={askAll} />
           <Table
             {...{ caption: 'The steps with this problem', named: 1 }}
             columns={['Chain', 'Assignment', 'Since', 'Time']}
@@ -44,13 +44,12 @@ interface SampleProps {
   isOpen: boolean;
   /** Called before a decision about one chain. From then on, the page must keep the card, which shows the result. */
   onBegin?(): void;
-  onDone(): void;
 }
 
 /** @param onAsk - called for a decision about all chains. The page shows the dialog, because the card may disappear. */
 export function CauseCard({ onAsk, ...sample }: SampleProps & { onAsk(asked: AskedOfChains): void }) {
   const { ruleName } = useCompany();
-  const { causeId, chains, assignments, relayIds, since, lastAt, endedAt } = sample.cause;
+  const { causeId, chains, actions, assignments, relayIds, since, lastAt, endedAt } = sample.cause;
   const [title, isMany] = [causeFailure(sample.cause).title, chains > 1];
   const count = assignments > 0 ? counted(assignments, 'assignment') : counted(chains, 'chain');
   return (
@@ -65,17 +64,17 @@ export function CauseCard({ onAsk, ...sample }: SampleProps & { onAsk(asked: Ask
       <Sample {...sample} />
       {isMany && may('steer') && (
         <details>
-          <summary>All {chains} chains</summary>
+          <summary>All {counted(chains, 'chain')}</summary>
           <p class="row">
             {causeVerbs.map((verb) => (
               <Button key={verb} onClick={() => onAsk({ verb, filter: { causeId } })}>
-                {verbWords[verb]} all {chains} chains…
+                {verbWords[verb]} all {actions} steps…
               </Button>
             ))}
           </p>
         </details>
       )}
-      {!endedAt && <Owner {...sample} />}
+      {!endedAt && <Owner cause={sample.cause} />}
     </Section>
   );
 }
@@ -83,7 +82,7 @@ export function CauseCard({ onAsk, ...sample }: SampleProps & { onAsk(asked: Ask
 type Begun = { chainId: string; index: number; isTried: boolean; latest?: string | undefined };
 
 /** Shows one chain of the cause: the chain of the user's last decision here, or else the chain that waits longest. */
-function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
+function Sample({ cause, isOpen, onBegin }: SampleProps) {
   const { chains, chainId } = cause;
   const failure = causeFailure(cause);
   const { title } = failure;
@@ -135,16 +134,10 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
                   begun.value = { ...begun.value, chainId: shown, index, isTried };
                   onBegin?.();
                 }}
-                onDone={() => {
-                  begun.value = { chainId: shown, index, isTried: true, latest };
-                  sample.refresh();
-                  onDone();
-                }}
+                onDone={() => (begun.value = { chainId: shown, index, isTried: true, latest })}
               />
             )}
-            {isOver && isTried && chainId && chainId !== shown && (
-              <Sample key={chainId} {...{ cause, isOpen, onBegin, onDone }} />
-            )}
+            {isOver && isTried && chainId && chainId !== shown && <Sample key={chainId} {...{ cause, isOpen, onBegin }} />}
           </div>
         );
       }}
@@ -152,22 +145,15 @@ function Sample({ cause, isOpen, onBegin, onDone }: SampleProps) {
   );
 }
 
-function Owner({ cause, onDone }: Pick<SampleProps, 'cause' | 'onDone'>) {
+function Owner({ cause }: Pick<SampleProps, 'cause'>) {
   const { causeId, takenBy, takenAt, silencedBy, silencedUntil } = cause;
   const deed = useDeed();
   const isSilent = silencedUntil !== undefined && Date.parse(silencedUntil) > Date.now();
-  const silence = (button: string, words: string, seconds: number) => ({ to: 'silence', button, words, body: { seconds } });
-  const changes = [
-    takenBy
-      ? { to: 'release', button: `Remove ${takenBy} from this problem`, words: 'Nobody is working on this problem now.' }
-      : { to: 'take', button: 'I am working on this problem', words: 'Other people now see your name here.' },
-    isSilent
-      ? silence('Turn on notices', 'Notices about this problem are on again.', 0)
-      : silence('Turn off notices for 1 hour', 'For 1 hour, nobody gets a notice if another step has this problem.', 3600),
-  ];
-  const change = async ({ to, words, body }: Partial<ReturnType<typeof silence>> & { to: string }) => {
-    if (await deed.run(() => ask('POST', co`/causes/${causeId}/${to}`, body), words)) onDone();
+  const change = (to: string, button: string, words: string, body?: object) => {
+    const make = () => deed.run(() => ask('POST', co`/causes/${causeId}/${to}`, body), words);
+    return <Button {...{ class: 'quiet', onClick: () => void make() }}>{button}</Button>;
   };
+  const silenced = 'For 1 hour, nobody gets a notice if another step has this problem.';
   return (
     <div class="row small">
       <span class="soft">
@@ -175,8 +161,14 @@ function Owner({ cause, onDone }: Pick<SampleProps, 'cause' | 'onDone'>) {
         {takenBy && <Time before=", since " at={takenAt} />}
         {isSilent && <Time before={`${takenBy ? '. ' : ''}Notices turned off by ${silencedBy} until `} at={silencedUntil} />}
       </span>
-      {may('steer') &&
-        changes.map((one) => <Button {...{ class: 'quiet', onClick: () => void change(one) }}>{one.button}</Button>)}
+      {may('steer') && [
+        takenBy
+          ? change('release', `Remove ${takenBy} from this problem`, 'Nobody is working on this problem now.')
+          : change('take', 'I am working on this problem', 'Other people now see your name here.'),
+        isSilent
+          ? change('silence', 'Turn on notices', 'Notices about this problem are on again.', { seconds: 0 })
+          : change('silence', 'Turn off notices for 1 hour', silenced, { seconds: 3600 }),
+      ]}
       <ProblemNote refused={deed.refused} />
     </div>
   );

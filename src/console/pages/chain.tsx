@@ -9,14 +9,13 @@ import { hasEnded, lastFoundNobody } from '../../chain/outcome.js';
 import { admin, announce, ask, co, may, often, pageOf, query, useCompany, useResource } from '../base.js';
 import { Sentences } from '../composer/differences.js';
 import { draftOf } from '../composer/draft.js';
-import { listMistake, variableWords } from '../composer/knowledge.js';
 import { PageOf } from '../frame.js';
 import { deedOf } from '../story.js';
 import { stepsOf, Timeline } from '../timeline.js';
 import type { ActionResource, ChainList, ChainResource, DraftResponse, fromListsResponse, z } from '../types.js';
 import { Confirm, DeedButton, Fold, Known, LinkRow, Mistakes, NotReady, Opener, useDeed } from '../ui/index.js';
 import { Badge, Fact, FieldList, InTemporal, Moment, Said, State } from '../ui/text.js';
-import { counted, labelled, stateWords, timeText } from '../words.js';
+import { counted, labelled, mistakeText, stateWords, timeText, variableWords } from '../words.js';
 
 /** @returns the chain, and its title. For example `Assignment 1003, Night shift, 14:03:22`. */
 function useChain(chainId: string) {
@@ -34,7 +33,7 @@ export function ChainPage({ chainId }: { chainId: string }) {
   const [chain, title] = useChain(chainId);
   return (
     <PageOf title={title} of={chain}>
-      {(known) => <Chain chain={known} onDone={chain.refresh} />}
+      {(known) => <Chain chain={known} />}
     </PageOf>
   );
 }
@@ -48,7 +47,7 @@ export function ChainBeside({ chainId, close }: { chainId: string; close: string
         {(known) => (
           <>
             <h2>{title}</h2>
-            <Chain chain={known} onDone={chain.refresh} />
+            <Chain chain={known} />
           </>
         )}
       </Known>
@@ -63,7 +62,7 @@ const full =
 const lost =
   'This chain is no longer stored, so the relay cannot show its steps. The remaining steps will not run. Let the platform send the event again.';
 
-function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
+function Chain({ chain }: { chain: ChainResource }) {
   const { ruleName } = useCompany();
   const { chainId, status, actions, ignored = [], warnings = [], partial, historyFull, forgotten, links, tokenIds, rule } = chain;
   const relayIds = [...new Set(actions.map(({ relayId }) => relayId))];
@@ -99,17 +98,16 @@ function Chain({ chain, onDone }: { chain: ChainResource; onDone(): void }) {
       ))}
       {warnings.length > 0 && (
         <Fold {...{ summary: `Warnings about the request (${warnings.length})`, isNeeded: false }}>
-          <Mistakes of={warnings} words={listMistake} />
+          <Mistakes of={warnings} words={mistakeText} />
         </Fold>
       )}
-      <Timeline steps={stepsOf(chain)} onDone={onDone} />
+      <Timeline steps={stepsOf(chain)} />
       <p class="row">
         {may('steer') && !cancelRefusal(chain) && (
           <DeedButton
             {...{ title: 'Cancel the chain?', verb: 'Cancel the chain', danger: true, words: 'The chain is being cancelled.' }}
             about={`The relay cancels ${left}. You cannot undo this. A step that is running now still finishes.`}
             change={() => ask('POST', co`/chains/${chainId}/cancel`)}
-            onDone={onDone}
           />
         )}
         {may('author') && !rule && relayId !== undefined && !another && (

@@ -39,10 +39,7 @@ function Chains({ filter, asked, at }: { filter: Filter; asked: Filter; at: stri
   const { cursor, open } = useLocation().query;
   const chosen = useSignal<readonly string[]>([]);
   const chains = useResource<ChainList>(co`/chains` + query({ ...asked, steps: 'true', limit: '25', cursor }));
-  const [askAll, dialog] = useBulk((isDecided) => {
-    if (isDecided) chosen.value = [];
-    chains.refresh();
-  });
+  const [askAll, dialog] = useBulk(() => (chosen.value = []));
   const next = chains.data.value?.nextCursor;
   const here = { ...filter, at, cursor };
   const isFiltered = Object.keys(filter).length > 0 || cursor !== undefined;
@@ -95,7 +92,7 @@ function cellsOf(chain: ListedChain, company: Company, chosen: Signal<readonly s
   const choose = (isChosen: boolean) => {
     const others = chosen.value.filter((other) => other !== chainId);
     chosen.value = isChosen ? [...others, chainId] : others;
-    announce(`${counted(chosen.value.length, 'chain')} selected`);
+    announce(`${counted(chosen.value.length, 'chain')} selected`, false);
   };
   const label = `Select ${about}, received ${timeText(receivedAt, timeZone, Date.now())}`;
   const choice = (
@@ -128,7 +125,7 @@ function Decisions({ chosen, isAny, filter: { paused, nobodyFound, ticketId, ...
     return (
       <section class="card row decisions" aria-label="Decisions about the selected chains">
         <strong>{counted(chosen.length, 'chain')} selected:</strong>
-        {buttons(['retry', 'skip', 'cancel'], { chainIds: [...chosen] }, '…')}
+        {buttons(['retry', 'skip', 'runNow', 'cancel'], { chainIds: [...chosen] }, '…')}
       </section>
     );
   if (!isAny || paused || nobodyFound || ticketId || !isSteerable) return null;

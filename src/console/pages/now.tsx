@@ -20,7 +20,7 @@ export function NowPage() {
   const begun = useSignal<readonly string[]>([]);
   const health = useResource<CompanyHealth>(co`/health`, seldom).data.value;
   const quiet = health?.rules.filter(({ quietSince }) => quietSince !== undefined) ?? [];
-  const [askAll, dialog] = useBulk(causes.refresh);
+  const [askAll, dialog] = useBulk();
   return (
     <Page title="Now">
       <FirstRun />
@@ -41,7 +41,7 @@ export function NowPage() {
                     .filter((cause) => held.includes(cause) || begun.value.includes(cause.causeId))
                     .map((cause, place) => (
                       <CauseCard
-                        {...{ cause, isOpen: place < mostOpen, onAsk: askAll, onDone: causes.refresh }}
+                        {...{ cause, isOpen: place < mostOpen, onAsk: askAll }}
                         key={cause.causeId}
                         onBegin={() => (begun.value = [...begun.value, cause.causeId])}
                       />
@@ -131,8 +131,8 @@ export function Figures({ health, refused }: { health: CompanyHealth | undefined
 export function DayChart({ health: { hours } }: { health: CompanyHealth }) {
   const { timeZone } = useCompany();
   const bars = hours.map(({ at, events: size, failed: bad, nobody: wait, usual }) => {
-    const words = `${counted(size, 'event')}${usual === undefined ? '' : ` (usual: ${usual})`}, ${bad} failed, ${wait} found nobody`;
-    return { at, size, bad, wait, words: `${timeText(at, timeZone, Date.now()).slice(0, -3)}: ${words}` };
+    const words = `${counted(size, 'event')}${usual === undefined ? '' : ` (usual: ${usual})`}, failed: ${bad}, nobody found: ${wait}`;
+    return { at, size, bad, wait, words: `${timeText(at, timeZone, Date.now()).slice(0, -3)}, ${words}` };
   });
   return (
     <Section title="The last 24 hours">

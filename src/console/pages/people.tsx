@@ -6,6 +6,8 @@ import type { auditResponse, createdKeyResponse, keysResponse, Person, peopleRes
 import { DeedButton, ExportLinks, Known, Lifetime, Pager, Said, SecretButton, Section, Table, Time } from '../ui/index.js';
 import { auditSentence, callerWords, roleName, roleWords, timeIn } from '../words.js';
 
+const changing = <span class="unseen">Change</span>;
+
 export function PeoplePage() {
   return (
     <Page title="People and audit" about="People sign in with their e-mail address. Programs send a key with each request.">
@@ -49,10 +51,13 @@ function Audit() {
 
 function Detail({ name, value }: { name: string; value: unknown }) {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  const pageFor = { chainId: pageOf.chain, relayId: pageOf.rule, rejectedId: pageOf.refusal }[name];
+  const pages = { chainId: pageOf.chain, relayId: pageOf.rule, rejectedId: pageOf.refusal, assignmentId: pageOf.assignment };
+  const pageFor = pages[name as keyof typeof pages];
+  const isIndex = name === 'index'; // people count steps from 1
   return (
     <span class="soft small">
-      {name}: {pageFor ? <a href={pageFor(text)}>{text}</a> : <Said text={text} />}{' '}
+      {isIndex ? 'step' : name.replace(/Id$/, '')}:{' '}
+      {pageFor ? <a href={pageFor(text)}>{text}</a> : <Said text={isIndex ? String(Number(text) + 1) : text} />}{' '}
     </span>
   );
 }
@@ -79,14 +84,14 @@ export function People() {
     const missed = `No mail was sent. Tell the person to open ${location.origin}/sign-in.`;
     announce(`Saved. ${invited ? 'The person gets a mail that says how to sign in.' : invited === false ? missed : ''}`.trim());
   };
-  const form = { change: put, words: '', onDone: people.refresh };
+  const form = { change: put, words: '' };
   return (
     <Section title="People" look="">
       <DeedButton {...form} look="main" opens="Add a person" title="Add a person" verb="Add" fields={personFields()} />
       <Known of={people}>
         {(known) => (
           <Table
-            {...{ caption: 'People', columns: ['Name', 'Role', 'Last sign-in', 'Change'], named: 2 }}
+            {...{ caption: 'People', columns: ['Name', 'Role', 'Last sign-in', changing], named: 2 }}
             empty="Nobody has been added yet."
             rows={known.people.map((person) => {
               const { name, email, role, lastUsedAt, issuer, fromGroup } = person;
@@ -135,14 +140,14 @@ export function Keys() {
     (await ask<z.infer<typeof createdKeyResponse>>('POST', at, { name, role, expiresAt: timeIn(Number(days) * 86_400) })).key;
   return (
     <Section title="Keys" look="">
-      <SecretButton {...{ ...newKey, fields, change, onDone: keys.refresh }} />
+      <SecretButton {...{ ...newKey, fields, change }} />
       <Known of={keys}>
         {(known) => (
           <Table
-            {...{ caption: 'Keys', columns: ['Name', 'Role', 'Use', 'Change'], named: 2, empty: 'There are no keys yet.' }}
+            {...{ caption: 'Keys', columns: ['Name', 'Role', 'Use', changing], named: 2, empty: 'There are no keys yet.' }}
             rows={known.keys.map((key) => {
               const { keyId, name, role } = key;
-              const dialog = { ...deleting, unseen: `the key ${name}`, title: `Delete the key ${name}?`, onDone: keys.refresh };
+              const dialog = { ...deleting, unseen: `the key ${name}`, title: `Delete the key ${name}?` };
               const remove = <DeedButton {...dialog} change={() => ask('DELETE', at + path`/${keyId}`)} />;
               return [keyId, [name, roleWords[role], <Lifetime of={key} />, remove]];
             })}

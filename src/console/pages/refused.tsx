@@ -5,13 +5,12 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Fields } from '../../chain/fields.js';
 import { co, may, pageOf, useCompany, usePages, useResource } from '../base.js';
-import { listMistake } from '../composer/knowledge.js';
 import { partsAt, shownFields } from '../fields.js';
 import { PageOf } from '../frame.js';
 import { Decide } from '../refusal.js';
 import type { KeptBody, ListedRejectedRequest, ProposedAction, RejectedRequest, rejectedListSchema, z } from '../types.js';
 import { Badge, Cards, Check, FieldList, Fold, Mistakes, Said, Section, Time } from '../ui/index.js';
-import { counted, elementTitle, isForTechnicians, labelled, refusalWords, type Tone } from '../words.js';
+import { counted, elementTitle, isForTechnicians, labelled, mistakeText, refusalWords, type Tone } from '../words.js';
 
 const about =
   'The relay did not run these requests. Open a request to see the reason. Send it again, correct it or drop it within 30 days.';
@@ -56,12 +55,12 @@ export function RefusalPage({ rejectedId }: { rejectedId: string }) {
   const request = useResource<RejectedRequest>(co`/rejected/${rejectedId}`);
   return (
     <PageOf title="Refused request" about={<a href={pageOf.refused()}>All refused requests</a>} of={request}>
-      {(known) => <Refusal request={known} onDecided={request.refresh} />}
+      {(known) => <Refusal request={known} />}
     </PageOf>
   );
 }
 
-function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided(): void }) {
+function Refusal({ request }: { request: RejectedRequest }) {
   const { reason, problem, signature, chainId, elements, body, proposal = [], droppedAt, droppedBy } = request;
   const leftOut = useSignal(proposal.flatMap(({ authenticated }, index) => (authenticated ? [] : [index])));
   const canDecide = !chainId && !droppedAt && may('steer');
@@ -96,7 +95,7 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
           </p>
         )}
         {!may('steer') && <p>Only dispatchers, rule authors and managers can send or drop a refused request.</p>}
-        {canDecide && <Decide request={request} leftOut={leftOut.value} onDecided={onDecided} />}
+        {canDecide && <Decide request={request} leftOut={leftOut.value} />}
       </div>
       {body ? (
         <div class="broken">
@@ -110,7 +109,7 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
           <ol class="rail">
             {elements.map((element, index) => (
               <Element key={index} index={index} element={element} tone={ofElement(index).length > 0 ? 'bad' : 'quiet'}>
-                <Mistakes of={ofElement(index)} look="plain error" words={listMistake} />
+                <Mistakes of={ofElement(index)} look="plain error" words={mistakeText} />
               </Element>
             ))}
           </ol>

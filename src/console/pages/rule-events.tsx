@@ -1,15 +1,14 @@
 /** The events of a rule with their results, and the page of one event. */
 
 import { useSignal } from '@preact/signals';
-import { outcomeWords } from '../../chain/tried-text.js';
+import { outcomeWords, triedWords } from '../../chain/tried-text.js';
 import { admin, may, pageOf, query, useCompany, usePages, useResource } from '../base.js';
-import { inSteps, variableWords } from '../composer/knowledge.js';
-import { triedWords } from '../composer/tried.js';
 import { PageOf } from '../frame.js';
 import { SendAgain } from '../rule/sending.js';
 import type { EventOutcome, eventsResponse, RuleEvent, wholeEventSchema, z } from '../types.js';
 import { Badge, Choice, ExportLinks, Fact, FieldList, Moment, Said, Table, Time } from '../ui/index.js';
 import type { Tone } from '../words.js';
+import { labelled, variableWords } from '../words.js';
 
 const outcomeTones: Record<EventOutcome, Tone> = { chain: 'good', 'not-applicable': 'quiet', refused: 'bad' };
 const outcomes = Object.entries({ '': 'all', ...outcomeWords });
@@ -65,7 +64,7 @@ function Became({ of: { outcome, chainId, rejectedId, reason, shadow } }: { of: 
   return (
     <>
       <Badge tone={tone}>{words}</Badge> {to && <a href={to}>{chainId ? 'Open the chain' : 'Show why'}</a>}{' '}
-      {reason && <Said look="soft small" text={inSteps(reason)} />}
+      {reason && <Said look="soft small" text={labelled(reason)} />}
       {shadow && <span class="soft small">{`Trial of version ${shadow.version}: ${triedWords(shadow.outcome)}`}</span>}
     </>
   );

@@ -14,16 +14,13 @@ import { ButtonTo, Known, LinkRow, Opener, Section, Time } from '../ui/index.js'
 import { EventTable } from './rule-events.js';
 
 export function RulePage({ relayId }: { relayId: string }) {
-  const { refresh, ruleName } = useCompany();
+  const { ruleName } = useCompany();
   const at = admin`/rules/${relayId}`;
   const last = useResource<z.infer<typeof eventsResponse>>(`${at}/events?limit=5`).data.value?.events ?? [];
   const rule = useResource<Rule>(may('manage') ? at : undefined, seldom);
   const tokens = useResource<z.infer<typeof tokensResponse>>(may('author') ? `${at}/tokens` : undefined, seldom);
   const hasOlder = tokens.data.value?.tokens.some((one) => one.purpose === 'event' && one.state === 'active') ?? true;
-  const onSaved = (stored: Rule) => {
-    rule.data.value = stored;
-    refresh();
-  };
+  const onSaved = (stored: Rule) => (rule.data.value = stored);
   const [events, chains] = [pageOf.events(relayId), pageOf.chains({ relayId })];
   const nobody = pageOf.chains({ relayId, nobodyFound: 'true' });
   const links = { 'All rules': pageOf.rules(), 'Chains of this rule': chains, 'Chains that found nobody': nobody };
@@ -39,7 +36,7 @@ export function RulePage({ relayId }: { relayId: string }) {
       )}
       <Week relayId={relayId} />
       <Health relayId={relayId} />
-      {may('author') && <Door {...{ at, relayId, hasOlder, onToken: tokens.refresh }} />}
+      {may('author') && <Door {...{ at, relayId, hasOlder }} />}
       {may('manage') && (
         <Known of={rule}>
           {(known) => (
@@ -55,7 +52,7 @@ export function RulePage({ relayId }: { relayId: string }) {
         <>
           <h2>Tokens</h2>
           <p class="soft">A token is the password of a webhook that sends events or lists of steps to this rule.</p>
-          <Known of={tokens}>{(known) => <Tokens tokens={known.tokens} at={at} onChanged={tokens.refresh} />}</Known>
+          <Known of={tokens}>{(known) => <Tokens tokens={known.tokens} at={at} />}</Known>
         </>
       )}
     </Page>

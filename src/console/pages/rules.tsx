@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
-import { admin, ask, co, may, pageOf, seldom, useCompany, useResource } from '../base.js';
+import { admin, ask, co, may, pageOf, seldom, useResource } from '../base.js';
 import { Page } from '../frame.js';
 import { share } from '../rule/health.js';
 import type { CompanyHealth, createdRuleResponse, z } from '../types.js';
@@ -59,7 +59,6 @@ export function RulesPage() {
 }
 
 export function ComposePage() {
-  const { refresh } = useCompany();
   const { route } = useLocation();
   const name = useSignal('');
   const deed = useDeed();
@@ -68,9 +67,8 @@ export function ComposePage() {
     void deed.run(async () => {
       // The composer makes a token when it needs one, so the first token is not shown.
       const { relayId } = await ask<z.infer<typeof createdRuleResponse>>('POST', admin`/rules`, { name: name.value });
-      refresh();
       route(pageOf.draft(relayId));
-    });
+    }, 'Rule created.');
   };
   return (
     <Page title="Write a rule" about="Write what happens when an event arrives, rehearse the rule safely, then publish it.">

@@ -10,14 +10,10 @@ import { Badge, Button, Cards, FormFields, fieldsOf, ProblemNote, Section, Submi
 import { counted } from '../words.js';
 
 export function SettingsPage() {
-  const { companyId, refresh } = useCompany();
+  const { companyId } = useCompany();
   const at = path`/admin/companies/${companyId}`;
   const settings = useResource<StoredCompany>(at, seldom);
-  const onSaved = (stored: StoredCompany) => {
-    settings.data.value = stored;
-    refresh();
-  };
-  const form = { at, onSaved };
+  const form = { at, onSaved: (stored: StoredCompany) => (settings.data.value = stored) };
   return (
     <PageOf title="Company" about={<code>{companyId}</code>} of={settings}>
       {(company) => (
@@ -35,7 +31,7 @@ export function SettingsPage() {
 }
 
 const switches = {
-  noticeLinks: 'Notices have links to retry or skip a step. Everybody who has a link can use it, without a sign-in.',
+  noticeLinks: 'Put links into notices, to retry or skip a step. Everybody who has a link can use it, without a sign-in.',
   noticeEdits:
     'With the links in notices, readers can also correct the assignment number, the groups, the radius, the ticket, and the new value of a ticket field.',
   weeklyDigest: 'Every Monday, the e-mail contacts of the company get a summary of the last week.',

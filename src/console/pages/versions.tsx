@@ -23,7 +23,7 @@ export function VersionsPage({ relayId }: { relayId: string }) {
         <>
           {known.versions.length === 0 && <p class="card">Nothing is published yet. Write the draft, then publish it.</p>}
           {known.versions.map((version) => (
-            <OneVersion key={version.version} {...{ at, relayId, version, known }} onChanged={listed.refresh} />
+            <OneVersion key={version.version} {...{ at, relayId, version, known }} />
           ))}
         </>
       )}
@@ -42,9 +42,9 @@ const stop = {
   about: 'The published version runs as before.',
 };
 
-type OneVersionProps = { at: string; relayId: string; version: Version; known: Versions; onChanged(): void };
+type OneVersionProps = { at: string; relayId: string; version: Version; known: Versions };
 
-function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersionProps) {
+function OneVersion({ at, relayId, version: shown, known }: OneVersionProps) {
   const { version, publishedAt, publishedBy, note, fromVersion } = shown;
   const [isPublished, isShadow] = [version === known.published, version === known.shadow];
   const own = `${at}/versions/${version}`;
@@ -69,14 +69,13 @@ function OneVersion({ at, relayId, version: shown, known, onChanged }: OneVersio
                   {...{ relayId, version, onClose, title: `Go back to version ${version}?`, verb: 'Go back' }}
                   about={`The relay publishes version ${version} again, as a new version. Chains that are already running keep their version.`}
                   publish={(note) => ask('POST', `${own}/publish`, note)}
-                  onPublished={onChanged}
                 />
               )}
             </Opener>
           )}
           {!isPublished && (
             <DeedButton
-              {...{ ...(isShadow ? stop : start), unseen: `, version ${version}`, onDone: onChanged }}
+              {...{ ...(isShadow ? stop : start), unseen: `, version ${version}` }}
               change={() => ask('PUT', `${at}/shadow`, { version: isShadow ? null : version })}
             />
           )}

@@ -7,15 +7,19 @@ import { type FieldTable, FormFields, fieldsOf, Select } from '../ui/fields.js';
 import { Badge, Cards, DeedButton, Known, Lifetime, SecretButton, Section, Submit, useDeed } from '../ui/index.js';
 
 /** @param at - the path of the rule in the API. @param hasOlder - whether the rule has an address already. */
-export function Door({ at, relayId, hasOlder, onToken }: { at: string; relayId: string; hasOlder: boolean; onToken(): void }) {
+export function Door({ at, relayId, hasOlder }: { at: string; relayId: string; hasOlder: boolean }) {
   const door = useResource<EventDoor>(`${at}/door`, seldom);
   const change = async (given: Record<string, string>) =>
     (await ask<{ url: string }>('POST', `${at}/event-tokens`, seconds(given))).url;
   return (
     <>
       <Section id="address" title="Address for your platform">
-        <p>Create an address for this rule only. Your platform sends its events to this address, in its own format.</p>
-        <SecretButton {...{ ...addresses, fields: hasOlder ? olderAddresses : {}, change, onDone: onToken }} />
+        <p>
+          {hasOlder
+            ? 'This rule has an address. The relay cannot show it again, but you can create another one.'
+            : 'Create an address for this rule only. Your platform sends its events to this address, in its own format.'}
+        </p>
+        <SecretButton {...{ ...addresses, fields: hasOlder ? olderAddresses : {}, change }} />
         <p class="soft small">
           For programmers: if the sender can set a header, send the events to{' '}
           <code>{location.origin + co`/events/${relayId}`}</code> with the header <code>Authorization: Bearer</code> and a token
@@ -88,7 +92,7 @@ function DoorSettings({ door, at, onSaved }: { door: EventDoor; at: string; onSa
     <form onSubmit={save}>
       <Select
         label="Signature of the sender"
-        hint="A signature proves who sent the event. For a sender that is not in this list, use the API."
+        hint="A signature proves who sent the event. If your platform is not in the list above, a programmer can set the signature with the API."
         value={signed}
         onPick={(picked) => (signer.value = picked as Sender)}
         options={[
@@ -130,12 +134,12 @@ const revoking = {
   about: 'The relay stores new requests with this token and does not run them. You can send them again later.',
 };
 
-export function Tokens({ tokens, at, onChanged }: { tokens: readonly Token[]; at: string; onChanged(): void }) {
+export function Tokens({ tokens, at }: { tokens: readonly Token[]; at: string }) {
   const change = async (given: Record<string, string>) =>
     (await ask<z.infer<typeof rotatedTokenResponse>>('POST', `${at}/tokens`, seconds(given))).relayAccessToken;
   return (
     <>
-      <SecretButton {...{ ...newTokens, change, onDone: onChanged }} />
+      <SecretButton {...newTokens} change={change} />
       <Cards of={tokens} id={({ tokenId }) => tokenId} empty="There are no tokens yet.">
         {(token) => (
           <>
@@ -144,7 +148,7 @@ export function Tokens({ tokens, at, onChanged }: { tokens: readonly Token[]; at
             <Lifetime of={token} />
             {token.state === 'active' && (
               <DeedButton
-                {...{ ...revoking, unseen: token.tokenId, onDone: onChanged }}
+                {...{ ...revoking, unseen: token.tokenId }}
                 change={() => ask('DELETE', at + path`/tokens/${token.tokenId}`)}
               />
             )}

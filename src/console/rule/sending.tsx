@@ -4,12 +4,11 @@ import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
 import { ask, co, pageOf, useAnswer } from '../base.js';
 import { draftOf } from '../composer/draft.js';
-import { mistakeText } from '../composer/knowledge.js';
 import { inventedEvent } from '../composer/places.js';
 import { readObject } from '../fields.js';
 import type { AcceptedEvent, Composed, Contents, NotApplicableEvent } from '../types.js';
 import { Choice, Deed, DeedButton, JsonArea } from '../ui/index.js';
-import { counted } from '../words.js';
+import { counted, mistakeText } from '../words.js';
 
 /** Opens the chain that the event has started, or the page of an event that has started nothing. */
 function useSending(relayId: string) {
@@ -48,7 +47,9 @@ export function TestEvent({ at, relayId, contents, onClose }: TestEventProps) {
   if (body && !eventId) isFirst.value = true;
   const ids = [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))].join(', ');
   const runs = `This test has real effects. “Send” runs ${counted(actions.length, 'step')}${ids && ` for assignment ${ids}`}.`;
-  const words = reason ? `The rule does not run for this event: ${reason}.` : problems.map(mistakeText).join(' ') || runs;
+  const words = reason
+    ? `The rule does not run for this event: ${reason}.`
+    : problems.map((one) => mistakeText(one)).join(' ') || runs;
   const [text, isBroken] = [typed.value ?? JSON.stringify(event, undefined, 2), typed.value !== undefined && !given];
   const sent = isBroken ? undefined : (given ?? event);
   return (

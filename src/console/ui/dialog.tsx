@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, ComponentProps } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { announce, Refused } from '../base.js';
+import { announce, Refused, refreshAll } from '../base.js';
 import { type FieldTable, FormFields, fieldsOf } from './fields.js';
 import { ProblemNote } from './known.js';
 
@@ -146,12 +146,9 @@ interface SecretProps extends Omit<DeedProps, 'change' | 'title' | 'onClose'> {
 }
 
 /** A button that makes a secret. Then a dialog shows the secret once. */
-export function SecretButton({ opens, shown, help, change, onDone, ...deed }: SecretProps) {
+export function SecretButton({ opens, shown, help, change, ...deed }: SecretProps) {
   const made = useSignal('');
-  const close = () => {
-    made.value = '';
-    onDone?.();
-  };
+  const close = () => (made.value = '');
   return (
     <>
       <DeedButton {...{ ...deed, opens, title: opens }} change={async (given) => (made.value = await change(given))} />
@@ -173,13 +170,14 @@ export function SecretButton({ opens, shown, help, change, onDone, ...deed }: Se
 /** Runs changes through the API. Tells whether a change is running, and why the API refused the last change. */
 export function useDeed() {
   const [busy, refused] = [useSignal(false), useSignal<Refused | undefined>(undefined)];
-  /** @param words - announced if the change succeeds. @returns whether the change succeeded. */
+  /** @param words - announced if the change succeeds; undefined if the deed changes nothing. @returns whether the deed succeeded. */
   const run = async (deed: () => Promise<unknown>, words?: string): Promise<boolean> => {
     if (busy.value) return false;
     [busy.value, refused.value] = [true, undefined];
     try {
       await deed();
       if (words) announce(words);
+      if (words !== undefined) refreshAll();
       return true;
     } catch (error) {
       if (!(error instanceof Refused)) throw error;

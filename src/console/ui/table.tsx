@@ -35,7 +35,7 @@ export function Table({ caption, columns, look, named = 99, rows, open, empty }:
         {rows.map(([key, cells]) => (
           <tr key={key} aria-current={key === open ? 'true' : undefined}>
             {cells.map((cell, place) => (
-              <td data-label={place >= named ? columns[place] : undefined}>{cell}</td>
+              <td data-label={place >= named && typeof columns[place] === 'string' ? columns[place] : undefined}>{cell}</td>
             ))}
           </tr>
         ))}

@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { ActionState, ChainStatus } from '../../chain/outcome.js';
 import { codedFields, valueText } from '../../chain/sentences.js';
-import { fieldWords, labelled } from '../../chain/words.js';
+import { fieldLabel, labelled } from '../../chain/words.js';
 import { CompanyContext, type Resource, useCompany } from '../base.js';
 import { editText } from '../fields.js';
 import type { ActionResource, Token } from '../types.js';
@@ -120,7 +120,7 @@ export function FieldList({ fields }: { fields: readonly [name: string, value: u
   return (
     <dl class="facts small">
       {fields.map(([name, value]) => (
-        <Fact name={fieldWords[name] ?? name}>{shown(name, value)}</Fact>
+        <Fact name={fieldLabel(name)}>{shown(name, value)}</Fact>
       ))}
     </dl>
   );

@@ -150,7 +150,7 @@ async function onThePage(): Promise<void> {
     const page = await pageOf(await refuse('The "red" one'));
     await page.getByRole('button', { name: 'Edit and send' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Formatted text').fill('The red valve leaks');
+    await dialog.getByLabel('Text as HTML').fill('The red valve leaks');
     await dialog.getByLabel('Ticket field').fill('');
     await dialog.getByRole('button', { name: 'Send (2 steps)' }).click();
     await dialog.locator('[aria-invalid=true]').waitFor();
@@ -178,6 +178,7 @@ async function onThePage(): Promise<void> {
     await page.getByText('the \\"blue\\" door').waitFor();
     assert.deepEqual(await obstacles(page), []);
     await page.getByRole('button', { name: 'Send the proposed event' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Send this event' }).click();
     await page.waitForURL(/\/chains\//);
     assert.equal(started.at(-1)?.[0]?.ticketId, '7009');
     await page.context().close();
@@ -231,17 +232,30 @@ async function onThePage(): Promise<void> {
   });
 
   it('lets a person edit a request whose JSON was valid', async () => {
-    const page = await pageOf(await refuseBody(JSON.stringify([{ ...udf, cfValu: 'yes' }])));
+    const page = await pageOf(await refuseBody(JSON.stringify([{ ...udf, cfValue: undefined, cfValu: 'yes' }])));
     await page.getByText('did you mean “New value”').first().waitFor();
     await page.getByRole('button', { name: 'Edit and send' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('cfValu', { exact: true }).fill('');
+    await dialog.getByLabel('The text in cfValu belongs to').selectOption('New value');
+    assert.deepEqual(await obstacles(page), []);
     await dialog.getByRole('button', { name: 'Send' }).click();
     await page.waitForURL(/\/chains\//);
-    assert.equal(started.at(-1)?.[0]?.action, 'ticket_updateUDF');
+    const [{ action, value } = {}] = started.at(-1) ?? [];
+    assert.deepEqual({ action, value }, { action: 'ticket_updateUDF', value: 'yes' });
     await page.goto(`${served.url}/companies/${served.companyId}`);
     await page.getByRole('heading', { name: /problems?\b/ }).waitFor();
     assert.equal(await page.getByRole('region', { name: /^The list of steps has a mistake/ }).count(), 0, 'it still waits');
+    await page.context().close();
+  });
+
+  it('lets a person choose the action, if the request has a wrong one', async () => {
+    const page = await pageOf(await refuseBody(JSON.stringify([{ ...udf, action: 'updateField' }])));
+    await page.getByRole('button', { name: 'Edit and send' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('What the step does').selectOption('update a ticket field');
+    await dialog.getByRole('button', { name: 'Send' }).click();
+    await page.waitForURL(/\/chains\//);
+    assert.equal(started.at(-1)?.[0]?.action, 'ticket_updateUDF');
     await page.context().close();
   });
 

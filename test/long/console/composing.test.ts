@@ -441,9 +441,9 @@ async function composing(): Promise<void> {
       await unfold(step(page, 2));
       await step(page, 2).getByText('More').click();
       await step(page, 2).getByText('for example 2026').waitFor();
-      await step(page, 2).getByLabel('Date format').fill('yyyy-MM');
+      await step(page, 2).getByLabel('Date format of the new value').fill('yyyy-MM');
       await step(page, 2).getByText('for example 2026-07').waitFor();
-      await step(page, 2).getByLabel('Date format').fill('bad');
+      await step(page, 2).getByLabel('Date format of the new value').fill('bad');
       await step(page, 2).getByText('at place 1: b').first().waitFor();
 
       await show(page, 'JSON');

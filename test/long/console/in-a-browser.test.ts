@@ -460,7 +460,7 @@ async function lookAround(): Promise<void> {
     await page.getByLabel('Assignment', { exact: true }).fill('404405');
     await click(page, /^Check$/);
     await page.getByText('knows the assignment 404405').waitFor();
-    await page.getByRole('checkbox', { name: /^Notices have links/ }).uncheck();
+    await page.getByRole('checkbox', { name: /^Put links into notices/ }).uncheck();
     await click(page, 'Save');
     await eventually('it to be saved', async () => {
       const stored = await stack.store.companies.get(companyId);

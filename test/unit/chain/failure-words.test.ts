@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { failureDetails, failureRemedy, failureTitle, helpFor } from '../../../src/chain/failure-words.js';
-import { labelled } from '../../../src/chain/words.js';
+import { labelled, mistakeText } from '../../../src/chain/words.js';
 
 const call = 'POST http://platform.example/assignments/2001/send';
 const missing = `${call} answered 404: no assignment 2001`;
@@ -133,9 +133,28 @@ describe('a failure', () => {
 
 it('names the fields for people as the forms do', () => {
   for (const [text, shown] of [
-    ['Change groupId or sendToGroups, then retry', 'Change “Group” or “Groups to send to”, then retry'],
+    ['Change groupId or sendToGroups, then retry', 'Change “Group to send to” or “Groups to send to”, then retry'],
     ['cfValue is no time', '“New value” is no time'],
     ['the subject and the comment are too long', 'the subject and the comment are too long'],
+    ['/0/subject is required', '“Subject” of step 1 is required'],
+    ['/0/subjct is not a field; did you mean subject?', 'subjct of step 1 is not a field; did you mean “Subject”?'],
+    ['Nothing has run. /variables/owner_email is missing', 'Nothing has run. The value “owner email” is missing'],
+    ['/actions/1/body is blank', 'Step 2, “Text” is blank'],
+    ['no such assignment (GET http://x/assignments/7 answered 404 Not Found)', 'no such assignment'],
   ] as const)
     assert.equal(labelled(text), shown);
+});
+
+it('says where a mistake is', () => {
+  for (const [pointer, words] of [
+    ['/actions/1/delayInSeconds/x', 'Step 2, “Wait” is wrong.'],
+    ['/0/unknown', 'Step 1, unknown is wrong.'],
+    ['/2', 'Step 3 is wrong.'],
+    ['/actions/0/if', 'Step 1, “Only if” is wrong.'],
+    ['/variables/owner_email/path', 'The value “owner email” is wrong.'],
+    ['/when', 'The condition of the rule is wrong.'],
+    ['', 'The rule is wrong.'],
+  ] as const)
+    assert.equal(mistakeText({ pointer, detail: 'is wrong' }), words);
+  assert.equal(mistakeText({ pointer: '', detail: 'must be an object' }, 'The request'), 'The request must be an object.');
 });

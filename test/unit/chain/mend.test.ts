@@ -215,7 +215,8 @@ describe('an edit of an action that was made from an event', () => {
     const action = eventAction(late);
     const same = mended(action, { cfValue: 'is ${assignment.title}', cfName: 'G' });
     assert.deepEqual((same as { late?: unknown }).late, action.late);
-    const detail = 'must contain the value, not ${assignment.title}';
+    const detail =
+      'must not contain ${assignment.title}: after an edit, the relay does not fill in this value. Write the value itself';
     assert.deepEqual(mended(action, { cfValue: 'was ${assignment.title}' }), [{ pointer: '/cfValue', detail }]);
   });
 

@@ -365,26 +365,26 @@ describe("a mistake in the event's data makes the action need attention", () => 
       'an unsubstituted delay',
       send,
       { delayInSeconds: '${x}' },
-      { cannotSchedule: 'delayInSeconds is "${x}", which was not filled in' },
+      { cannotSchedule: 'delayInSeconds has no value: the webhook did not fill in "${x}"' },
     ],
     [
       'a delay with an unsubstituted variable',
       send,
       { delayInSeconds: '1${x}' },
-      { cannotSchedule: 'delayInSeconds is "1${x}", which was not filled in' },
+      { cannotSchedule: 'delayInSeconds has no value: the webhook did not fill in "1${x}"' },
     ],
     [
       'an unsubstituted delay of any length',
       send,
       { delayInSeconds: longName },
-      { cannotSchedule: `delayInSeconds is "${longName.slice(0, 79)}…", which was not filled in` },
+      { cannotSchedule: `delayInSeconds has no value: the webhook did not fill in "${longName.slice(0, 79)}…"` },
     ],
     ['a blank assignment of a send', send, { platformAssignmentId: '' }, { invalidData: 'platformAssignmentId is blank' }],
     [
       'an unsubstituted assignment of a send',
       send,
       { platformAssignmentId: '${assignment_id}' },
-      { invalidData: 'platformAssignmentId is "${assignment_id}", which was not filled in' },
+      { invalidData: 'platformAssignmentId has no value: the webhook did not fill in "${assignment_id}"' },
     ],
     [
       'a blank assignment in a condition',
@@ -434,7 +434,7 @@ describe("a mistake in the event's data makes the action need attention", () => 
       { sendToGroups: '${g}' },
       { invalidData: 'sendToGroups has no group: an empty field does not mean "send to everybody"' },
     ],
-    ['a blank radius', send, { sendRadius: '' }, { invalidData: 'sendRadius is blank: a number of miles is needed' }],
+    ['a blank radius', send, { sendRadius: '' }, { invalidData: 'sendRadius is blank (a number of miles is needed)' }],
     ['a blank ticket', update, { externalSystemTicketId: '' }, { invalidData: 'externalSystemTicketId is blank' }],
     [
       'several: all are named',
@@ -443,8 +443,8 @@ describe("a mistake in the event's data makes the action need attention", () => 
       {
         cannotSchedule: 'delayInSeconds is blank; actionCondition has ${c}, which the webhook did not fill in',
         invalidData:
-          'sendToGroups has no group: an empty field does not mean "send to everybody"; sendRadius is blank: a number of ' +
-          'miles is needed',
+          'sendToGroups has no group: an empty field does not mean "send to everybody"; sendRadius is blank (a number of ' +
+          'miles is needed)',
       },
     ],
   ];
@@ -560,7 +560,7 @@ describe('actions that the relay made from an event', () => {
     const { actions, mistakes, warnings } = accepted(readRequest(elements, { unfilled: ['note'] }));
     assert.deepEqual(mistakes, [
       '/0/subject: contains ${note}, which has no value',
-      '/1/delayInSeconds: is "${note}", which was not filled in',
+      '/1/delayInSeconds: has no value: the webhook did not fill in "${note}"',
     ]);
     assert.equal(warnings.length, 2);
     const [first, second] = actions;

@@ -71,11 +71,11 @@ describe('an unfilled variable', () => {
     ['{a}', false, undefined],
     ['${', false, undefined],
     ['$ {a}', false, undefined],
-    ['${a}', true, '${a}', 'is "${a}", which was not filled in'],
-    [' ${a} ', true, '${a}', 'is "${a}", which was not filled in'],
-    ['${}', true, '${}', 'is "${}", which was not filled in'],
-    ['${custom_field_7}', true, '${custom_field_7}', 'is "${custom_field_7}", which was not filled in'],
-    ['501,${a},${b}', true, '${a}', 'is "501,${a},${b}", which was not filled in'],
+    ['${a}', true, '${a}', 'has no value: the webhook did not fill in "${a}"'],
+    [' ${a} ', true, '${a}', 'has no value: the webhook did not fill in "${a}"'],
+    ['${}', true, '${}', 'has no value: the webhook did not fill in "${}"'],
+    ['${custom_field_7}', true, '${custom_field_7}', 'has no value: the webhook did not fill in "${custom_field_7}"'],
+    ['501,${a},${b}', true, '${a}', 'has no value: the webhook did not fill in "501,${a},${b}"'],
   ];
   for (const [text, blank, left, words] of cases) {
     it(`${JSON.stringify(text)}: ${blank ? 'blank' : 'not blank'}, left ${left}`, () => {

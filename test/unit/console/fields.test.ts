@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { changesOf, editText, fieldAt, formText, partsAt } from '../../../src/console/fields.js';
+import { fieldAt } from '../../../src/chain/fields.js';
+import { changesOf, editText, formText, partsAt } from '../../../src/console/fields.js';
 
 const fields = { cfName: 'Sent', ticket: '', emails: ['a@b.example', 'c@d.example'], radius: 25, odd: { a: [1] } };
 

@@ -50,6 +50,15 @@ describe('the story of an assignment', () => {
       [nobody, step({ fields: { groupId: '502' }, result: { recipients: 4 } })],
       'Sent 2 times, last to group 502: 4 technicians found. Nobody has accepted yet. Nothing more is planned.',
     ],
+    // The list of steps has another order than the sends.
+    [
+      read({ status: 'sent' }),
+      [
+        step({ fields: { groupId: '502' }, endedAt: '2026-11-22T13:20:02Z', result: { recipients: 0 } }),
+        step({ fields: { groupId: '501' }, endedAt: '2026-11-22T13:20:01Z', result: { recipients: 2 } }),
+      ],
+      'Sent 2 times, last to group 502: nobody found. An earlier send found 2 technicians. Nobody has accepted yet. Nothing more is planned.',
+    ],
     [read({ status: 'sent' }), [step({})], 'Sent to technicians. Nobody has accepted yet. Nothing more is planned.'],
     [
       read({ problem: silent }),

@@ -40,6 +40,7 @@ describe('the sentence of an audit entry', () => {
     ['chain.cancel', {}, 'cancelled a chain'],
     ['rejected.drop', { rejectedId: '6f1c0a9e-11' }, 'dropped refused request 6f1c0a9e'],
     ['chain.cancel', { chainId: 'c', index: 0 }, 'cancelled step 1 of chain c'],
+    ['chain.retry', { chainId: 'c', index: 1, assignmentId: '1001' }, 'retried step 2 of assignment 1001, chain c'],
     ['chain.bulk', { count: 3, verb: 'mend' }, 'edited and retried 3 chains'],
     ['chain.bulk', { count: 1, verb: 'skip' }, 'skipped steps of 1 chain'],
     ['token.rotate', { ...facts, purpose: 'event' }, 'created a new address for events of rule Night shift (4711)'],

@@ -133,6 +133,12 @@ describe('what a version would do with an event', () => {
       broken,
       { outcome: 'would-be-refused', reason: '/when cannot be evaluated on this event: event.x: no such property' },
     ],
+    [
+      'is refused as before',
+      broken,
+      broken,
+      { outcome: 'same', reason: '/when cannot be evaluated on this event: event.x: no such property' },
+    ],
     ['the same action, which would need attention', held, held, { outcome: 'same' }],
   ];
   for (const [name, before, after, result] of cases)

@@ -49,16 +49,20 @@ describe('platform_sendAssignment', () => {
     ['a radius', { sendRadius: '25' }, { effect: { radiusMiles: 25 } }],
     ['a radius with a fraction', { sendRadius: ' 2.5 ' }, { effect: { radiusMiles: 2.5 } }],
     ['no radius at all', { sendRadius: '0' }, { effect: { radiusMiles: 0 } }],
-    ['a blank radius', { sendRadius: '' }, { effect: {}, mistakes: ['sendRadius: is blank: a number of miles is needed'] }],
-    ['a radius of spaces', { sendRadius: '  ' }, { effect: {}, mistakes: ['sendRadius: is blank: a number of miles is needed'] }],
+    ['a blank radius', { sendRadius: '' }, { effect: {}, mistakes: ['sendRadius: is blank (a number of miles is needed)'] }],
+    [
+      'a radius of spaces',
+      { sendRadius: '  ' },
+      { effect: {}, mistakes: ['sendRadius: is blank (a number of miles is needed)'] },
+    ],
     [
       'an unsubstituted radius',
       { sendRadius: '${custom_field_0123456789abcdef0123456789abcdef0123456789abcdef}' },
       {
         effect: {},
         mistakes: [
-          'sendRadius: is "${custom_field_0123456789abcdef0123456789abcdef0123456789abcdef}", which was not filled in: a ' +
-            'number of miles is needed',
+          'sendRadius: has no value: the webhook did not fill in "${custom_field_0123456789abcdef0123456789abcdef0123456789abcdef}" (a ' +
+            'number of miles is needed)',
         ],
       },
     ],

@@ -39,7 +39,7 @@ describe('ticket_updateUDF', () => {
       { externalSystemTicketId: '${custom_field_9}' },
       {
         effect: { ticketId: '${custom_field_9}' },
-        mistakes: ['externalSystemTicketId: is "${custom_field_9}", which was not filled in'],
+        mistakes: ['externalSystemTicketId: has no value: the webhook did not fill in "${custom_field_9}"'],
       },
     ],
     ['a blank name', { cfName: '' }, { effect: { field: '' }, mistakes: ['cfName: is blank'] }],
@@ -54,7 +54,10 @@ describe('ticket_updateUDF', () => {
     [
       'an unsubstituted pattern',
       { cfTargetDateFormat: '${format}' },
-      { effect: { dateFormat: '${format}' }, mistakes: ['cfTargetDateFormat: is "${format}", which was not filled in'] },
+      {
+        effect: { dateFormat: '${format}' },
+        mistakes: ['cfTargetDateFormat: has no value: the webhook did not fill in "${format}"'],
+      },
     ],
     ['a blank pattern', { cfTargetDateFormat: '' }, { effect: { dateFormat: '' }, mistakes: ['cfTargetDateFormat: is blank'] }],
     [
