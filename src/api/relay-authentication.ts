@@ -110,7 +110,7 @@ const known: Partial<Record<Refusal, { reason: RejectionReason; field: string; s
     says: (rule) => `of ${rule} was rotated, and its grace period is over`,
   },
   revoked: { reason: 'token-revoked', field: 'relayAccessToken', says: (rule) => `of ${rule} was revoked` },
-  disabled: { reason: 'rule-disabled', field: 'relayId', says: (rule) => `names ${rule}, which is disabled` },
+  disabled: { reason: 'rule-disabled', field: 'relayId', says: (rule) => `belongs to ${rule}, which is disabled` },
 };
 
 /** @param forged - the mistake in the signature. @returns a Rejection if all credentials belong to the company, else a Problem */

@@ -27,8 +27,11 @@ export const fieldWords: Record<string, string> = {
 /** The label of a field, such as `To` for `emails`. A field without a label keeps its name. `if` is a field of rules only. */
 export const fieldLabel = (name: string): string => new Map(Object.entries({ ...fieldWords, if: 'Only if' })).get(name) ?? name;
 
-/** For example `“To”` for `emails`. A name without a label has no quotation marks. */
-export const quotedLabel = (name: string) => (fieldLabel(name) === name ? name : `“${fieldLabel(name)}”`);
+const withoutLabel: Record<string, string> = { relayId: 'the rule number', relayAccessToken: 'the token' };
+
+/** For example `“To”` for `emails`, and `the token` for `relayAccessToken`. Other names stay the same. */
+export const quotedLabel = (name: string) =>
+  fieldLabel(name) === name ? (new Map(Object.entries(withoutLabel)).get(name) ?? name) : `“${fieldLabel(name)}”`;
 
 /** For example `manager email` for the value `manager_email`. */
 export const variableWords = (name: string) => name.replaceAll('_', ' ');

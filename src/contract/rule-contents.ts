@@ -143,7 +143,7 @@ export type DraftConflict = z.infer<typeof draftConflictSchema>;
 export const shadowRequest = namedStrict('Shadow', { version: z.int().min(1).nullable() });
 
 export const triedOutcomes = [
-  'same', // the same actions as with the published version
+  'same', // the same actions as with the published version, or both versions refuse the event
   'different',
   'no-longer-applies', // the published version applies, but the tried version does not
   'applies-now', // the tried version applies, but the published version does not

@@ -7,17 +7,7 @@ import { causeFailure, sharedWords } from '../chain/failure-words.js';
 import { chainStatus, hasEnded } from '../chain/outcome.js';
 import { counted, cutShort, oneLine } from '../chain/text.js';
 import { timesIn } from '../chain/timestamp/local.js';
-import {
-  actionWords,
-  effectTitle,
-  explained,
-  isFixFirst,
-  labelled,
-  notDoneTitle,
-  sentence,
-  stepTitle,
-  toDoFirst,
-} from '../chain/words.js';
+import { effectTitle, explained, isFixFirst, labelled, notDoneTitle, sentence, stepTitle, toDoFirst } from '../chain/words.js';
 import { actionOf } from '../contract/causes.js';
 import type { NoticeText } from '../contract/chain-resource.js';
 import { fieldsByLink } from '../contract/hold-link.js';
@@ -64,12 +54,13 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
   const heldElsewhere = others((other) => !heldBehindIt.includes(other) && isHeld(other));
   const goOn = others((other) => !hasEnded(other.state) && !heldBehindIt.includes(other) && !isHeld(other));
   const { wrong, details } = explained(action);
+  const said = inSubject(titleFor(kind, action));
   const refused = isRecovered ? undefined : refusalOf('retry', facts, action)?.detail;
   const first = refused ?? toDoFirst(action);
   const happened = `${shown(notice.at)}${attempts ? `, after ${counted(attempts, 'attempt')}` : ''}`;
   return {
-    headline: `${headline}: ${oneLine(comment ?? '') || (actionWords[action.action] ?? action.action)}`,
-    about: `${context.ruleName}${assignmentId ? `, assignment ${assignmentId}` : ''}`,
+    headline: `${headline}: ${said}`,
+    about: `${context.ruleName}${assignmentId && !said.includes(oneLine(assignmentId)) ? `, assignment ${assignmentId}` : ''}`,
     title: titleFor(kind, action),
     place: [...(comment?.trim() ? [comment] : []), ...(assignmentId && !isSend ? [`Assignment ${assignmentId}`] : []), happened],
     wrong: isRecovered ? recoveredWords(action) : [labelled(wrong)],
@@ -224,6 +215,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
     isHeld ? context.holdLink?.({ companyId, chainId, index, at, heldUntil }) : undefined;
   const some = `${first.length} of ${actions} steps`;
   const isCut = first.length < count;
+  const isOne = actions === 1;
   const withoutKey = oneWithoutKey(context, isCut ? some : undefined);
   const list = first.some((member) => decideAt(member) !== undefined) ? withoutKey : isCut ? some : 'The steps';
   const query = `status=${status}&reason=${encodeURIComponent(type)}&since=${encodeURIComponent(since)}`;
@@ -237,7 +229,9 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   return {
     headline: `${headline}: ${counted(count, 'chain')}, ${inSubject(title)}`,
     about: context.companyName,
-    title: `${counted(actions, 'step')} in ${counted(count, 'chain')} ${many}`,
+    title: isOne
+      ? `1 step ${many.replace(/,? for the same reason$/, '')}`
+      : `${counted(actions, 'step')} in ${counted(count, 'chain')} ${many}`,
     place: [shown(at)],
     wrong: [labelled(wrong), ...(details.length > 0 ? [] : differ)],
     toDo: [remedy ? labelled(sentence(sharedWords(remedy, shared))) : 'Fix the problem, then retry.'],
@@ -246,10 +240,14 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
         ? { label: `Open ${counted(actions, 'step')}`, url: causePage(api, companyId, cause.id) }
         : { label: `Open ${counted(count, 'chain')}`, url: `${api}/companies/${companyId}/chains?${query}` },
     ],
-    hint: `The link ${signIn}. There you can retry all these steps together.`,
+    hint: `The link ${signIn}. There you can retry ${isOne ? 'this step' : 'all these steps together'}.`,
     sections: {
       'What happens next': [
-        ...(heldUntil ? [`If nobody decides, these steps fail, the first of them at ${shown(heldUntil)}. ${behind}`] : []),
+        ...(heldUntil
+          ? [
+              `If nobody decides, ${isOne ? 'this step fails' : 'these steps fail, the first one'} at ${shown(heldUntil)}. ${behind}`,
+            ]
+          : []),
         ...(isHeld && count > 1 ? ['You get one notice when this problem is solved.'] : []),
       ],
       [list]: first.map(
@@ -260,7 +258,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
       ),
       Details: details.length > 0 ? [...details, ...differ] : [],
     },
-    ids: `Cause ${cause.id}`,
+    ids: `Problem ${cause.id}`,
     operator: [
       ...(few || kind === 'partly-failed' ? each : [all]),
       ...(isHeld ? taking : []),
@@ -294,7 +292,7 @@ export function throughWords(
     place: [timesIn(timeZone)(at)],
     wrong: [`The problem was: “${labelled(wrong)}”`],
     sections: { 'State of the steps': [...tally, ...(open > 0 ? [`unknown: ${open}`] : [])], Details: details },
-    ids: `Cause ${cause.id}`,
+    ids: `Problem ${cause.id}`,
     type: 'recovered.many',
     facts: { reason, since, count: through, ended, open },
   };

@@ -25,7 +25,7 @@ describe('an action with a permanent failure', () => {
 
     const [notice] = await stack.mails(company.admin, 1);
     assert(notice);
-    assert.match(notice.Subject, /Needs attention: to the preferred/);
+    assert.match(notice.Subject, /Needs attention: assignment \S+ was not sent/);
     const { Text, HTML } = await stack.text(notice);
     for (const part of [
       '404',

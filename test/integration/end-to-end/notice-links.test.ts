@@ -15,7 +15,7 @@ const { api } = stack.links;
 async function held(company: Company) {
   const assignmentId = String(Math.floor(Math.random() * 1e12));
   const action = send(assignmentId, { groupId: '501', comment: 'to <b>all</b>' });
-  const { chainId } = await company.start([action, { ...action, comment: 'behind it' }]);
+  const { chainId } = await company.start([action, { ...action, comment: `behind ${assignmentId}` }]);
   await company.action(chainId, 0, 'needs-attention');
   return { chainId, assignmentId };
 }
@@ -83,7 +83,7 @@ describe('the link in a notice', { concurrency: true }, () => {
         assignmentId,
         'to &lt;b&gt;all&lt;/b&gt;',
         '404',
-        'behind it',
+        `behind ${assignmentId}`,
         `Assignment ${assignmentId} was not sent`,
         `Assignment ${assignmentId} does not exist at the assignment platform. Change the assignment number, then retry.`,
         '<summary>Details</summary><p>POST http',
@@ -180,7 +180,7 @@ describe('the link in a notice', { concurrency: true }, () => {
 
   it('corrects ids, values and the radius if the company allows it, and nothing else', async () => {
     const company = await stack.company();
-    const { chainId } = await held(company);
+    const { chainId, assignmentId: wrongId } = await held(company);
     const { url, cookie, text } = await open(await linkIn(company));
     const assignmentId = await stack.assignment();
     const correct = (fields: Record<string, string>) => decide(url, cookie, 'mend', undefined, fields);
@@ -190,6 +190,8 @@ describe('the link in a notice', { concurrency: true }, () => {
     await change(company, { noticeEdits: true });
     const page = await (await get(url, cookie)).text();
     assert.match(page, /<section id="fix">.*<section id="retry">.*<section id="skip">/s);
+    assert.match(page, /does not change the old number in texts: “Note” of step 2\./);
+    assert.match(page, /<button name="decision" value="mend">.*<button class="second" name="decision" value="retry">/s);
     const names = [...page.matchAll(/<input name="(\w+)"/g)].map(([, name]) => name);
     assert.deepEqual(names, ['platformAssignmentId', 'groupId', 'sendToGroups', 'sendRadius']);
     for (const foreign of ['comment', 'actionCondition', 'emails', 'body', 'cfName', 'relayId'])
@@ -210,7 +212,7 @@ describe('the link in a notice', { concurrency: true }, () => {
     const entry = items.find(({ action }) => action === 'chain.mend');
     const { chainId: _, ...details } = entry?.details ?? {};
     assert.deepEqual(entry?.actor, { kind: 'link', companyId: company.companyId, contact: company.admin });
-    assert.deepEqual(details, { index: 0, fields: ['platformAssignmentId'], allActions: true });
+    assert.deepEqual(details, { assignmentId: wrongId, index: 0, fields: ['platformAssignmentId'], allActions: true });
   });
 
   it("shows times in the company's zone, as the mail does", async () => {

@@ -21,6 +21,7 @@ const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'applic
 const headline = ({ Subject }: { Subject: string }) =>
   (/^\[relay\] (.+?) \(/.exec(Subject)?.[1] ?? Subject).replace(/\bassignment \d+/, 'the assignment');
 const headlines = async (address: string) => (await stack.inbox(address)).map(headline);
+const alone = 'Needs attention: the assignment was not sent';
 
 const refused = 'the assignment does not exist at the assignment platform';
 
@@ -110,7 +111,7 @@ describe('chains that fail for the same reason', { concurrency: true }, () => {
     await closed(company);
     assert.deepEqual(await headlines(company.admin), [
       headline(paused),
-      'Needs attention: to all',
+      alone,
       ...digests.map(headline),
       `Recovered: ${many} chains with the problem “${refused}”`,
     ]);
@@ -125,7 +126,7 @@ describe('chains that fail for the same reason', { concurrency: true }, () => {
     await company.steer(chainId, 'skip', 0);
     await company.ended(chainId);
     await closed(company);
-    assert.deepEqual(await headlines(company.admin), ['Needs attention: to all', `Needs attention: 1 chain, ${refused}`]);
+    assert.deepEqual(await headlines(company.admin), [alone, `Needs attention: 1 chain, ${refused}`]);
   });
 
   it('count as chains, however many of their actions failed', async () => {
@@ -192,12 +193,12 @@ describe('chains that fail for the same reason', { concurrency: true }, () => {
     for (const company of [one, other, own]) await startAll(company, unknown(1));
     await one.start([udf('')]);
     assert.deepEqual((await stack.mails(one.admin, 2)).map(headline).sort(), [
-      'Needs attention: to all',
-      'Needs attention: update a ticket field',
+      'Needs attention: a ticket field was not updated',
+      alone,
     ]);
     for (const company of [other, own]) {
       await closed(company);
-      assert.deepEqual(await headlines(company.admin), ['Needs attention: to all']);
+      assert.deepEqual(await headlines(company.admin), [alone]);
     }
   });
 

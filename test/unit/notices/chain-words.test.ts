@@ -319,17 +319,17 @@ describe('the text of a notice', () => {
 
 describe('the subject of a notice', () => {
   const cases: [kind: NoticeKind, change: Partial<ActionStatus>, ruleName: string, subject: string][] = [
-    ['needs-attention', {}, 'Route', '[relay] Needs attention: first wave (Route, assignment 1001)'],
-    ['failed', {}, 'Route', '[relay] Failed: first wave (Route, assignment 1001)'],
-    ['partly-failed', {}, 'Route', '[relay] Partly failed: first wave (Route, assignment 1001)'],
-    ['gave-up', {}, 'Route', '[relay] No decision in time: first wave (Route, assignment 1001)'],
-    ['recovered', { assignmentId: '' }, 'Route', '[relay] Recovered: first wave (Route)'],
-    ['failed', { comment: ' \n' }, 'Route', '[relay] Failed: send the assignment (Route, assignment 1001)'],
+    ['needs-attention', {}, 'Route', '[relay] Needs attention: assignment 1001 was not sent (Route)'],
+    ['failed', {}, 'Route', '[relay] Failed: assignment 1001 was not sent (Route)'],
+    ['partly-failed', {}, 'Route', '[relay] Partly failed: an e-mail did not reach every recipient (Route, assignment 1001)'],
+    ['gave-up', {}, 'Route', '[relay] No decision in time: assignment 1001 was not sent (Route)'],
+    ['recovered', { assignmentId: '' }, 'Route', '[relay] Recovered: no decision is needed any more (Route)'],
+    ['recovered', { state: 'done' }, 'Route', '[relay] Recovered: assignment 1001 was sent after all (Route)'],
     [
       'failed',
-      { comment: 'a\r\nBcc: eve@evil.example', assignmentId: '10\n01' },
+      { assignmentId: '10\r\nBcc: eve@evil.example' },
       'Ro\u2028ute\u0000',
-      '[relay] Failed: a Bcc: eve@evil.example (Ro ute , assignment 10 01)',
+      '[relay] Failed: assignment 10 Bcc: eve@evil.example was not sent (Ro ute )',
     ],
   ];
   for (const [kind, change, ruleName, subject] of cases) {
@@ -429,7 +429,7 @@ describe('the JSON of a notice', () => {
     const one = notice('needs-attention');
     assert.deepEqual(renderNotice(one, context).json, {
       type: 'relay.needs-attention',
-      text: '[relay] Needs attention: first wave (Route new jobs, assignment 1001)',
+      text: '[relay] Needs attention: assignment 1001 was not sent (Route new jobs)',
       at: '2024-03-05T16:17:30.000Z',
       company: { companyId: 'acme', name: 'Acme Field Works' },
       rule: { relayId: '7', name: 'Route new jobs' },

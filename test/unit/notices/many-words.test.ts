@@ -63,7 +63,7 @@ Open 300 steps: http://127.0.0.1:8080/companies/acme/causes/c1
 The link opens the relay, where you sign in. There you can retry all these steps together.
 
 What happens next:
-  If nobody decides, these steps fail, the first of them at 2026-07-04 07:00:01 CDT. When a step fails, the steps that wait for it do not run.
+  If nobody decides, these steps fail, the first one at 2026-07-04 07:00:01 CDT. When a step fails, the steps that wait for it do not run.
   You get one notice when this problem is solved.
 
 2 of 300 steps:
@@ -74,7 +74,7 @@ Details:
   POST /assignments/2/send answered 404: no assignment 2
   The other chains have the same error, perhaps with other numbers, ids or addresses.
 
-Cause c1, company acme
+Problem c1, company acme
 `,
     );
     assert.match(
@@ -107,7 +107,7 @@ Cause c1, company acme
   it("names a few chains in its commands, with the API's address, and counts only these chains", () => {
     const links = { ...context.links, api: 'https://relay.example' };
     const { text, html } = rendered(many('needs-attention', 1, 1, [member(3)]), { links, forOperator: true });
-    assert.match(text, /^1 step in 1 chain needed a decision, for the same reason\n/);
+    assert.match(text, /^1 step needed a decision\n/);
     assert.match(text, /^ {2}npx relay retry acme c-3 1 --url https:\/\/relay\.example$/m);
     assert.doesNotMatch(text, /bulk|none of these/);
     assert.match(html, /href="https:\/\/relay\.example\/companies\/acme\/chains\/c-3"/);

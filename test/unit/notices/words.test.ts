@@ -38,7 +38,7 @@ describe('a notice about a refused request', () => {
       assert.match(subject, /^\[relay\] Refused: .+ \(Widen & alert\)$/);
       for (const part of [
         'Nothing has run',
-        'Step 1, relayAccessToken of rule 4711 was rotated, and its grace is over.',
+        'Step 1, the token of rule 4711 was rotated, and its grace is over.',
         'Rule Widen & alert, Acme <b>',
         'Refused request R1, rule 4711, company acme',
         '\n2026-03-02 03:12:44 CST\n',
