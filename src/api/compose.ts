@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { fieldValue } from '../chain/actions.js';
 import type { ChainAction } from '../chain/chain.js';
+import { mayAskAssignment } from '../chain/condition.js';
 import { type Fields, fixedFields } from '../chain/fields.js';
 import { hintsOn } from '../chain/hints.js';
 import { warningsOfKind } from '../chain/kinds.js';
@@ -130,8 +131,8 @@ async function compose(options: ApiOptions, settings: CompanySettings, asked: As
   const rehearsals = [];
   for (const scenario of asked.scenarios ?? [])
     rehearsals.push({ scenario, ...(scenario === 'now' ? { actions: now } : await rehearse(options, request, scenario)) });
-  const assignment = await firstAssignment(request);
-  return { problems, warnings, ...told, actions: now, rehearsals: asked.scenarios && rehearsals, assignment };
+  const { known: read } = await firstAssignment(request);
+  return { problems, warnings, ...told, actions: now, rehearsals: asked.scenarios && rehearsals, assignment: read };
 }
 
 function fromElements(company: Company, { assignment, elements: given = [], variables }: Asked): Draft {
@@ -188,16 +189,18 @@ const withKnownVariables = (actions: readonly Fields[]): Fields[] =>
 
 type Rehearsal = DryRunRequest & { assignmentOf: AssignmentReader };
 
-async function firstAssignment({ actions, assignmentOf }: Rehearsal): Promise<Fields | undefined> {
+/** @returns the first assignment. If the platform does not have it, the error of each condition that asks about it. */
+async function firstAssignment({ actions, assignmentOf }: Rehearsal): Promise<{ known?: Fields; missing?: string }> {
   const [id] = actions.flatMap(({ assignmentId }) => assignmentId ?? []);
   const read = id === undefined ? undefined : await assignmentOf(id);
-  return read && 'assignment' in read ? read.assignment : undefined;
+  if (read && 'assignment' in read) return { known: read.assignment };
+  return read && !read.retryable ? { missing: read.error } : {};
 }
 
 async function rehearse(options: ApiOptions, request: Rehearsal, scenario: Scenario) {
   let played: Played[] = [];
   let remark: string | undefined;
-  const known = (await firstAssignment(request)) ?? { status: 'draft' };
+  const { known = { status: 'draft' }, missing } = await firstAssignment(request);
   const { retryBudgetSeconds } = options;
   const began = Date.now();
   const told = await dryRun(options, {
@@ -208,7 +211,9 @@ async function rehearse(options: ApiOptions, request: Rehearsal, scenario: Scena
     },
     forecast(actions, facts) {
       const evaluate = (action: ChainAction, assignment: Fields, afterSeconds: number) =>
-        forecastCondition(action, assignment, new Date(began + afterSeconds * 1000));
+        missing !== undefined && action.condition && mayAskAssignment(action.condition)
+          ? { error: missing, retryable: false }
+          : forecastCondition(action, assignment, new Date(began + afterSeconds * 1000));
       played = playThrough(actions, facts, { scenario, assignment: known, retryBudgetSeconds, evaluate });
       remark = remarkOn(scenario, actions, played);
       return played;

@@ -5,10 +5,11 @@ import { failureWords } from '../chain/failure-words.js';
 import { timesIn } from '../chain/timestamp/local.js';
 import { outcomeWords } from '../chain/tried-text.js';
 import { labelled } from '../chain/words.js';
-import { type AuditEntry, actorName } from '../contract/audit.js';
+import type { AuditEntry } from '../contract/audit.js';
 import { auditSentence } from '../contract/audit-words.js';
 import type { ListedChain } from '../contract/chain-resource.js';
 import type { Company } from '../contract/company.js';
+import { callerWords } from '../contract/role-words.js';
 import type { StoredEvent } from '../contract/rule-event.js';
 
 /** The value of each column, by heading. */
@@ -60,7 +61,7 @@ export function auditSheet({ company, ruleName }: SheetOf): Columns<AuditEntry> 
   const { time, heading } = timesOf(company);
   return {
     [heading('Time')]: ({ at }) => time(at),
-    Who: ({ actor }) => actorName(actor),
+    Who: ({ actor }) => callerWords(actor),
     What: ({ action, details }) => auditSentence(action, details, ruleName),
     Reason: ({ details }) => details.reason,
   };

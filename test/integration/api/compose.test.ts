@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import widenThenAlert from '../../../examples/widen-then-alert.json' with { type: 'json' };
+import { ConnectorError } from '../../../src/connectors/call.js';
+import { createConnectors } from '../../../src/connectors/connectors.js';
+import type { Company } from '../../../src/contract/company.js';
 import { composedSchema, composerSchema } from '../../../src/contract/dry-run.js';
 import { adminToken, wholeApi } from '../../api/whole-api.js';
 
@@ -11,7 +14,15 @@ describe('composing a chain', () => {
   let api: Awaited<ReturnType<typeof wholeApi>>;
   let key: string;
   before(async () => {
-    api = await wholeApi();
+    const connectors = createConnectors({ allowPrivateNetworks: false, mailFrom: 'relay@relay.example' });
+    const message = 'GET /assignments/404404 answered 404 Not Found';
+    const getAssignment = (id: string) =>
+      id === '404404'
+        ? Promise.reject(new ConnectorError('permanent', message, { status: 404, title: 'Assignment 404404 does not exist' }))
+        : Promise.reject(new ConnectorError('retryable', 'no answer', {}));
+    api = await wholeApi({
+      connectors: { ...connectors, platformOf: (company: Company) => ({ ...connectors.platformOf(company), getAssignment }) },
+    });
     const system = { kind: 'http', baseUrl: 'https://platform.acme.example' } as const;
     await api.store.companies.put(
       'acme',
@@ -252,6 +263,16 @@ describe('composing a chain', () => {
       assert.deepEqual([(await ask({ eventId: 'none' })).status, (await ask({ relayId: '404' })).status], [404, 404]);
       assert.deepEqual([(await ask({ relayId: undefined })).status, (await ask({ elements: [] })).status], [400, 400]);
     });
+  });
+
+  it('a scenario says that nothing works with an assignment that the platform does not have', async () => {
+    const asked = { assignment: { id: '404404' }, scenarios: ['nobody-found'] };
+    const [{ actions = [] } = {}] = (await composed(example, asked)).rehearsals ?? [];
+    for (const { outcome, reason } of actions)
+      assert.deepEqual(
+        [outcome, reason],
+        ['needs-attention', `Assignment 404404 does not exist (GET /assignments/404404 answered 404 Not Found)`],
+      );
   });
 
   it("works for the key's own company only, and refuses invalid input", async () => {

@@ -264,7 +264,7 @@ async function lookAround(): Promise<void> {
 
     await go(page, `${home}/refused/${refusal?.rejectedId}`);
     await click(page, /^Edit and send/);
-    await dialog.getByLabel('cfValu', { exact: true }).fill('');
+    await dialog.getByLabel('The text in cfValu belongs to').selectOption('no field: leave this text out');
     assert.deepEqual(await obstacles(page), []);
     await dialog.getByRole('button', { name: 'Send' }).click();
     await page.getByText('completed', { exact: true }).waitFor();
@@ -505,7 +505,7 @@ async function lookAround(): Promise<void> {
     await page.getByRole('checkbox').nth(1).waitFor();
     await page.getByRole('checkbox').first().check();
     await page.getByRole('region', { name: 'Decisions about the selected chains' }).getByRole('button', { name: 'Skip' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Skip 1 chain' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Skip steps of 1 chain' }).click();
     await page
       .getByRole('dialog')
       .getByText(/1 of 1 chain handled\. 1 step skipped/)

@@ -43,7 +43,8 @@ describe('a chain that failed without a decision', { concurrency: true }, () => 
     assert.equal(await stack.effects(ticket), 2);
     assert.equal((await stack.inbox(`x@${company.companyId}.example`)).length, 1);
     const { items } = await stack.store.audit.list({ companyId: company.companyId, limit: 1 });
-    assert.deepEqual([items[0]?.action, items[0]?.details], ['chain.retry', { chainId, index: 1, reopened: true }]);
+    const details = { chainId, assignmentId: chain.actions[1]?.assignmentId, index: 1, reopened: true };
+    assert.deepEqual([items[0]?.action, items[0]?.details], ['chain.retry', details]);
   });
 
   it('starts a new window when the retry fails, and can be reopened once more', async () => {
