@@ -100,7 +100,7 @@ export function ruleVersionRoutes({ store, client, links }: Pick<ApiOptions, 'st
     }),
     route.author(`POST ${ofRule}/draft/from-lists`, 'makeContents', 'Make the contents of a rule from lists of actions', {
       description:
-        'Compares past chains of the rule that came as lists. Values that differ between these chains become variables. To keep ' +
+        'Compares past chains of the rule that came as lists. Leaves out chains that came as events. Values that differ between these chains become variables. To keep ' +
         'the contents, save them as the draft.',
       use: 'lists',
       body: fromListsRequest,
@@ -113,11 +113,10 @@ export function ruleVersionRoutes({ store, client, links }: Pick<ApiOptions, 'st
         const requests = await Promise.all(
           ids.map(async (chainId) => {
             const actions = await readAccepted(client, { workflowId: chainWorkflowId({ companyId, chainId }) });
+            const own = actions.filter((action) => action.relayId === relayId);
+            if (own.length === 0 && chainIds.length > 0) throw notFound(`chain ${chainId} of rule ${relayId}`);
             // Actions with `unfilled` did not come in a list. The relay made them from an event.
-            const own = actions.filter((action) => action.relayId === relayId && action.unfilled === undefined);
-            if (own.length === 0 && chainIds.length > 0)
-              throw notFound(`chain ${chainId} that came to rule ${relayId} as a list`);
-            return own.map(fieldsOf);
+            return own.filter(({ unfilled }) => unfilled === undefined).map(fieldsOf);
           }),
         );
         const lists = requests.filter(({ length }) => length > 0);

@@ -27,7 +27,7 @@ export const fieldWords: Record<string, string> = {
 /** The label of a field, such as `To` for `emails`. A field without a label keeps its name. `if` is a field of rules only. */
 export const fieldLabel = (name: string): string => new Map(Object.entries({ ...fieldWords, if: 'Only if' })).get(name) ?? name;
 
-const withoutLabel: Record<string, string> = { relayId: 'the rule number', relayAccessToken: 'the token' };
+const withoutLabel: Record<string, string> = { action: 'the action', relayId: 'the rule number', relayAccessToken: 'the token' };
 
 /** For example `“To”` for `emails`, and `the token` for `relayAccessToken`. Other names stay the same. */
 export const quotedLabel = (name: string) =>
@@ -69,6 +69,7 @@ export const labelled = (text: string): string =>
     .replace(/(?<!\S)\/(\d+)\/(\w+)\b/g, (_, index: string, name: string) => `${quotedLabel(name)} of step ${Number(index) + 1}`)
     .replaceAll(/\b(platform_sendAssignment|ticket_updateUDF|sendEmails)\b/g, (name) => `“${actionWords[name]}”`)
     .replace(/did you mean (\w+)\?/, (_, name: string) => `did you mean ${quotedLabel(name)}?`)
+    .replaceAll('?; ', '? ')
     .replace(/^line \d+, column \d+: (.)/i, (_, first: string) => first.toUpperCase())
     .replace(/with actionCondition status==(\w+)/g, 'that is sent only if the assignment still has the status “$1”')
     .replace(fieldNames, (name) => `“${fieldWords[name]}”`)

@@ -3,7 +3,6 @@
 import { signal } from '@preact/signals';
 
 export const said = signal('');
-/** Whether sighted people see the message. */
 export const isShown = signal(true);
 const saidMs = 10_000; // a screen reader needs this time to read a message
 let silence: ReturnType<typeof setTimeout> | undefined;

@@ -4,10 +4,11 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { BulkVerb } from '../chain/allowed-verbs.js';
 import type { Correction } from '../chain/correct.js';
+import { fieldLabel, fieldWords } from '../chain/words.js';
 import { announce, ask, co, often, pageOf, type Query, Refused, refreshAll, useCompany, useResource } from './base.js';
 import type { Bulk, bulkPreviewSchema, ListedChain, z } from './types.js';
 import { Button, Choice, Confirm, Dialog, InTemporal, NotReady, ProblemNote, Said, State, Time, useDeed } from './ui/index.js';
-import { counted, fieldLabel, fieldWords, labelled, namesOf, progressWords, verbMeanings, verbWords } from './words.js';
+import { counted, labelled, namesOf, orderWords, progressWords, verbMeanings, verbWords } from './words.js';
 
 /** A decision about the chains with these ids, about all chains of a cause, or about all chains of a list. */
 export type AskedOfChains = { verb: BulkVerb; filter: { causeId: string } | { chainIds: string[] } | Query };
@@ -75,7 +76,7 @@ function CountedDialog({ verb, filter, correction, onDecided, onClose }: BulkPro
   if (bulk.value) return <BulkProgress bulk={bulk.value} onClose={onClose} />;
   const { count: found, first = [], mends } = preview.value ?? {};
   const chains = found === undefined ? 'many chains' : counted(found, 'chain');
-  const named = `${verbWords[verb]} ${verb === 'skip' ? `steps of ${chains}` : chains}`;
+  const named = orderWords(verb, chains);
   const dialog = { title: found ? `${named}?` : verbWords[verb], ...deed, onClose };
   if (!found) return <NotReady {...dialog}>{found === 0 ? 'Nothing is left to do.' : 'Counting chains…'}</NotReady>;
   return (

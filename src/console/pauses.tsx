@@ -14,6 +14,7 @@ const ends = {
   7200: 'in 2 hours',
   28800: 'in 8 hours',
 };
+const ending = '“End now” keeps the time between overdue steps. Steps that are due later keep their times.';
 const mostCounted = 200; // the banner counts at most this many waiting chains
 
 const fields = {
@@ -58,16 +59,13 @@ export function PauseBanner() {
               End now<span class="unseen">: {pausableWords[what]}</span>
             </Button>
           )}
-          {canEnd && items.length > 0 && (
-            <Button {...{ class: 'quiet', onClick: () => void end(what, 'now') }}>
-              End now, and run the overdue steps of {chains} at once
-            </Button>
-          )}
-          {canEnd && items.length > 0 && (
-            <span class="soft small">
-              “End now” keeps the time between overdue steps. Steps that are due later keep their times.
-            </span>
-          )}
+          {canEnd &&
+            items.length > 0 && [
+              <Button {...{ class: 'quiet', onClick: () => void end(what, 'now') }}>
+                End now, and run the overdue steps of {chains} at once
+              </Button>,
+              <span class="soft small">{ending}</span>,
+            ]}
         </div>
       ))}
       <ProblemNote refused={deed.refused} />

@@ -16,8 +16,6 @@ export { callerWords, roleName, roleWords, signedInWords } from '../contract/rol
 export * from './when.js';
 export { counted };
 
-type ForecastOutcome = Forecast['outcome'];
-
 export type Tone = 'good' | 'wait' | 'bad' | 'quiet' | 'busy';
 
 const tones: Record<ActionState | ChainStatus, Tone> = {
@@ -35,7 +33,7 @@ export const toneOf = (state: ActionState | ChainStatus, result?: Result): Tone 
 export const stateWords = (state: ActionState | ChainStatus, result?: Result): string =>
   foundNobody({ state, result }) ? 'nobody found' : state === 'pending' ? 'waiting' : state.replaceAll('-', ' ');
 
-export const forecastTone: Record<ForecastOutcome, Tone> = {
+export const forecastTone: Record<Forecast['outcome'], Tone> = {
   ...({ runs: 'good', skipped: 'quiet', 'needs-attention': 'wait', failed: 'bad', held: 'wait', unknown: 'quiet' } as const),
 };
 
@@ -52,6 +50,10 @@ export const verbWords: Record<SteeringVerb, string> = {
   ...{ retry: 'Retry', mend: 'Edit and retry', skip: 'Skip', runNow: 'Run now', reschedule: 'Reschedule' },
   cancel: 'Cancel',
 };
+
+/** For example `Retry 3 chains`, `Run 3 chains now` or `Skip steps of 3 chains`. */
+export const orderWords = (verb: BulkVerb, chains: string): string =>
+  verb === 'runNow' ? `Run ${chains} now` : `${verbWords[verb]} ${verb === 'skip' ? 'steps of ' : ''}${chains}`;
 
 const verbsDone: Record<BulkVerb, string> = {
   ...{ retry: 'retried', mend: 'edited and retried', skip: 'skipped', cancel: 'cancelled', runNow: 'started' },

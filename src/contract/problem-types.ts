@@ -48,8 +48,8 @@ export const problemTypes = {
       'Nothing has run. The relay stores the event.',
     'Read `errors`. Correct the event or the contents of the rule, then send the stored event again. ' +
       '`npx relay rejected list <companyId>` lists it.',
-    'Nothing has run. /variables/assignment_id is missing: the event has nothing at workorder.id',
-    [{ pointer: '/variables/assignment_id', detail: 'is missing: the event has nothing at workorder.id' }],
+    'Nothing has run. /variables/assignment_id is missing: the event has no value at workorder.id',
+    [{ pointer: '/variables/assignment_id', detail: 'is missing: the event has no value at workorder.id' }],
   ]),
   'idempotency-key': type(400, 'Unusable idempotency key', [
     'The key is empty or longer than 255 characters, or `Idempotency-Key` and `webhook-id` differ. Nothing has run.',

@@ -85,7 +85,10 @@ function variablesIn({ variables }: Contents, event: Fields) {
   for (const [name, { path, missing: rule, default: otherwise }] of Object.entries(variables)) {
     found[name] = valueAt(event, path) ?? otherwise;
     if (found[name] === undefined && rule === 'refuse')
-      missing.push({ pointer: jsonPointer(['variables', name]), detail: `is missing: the event has nothing at ${path}` });
+      missing.push({
+        pointer: jsonPointer(['variables', name]),
+        detail: `is missing: the event has no value at ${path}`,
+      });
   }
   return { variables: found, missing };
 }
@@ -133,7 +136,7 @@ function madeFrom(action: ChainAction, of: CompiledAction, { contents, event, va
 
 const whyMissing = ({ name, from, path }: Reference, { variables }: Contents) =>
   from === 'variable'
-    ? `the value ${name} is missing: the event has nothing at ${variables[name]?.path}`
+    ? `the value ${name} is missing: the event has no value at ${variables[name]?.path}`
     : `the event has no value at ${path}`;
 
 /** The fields with `${assignment.path}`. The other values in these fields are already filled in. */

@@ -9,7 +9,7 @@ import { Page } from '../frame.js';
 import { deedOf } from '../story.js';
 import type { ChainList, ListedChain } from '../types.js';
 import { Badge, Button, ExportLinks, Fold, Known, State, Table, Time, UpToDate } from '../ui/index.js';
-import { counted, failureWords, namesOf, pauseWords, sinceTime, timeText, verbWords } from '../words.js';
+import { counted, failureWords, namesOf, orderWords, pauseWords, sinceTime, timeText, verbWords } from '../words.js';
 import { ChainBeside } from './chain.js';
 import { type Filter, FilterFields, filterFields, StatusTabs, Views } from './chain-filter.js';
 
@@ -119,13 +119,13 @@ type DecisionsProps = { chosen: readonly string[]; isAny: boolean; filter: Filte
 
 function Decisions({ chosen, isAny, filter: { paused, nobodyFound, ticketId, ...filter }, onAsk }: DecisionsProps) {
   const isSteerable = ['running', 'needs-attention', 'failed', undefined].includes(filter.status);
-  const buttons = (verbs: readonly BulkVerb[], asked: AskedOfChains['filter'], rest: string) =>
-    verbs.map((verb) => <Button onClick={() => onAsk({ verb, filter: asked })}>{verbWords[verb] + rest}</Button>);
+  const buttons = (verbs: readonly BulkVerb[], asked: AskedOfChains['filter'], words: (verb: BulkVerb) => string) =>
+    verbs.map((verb) => <Button onClick={() => onAsk({ verb, filter: asked })}>{words(verb)}…</Button>);
   if (chosen.length > 0)
     return (
       <section class="card row decisions" aria-label="Decisions about the selected chains">
         <strong>{counted(chosen.length, 'chain')} selected:</strong>
-        {buttons(['retry', 'skip', 'runNow', 'cancel'], { chainIds: [...chosen] }, '…')}
+        {buttons(['retry', 'skip', 'runNow', 'cancel'], { chainIds: [...chosen] }, (verb) => verbWords[verb])}
       </section>
     );
   if (!isAny || paused || nobodyFound || ticketId || !isSteerable) return null;
@@ -133,7 +133,7 @@ function Decisions({ chosen, isAny, filter: { paused, nobodyFound, ticketId, ...
     <details class="card">
       <summary>Decide about all chains in this list</summary>
       <p class="row">
-        {buttons(bulkVerbsFor(filter.status), filter, ' all chains…')}
+        {buttons(bulkVerbsFor(filter.status), filter, (verb) => orderWords(verb, 'all chains'))}
         <span class="soft small">You see the number of chains before you confirm.</span>
       </p>
     </details>

@@ -164,11 +164,11 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
     if (leftOut) leftOut.value = isSent ? others : [...others, index];
   };
   return (
-    <Section title="Proposed repair" look="">
+    <Section title="Proposed steps" look="">
       <p>
         {actions.length === 0
           ? 'There is no proposal. Correct the webhook in your platform, then let the platform send the event again.'
-          : 'The relay guessed these values. Check each value before you send the proposal: text of a note may now be a recipient.'}
+          : 'Check each value before you send the steps: a text of the event may have changed a value, or added a step.'}
       </p>
       <ol class="rail">
         {actions.map(({ element, authenticated }, index) => (

@@ -196,7 +196,7 @@ async function onThePage(): Promise<void> {
     await page.getByRole('main').getByRole('link').first().click();
     await page.getByRole('button', { name: 'Send again' }).click();
     await page.getByRole('alert').getByText('ticket').first().waitFor();
-    assert.equal(await page.getByRole('heading', { name: 'Proposed repair' }).count(), 0);
+    assert.equal(await page.getByRole('heading', { name: 'Proposed steps' }).count(), 0);
     await page.getByRole('button', { name: 'Edit and send' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('ticket').fill('7011');

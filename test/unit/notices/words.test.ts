@@ -91,8 +91,8 @@ describe('a notice about a refused request', () => {
       ['/actions/0/emails', 'is blank', '\n\nStep 1, “To” is blank.\n'],
       [
         '/variables/assignment_id',
-        'is missing: the event has nothing at id',
-        '\n\nThe value “assignment id” is missing: the event has nothing at id.\n',
+        'is missing: the event has no value at id',
+        '\n\nThe value “assignment id” is missing: the event has no value at id.\n',
       ],
       ['/when', 'cannot be evaluated', '\n\nThe condition of the rule cannot be evaluated.\n'],
     ] as const) {

@@ -143,12 +143,12 @@ describe('a missing value', () => {
     assert.deepEqual(second?.unfilled, ['note']);
     assert.equal(
       second?.invalidData,
-      'the value note is missing: the event has nothing at workorder.note; body contains ${note}, which has no value',
+      'the value note is missing: the event has no value at workorder.note; body contains ${note}, which has no value',
     );
   });
 
   it('refuses the event if the rule says so', () => {
-    const detail = 'is missing: the event has nothing at workorder.note';
+    const detail = 'is missing: the event has no value at workorder.note';
     assert.deepEqual(render(missing({ missing: 'refuse' }), event), {
       kind: 'refused',
       problems: [{ pointer: '/variables/note', detail }],
