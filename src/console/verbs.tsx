@@ -154,7 +154,8 @@ function MeantField({ name, problem, value, texts, fields }: NamedProps & { name
     meant.value = to;
   };
   const options = [['', 'choose…'], ['none', 'no field: leave this text out'], ...free] as const;
-  return <Select {...{ label: `The text in ${name} belongs to`, problem, options, onPick }} />;
+  const label = `The text of ${name} (“${formText('', value)}”) belongs to`;
+  return <Select {...{ label, problem, options, onPick }} />;
 }
 
 type Editable = { fields: Fields; sameAssignment: number[]; naming: { index: number; field: string; fixed?: true }[] };

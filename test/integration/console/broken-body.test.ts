@@ -236,7 +236,7 @@ async function onThePage(): Promise<void> {
     await page.getByText('did you mean “New value”').first().waitFor();
     await page.getByRole('button', { name: 'Edit and send' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('The text in cfValu belongs to').selectOption('New value');
+    await dialog.getByLabel(/^The text of cfValu .*yes.* belongs to/).selectOption('New value');
     assert.deepEqual(await obstacles(page), []);
     await dialog.getByRole('button', { name: 'Send' }).click();
     await page.waitForURL(/\/chains\//);
