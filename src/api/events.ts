@@ -41,10 +41,14 @@ interface Looker {
 class View {
   readonly lookers = new Set<Looker>();
   #body: string | undefined;
+  /** New watchers. They get the next answer, also if it has not changed, but never the last answer, which may be old. */
+  #untold: Looker[] = [];
+  #wake = new AbortController();
 
   add(looker: Looker): void {
     this.lookers.add(looker);
-    if (this.#body !== undefined) looker.tell(this.#body);
+    this.#untold.push(looker);
+    this.#wake.abort();
   }
 
   /** Polls until nobody watches the path. */
@@ -52,13 +56,15 @@ class View {
     for (let pauseMs = rhythm.shortestMs; ; ) {
       const [looker] = this.lookers;
       if (!looker) return;
+      this.#wake = new AbortController();
+      const untold = this.#untold;
+      this.#untold = [];
       const answer = await looker.ask();
       const body = answer.ok ? await answer.text() : undefined;
       const changed = body !== undefined && body !== this.#body;
-      if (changed) {
-        this.#body = body;
-        for (const each of this.lookers) each.tell(body);
-      }
+      if (changed) this.#body = body;
+      if (body === undefined) this.#untold.push(...untold);
+      else for (const each of changed ? this.lookers : untold) each.tell(body);
       // The watchers take turns: each poll uses the credentials and the rate limit of the next watcher.
       if (this.lookers.delete(looker)) {
         if (answer.status === 401 || answer.status === 403) looker.end();
@@ -66,7 +72,7 @@ class View {
       }
       const retryAfterSeconds = Number(answer.headers.get('Retry-After')) || undefined;
       pauseMs = nextPauseMs(rhythm, pauseMs, { changed, failed: !answer.ok, retryAfterSeconds });
-      await sleep(pauseMs, undefined, { ref: false });
+      await sleep(pauseMs, undefined, { ref: false, signal: this.#wake.signal }).catch(() => {});
     }
   }
 }

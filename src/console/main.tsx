@@ -36,9 +36,9 @@ interface PageOfCompany {
 
 type OfRule = ComponentType<{ relayId: string; eventId: string }>;
 
-const ofRule = (load: (eventId: string) => Promise<OfRule>) => (relayId: string, eventId?: string) => (
-  <Later title="Rule" load={load} relayId={relayId} eventId={eventId ?? ''} />
-);
+const later =
+  (load: (eventId: string) => Promise<OfRule>, title = 'Rule') =>
+  (relayId = '', eventId = '') => <Later {...{ title, load, relayId, eventId }} />;
 
 const rulePage = async () => (await import('./pages/rule.js')).RulePage;
 const draftPage = async () => (await import('./composer/composer.js')).DraftPage;
@@ -47,7 +47,6 @@ const eventsPage = async (eventId: string) => (await import('./pages/rule-events
 
 const peoplePage = async () => (await import('./pages/people.js')).PeoplePage;
 const people = 'People and audit';
-const PeoplePage = () => <Later title={people} load={peoplePage} relayId="" eventId="" />;
 
 /** The pages, by their address after the company. `rules/draft` is the page with the address `rules/<id>/draft`. */
 const pages: Record<string, PageOfCompany> = {
@@ -56,13 +55,13 @@ const pages: Record<string, PageOfCompany> = {
   chains: { name: 'Chains', key: 'c', list: ChainsPage, item: (chainId) => <ChainPage chainId={chainId} /> },
   assignments: { under: 'chains', item: (assignmentId) => <AssignmentPage assignmentId={assignmentId} /> },
   refused: { name: 'Refused requests', key: 'f', list: RefusedPage, item: (id) => <RefusalPage rejectedId={id} /> },
-  rules: { name: 'Rules', tab: 'All rules', key: 'r', list: RulesPage, item: ofRule(rulePage) },
-  'rules/draft': { under: 'rules', needs: 'author', item: ofRule(draftPage) },
-  'rules/versions': { under: 'rules', item: ofRule(versionsPage) },
-  'rules/events': { under: 'rules', item: ofRule(eventsPage) },
+  rules: { name: 'Rules', tab: 'All rules', key: 'r', list: RulesPage, item: later(rulePage) },
+  'rules/draft': { under: 'rules', needs: 'author', item: later(draftPage) },
+  'rules/versions': { under: 'rules', item: later(versionsPage) },
+  'rules/events': { under: 'rules', item: later(eventsPage) },
   compose: { under: 'rules', name: 'Write a rule', list: ComposePage, needs: 'author' },
   settings: { name: 'Company', tab: 'Settings', key: 's', list: SettingsPage, needs: 'manage' },
-  people: { under: 'settings', name: people, key: 'p', list: PeoplePage, needs: 'manage' },
+  people: { under: 'settings', name: people, key: 'p', list: () => later(peoplePage, people)(), needs: 'manage' },
 };
 
 /** A page with a script of its own. The browser loads the script when somebody opens the page. */

@@ -40,10 +40,8 @@ function spanOf({ receivedAt, closedAt, actions }: ChainResource) {
   return { from, to: Math.max(from, ...ends, ...(closedAt ? [] : [now.value])) };
 }
 
-type TimelineProps = { steps: readonly Step[]; about?(step: Step): ComponentChildren };
-
 /** @param about - a line below each heading. */
-export function Timeline({ steps, about }: TimelineProps) {
+export function Timeline({ steps, about }: { steps: readonly Step[]; about?(step: Step): ComponentChildren }) {
   if (steps.length === 0) return null;
   const spans = [...new Set(steps.map(({ chain }) => chain))].map(spanOf);
   const scale = scaleOf(spans);

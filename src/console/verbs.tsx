@@ -3,7 +3,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { type SteeringVerb, steeringVerbs, verbsFor } from '../chain/allowed-verbs.js';
-import { type Fields, fieldAt, fieldText, fixedFields } from '../chain/fields.js';
+import { type Fields, fieldAt, fixedFields } from '../chain/fields.js';
 import { isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
 import { stepsText } from '../chain/text.js';
@@ -107,6 +107,8 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
 /** `at`: the prefix of the JSON pointers to the fields, such as `/fields`. */
 type FieldInputsProps = { fields: Fields; texts: Signal<Record<string, string>>; issues: readonly Issue[]; at: string };
 
+const doing = { label: 'What the step does', options: [['', 'choose…'] as const, ...Object.entries(actionWords)] };
+
 /** Shows one input for each field, also for missing fields that an issue names. If there are issues, folds the other fields. */
 export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {
   const mentioned = issues.flatMap((issue) => fieldAt(issue, at) ?? []);
@@ -114,13 +116,14 @@ export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {
   const editor = (name: string) => {
     const value = fields[name];
     const problem = labelled(issues.flatMap((issue) => (fieldAt(issue, at) === name ? issue.detail : [])).join('; '));
-    if (name === 'action') return <ActionChoice key={name} {...{ problem, value, texts }} />;
+    const write = (text: string) => (texts.value = { ...texts.value, [name]: text });
+    if (name === 'action') return <Select key={name} {...{ ...doing, problem, onPick: write }} />;
     if (problem && !(name in fieldWords)) return <MeantField key={name} {...{ name, problem, value, texts, fields }} />;
     const field = {
       ...{ label: fieldWords[name] ?? <code>{name}</code>, hint: hintOf(name, value) },
       ...{ problem, value: texts.value[name] ?? formText(name, value) },
       ...({ autocomplete: 'off', spellcheck: false } as const),
-      onText: (text: string) => (texts.value = { ...texts.value, [name]: text }),
+      onText: write,
     };
     return isLong(value) ? <Area key={name} {...field} rows={4} /> : <Entry key={name} {...field} />;
   };
@@ -135,17 +138,9 @@ export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {
   );
 }
 
-type NamedProps = { problem: string; value: unknown; texts: FieldInputsProps['texts'] };
-
-function ActionChoice({ problem, value, texts }: NamedProps) {
-  const chosen = texts.value.action ?? fieldText(value);
-  const options = [...(chosen in actionWords ? [] : [[chosen, 'choose…'] as const]), ...Object.entries(actionWords)];
-  const onPick = (action: string) => (texts.value = { ...texts.value, action });
-  return <Select {...{ label: 'What the step does', problem, options, value: chosen, onPick }} />;
-}
-
+type MeantProps = Pick<FieldInputsProps, 'texts' | 'fields'> & { name: string; problem: string; value: unknown };
 /** The user says which field a misspelt name means. */
-function MeantField({ name, problem, value, texts, fields }: NamedProps & { name: string; fields: Fields }) {
+function MeantField({ name, problem, value, texts, fields }: MeantProps) {
   const meant = useSignal('');
   const free = Object.entries(fieldWords).filter(([field]) => !(field in fields));
   const onPick = (to: string) => {

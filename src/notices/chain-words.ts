@@ -17,15 +17,15 @@ import { forOperators, type Line, type Link, lineText, type NoticeContext, relay
 
 /** `many`: the words after the number of chains. `next`: the words below the reason. */
 const wordsOf: Record<NoticeKind, { headline: string; many: string; next?: string }> = {
-  'needs-attention': { headline: 'Needs attention', many: 'needed a decision, for the same reason' },
+  'needs-attention': { headline: 'Needs attention', many: 'needed a decision, all for the same reason' },
   failed: {
     headline: 'Failed',
-    many: 'failed for the same reason',
+    many: 'failed, all for the same reason',
     next: 'The rest of the chain continues. You can retry the step, even after the chain has ended.',
   },
   'partly-failed': {
     headline: 'Partly failed',
-    many: 'sent an e-mail that did not reach every recipient, for the same reason',
+    many: 'could not reach every recipient of an e-mail, all for the same reason',
     next: 'The rest of the chain continues. A retry sends the e-mail only to recipients that did not get it.',
   },
   'gave-up': {
@@ -230,7 +230,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
     headline: `${headline}: ${counted(count, 'chain')}, ${inSubject(title)}`,
     about: context.companyName,
     title: isOne
-      ? `1 step ${many.replace(/,? for the same reason$/, '')}`
+      ? `1 step ${many.replace(/, all for the same reason$/, '')}`
       : `${counted(actions, 'step')} in ${counted(count, 'chain')} ${many}`,
     place: [shown(at)],
     wrong: [labelled(wrong), ...(details.length > 0 ? [] : differ)],

@@ -163,7 +163,7 @@ function Owner({ cause }: Pick<SampleProps, 'cause'>) {
       </span>
       {may('steer') && [
         takenBy
-          ? change('release', `Remove ${takenBy} from this problem`, 'Nobody is working on this problem now.')
+          ? change('release', `${takenBy} is not working on this problem any more`, 'Nobody is working on this problem now.')
           : change('take', 'I am working on this problem', 'Other people now see your name here.'),
         isSilent
           ? change('silence', 'Turn on notices', 'Notices about this problem are on again.', { seconds: 0 })

@@ -18,13 +18,14 @@ export function NowPage() {
   const [causes, cursors] = usePages<z.infer<typeof causesResponse>>(co`/causes`);
   /** The causes about which the user decided on this page. The cards of these causes stay, because they show the result. */
   const begun = useSignal<readonly string[]>([]);
-  const health = useResource<CompanyHealth>(co`/health`, seldom).data.value;
-  const quiet = health?.rules.filter(({ quietSince }) => quietSince !== undefined) ?? [];
+  const health = useResource<CompanyHealth>(co`/health`, seldom);
+  const quiet = health.data.value?.rules.filter(({ quietSince }) => quietSince !== undefined) ?? [];
+  const requests = causes.data.value?.refused ?? [];
   const [askAll, dialog] = useBulk();
   return (
     <Page title="Now">
       <FirstRun />
-      <Figures health={health} refused={(causes.data.value?.refused ?? []).reduce((sum, { requests }) => sum + requests, 0)} />
+      <Figures health={health.data.value} refused={requests.reduce((sum, { requests }) => sum + requests, 0)} />
       <div class="board">
         <div>
           <Known of={causes}>
@@ -65,7 +66,7 @@ export function NowPage() {
           </Known>
           <UpToDate of={causes} />
         </div>
-        <div>{[health && <DayChart health={health} />, <DueNext />]}</div>
+        <div>{[<Known of={health}>{(known) => <DayChart health={known} />}</Known>, <DueNext />]}</div>
       </div>
       {dialog}
     </Page>

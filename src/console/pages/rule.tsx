@@ -16,7 +16,7 @@ import { EventTable } from './rule-events.js';
 export function RulePage({ relayId }: { relayId: string }) {
   const { ruleName } = useCompany();
   const at = admin`/rules/${relayId}`;
-  const last = useResource<z.infer<typeof eventsResponse>>(`${at}/events?limit=5`).data.value?.events ?? [];
+  const last = useResource<z.infer<typeof eventsResponse>>(`${at}/events?limit=5`);
   const rule = useResource<Rule>(may('manage') ? at : undefined, seldom);
   const tokens = useResource<z.infer<typeof tokensResponse>>(may('author') ? `${at}/tokens` : undefined, seldom);
   const hasOlder = tokens.data.value?.tokens.some((one) => one.purpose === 'event' && one.state === 'active') ?? true;
@@ -27,13 +27,15 @@ export function RulePage({ relayId }: { relayId: string }) {
   return (
     <Page title={`Rule ${ruleName(relayId)}`} about={<LinkRow of={{ ...links, 'Events of this rule': events }} />}>
       <RuleContents at={at} relayId={relayId} />
-      {last.length > 0 && (
-        <>
-          <h2>Last events</h2>
-          <EventTable relayId={relayId} events={last} />
-          <LinkRow of={{ 'All events': events }} />
-        </>
-      )}
+      <Known of={last}>
+        {({ events: shown }) =>
+          shown.length > 0 && [
+            <h2>Last events</h2>,
+            <EventTable relayId={relayId} events={shown} />,
+            <LinkRow of={{ 'All events': events }} />,
+          ]
+        }
+      </Known>
       <Week relayId={relayId} />
       <Health relayId={relayId} />
       {may('author') && <Door {...{ at, relayId, hasOlder }} />}

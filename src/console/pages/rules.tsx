@@ -75,7 +75,7 @@ export function ComposePage() {
       <form class="card" onSubmit={create}>
         <h2>A new rule</h2>
         <Entry label="Name" hint="For example: Find somebody for new assignments." of={name} required maxLength={200} />
-        <Submit {...deed} words="Create the rule, then write its steps" />
+        <Submit {...deed} words="Create the rule and write its steps" />
       </form>
       <p>
         To change an existing rule, choose it in the <a href={pageOf.rules()}>list of rules</a>.

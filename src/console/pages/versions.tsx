@@ -43,7 +43,6 @@ const stop = {
 };
 
 type OneVersionProps = { at: string; relayId: string; version: Version; known: Versions };
-
 function OneVersion({ at, relayId, version: shown, known }: OneVersionProps) {
   const { version, publishedAt, publishedBy, note, fromVersion } = shown;
   const [isPublished, isShadow] = [version === known.published, version === known.shadow];
@@ -52,8 +51,8 @@ function OneVersion({ at, relayId, version: shown, known }: OneVersionProps) {
   return (
     <Section title={[`Version ${version} `, ...badges]}>
       <p class="soft small">
-        <Time at={publishedAt} distance />, by {publishedBy}
-        {fromVersion !== undefined && `. This is version ${fromVersion}, published again`}
+        <Time before="Published " at={publishedAt} distance /> by {publishedBy}
+        {fromVersion !== undefined && `. The contents are the same as in version ${fromVersion}`}
       </p>
       {note && <p>{note}</p>}
       <Asked summary="What it does" path={own}>

@@ -57,7 +57,7 @@ export function Known<Body>({ of, children }: { of: Resource<Body>; children: (b
   return (
     <>
       {refused?.problem.status !== 401 && <ProblemNote refused={refused} />}
-      {body !== undefined ? children(body) : !refused && <p class="soft">Loading…</p>}
+      {body !== undefined ? children(body) : !refused && <p class="soft loading">Loading…</p>}
     </>
   );
 }

@@ -50,7 +50,7 @@ describe('the event stream', () => {
   const questions = () =>
     api.logged().filter(({ msg, route }) => msg === 'request answered' && route === '/co/:companyId').length;
 
-  it('sends the answer of a path, and sends it again after a change; a new reader gets the last answer at once', async () => {
+  it('sends the answer of a path, and sends it again after a change; a new reader gets the answer at once', async () => {
     const one = await watch(`path=${here}`, keys.ada?.key);
     assert.equal(one.response.headers.get('Content-Type'), 'text/event-stream');
     assert.equal((await told(one, () => true)).path, here);
@@ -64,6 +64,20 @@ describe('the event stream', () => {
     assert.equal(answers, 2, 'an unchanged answer is not sent again');
     one.stop();
     other.stop();
+  });
+
+  it('never sends an old answer to a new reader', async () => {
+    const named = (name: string) => api.ask('PATCH', '/admin/companies/acme', adminToken, { name });
+    const before = await watch(`path=${here}`, keys.ada?.key);
+    await told(before, ({ name }) => name === 'Acme');
+    before.stop();
+    await before.ended;
+    await named('Acme Field Works');
+    const later = await watch(`path=${here}`, keys.ada?.key);
+    await told(later, ({ name }) => name === 'Acme Field Works');
+    assert.equal(later.events.filter(({ event }) => event === 'answer').length, 1);
+    later.stop();
+    await named('Acme');
   });
 
   it('works with a session', async () => {

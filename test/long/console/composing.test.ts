@@ -117,7 +117,7 @@ async function composing(): Promise<void> {
     await page.locator('h1:focus', { hasText: 'Write a rule' }).waitFor();
     await page.getByLabel('Name').focus();
     await page.keyboard.type('Find somebody');
-    await press(page, 'Create the rule, then write its steps');
+    await press(page, 'Create the rule and write its steps');
     await page.getByText('Add your first step').waitFor();
     await page.locator('h1').focus();
     await press(page, 'Send the assignment');
@@ -315,7 +315,7 @@ async function composing(): Promise<void> {
     await page.getByRole('button', { name: 'Go back to version 1…' }).click();
     await page.getByText(/^The relay tried the rule on the last 2 events/).waitFor();
     await page.getByRole('button', { name: 'Go back', exact: true }).click();
-    await page.getByText('This is version 1, published again').waitFor();
+    await page.getByText('The contents are the same as in version 1').waitFor();
     await page.getByText('From version 2 to the draft').waitFor();
     await page.getByText('There is no difference.').waitFor({ state: 'detached', timeout: 15_000 });
     await page.getByRole('link', { name: 'The rule' }).click();

@@ -50,7 +50,7 @@ describe('a notice about many chains', () => {
     assert.equal(subject, '[relay] Needs attention: 214 chains, the assignment does not exist (Acme)');
     assert.equal(
       text,
-      `300 steps in 214 chains needed a decision, for the same reason
+      `300 steps in 214 chains needed a decision, all for the same reason
 
 2026-07-01 07:01:00 CDT
 Acme

@@ -92,7 +92,7 @@ describe('a notice about a refused request', () => {
       [
         '/variables/assignment_id',
         'is missing: the event has no value at id',
-        '\n\nThe value “assignment id” is missing: the event has no value at id.\n',
+        '\n\nThe value “assignment id” is missing: the field “id” of the event is missing or empty.\n',
       ],
       ['/when', 'cannot be evaluated', '\n\nThe condition of the rule cannot be evaluated.\n'],
     ] as const) {
