@@ -390,7 +390,7 @@ function fixForm({ assignmentId }: ActionResource, fix: Fix, isBest: boolean, op
   });
   const others = sameAssignment.length === 1 ? 'the other step' : `the ${sameAssignment.length} other steps`;
   const all = html`<p><label><input type="checkbox" name="allActions" checked>
-Also correct the assignment number in ${others} of assignment ${assignmentId ?? ''}. If you also change another field of this step, the other steps keep the old number.</label></p>`;
+Also correct the number in ${others} of assignment ${assignmentId ?? ''}. This works only if you change nothing else on this page.</label></p>`;
   const places = naming.map(({ index, field }) => `${quotedLabel(field)} of step ${index + 1}`);
   const kept = html`<p>This page does not change the old number in texts: ${places.join(', ')}. To change these texts, too, ${open ?? 'open the chain in the relay.'}</p>`;
   return html`${form}<section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the step again.</p>

@@ -76,8 +76,9 @@ function rowWords({ of, path, comparison, value }: Row, isDelayed: boolean): str
   const shown = spoken(String(value)) || 'empty';
   if (of === 'assignment' && path === 'status' && comparison === 'is') return isDelayed ? `still ${shown}` : shown;
   if (of === 'assignment' && path === 'status' && comparison === 'not') return `not ${shown}`;
+  const written = typeof value === 'string' && value !== '' ? `“${shown}”` : shown;
   const name = of === 'incomingValue' ? 'the value from the event' : `${of === 'event' ? "the event's " : ''}${path || '…'}`;
-  return `${name} ${comparisons[comparison].words}${hasValue(comparison) ? ` ${shown}` : ''}`;
+  return `${name} ${comparisons[comparison].words}${hasValue(comparison) ? ` ${written}` : ''}`;
 }
 
 export function sentenceOf(fields: Fields): string {
@@ -86,7 +87,7 @@ export function sentenceOf(fields: Fields): string {
   return capital([delay && `after ${delay}`, condition, deedWords(fields)].filter(Boolean).join(', '));
 }
 
-/** For example `For each event, if status is created`. */
+/** For example `For each event, if status is “created”`. */
 export function whenWords(when: unknown): string {
   // Omits "the event's", because every property here belongs to the event.
   const condition = conditionWords(whenOf(when)).replaceAll("the event's ", '');

@@ -2,8 +2,7 @@
 
 import { signal } from '@preact/signals';
 
-export const said = signal('');
-export const isShown = signal(true);
+export const [said, isShown] = [signal(''), signal(true)];
 const saidMs = 10_000; // a screen reader needs this time to read a message
 let silence: ReturnType<typeof setTimeout> | undefined;
 

@@ -57,8 +57,8 @@ export function CauseCard({ onAsk, ...sample }: SampleProps & { onAsk(asked: Ask
       <p class="soft small">
         {endedAt ? <Time before="Solved " at={endedAt} distance /> : count}
         {relayIds.length > 0 && ` of ${relayIds.length > 1 ? 'rules' : 'rule'} ${relayIds.map((id) => ruleName(id)).join(', ')}`},{' '}
-        <Time before={endedAt ? 'first seen ' : 'since '} at={since} distance />
-        {isMany && <Time before=", last time: " at={lastAt} distance />}
+        <Time before={endedAt || isMany ? 'first time: ' : 'since '} at={since} distance={!isMany} />
+        {isMany && <Time before="; last time: " at={lastAt} distance />}
         {isMany && [' · ', <a href={pageOf.cause(causeId)}>Show all steps</a>]}
       </p>
       <Sample {...sample} />

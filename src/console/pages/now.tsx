@@ -82,8 +82,9 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
   return (
     <Section look="card wait" title={refusalWords[reason]}>
       <p class="soft small">
-        {counted(requests, 'refused request')} of rule {ruleName(relayId)}, since <Time at={since} distance />
-        {isMany && <Time before=", last time: " at={lastAt} distance />}
+        {counted(requests, 'refused request')} of rule {ruleName(relayId)}, {isMany ? 'first time: ' : 'since '}
+        <Time at={since} distance={!isMany} />
+        {isMany && <Time before="; last time: " at={lastAt} distance />}
         {repeats > 0 && `; the sender repeated a request ${counted(repeats, 'time')}`}
         {notKept > 0 && `; the relay could not store ${counted(notKept, 'later request')}, because the storage was full`}
       </p>

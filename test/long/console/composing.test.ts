@@ -303,12 +303,12 @@ async function composing(): Promise<void> {
     await page.getByRole('button', { name: 'Publish…' }).click();
     await page.getByLabel(/^Why/).fill('Only new ones');
     await page.getByRole('button', { name: 'Publish', exact: true }).click();
-    await page.getByText('For each event, if workorder.status is created').waitFor();
+    await page.getByText('For each event, if workorder.status is “created”').waitFor();
     await page.getByRole('link', { name: 'Versions and differences' }).click();
     await page.getByText('Only new ones').waitFor();
     await page.locator('summary', { hasText: 'Differences' }).first().click();
     await page.getByText('From version 1 to version 2').waitFor();
-    await page.getByText('For each event, if workorder.status is created').waitFor();
+    await page.getByText('For each event, if workorder.status is “created”').waitFor();
     assert.deepEqual(await obstacles(page), []);
     await page.getByLabel('Version 2 compared with').selectOption('draft');
     await page.getByText('There is no difference.').waitFor();

@@ -39,7 +39,7 @@ it('a rule says for which events it runs', () => {
   assert.equal(whenWords(undefined), 'For every event');
   assert.equal(
     whenWords('event.status == "created" && event.n > 3'),
-    'For each event, if status is created and n is more than 3',
+    'For each event, if status is “created” and n is more than 3',
   );
   assert.equal(whenWords('size(event.a) > 2'), 'For each event, if size(event.a) > 2');
 });
