@@ -69,6 +69,7 @@ export const labelled = (text: string): string =>
     .replace(/(?<!\S)\/(\d+)\/(\w+)\b/g, (_, index: string, name: string) => `${quotedLabel(name)} of step ${Number(index) + 1}`)
     .replaceAll(/\b(platform_sendAssignment|ticket_updateUDF|sendEmails)\b/g, (name) => `“${actionWords[name]}”`)
     .replace(/did you mean (\w+)\?/, (_, name: string) => `did you mean ${quotedLabel(name)}?`)
+    .replace(/(?<=^Nothing has run\. )[a-z](?=\w* (?:\w+ )?of step )/, (first) => first.toUpperCase())
     .replaceAll('?; ', '? ')
     .replace(/the event has no value at (\S*\w)/g, 'the field “$1” of the event is missing or empty')
     .replace(/^line \d+, column \d+: (.)/i, (_, first: string) => first.toUpperCase())

@@ -139,6 +139,7 @@ it('names the fields for people as the forms do', () => {
     ['/0/subject is required', '“Subject” of step 1 is required'],
     ['/0/subjct is not a field; did you mean subject?', 'subjct of step 1 is not a field; did you mean “Subject”?'],
     ['Nothing has run. /variables/owner_email is missing', 'Nothing has run. The value “owner email” is missing'],
+    ['Nothing has run. /0/action is required', 'Nothing has run. The action of step 1 is required'],
     ['/actions/1/body is blank', 'Step 2, “Text” is blank'],
     ['no such assignment (GET http://x/assignments/7 answered 404 Not Found)', 'no such assignment'],
   ] as const)
