@@ -88,7 +88,10 @@ function ofOrder(one: Written, all: readonly Written[]): Issue[] {
   const send = before.findLast((other) => isSend(other) && other.delay === delay);
   const hints: Issue[] = [];
   if (later.length > 0)
-    hints.push({ pointer: `/${index}`, detail: `is later in the list than ${listed(later)}, but runs earlier` });
+    hints.push({
+      pointer: `/${index}`,
+      detail: `is later in the list than ${listed(later)}, but runs earlier. If you do not want this, change its delay`,
+    });
   if (send && asksStatus(one))
     hints.push({
       pointer: `/${index}/actionCondition`,

@@ -128,7 +128,7 @@ const remedies: Record<RejectionReason, string> = {
     'tokens are right, a text from the event added a step to the list: remove this text from the template of the webhook.',
   'event-unreadable':
     'Open the request: its page shows the mistake. Correct the template of the webhook, then let the platform send the ' +
-    'event again. If the page proposes an event, you can also correct this event and send it from that page.',
+    'event again. Sometimes the page shows an event that the relay has repaired: you can check this event and send it from there.',
   'event-refused': 'Correct the rule and publish it, or correct the event. Then send the event again.',
   'lists-refused':
     "Make the webhook send its event to the rule's “Address for your platform”. Or let the rule run lists: on the page of the rule, open “How the rule accepts events”. In the field “If a webhook sends a list of steps”, choose “run the steps”.",

@@ -70,7 +70,7 @@ export function RuleContents({ at, relayId }: { at: string; relayId: string }) {
   const isChanged = draft && contents && contentsText(draftOf(draft)) !== contentsText(draftOf(contents));
   const unpublished = draft
     ? 'The draft is not published yet, so events start no chains.'
-    : 'This rule has no steps. If a webhook sends a list of steps for this rule, the relay runs these steps.';
+    : 'This rule has no steps of its own. If a webhook sends a list of steps for this rule, the relay runs that list.';
   return (
     <Section title="What the rule does">
       {published === undefined ? (

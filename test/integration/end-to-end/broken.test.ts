@@ -75,7 +75,7 @@ describe('a body with a value that may have closed its string', () => {
     assert(!answer.detail.includes(company.relayAccessToken));
     const kept = await only(company);
     assert.deepEqual([kept.reason, kept.relayIds, kept.elements], ['malformed-body', [company.relayId], []]);
-    assert.match(kept.problem.detail, /`blue`.*must not use free text/);
+    assert.match(kept.problem.detail, /`blue`.*no text that a person types/);
     const { place, text = '' } = kept.body ?? {};
     assert.match(text.slice(place?.offset), /^"blue/);
     assert.match(text, /"relayAccessToken":"\*+"/);
@@ -87,7 +87,7 @@ describe('a body with a value that may have closed its string', () => {
     const { Text } = await stack.text(mail ?? assert.fail());
     for (const part of [
       '`blue`',
-      'in this text, the template must write',
+      'where the template fills in a text, the template must write',
       `/companies/${company.companyId}/refused/${kept.rejectedId}`,
       'Open the request: ',
     ])
