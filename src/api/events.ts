@@ -64,7 +64,7 @@ class View {
       const changed = body !== undefined && body !== this.#body;
       if (changed) this.#body = body;
       if (body === undefined) this.#untold.push(...untold);
-      else for (const each of changed ? this.lookers : untold) each.tell(body);
+      else for (const each of changed ? this.lookers : untold) if (this.lookers.has(each)) each.tell(body);
       // The watchers take turns: each poll uses the credentials and the rate limit of the next watcher.
       if (this.lookers.delete(looker)) {
         if (answer.status === 401 || answer.status === 403) looker.end();

@@ -57,7 +57,7 @@ type Tried = { error?: { unknown?: boolean }; deliveries?: { sent: boolean; unkn
 export const retryHelps = ({ error }: { error?: { retryable: boolean; unknown?: boolean; remedy?: string } }) =>
   !error || error.retryable || error.unknown === true || /\bretry\b/i.test(error.remedy ?? '');
 
-/** Whether the assignment was sent, but the platform found no technician. Then nobody can accept the assignment. */
+/** Whether a send found no technician, so that nobody can accept the assignment. */
 export const foundNobody = ({ state, result }: Sent) => state === 'done' && result?.recipients === 0;
 
 type Sent = { state: string; result?: { recipients?: number | undefined } | undefined };

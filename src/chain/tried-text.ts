@@ -15,7 +15,8 @@ const wouldBe = {
 };
 
 /** @param outcome - the outcome from the API. A newer relay may send an outcome that has no words. */
-export const triedWords = (outcome: string): string => new Map(Object.entries(wouldBe)).get(outcome) ?? outcome;
+export const triedWords = (outcome: string): string =>
+  Object.hasOwn(wouldBe, outcome) ? wouldBe[outcome as keyof typeof wouldBe] : outcome;
 
 const unchanged = ['same', 'not-applicable'];
 

@@ -25,13 +25,17 @@ export const fieldWords: Record<string, string> = {
 };
 
 /** The label of a field, such as `To` for `emails`. A field without a label keeps its name. `if` is a field of rules only. */
-export const fieldLabel = (name: string): string => new Map(Object.entries({ ...fieldWords, if: 'Only if' })).get(name) ?? name;
+export const fieldLabel = (name: string): string => labels.get(name) ?? name;
+const labels = new Map(Object.entries({ ...fieldWords, if: 'Only if' }));
 
-const withoutLabel: Record<string, string> = { action: 'the action', relayId: 'the rule number', relayAccessToken: 'the token' };
+const withoutLabel = new Map([
+  ['action', 'the action'],
+  ['relayId', 'the rule number'],
+  ['relayAccessToken', 'the token'],
+]);
 
 /** For example `“To”` for `emails`, and `the token` for `relayAccessToken`. Other names stay the same. */
-export const quotedLabel = (name: string) =>
-  fieldLabel(name) === name ? (new Map(Object.entries(withoutLabel)).get(name) ?? name) : `“${fieldLabel(name)}”`;
+export const quotedLabel = (name: string) => (labels.has(name) ? `“${fieldLabel(name)}”` : (withoutLabel.get(name) ?? name));
 
 /** For example `manager email` for the value `manager_email`. */
 export const variableWords = (name: string) => name.replaceAll('_', ' ');

@@ -17,15 +17,15 @@ import { forOperators, type Line, type Link, lineText, type NoticeContext, relay
 
 /** `many`: the words after the number of chains. `next`: the words below the reason. */
 const wordsOf: Record<NoticeKind, { headline: string; many: string; next?: string }> = {
-  'needs-attention': { headline: 'Needs attention', many: 'needed a decision, all for the same reason' },
+  'needs-attention': { headline: 'Needs attention', many: 'needed a decision' },
   failed: {
     headline: 'Failed',
-    many: 'failed, all for the same reason',
+    many: 'failed',
     next: 'The rest of the chain continues. You can retry the step, even after the chain has ended.',
   },
   'partly-failed': {
     headline: 'Partly failed',
-    many: 'could not reach every recipient of an e-mail, all for the same reason',
+    many: 'could not reach every recipient of an e-mail',
     next: 'The rest of the chain continues. A retry sends the e-mail only to recipients that did not get it.',
   },
   'gave-up': {
@@ -54,14 +54,15 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
   const heldElsewhere = others((other) => !heldBehindIt.includes(other) && isHeld(other));
   const goOn = others((other) => !hasEnded(other.state) && !heldBehindIt.includes(other) && !isHeld(other));
   const { wrong, details } = explained(action);
-  const said = inSubject(titleFor(kind, action));
+  const title = titleFor(kind, action);
+  const said = inSubject(title);
   const refused = isRecovered ? undefined : refusalOf('retry', facts, action)?.detail;
   const first = refused ?? toDoFirst(action);
   const happened = `${shown(notice.at)}${attempts ? `, after ${counted(attempts, 'attempt')}` : ''}`;
   return {
     headline: `${headline}: ${said}`,
     about: `${context.ruleName}${assignmentId && !said.includes(oneLine(assignmentId)) ? `, assignment ${assignmentId}` : ''}`,
-    title: titleFor(kind, action),
+    title,
     place: [...(comment?.trim() ? [comment] : []), ...(assignmentId && !isSend ? [`Assignment ${assignmentId}`] : []), happened],
     wrong: isRecovered ? recoveredWords(action) : [labelled(wrong)],
     toDo: isRecovered
@@ -216,6 +217,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   const some = `${first.length} of ${actions} steps`;
   const isCut = first.length < count;
   const isOne = actions === 1;
+  const same = kind === 'gave-up' ? '' : ', all for the same reason'; // nobody decided: that is the reason already
   const withoutKey = oneWithoutKey(context, isCut ? some : undefined);
   const list = first.some((member) => decideAt(member) !== undefined) ? withoutKey : isCut ? some : 'The steps';
   const query = `status=${status}&reason=${encodeURIComponent(type)}&since=${encodeURIComponent(since)}`;
@@ -229,9 +231,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   return {
     headline: `${headline}: ${counted(count, 'chain')}, ${inSubject(title)}`,
     about: context.companyName,
-    title: isOne
-      ? `1 step ${many.replace(/, all for the same reason$/, '')}`
-      : `${counted(actions, 'step')} in ${counted(count, 'chain')} ${many}`,
+    title: isOne ? `1 step ${many}` : `${counted(actions, 'step')} in ${counted(count, 'chain')} ${many}${same}`,
     place: [shown(at)],
     wrong: [labelled(wrong), ...(details.length > 0 ? [] : differ)],
     toDo: [remedy ? labelled(sentence(sharedWords(remedy, shared))) : 'Fix the problem, then retry.'],

@@ -38,10 +38,8 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
   const { composed, events, chosen, example, isOutdated } = rehearsal;
   const { problems: found, warnings } = isList ? (composed ?? { problems: [], warnings: [] }) : stored;
   const timestamps = (composed?.timestamps ?? []).map(({ pointer, detail, written }) => ({
-    ...({
-      pointer,
-      detail: written ? `for example ${detail}` : `the relay cannot write this date: ${labelled(detail)}`,
-    } as const),
+    pointer,
+    detail: written ? `for example ${detail}` : `the relay cannot write this date: ${labelled(detail)}`,
   }));
   const placed = (remark: Remark) => (isList ? { ...remark, pointer: `/actions${remark.pointer}` } : remark);
   const problems = found.map(placed);

@@ -79,7 +79,7 @@ function Refusal({ request }: { request: RejectedRequest }) {
             <Said text={labelled(problem.detail)} />
           </Fold>
         )}
-        <Mistakes of={ofWhole} look="plain error" words={({ detail }) => detail} />
+        <Mistakes of={ofWhole} look="plain error" words={({ detail }) => labelled(detail)} />
         <Origin request={request}>
           {signature && signature !== 'not required' && `; signature: ${signature}`}. <a href={type}>Help for developers</a>
         </Origin>

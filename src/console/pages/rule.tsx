@@ -9,7 +9,7 @@ import { Health } from '../rule/health.js';
 import { TestEvent } from '../rule/sending.js';
 import { Enabling, type Rule, RuleSettings } from '../rule/settings.js';
 import { Week } from '../rule/week.js';
-import type { DraftResponse, eventsResponse, tokensResponse, versionsResponse, WholeVersion, z } from '../types.js';
+import type { DraftResponse, eventsResponse, Token, tokensResponse, versionsResponse, WholeVersion, z } from '../types.js';
 import { ButtonTo, Known, LinkRow, Opener, Section, Time } from '../ui/index.js';
 import { EventTable } from './rule-events.js';
 
@@ -19,7 +19,7 @@ export function RulePage({ relayId }: { relayId: string }) {
   const last = useResource<z.infer<typeof eventsResponse>>(`${at}/events?limit=5`);
   const rule = useResource<Rule>(may('manage') ? at : undefined, seldom);
   const tokens = useResource<z.infer<typeof tokensResponse>>(may('author') ? `${at}/tokens` : undefined, seldom);
-  const hasOlder = tokens.data.value?.tokens.some((one) => one.purpose === 'event' && one.state === 'active') ?? true;
+  const isAddress = (one: Token) => one.purpose === 'event' && one.state === 'active';
   const onSaved = (stored: Rule) => (rule.data.value = stored);
   const [events, chains] = [pageOf.events(relayId), pageOf.chains({ relayId })];
   const nobody = pageOf.chains({ relayId, nobodyFound: 'true' });
@@ -38,7 +38,9 @@ export function RulePage({ relayId }: { relayId: string }) {
       </Known>
       <Week relayId={relayId} />
       <Health relayId={relayId} />
-      {may('author') && <Door {...{ at, relayId, hasOlder }} />}
+      {may('author') && (
+        <Known of={tokens}>{(known) => <Door {...{ at, relayId, hasOlder: known.tokens.some(isAddress) }} />}</Known>
+      )}
       {may('manage') && (
         <Known of={rule}>
           {(known) => (

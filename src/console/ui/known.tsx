@@ -31,7 +31,7 @@ export function Mistakes({ of, look, words }: { of: readonly Mistake[]; look?: s
   return (
     <ul class={look}>
       {of.map((mistake) => (
-        <li key={mistake.pointer + mistake.detail}>{words ? labelled(words(mistake)) : whole(mistake)}</li>
+        <li key={mistake.pointer + mistake.detail}>{words ? words(mistake) : whole(mistake)}</li>
       ))}
     </ul>
   );
