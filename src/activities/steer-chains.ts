@@ -20,7 +20,7 @@ import { heldForCause } from '../temporal/bulk.js';
 import { correctAction, readAccepted } from '../temporal/mend.js';
 import { describeChain, isBusy } from '../temporal/read.js';
 import { admitRecipients } from '../temporal/recipients.js';
-import { changesSteps, retryChain } from '../temporal/steer.js';
+import { changesSteps, movedAssignment, retryChain } from '../temporal/steer.js';
 import type { Deps } from './effect.js';
 
 interface SteeringDeps extends Pick<Deps, 'client' | 'log'> {
@@ -119,18 +119,20 @@ async function steer(
     const accepted = correction && indexes.length > 0 ? await readAccepted(client, chain) : [];
     const admit = admitRecipients(store, recipientsPerDay);
     const outcome = steeredOnly(done);
+    const covered = new Set<number>(); // actions that an edit of another action has edited, too
     for (const index of indexes) {
+      if (covered.has(index)) continue;
       const action = view.actions.find((action) => action.index === index);
       const mended = action && correction ? await correctAction(client, chain, action, correction, accepted) : undefined;
-      const { changes, problem, recipients = [] } = mended ?? {};
-      if (verb === 'mend' && !changes && !problem) continue;
+      const { edit, problem, recipients = [] } = mended ?? {};
+      if (verb === 'mend' && !edit && !problem) continue;
       const refusal = problem ?? (recipients.length > 0 ? await refusalOf(admit(companyId, recipients)) : undefined);
       if (refusal !== undefined) {
         outcome.refused += 1;
         if (outcome.refused <= mostRefusals) outcome.refusals.push(cutShort(`action ${index}: ${refusal}`, 300));
         continue;
       }
-      const steering = { index, by: bulk, fields: changes };
+      const steering = { index, by: bulk, ...edit };
       try {
         if (isRetry(verb) && meansFailed(actions, status === 'FAILED')) await retryChain(client, chain, steering, verb);
         else await handle.signal(signalOf(verb), steering);
@@ -138,10 +140,13 @@ async function steer(
         if (recipients.length > 0) store.usage.add(companyId, { actions: 0, recipients: recipients.length }, -1);
         throw error;
       }
-      outcome.actions += 1;
+      const also = indexes.filter((other) => edit?.others?.some(({ index }) => index === other));
+      for (const other of also) covered.add(other);
+      outcome.actions += 1 + also.length;
+      if (action && edit) await store.chains.steered({ companyId, chainId }, ...movedAssignment(view.actions, action, edit));
     }
-    if (outcome.actions > 0 && changesSteps(verb)) await store.chains.steered({ companyId, chainId });
-    return outcome.actions > 0 ? addStates(outcome, isSteered) : outcome;
+    if (outcome.actions > 0 && changesSteps(verb) && verb !== 'mend') await store.chains.steered({ companyId, chainId });
+    return outcome.actions > 0 ? addStates(outcome, (action) => indexes.includes(action.index) && isSteered(action)) : outcome;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError || error instanceof Problem) return steeredOnly(0);
     throw error;

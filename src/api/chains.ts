@@ -17,6 +17,7 @@ import {
   chainSchema,
   correctionSchema,
   type ListedChain,
+  namesOfAssignment,
   noticeTextSchema,
 } from '../contract/chain-resource.js';
 import { isAssignmentAlone } from '../contract/messages.js';
@@ -57,7 +58,6 @@ const rescheduleSchema = namedStrict('Reschedule', {
   seconds: z.number().min(0).max(maxDelaySeconds).describe('The delay from now. `reschedule` requires this field.'),
 });
 
-const sameAssignment = z.array(z.int());
 const mendRequest = namedStrict('Mend', {
   fields: anyObject.describe(
     'The new values of the changed fields, by their names in the request. `null` removes a field. You cannot change `action`, ' +
@@ -79,17 +79,14 @@ const fieldsSchema = named('ActionFields', {
   index: z.int(),
   fields: anyObject.describe('The current fields, without the token.'),
   sent: anyObject.optional().describe('The fields as they were in the request, if somebody has edited the action.'),
-  sameAssignment: sameAssignment.describe('The indexes of other open actions with the same `platformAssignmentId`.'),
-  naming: z
-    .array(z.object({ index: z.int(), field: z.string(), fixed: onlyTrue.describe('`texts` does not change this field.') }))
-    .describe('The texts of open actions that contain the assignment id. An edit of the id changes them only with `texts`.'),
+  ...namesOfAssignment.shape,
 });
 const steeredAnswer = z.object({
   chainId: z.string(),
   index: z.int(),
   accepted: z.string(),
   reopened: onlyTrue.describe('The chain was closed and is open again.'),
-  sameAssignment: sameAssignment
+  sameAssignment: namesOfAssignment.shape.sameAssignment
     .optional()
     .describe(
       'After an edit of `platformAssignmentId`: the indexes of actions that keep the old value. With `allActions`, the edit also changes these actions.',
@@ -352,6 +349,8 @@ function bulkRoutesAt(base: '/co/:companyId' | '', options: ApiOptions, quotas: 
         const { companyId = inPath, causeId, ...rest } = filter;
         if ((verb === 'mend') !== (correction !== undefined))
           throw invalid([{ pointer: '/correction', detail: verb === 'mend' ? 'is required' : 'is only for mend' }]);
+        if (correction?.texts && correction.field !== 'platformAssignmentId')
+          throw invalid([{ pointer: '/correction/texts', detail: 'is only for platformAssignmentId' }]);
         if (filter.chainIds && companyId === undefined)
           throw invalid([{ pointer: '/filter/companyId', detail: 'is required with chainIds' }]);
         const cause = causeId === undefined ? undefined : await causeOf(companyId, causeId);

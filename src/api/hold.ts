@@ -15,10 +15,10 @@ import { refusalOf, verbsFor } from '../chain/allowed-verbs.js';
 import { chainOfWorkflow, chainPage } from '../chain/chain.js';
 import { helpFor } from '../chain/failure-words.js';
 import { type Fields, fieldAt } from '../chain/fields.js';
-import { type ActionState, type ChainStatus, hasEnded, isToRedo, retryHelps } from '../chain/outcome.js';
+import { type ActionState, type ChainStatus, foundNobody, hasEnded, isToRedo, retryHelps } from '../chain/outcome.js';
 import { timesIn } from '../chain/timestamp/local.js';
 import {
-  effectTitle,
+  doneTitle,
   explained,
   fieldWords,
   labelled,
@@ -231,9 +231,11 @@ export const sayOnPage: MiddlewareHandler = async (c, next) => {
 function howItEnded(action: ActionResource, last: Steered | undefined, { timeZone }: Whose): string | undefined {
   const { state, result, reason = result?.note } = action;
   if (state === 'needs-attention') return undefined;
-  const now = hasEnded(state)
-    ? sentence(labelled(`The state of the step is “${words(state)}”${reason ? `: ${reason}` : ''}`))
-    : 'The step has not ended yet.';
+  const now = foundNobody(action)
+    ? 'The platform accepted the assignment, but it found no technician to send it to.'
+    : hasEnded(state)
+      ? sentence(labelled(`The state of the step is “${words(state)}”${reason ? `: ${reason}` : ''}`))
+      : 'The step has not ended yet.';
   return `${last ? decided(last, timeZone) : 'The step needs no attention any more.'} ${now}`;
 }
 
@@ -284,7 +286,7 @@ function isUnderWay(standing: Standing, asked: Asked): boolean {
 
 function titleOf({ over, action, chain }: Standing, last: Steered | undefined): string {
   if (over === undefined && action) return last ? 'The step failed again' : notDoneTitle(action);
-  if (action?.state === 'done') return effectTitle(action, (done) => done);
+  if (action?.state === 'done') return doneTitle(action);
   if (action?.state === 'skipped') return 'Skipped';
   return chain && isTried(action?.state) ? 'Still trying' : 'No decision is possible';
 }

@@ -9,6 +9,7 @@ export interface Correction {
   replace?: { from: string; to: string }; // replaces every occurrence
   trim?: boolean; // removes white space at both ends
   default?: string; // replaces a text that is missing or blank, or still contains a variable
+  texts?: boolean; // for an assignment id: also edits the other open actions with this assignment, and texts that contain the id
 }
 
 /** Corrects a field. If the field is a list, corrects each text. @returns the changes (perhaps none), or an error. */

@@ -108,10 +108,10 @@ function withoutNet(all: readonly Written[]): Hint[] {
     .filter(isSend)
     .reduce<Written | undefined>((late, one) => (late && (late.delay ?? 0) > (one.delay ?? 0) ? late : one), undefined);
   if (!last) return [];
-  const isNet = (one: Written) =>
-    one.fields.action === 'sendEmails' &&
-    (one.delay ?? Number.POSITIVE_INFINITY) > (last.delay ?? 0) &&
-    (asksStatus(one) || !one.condition);
+  /** Actions with the same due time run in the order of the list. */
+  const isAfter = ({ index, delay = Number.POSITIVE_INFINITY }: Written, { delay: before = 0, ...other }: Written) =>
+    delay > before || (delay === before && delay > 0 && index > other.index);
+  const isNet = (one: Written) => one.fields.action === 'sendEmails' && isAfter(one, last) && (asksStatus(one) || !one.condition);
   if (all.some(isNet)) return [];
   const detail =
     'has no reminder: if no technician is found, nobody gets a message. Add a delayed e-mail with actionCondition status==draft';

@@ -17,21 +17,27 @@ export type ActionState = (typeof actionStates)[number];
 
 export type Outcomes = Partial<Record<ActionState, number>>;
 
-/** Describes the states of steered actions a moment after the signal, for example `2 done, 1 failed again`. */
-export function outcomesText(outcomes: Outcomes): string {
-  const words: Partial<Record<ActionState, string>> = {
-    'needs-attention': 'failed again',
-    failed: 'failed again',
-    'partly-failed': 'partly failed again',
-    retrying: 'being retried',
-    pending: 'waiting',
+/**
+ * Describes the states of steered actions a moment after the signal, for example `1 done, 1 found nobody, 1 failed again`. A single
+ * action has no number. @param nobodyFound - how many of the `done` actions found no technician
+ */
+export function outcomesText(
+  outcomes: Outcomes,
+  { nobodyFound = 0, again = ' again' }: { nobodyFound?: number; again?: string } = {},
+) {
+  const failed = `failed${again}`;
+  const words: Partial<Record<ActionState | 'nobody', string>> = {
+    ...{ 'needs-attention': failed, failed, 'partly-failed': `partly ${failed}` },
+    ...{ retrying: 'being retried', pending: 'waiting', nobody: 'found nobody' },
   };
   const counts = new Map<string, number>();
-  for (const state of actionStates) {
+  for (const state of [...actionStates, 'nobody'] as const) {
     const said = words[state] ?? state;
-    counts.set(said, (counts.get(said) ?? 0) + (outcomes[state] ?? 0));
+    const count = state === 'nobody' ? nobodyFound : (outcomes[state] ?? 0) - (state === 'done' ? nobodyFound : 0);
+    if (count > 0) counts.set(said, (counts.get(said) ?? 0) + count);
   }
-  return [...counts].flatMap(([said, count]) => (count > 0 ? `${count} ${said}` : [])).join(', ');
+  const isOne = [...counts.values()].join() === '1';
+  return [...counts].map(([said, count]) => (isOne ? said : `${count} ${said}`)).join(', ');
 }
 
 const openStatuses = ['running', 'needs-attention'] as const;

@@ -3,7 +3,8 @@
 import type { ActionStatus } from './action-status.js';
 import { failureDetails, failureRemedy, failureTitle, helpFor } from './failure-words.js';
 import { type Fields, fieldText } from './fields.js';
-import { capital, cutShort, oneLine } from './text.js';
+import { foundNobody } from './outcome.js';
+import { capital, cutShort, oneLine, stepsText } from './text.js';
 
 export const actionWords: Record<string, string> = {
   platform_sendAssignment: 'send the assignment',
@@ -11,15 +12,23 @@ export const actionWords: Record<string, string> = {
   ticket_updateUDF: 'update a ticket field',
 };
 
+const ofAll = ['platformAssignmentId', 'delayInSeconds', 'actionCondition', 'incomingValue', 'comment'];
+/** The fields of each action, without those that an edit cannot change. */
+export const fieldsOfAction: Record<string, readonly string[]> = {
+  platform_sendAssignment: [...ofAll, 'groupId', 'sendToGroups', 'sendRadius'],
+  sendEmails: [...ofAll, 'emails', 'subject', 'body', 'bodyHtml'],
+  ticket_updateUDF: [...ofAll, 'externalSystemTicketId', 'cfName', 'cfValue', 'cfTargetDateFormat'],
+};
+
 export const fieldWords: Record<string, string> = {
   ...{ platformAssignmentId: 'Assignment number', delayInSeconds: 'Wait', actionCondition: 'Only if' },
   ...{
     incomingValue: 'Value for the condition',
     comment: 'Note',
-    groupId: 'Group to send to',
+    groupId: 'One group to send to',
     sendToGroups: 'Groups to send to',
   },
-  ...{ sendRadius: 'Within (miles)', emails: 'To', subject: 'Subject', body: 'Text', bodyHtml: 'Text as HTML' },
+  ...{ sendRadius: 'Within (miles)', emails: 'To', subject: 'Subject', body: 'Text', bodyHtml: 'Formatted text (HTML)' },
   ...{ externalSystemTicketId: 'Ticket', cfName: 'Ticket field', cfValue: 'New value' },
   cfTargetDateFormat: 'Date format of the new value',
 };
@@ -100,7 +109,7 @@ const effects: Record<string, [what: string, done: string]> = {
 
 /** For example `Step 1: Send an e-mail`. An event has no action. */
 export const elementTitle = ({ action }: Fields, index: number) =>
-  action ? `Step ${index + 1}: ${capital(actionWords[fieldText(action)] ?? fieldText(action))}` : 'Event';
+  action ? `Step ${index + 1}: ${capital(actionWords[fieldText(action)] ?? `unknown action “${fieldText(action)}”`)}` : 'Event';
 
 type Titled = Pick<ActionStatus, 'action' | 'comment'>;
 
@@ -117,6 +126,12 @@ export function effectTitle(
   const named = action === 'platform_sendAssignment' && assignmentId ? `Assignment ${cutShort(oneLine(assignmentId), 60)}` : what;
   return `${named} was ${how(done)}`;
 }
+
+/** For example `Assignment 1001 was sent`, or `No technician was found for assignment 1001`. @param more - words at the end */
+export const doneTitle = (action: Parameters<typeof effectTitle>[0] & Pick<ActionStatus, 'state' | 'result'>, more = '') =>
+  foundNobody(action)
+    ? `No technician was found for ${action.assignmentId ? `assignment ${cutShort(oneLine(action.assignmentId), 60)}` : 'the assignment'}`
+    : effectTitle(action, (done) => `${done}${more}`);
 
 /** For example `Assignment 1001 was not sent`, or `was perhaps not sent` if the outcome of the last attempt is unknown. */
 export const notDoneTitle = (action: Parameters<typeof effectTitle>[0] & Pick<ActionStatus, 'error'>) =>
@@ -145,3 +160,21 @@ export const isFixFirst = ({ error }: Pick<Known, 'error'>) => !error?.unknown &
 
 /** Adds a full stop if the text does not end with a punctuation mark. */
 export const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`);
+
+/** A text that contains an assignment number. If `fixed`, an edit of several actions does not change this text. */
+export interface NamedIn {
+  index: number;
+  field: string;
+  fixed?: true | undefined;
+}
+
+/** Names the other fields with an assignment number that an edit also changes, and the texts that keep the old number. */
+export function renamedWords(steps: readonly number[], naming: readonly NamedIn[]) {
+  const textsOf = (isFixed: boolean) =>
+    naming
+      .filter(({ fixed = false }) => fixed === isFixed)
+      .map(({ index, field }) => `${quotedLabel(field)} of step ${index + 1}`)
+      .join(', ');
+  const ids = steps.length > 0 && `“${fieldWords.platformAssignmentId}” of ${stepsText(steps)}`;
+  return { also: [ids, textsOf(false)].filter(Boolean).join('; '), fixed: textsOf(true) };
+}

@@ -132,7 +132,8 @@ function remark(action: ActionResource): string {
   const { reason, error, result, state, assignmentId } = action;
   if (reason !== undefined && reason !== error?.message) return reason;
   if (error && state !== 'done') return failureTitle({ ...error, assignmentId });
-  const reached = !result?.recipients ? [] : [counted(result.recipients, 'recipient')];
+  const who = action.action === 'platform_sendAssignment' ? 'technician' : 'recipient';
+  const reached = !result?.recipients ? [] : [counted(result.recipients, who)];
   return [...reached, ...(result?.note ? [result.note] : [])].join('; ');
 }
 

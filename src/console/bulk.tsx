@@ -7,8 +7,21 @@ import type { Correction } from '../chain/correct.js';
 import { fieldLabel, fieldWords } from '../chain/words.js';
 import { announce, ask, co, often, pageOf, type Query, Refused, refreshAll, useCompany, useResource } from './base.js';
 import type { Bulk, bulkPreviewSchema, ListedChain, z } from './types.js';
-import { Button, Choice, Confirm, Dialog, InTemporal, NotReady, ProblemNote, Said, State, Time, useDeed } from './ui/index.js';
-import { counted, labelled, namesOf, orderWords, progressWords, verbMeanings, verbWords } from './words.js';
+import {
+  Button,
+  Check,
+  Choice,
+  Confirm,
+  Dialog,
+  InTemporal,
+  NotReady,
+  ProblemNote,
+  Said,
+  State,
+  Time,
+  useDeed,
+} from './ui/index.js';
+import { counted, labelled, namesOf, orderWords, progressWords, renamedWords, verbMeanings, verbWords } from './words.js';
 
 /** A decision about the chains with these ids, about all chains of a cause, or about all chains of a list. */
 export type AskedOfChains = { verb: BulkVerb; filter: { causeId: string } | { chainIds: string[] } | Query };
@@ -42,8 +55,11 @@ function CorrectionDialog({ onClose, onGiven }: { onClose(): void; onGiven(corre
   const way = useSignal<string>('replace');
   const [isReplace, isTrim] = [way.value === 'replace', way.value === 'trim'];
   const field = useSignal('platformAssignmentId');
-  const given = ({ from = '', to = '' }) =>
-    onGiven({ field: field.value, ...(isReplace ? { replace: { from, to } } : isTrim ? { trim: true } : { default: to }) });
+  const isAssignment = field.value === 'platformAssignmentId';
+  const given = ({ from = '', to = '', areAll }: Record<string, string>) => {
+    const change = isReplace ? { replace: { from, to } } : isTrim ? { trim: true } : { default: to };
+    onGiven({ field: field.value, ...change, ...(isAssignment && areAll && { texts: true }) });
+  };
   const shared = { maxLength: 1000, autocomplete: 'off' } as const;
   const fields = {
     ...(isReplace && { from: { label: 'Old text', required: true, ...shared } }),
@@ -53,6 +69,11 @@ function CorrectionDialog({ onClose, onGiven }: { onClose(): void; onGiven(corre
     <Confirm title="Edit many steps" verb="Preview" fields={fields} onClose={onClose} onConfirm={given}>
       <Choice label="Field" of={field} options={Object.entries(fieldWords)} />
       <Choice label="Change" of={way} options={Object.entries(ways)} />
+      {isAssignment && (
+        <Check name="areAll" defaultChecked>
+          Also write the new number in the later steps of each chain, and in their texts.
+        </Check>
+      )}
     </Confirm>
   );
 }
@@ -61,32 +82,36 @@ function CountedDialog({ verb, filter, correction, onDecided, onClose }: BulkPro
   const [preview, bulk] = [useSignal<Preview | undefined>(undefined), useSignal<Bulk | undefined>(undefined)];
   const deed = useDeed();
   const order = <Answer,>(confirm?: number) => ask<Answer>('POST', co`/chains/bulk`, { verb, filter, correction, confirm });
-  const count = async () => (preview.value = await order<Preview>());
-  useEffect(() => void deed.run(count), []);
+  const load = async () => (preview.value = await order<Preview>());
+  useEffect(() => void deed.run(load), []);
   const confirmed = () =>
     deed.run(async () => {
       try {
         bulk.value = await order<Bulk>(preview.value?.count ?? 0);
         onDecided();
       } catch (error) {
-        if (error instanceof Refused && error.is('count-changed')) await count();
+        if (error instanceof Refused && error.is('count-changed')) await load();
         throw error;
       }
     }, '');
   if (bulk.value) return <BulkProgress bulk={bulk.value} onClose={onClose} />;
   const { count: found, first = [], mends } = preview.value ?? {};
-  const chains = found === undefined ? 'many chains' : counted(found, 'chain');
-  const named = orderWords(verb, chains);
-  const dialog = { title: found ? `${named}?` : verbWords[verb], ...deed, onClose };
+  const shown = mends?.filter(({ after, problem }) => after !== undefined || problem);
+  const edited = shown && found === first.length && shown.filter(({ problem }) => !problem);
+  const count = edited ? new Set(edited.map(({ chainId }) => chainId)).size : found;
+  const named = orderWords(verb, count === undefined ? 'many chains' : counted(count, 'chain'));
+  const dialog = { title: count ? `${named}?` : verbWords[verb], ...deed, onClose };
   if (!found) return <NotReady {...dialog}>{found === 0 ? 'Nothing is left to do.' : 'Counting chains…'}</NotReady>;
+  const same = (mends?.length ?? 0) - (shown?.length ?? 0);
   return (
     <Confirm {...dialog} verb={named} danger={verb === 'cancel'} onConfirm={() => void confirmed()}>
       <p>{verbMeanings[verb]}</p>
       <ul class="plain">
-        {mends?.map((mend) => (
+        {shown?.map((mend) => (
           <MendLine key={`${mend.chainId} ${mend.index}`} field={correction?.field} mend={mend} first={first} />
         )) ?? first.map((chain) => <ChainLine key={chain.chainId} chain={chain} />)}
       </ul>
+      {same > 0 && <p class="soft">In {counted(same, 'step')}, the field stays the same: the relay does not retry the step.</p>}
       {found > first.length && <p class="soft">and {counted(found - first.length, 'more chain')}</p>}
     </Confirm>
   );
@@ -94,17 +119,18 @@ function CountedDialog({ verb, filter, correction, onDecided, onClose }: BulkPro
 
 type MendLineProps = { field: string | undefined; mend: NonNullable<Preview['mends']>[number]; first: readonly ListedChain[] };
 
-function MendLine({ field, mend: { chainId, index, before, after, problem }, first }: MendLineProps) {
+function MendLine({ field, mend: { chainId, index, before, after, problem, ...names }, first }: MendLineProps) {
   const chain = first.find((one) => one.chainId === chainId);
+  const { also, fixed } = renamedWords(names.sameAssignment ?? [], names.naming ?? []);
   const text = (value: unknown) => (typeof value === 'string' ? `"${value}"` : JSON.stringify(value));
   return (
     <li>
       <span class="soft small">
         {chain ? namesOf(chain) : chainId.slice(0, 8)}, step {index + 1}: {field && fieldLabel(field)}
       </span>{' '}
-      {before !== undefined && <del>{text(before)}</del>} {after !== undefined && '→ '}
-      {after !== undefined && <ins>{text(after)}</ins>}
-      {after === undefined && !problem && <span class="soft">The field stays the same, so the step is not retried.</span>}
+      {before !== undefined && <del>{text(before)}</del>} {after !== undefined && ['→ ', <ins>{text(after)}</ins>]}
+      {also && <p class="soft small">The new number is also in: {also}.</p>}
+      {fixed && <p class="note wait">The old number stays in: {fixed}.</p>}
       {problem && <Said look="error" text={problem} />}
     </li>
   );

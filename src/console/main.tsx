@@ -14,7 +14,6 @@ import { ChainsPage } from './pages/chains.js';
 import { NowPage } from './pages/now.js';
 import { RefusalPage, RefusedPage } from './pages/refused.js';
 import { ComposePage, RulesPage } from './pages/rules.js';
-import { CompaniesPage, SettingsPage } from './pages/settings.js';
 import type { CompanyFacts, Role } from './types.js';
 import { ProblemNote } from './ui/index.js';
 import { roleName } from './words.js';
@@ -45,6 +44,8 @@ const draftPage = async () => (await import('./composer/composer.js')).DraftPage
 const versionsPage = async () => (await import('./pages/versions.js')).VersionsPage;
 const eventsPage = async (eventId: string) => (await import('./pages/rule-events.js'))[eventId ? 'EventPage' : 'EventsPage'];
 
+const settingsPage = async () => (await import('./pages/settings.js')).SettingsPage;
+const companiesPage = later(async () => (await import('./pages/settings.js')).CompaniesPage, 'Companies');
 const peoplePage = async () => (await import('./pages/people.js')).PeoplePage;
 const people = 'People and audit';
 
@@ -60,7 +61,7 @@ const pages: Record<string, PageOfCompany> = {
   'rules/versions': { under: 'rules', item: later(versionsPage) },
   'rules/events': { under: 'rules', item: later(eventsPage) },
   compose: { under: 'rules', name: 'Write a rule', list: ComposePage, needs: 'author' },
-  settings: { name: 'Company', tab: 'Settings', key: 's', list: SettingsPage, needs: 'manage' },
+  settings: { name: 'Company', tab: 'Settings', key: 's', list: () => later(settingsPage, 'Company')(), needs: 'manage' },
   people: { under: 'settings', name: people, key: 'p', list: () => later(peoplePage, people)(), needs: 'manage' },
 };
 
@@ -127,7 +128,7 @@ function placesOf({ companyId }: CompanyFacts, here: string) {
 const told = (title: string, words: ComponentChildren) => <Page title={title}>{words}</Page>;
 const noPage = told('Page not found', <a href="/">Go to the start page</a>);
 const Nowhere = () => <Framed>{noPage}</Framed>;
-const Companies = () => <Framed>{isOperator() ? <CompaniesPage /> : elsewhere()}</Framed>;
+const Companies = () => <Framed>{isOperator() ? companiesPage() : elsewhere()}</Framed>;
 
 function elsewhere() {
   const { companyId = '' } = session.value ?? {};

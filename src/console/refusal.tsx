@@ -4,12 +4,14 @@ import { type Signal, signal, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { type Fields, mergeFields } from '../chain/fields.js';
+import { placesOf, withPlaces } from '../chain/places.js';
+import type { Issue } from '../chain/request.js';
 import { announce, ask, co, pageOf, Refused } from './base.js';
 import { changesOf, readObject, shownFields } from './fields.js';
 import type { Accepted, RejectedRequest } from './types.js';
 import { Button, Confirm, DeedButton, FieldList, ProblemNote, useDeed } from './ui/index.js';
 import { FieldInputs } from './verbs.js';
-import { counted, elementTitle } from './words.js';
+import { counted, elementTitle, fieldWords } from './words.js';
 
 /** `leftOut`: the indexes of the proposed actions that the user does not send. */
 type DecideProps = { request: RejectedRequest; leftOut: readonly number[] };
@@ -24,6 +26,12 @@ const proposed = 'The relay starts a chain now. You cannot undo this.';
 const doubtful =
   'The token is not valid any more, or the signature is missing or wrong. Did your platform really send this? Check each value.';
 
+/** The values of an event by their places, such as `assignment.id`. */
+const valuesOf = (event: Fields): Fields => Object.fromEntries(placesOf(event).map(({ path, value }) => [path, value]));
+
+const missingPlaces = (errors: readonly Issue[] = []) =>
+  errors.flatMap(({ detail }) => /the event has no value at (\S*\w)/.exec(detail)?.[1] ?? []);
+
 /** If the token is expired or revoked, or the signature is wrong, the user must first read and confirm the actions. */
 export function Decide({ request, leftOut }: DecideProps) {
   const { route } = useLocation();
@@ -32,7 +40,9 @@ export function Decide({ request, leftOut }: DecideProps) {
   const isEvent = body?.isEvent === true;
   /** A readable event without a proposal is sent as it came, unless the user edits it. */
   const whole = isEvent && proposal.length === 0 && !body.cut ? readObject(body.text) : undefined;
-  const withId = (fields: Fields) => (isEvent ? fields : { platformAssignmentId: '', ...fields });
+  /** The places of an event without a value, such as `assignment.id`. */
+  const missing = isEvent ? missingPlaces(problem.errors) : [];
+  const withId = (fields: Fields) => (isEvent ? valuesOf(fields) : { platformAssignmentId: '', ...fields });
   const all = (whole ? [whole] : body ? proposal.map(({ element }) => element) : elements).map(withId);
   const sent = all.flatMap((fields, index) => (body && leftOut.includes(index) ? [] : [{ index, fields }]));
   const [isEditing, isAsking, isDoubtful] = [useSignal(false), useSignal(false), useSignal(false)];
@@ -45,7 +55,7 @@ export function Decide({ request, leftOut }: DecideProps) {
       const edits = sent.map(({ index, fields }) => [String(index), editsOf(index, fields)] as const);
       const actions = Object.fromEntries(edits.filter(([, changed]) => Object.keys(changed).length > 0));
       const ofList = { confirm, actions, ...(body && { proposed: true, leaveOut: leftOut }) };
-      const event = whole && !actions[0] ? undefined : mergeFields(all[0] ?? {}, actions[0] ?? {});
+      const event = whole && !actions[0] ? undefined : withPlaces(whole ?? proposal[0]?.element ?? {}, actions[0] ?? {});
       const asked = isEvent ? { confirm, event } : ofList;
       try {
         const { chainId } = await ask<Partial<Accepted>>('POST', `${at}/resend`, asked);
@@ -61,18 +71,29 @@ export function Decide({ request, leftOut }: DecideProps) {
     else void send(false);
   };
   const ofAll = `${sent.length < all.length ? `${sent.length} of ` : ''}${counted(all.length, 'step')}`;
-  const drop = <DeedButton {...dropping} change={() => ask('POST', `${at}/drop`)} />;
   const isInvalid = reason === 'invalid-chain';
+  const isEditFirst = isInvalid || missing.length > 0;
+  const edit = <Button {...{ class: isEditFirst ? 'main' : '', onClick: () => (isEditing.value = true) }}>Edit and send…</Button>;
+  const drop = <DeedButton {...dropping} change={() => ask('POST', `${at}/drop`)} />;
+  const issuesOf = (index: number) =>
+    isEvent
+      ? missingPlaces(deed.refused?.problem.errors ?? problem.errors).map((path) => ({
+          pointer: `/${index}/${path}`,
+          detail: 'is missing',
+        }))
+      : (deed.refused?.problem.errors ?? problem.errors ?? []);
   if (sent.length === 0) return <p class="row">{drop}</p>;
   return (
     <>
+      {missing.length > 0 && <p>Write the missing value with “Edit and send”. Or correct the rule, then choose “Send again”.</p>}
       <p class="row">
+        {isEditFirst && edit}
         {!isInvalid && (
-          <Button class="main" aria-disabled={deed.busy} onClick={begin}>
+          <Button class={isEditFirst ? '' : 'main'} aria-disabled={deed.busy} onClick={begin}>
             {!body || whole ? 'Send again' : isEvent ? 'Send the proposed event' : `Send the proposal (${ofAll})`}
           </Button>
         )}
-        <Button {...{ class: isInvalid ? 'main' : '', onClick: () => (isEditing.value = true) }}>Edit and send…</Button>
+        {!isEditFirst && edit}
         {drop}
         <span class="soft small">The delays of the steps start when you send the request.</span>
       </p>
@@ -90,7 +111,7 @@ export function Decide({ request, leftOut }: DecideProps) {
             <fieldset key={index}>
               <legend>{elementTitle(fields, index)}</legend>
               <FieldInputs
-                {...{ fields, at: `/${index}`, issues: whole ? [] : (deed.refused?.problem.errors ?? problem.errors ?? []) }}
+                {...{ fields, at: `/${index}`, issues: issuesOf(index), words: isEvent ? {} : fieldWords }}
                 texts={texts[index] as Signal<Record<string, string>>}
               />
             </fieldset>

@@ -6,14 +6,23 @@ import { type SteeringVerb, steeringVerbs, verbsFor } from '../chain/allowed-ver
 import { type Fields, fieldAt, fixedFields } from '../chain/fields.js';
 import { isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
-import { stepsText } from '../chain/text.js';
 import { ask, co, may, pageOf } from './base.js';
 import { changesOf, formText, hintOf, isLong } from './fields.js';
 import { deedOf } from './story.js';
 import type { ActionResource, ChainResource } from './types.js';
 import { Button, ButtonTo, Confirm, type ConfirmProps, NotReady, useDeed } from './ui/dialog.js';
 import { Area, Check, Entry, Failure, Fold, ProblemNote, Select } from './ui/index.js';
-import { actionWords, fieldLabel, fieldWords, helpFor, labelled, stateWords, verbWords } from './words.js';
+import {
+  actionWords,
+  fieldsOfAction,
+  fieldWords,
+  helpFor,
+  labelled,
+  type NamedIn,
+  renamedWords,
+  stateWords,
+  verbWords,
+} from './words.js';
 
 interface VerbsProps {
   chain: ChainResource;
@@ -105,12 +114,14 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
 }
 
 /** `at`: the prefix of the JSON pointers to the fields, such as `/fields`. */
-type FieldInputsProps = { fields: Fields; texts: Signal<Record<string, string>>; issues: readonly Issue[]; at: string };
+type FieldInputsProps = { fields: Fields; texts: Signal<Record<string, string>>; issues: readonly Issue[]; at: string } & {
+  words?: Record<string, string>; // the labels of the fields
+};
 
 const doing = { label: 'What the step does', options: [['', 'choose…'] as const, ...Object.entries(actionWords)] };
 
 /** Shows one input for each field, also for missing fields that an issue names. If there are issues, folds the other fields. */
-export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {
+export function FieldInputs({ fields, texts, issues, at, words = fieldWords }: FieldInputsProps) {
   const mentioned = issues.flatMap((issue) => fieldAt(issue, at) ?? []);
   const names = [...new Set([...Object.keys(fields), ...Object.keys(texts.value), ...mentioned])];
   const editor = (name: string) => {
@@ -118,9 +129,10 @@ export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {
     const problem = labelled(issues.flatMap((issue) => (fieldAt(issue, at) === name ? issue.detail : [])).join('; '));
     const write = (text: string) => (texts.value = { ...texts.value, [name]: text });
     if (name === 'action') return <Select key={name} {...{ ...doing, problem, onPick: write }} />;
-    if (problem && !(name in fieldWords)) return <MeantField key={name} {...{ name, problem, value, texts, fields }} />;
+    if (problem && words === fieldWords && !(name in words))
+      return <MeantField key={name} {...{ name, problem, value, texts, fields }} />;
     const field = {
-      ...{ label: fieldWords[name] ?? <code>{name}</code>, hint: hintOf(name, value) },
+      ...{ label: words[name] ?? <code>{name}</code>, hint: hintOf(name, value) },
       ...{ problem, value: texts.value[name] ?? formText(name, value) },
       ...({ autocomplete: 'off', spellcheck: false } as const),
       onText: write,
@@ -142,7 +154,8 @@ type MeantProps = Pick<FieldInputsProps, 'texts' | 'fields'> & { name: string; p
 /** The user says which field a misspelt name means. */
 function MeantField({ name, problem, value, texts, fields }: MeantProps) {
   const meant = useSignal('');
-  const free = Object.entries(fieldWords).filter(([field]) => !(field in fields));
+  const ofAction = fieldsOfAction[texts.value.action ?? String(fields.action)] ?? Object.keys(fieldWords);
+  const free = ofAction.filter((field) => !(field in fields)).map((field) => [field, fieldWords[field] ?? field] as const);
   const onPick = (to: string) => {
     const { [meant.value]: _, [name]: __, ...others } = texts.value;
     texts.value = { ...others, ...(to && { [name]: '' }), ...(to in fieldWords && { [to]: formText(to, value) }) };
@@ -150,10 +163,11 @@ function MeantField({ name, problem, value, texts, fields }: MeantProps) {
   };
   const options = [['', 'choose…'], ['none', 'no field: leave this text out'], ...free] as const;
   const label = `The text of ${name} (“${formText('', value)}”) belongs to`;
-  return <Select {...{ label, problem, options, onPick }} />;
+  return <Select {...{ label, problem: meant.value ? undefined : problem, options, onPick }} />;
 }
 
-type Editable = { fields: Fields; sameAssignment: number[]; naming: { index: number; field: string; fixed?: true }[] };
+type Editable = { fields: Fields; sameAssignment: number[]; naming: NamedIn[] };
+
 type MendProps = Pick<VerbsProps, 'chain' | 'action'> & Pick<ConfirmProps, 'children' | 'onClose'> & { onDone(): void };
 
 function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: MendProps) {
@@ -170,15 +184,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
   const count = Object.keys(changes).length;
   const [others, named] = 'platformAssignmentId' in changes ? [sameAssignment, naming] : [[], []];
   const kept = named.filter(({ index, field }) => index !== action.index || !(field in changes));
-  const textsOf = (isFixed: boolean) =>
-    kept
-      .filter(({ fixed = false }) => fixed === isFixed)
-      .map(({ index, field }) => `“${fieldLabel(field)}” of step ${index + 1}`)
-      .join(', ');
-  const [texts, fixed] = [textsOf(false), textsOf(true)];
-  const also = [others.length > 0 && `“${fieldWords.platformAssignmentId}” of ${stepsText(others)}`, texts]
-    .filter(Boolean)
-    .join('; ');
+  const { also, fixed } = renamedWords(others, kept);
   const mend = async ({ isMeant, areAll }: Record<string, string>) => {
     isUnchanged.value = count === 0;
     if (count === 0) return;

@@ -59,16 +59,16 @@ const verbsDone: Record<BulkVerb, string> = {
   ...{ retry: 'retried', mend: 'edited and retried', skip: 'skipped', cancel: 'cancelled', runNow: 'started' },
 };
 
-/** For example `3 of 3 chains handled. 3 actions retried: 1 failed again, 2 done.` */
+/** For example `3 of 3 chains handled. 3 steps retried: 2 done, 1 failed again.` */
 export function progressWords({ count, verb, progress }: Pick<Bulk, 'count' | 'verb' | 'progress'>): string {
   if (!progress) return `${counted(count, 'chain')}.`;
   const { done, actions, unchanged, refused, failed, outcomes = {}, nobodyFound = 0 } = progress;
-  const outcome = outcomesText(outcomes);
+  const isTold = (outcomes[verb === 'skip' ? 'skipped' : 'cancelled'] ?? 0) === actions; // the verb already says the outcome
+  const outcome = isTold ? '' : outcomesText(outcomes, { nobodyFound, ...(verb === 'runNow' && { again: '' }) });
   return [
     `${done} of ${counted(count, 'chain')} handled.`,
     `${counted(actions, 'step')} ${verbsDone[verb]}${outcome && `: ${outcome}`}.`,
-    nobodyFound > 0 && `In ${counted(nobodyFound, 'step')}, nobody was found.`,
-    unchanged > 0 && `There was nothing to do in ${counted(unchanged, 'chain')}.`,
+    unchanged > 0 && `${counted(unchanged, 'chain')} did not change.`,
     refused > 0 && `The relay refused to change ${counted(refused, 'step')}.`,
     failed > 0 && `The relay could not change ${counted(failed, 'chain')}.`,
   ]
@@ -80,7 +80,7 @@ export function progressWords({ count, verb, progress }: Pick<Bulk, 'count' | 'v
 export const verbMeanings: Record<BulkVerb, string> = {
   retry:
     'The relay retries the steps that need attention or have failed. Before that, it checks the condition of each step again.',
-  mend: 'The relay makes the same change in each of these steps, then retries the step.',
+  mend: 'The relay makes the same change in each step that needs attention, then retries the step.',
   skip: 'The relay skips the steps that need attention. The chains continue with the next steps.',
   cancel: 'The relay cancels the steps that have not ended. If a step is running now, it can still succeed.',
   runNow: 'The relay runs all scheduled steps of these chains now. It still checks the condition of each step.',
@@ -119,6 +119,6 @@ export const reminderWords = 'If no technician is found, nobody is told. Add a r
 
 export const onFailureWords = { hold: 'let the next steps wait until somebody decides', continue: 'run the next steps' };
 export const onUnknownWords = {
-  resend: 'run the step again, and tell the other system that it is a repeat',
+  resend: 'run the step again, marked as a repeat',
   hold: 'wait until somebody decides',
 };

@@ -100,6 +100,14 @@ export const acceptedSchema = named('Accepted', {
 });
 export type Accepted = z.infer<typeof acceptedSchema>;
 
+/** Where the open actions of a chain name the assignment of an action. */
+export const namesOfAssignment = z.object({
+  sameAssignment: z.array(z.int()).describe('The indexes of the other open actions with the same assignment.'),
+  naming: z
+    .array(z.object({ index: z.int(), field: z.string(), fixed: onlyTrue.describe('`texts` does not change this field.') }))
+    .describe('The texts of open actions that contain the assignment id. An edit of the id changes them only with `texts`.'),
+});
+
 export const correctionSchema = namedStrict('Correction', {
   field: z.string().min(1).max(100).describe('The name of the field. In a list field, the relay edits every text.'),
   replace: z
@@ -114,6 +122,10 @@ export const correctionSchema = namedStrict('Correction', {
     .describe(
       'Third: gives the field this value if the field is blank or missing, or still contains a variable such as `${name}`.',
     ),
+  texts: z
+    .boolean()
+    .optional()
+    .describe('Only for `platformAssignmentId`: also edits other actions and texts of each chain, like `texts` of `mendAction`.'),
 }) satisfies z.ZodType<Correction>;
 
 export const bulkPreviewSchema = z.object({
@@ -131,6 +143,7 @@ export const bulkPreviewSchema = z.object({
           .describe('The current value of the field. A long text is cut to 500 characters, a long list to ten entries.'),
         after: z.unknown().optional().describe('The new value, cut in the same way. Absent if the action is not edited.'),
         problem: z.string().optional().describe('Why the action is not edited.'),
+        ...namesOfAssignment.partial().shape,
       }),
     )
     .optional()

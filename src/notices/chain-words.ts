@@ -4,10 +4,10 @@ import type { ActionStatus } from '../chain/action-status.js';
 import { type ChainFacts, historyFull, refusalOf, verbsFor } from '../chain/allowed-verbs.js';
 import { causePage, chainLinks, chainPage, chainUrl, chainWorkflowId } from '../chain/chain.js';
 import { causeFailure, sharedWords } from '../chain/failure-words.js';
-import { chainStatus, hasEnded } from '../chain/outcome.js';
-import { counted, cutShort, oneLine } from '../chain/text.js';
+import { chainStatus, foundNobody, hasEnded } from '../chain/outcome.js';
+import { capital, counted, cutShort, oneLine } from '../chain/text.js';
 import { timesIn } from '../chain/timestamp/local.js';
-import { effectTitle, explained, isFixFirst, labelled, notDoneTitle, sentence, stepTitle, toDoFirst } from '../chain/words.js';
+import { doneTitle, explained, isFixFirst, labelled, notDoneTitle, sentence, stepTitle, toDoFirst } from '../chain/words.js';
 import { actionOf } from '../contract/causes.js';
 import type { NoticeText } from '../contract/chain-resource.js';
 import { fieldsByLink } from '../contract/hold-link.js';
@@ -60,7 +60,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
   const first = refused ?? toDoFirst(action);
   const happened = `${shown(notice.at)}${attempts ? `, after ${counted(attempts, 'attempt')}` : ''}`;
   return {
-    headline: `${headline}: ${said}`,
+    headline: isRecovered && foundNobody(action) ? capital(said) : `${headline}: ${said}`,
     about: `${context.ruleName}${assignmentId && !said.includes(oneLine(assignmentId)) ? `, assignment ${assignmentId}` : ''}`,
     title,
     place: [...(comment?.trim() ? [comment] : []), ...(assignmentId && !isSend ? [`Assignment ${assignmentId}`] : []), happened],
@@ -97,10 +97,12 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
 function titleFor(kind: NoticeKind, action: ActionStatus): string {
   if (kind === 'partly-failed') return 'An e-mail did not reach every recipient';
   if (kind !== 'recovered') return notDoneTitle(action);
-  return action.state === 'done' ? effectTitle(action, (done) => `${done} after all`) : 'No decision is needed any more';
+  return action.state === 'done' ? doneTitle(action, ' after all') : 'No decision is needed any more';
 }
 
 function recoveredWords({ state, reason, result }: ActionStatus): string[] {
+  if (foundNobody({ state, result }))
+    return ['The platform accepted the assignment now, but it found no technician to send it to. The chain continues.'];
   const note = result?.note ? [sentence(`Remark: ${result.note}`)] : [];
   if (state === 'done') return ['The relay tried again, and the step succeeded. The chain continues.', ...note];
   const now =

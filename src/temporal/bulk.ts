@@ -16,7 +16,7 @@ import { companyKey } from '../contract/search-attributes.js';
 import type { Store } from '../store/store.js';
 import type { BulkSteering } from '../workflows/bulk-steering.js';
 import { type ChainFilter, listChains, quoted, statusQueries } from './list.js';
-import { correctAction, readAccepted } from './mend.js';
+import { correctAction, readAccepted, readFields } from './mend.js';
 import { describeChain, readChain } from './read.js';
 import type { SteerOptions } from './steer.js';
 
@@ -94,7 +94,11 @@ export async function previewMends(
         },
       );
       const { before, after, problem } = becomes;
-      shown.push({ chainId, index: action.index, before: partOf(before), after: partOf(after), problem });
+      const isAll = correction.texts && after !== undefined && !problem;
+      const named = isAll
+        ? await readFields(client, { chainId, workflowId, actions: chain?.actions ?? [] }, action, accepted)
+        : {};
+      shown.push({ ...named, chainId, index: action.index, before: partOf(before), after: partOf(after), problem });
     }
     return shown;
   });

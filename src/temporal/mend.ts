@@ -7,7 +7,7 @@ import type { ChainAction } from '../chain/chain.js';
 import { type Correction, correct } from '../chain/correct.js';
 import type { ActionDefinition } from '../chain/define-action.js';
 import { sameAssignment } from '../chain/edits.js';
-import { type Fields, fieldsNaming, mergeFields } from '../chain/fields.js';
+import { fieldsNaming, mergeFields } from '../chain/fields.js';
 import { mendAction, newRecipients } from '../chain/mend.js';
 import { hasEnded, isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
@@ -30,7 +30,8 @@ export const readChanges = async (client: Client, workflowId: string, index: num
 /** Whether a person has edited an action. An edit of several actions waits for the turn of each of the other actions. */
 export const isEdited = (actions: readonly Pick<ActionResource, 'mends'>[]) => actions.some(({ mends }) => mends);
 
-type ChainOf = Pick<ChainResource, 'chainId' | 'workflowId'> & { actions: readonly Pick<ActionResource, 'mends'>[] };
+type Edit = Pick<Mend, 'fields' | 'allActions' | 'others'>;
+type ChainOf = Pick<ChainResource, 'chainId' | 'workflowId'> & { actions: readonly ActionResource[] };
 
 /** Returns the actions as the relay accepted them. The list is empty if there is no such chain. */
 export async function readAccepted(client: Client, { workflowId }: Pick<ChainOf, 'workflowId'>): Promise<ChainAction[]> {
@@ -60,15 +61,15 @@ async function readAction(
 }
 
 /** Reads this action and all other actions that have not ended, because an edit of the assignment id can change their texts. */
-async function readOpen(client: Client, chain: ChainResource, asked: ActionResource, accepted: readonly ChainAction[]) {
+async function readOpen(client: Client, chain: ChainOf, asked: ActionResource, accepted: readonly ChainAction[]) {
   const isKept = (index: number) => accepted.some((action) => action.index === index && action.sent);
   const open = chain.actions.filter(({ index, state }) => index === asked.index || (!hasEnded(state) && isKept(index)));
   return Promise.all(open.map((one) => readAction(client, chain, one, accepted)));
 }
 
 /** Returns the fields of an action. If the action was edited, `sent` has the original fields. @throws Problem not-steerable */
-export async function readFields(client: Client, chain: ChainResource, asked: ActionResource) {
-  const accepted = await readAccepted(client, chain);
+export async function readFields(client: Client, chain: ChainOf, asked: ActionResource, kept?: readonly ChainAction[]) {
+  const accepted = kept ?? (await readAccepted(client, chain));
   const open = await readOpen(client, chain, asked, accepted);
   const own = open.find(({ action }) => action.index === asked.index);
   const sent = own ? fieldsOf(own.action) : {};
@@ -86,9 +87,15 @@ export async function readFields(client: Client, chain: ChainResource, asked: Ac
 const isRenamed = ({ late = {} }: ChainAction, field: string) => field !== 'emails' && !(field in late);
 
 /** Extends an edit of the assignment id to all open actions with this assignment, and to their texts that contain the id. */
-export async function renameTexts(client: Client, chain: ChainResource, asked: ActionResource, { fields }: Pick<Mend, 'fields'>) {
+export async function renameTexts(
+  client: Client,
+  chain: ChainOf,
+  asked: ActionResource,
+  { fields }: Pick<Mend, 'fields'>,
+  kept?: readonly ChainAction[],
+) {
   const to = String(fields.platformAssignmentId);
-  const accepted = await readAccepted(client, chain);
+  const accepted = kept ?? (await readAccepted(client, chain));
   const same = sameAssignment(accepted, chain.actions, asked.index);
   const edits = (await readOpen(client, chain, asked, accepted)).map(({ action, fields }) => {
     const texts = Object.entries(fieldsNaming(asked.assignmentId ?? '', fields, to)).filter(([field]) =>
@@ -107,14 +114,14 @@ export async function renameTexts(client: Client, chain: ChainResource, asked: A
   );
 }
 
-/** Returns the edit (`changes`) and its new `recipients`. @param accepted - actions without edits. @throws Problem not-steerable */
+/** Returns the edit (`edit`) and its new `recipients`. @param accepted - actions without edits. @throws Problem not-steerable */
 export async function correctAction(
   client: Client,
   chain: ChainOf,
   asked: ActionResource,
   correction: Correction,
   accepted: readonly ChainAction[],
-): Promise<{ before: unknown; after?: unknown; problem?: string; changes?: Fields; recipients?: string[] }> {
+): Promise<{ before: unknown; after?: unknown; problem?: string; edit?: Edit; recipients?: string[] }> {
   const { action, changes, current, fields } = await readAction(client, chain, asked, accepted);
   const { field } = correction;
   const before = fields[field];
@@ -126,7 +133,9 @@ export async function correctAction(
   const wrong = read.ok ? [] : read.problems.map(({ pointer, detail }) => `${pointer} ${detail}`.trim());
   if (isUnknown(asked)) wrong.push('nobody knows whether the last try worked: edit this step on the page of its chain');
   if (!read.ok || wrong.length > 0) return { before, after, problem: wrong.join('; ') };
-  return { before, after, changes: corrected.changes, recipients: newRecipients(current, read.action) };
+  const edit = { fields: corrected.changes };
+  const all = correction.texts ? await renameTexts(client, chain, asked, edit, accepted) : edit;
+  return { before, after, edit: all, recipients: newRecipients(current, read.action) };
 }
 
 /** @param admit - checks and counts new recipients. @throws Problem invalid-body, not-confirmed, not-steerable */
@@ -135,7 +144,7 @@ export async function assertMendable(
   companyId: string,
   chain: ChainResource,
   asked: ActionResource,
-  { fields, confirmUnknown, allActions, others }: Pick<Mend, 'fields' | 'confirmUnknown' | 'allActions' | 'others'>,
+  { fields, confirmUnknown, allActions, others }: Edit & Pick<Mend, 'confirmUnknown'>,
 ): Promise<void> {
   if (allActions && !others && !isAssignmentAlone(fields)) {
     const detail = 'is only for edits of platformAssignmentId';

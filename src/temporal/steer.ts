@@ -81,12 +81,20 @@ export async function steerAction(
     if (!closed || !ended) throw alreadyEnded(`chain ${chainId} has ended`);
     return steer(needsReopening(closed, ended, verb));
   });
-  const { platformAssignmentId: to } = fields ?? {};
-  const keeps = ({ index: other, assignmentId, state }: ActionResource) =>
-    other !== index && assignmentId === action.assignmentId && (!allActions || hasEnded(state));
-  const from = chain.actions.some(keeps) ? undefined : action.assignmentId;
-  if (changesSteps(verb)) await store.chains.steered({ companyId, chainId }, from, typeof to === 'string' ? to : undefined);
+  if (changesSteps(verb)) await store.chains.steered({ companyId, chainId }, ...movedAssignment(chain.actions, action, asked));
   return reopened;
+}
+
+/** Returns the assignment that no action of the chain has after the edit (or undefined), and the new assignment. */
+export function movedAssignment(
+  actions: readonly ActionResource[],
+  { index, assignmentId }: ActionResource,
+  { fields, allActions }: Partial<Pick<Mend, 'fields' | 'allActions'>>,
+): [from: string | undefined, to: string | undefined] {
+  const { platformAssignmentId: to } = fields ?? {};
+  const keeps = (other: ActionResource) =>
+    other.index !== index && other.assignmentId === assignmentId && (!allActions || hasEnded(other.state));
+  return [actions.some(keeps) ? undefined : assignmentId, typeof to === 'string' ? to : undefined];
 }
 
 /** Whether lists must read the steps again after this verb. */

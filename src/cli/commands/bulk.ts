@@ -105,6 +105,7 @@ function chainIdsOf(text: string, before: { chainIds: string[] } = { chainIds: [
 
 function withCorrection<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
   const byDefault = 'after --replace and --trim: the new value if the field is missing or blank, or contains a variable';
+  const all = 'edit the other open actions with this assignment, and texts that contain the id';
   const corrects = (correction: object) => ({ correction });
   return command
     .option('--field <field>', 'the field to edit, by its name in the request', (field) => corrects({ field }))
@@ -114,14 +115,15 @@ function withCorrection<Args extends unknown[], Options extends OptionValues>(co
       return corrects({ replace: { from, to } });
     })
     .addOption(new Option('--trim', 'after --replace, remove white space at both ends').preset(corrects({ trim: true })))
+    .addOption(new Option('--texts', `with --field platformAssignmentId: also ${all}`).preset(corrects({ texts: true })))
     .option('--default <value>', byDefault, (value) => corrects({ default: value }));
 }
 
 function bulkLines({ verb, count, status, progress, by, startedAt }: z.infer<typeof bulkSchema>): Line[] {
   const head = line`${verb} in ${counted(count, 'chain')}, by ${by}, ${momentText(startedAt)}: ${stateCell(status)}`;
   if (!progress) return [head, 'No worker answers at the moment: the progress is not known.'];
-  const { done, actions, steered, unchanged, failed, refused, failures, outcomes = {} } = progress;
-  const said = outcomesText(outcomes);
+  const { done, actions, steered, unchanged, failed, refused, failures, outcomes = {}, nobodyFound } = progress;
+  const said = outcomesText(outcomes, { nobodyFound });
   return [
     head,
     ...(status === 'running' ? [`${done} of ${count} so far.`] : []),

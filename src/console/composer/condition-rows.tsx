@@ -4,9 +4,10 @@ import { useSignal } from '@preact/signals';
 import type { Comparison, Condition, Row, Subject } from '../../chain/comparisons.js';
 import { comparisons, expressionOf, hasValue, isWhole, readExpression, typedValue } from '../../chain/comparisons.js';
 import { propertyOf } from '../../chain/condition.js';
+import { valuesAt } from '../../chain/places.js';
 import { Button, JsonArea, Select, Suggested } from '../ui/index.js';
 import { useKnowledge } from './knowledge.js';
-import { offersOf, valuesAt } from './places.js';
+import { offersOf } from './places.js';
 
 interface ConditionRowsProps {
   condition: Condition;

@@ -1,43 +1,18 @@
-/** The places of an event, such as `workorder.id`, with their values; the places that a draft uses; and an event made from them. */
+/** Suggestions from the places of an event; the places that a draft uses; and an event made from them. */
 
 import { conditionOf, type Row, type Value, whenOf } from '../../chain/comparisons.js';
-import { ownProperty, pathPattern, propertyOf, stepsOf } from '../../chain/condition.js';
-import { type Fields, isObject } from '../../chain/fields.js';
+import { pathPattern, stepsOf } from '../../chain/condition.js';
+import type { Fields } from '../../chain/fields.js';
+import { type Place, placesOf, withValue } from '../../chain/places.js';
 import type { Issue } from '../../chain/request.js';
 import { groupsOf } from '../../chain/sentences.js';
 import { cutShort, variablePattern } from '../../chain/text.js';
 import type { SystemNames } from '../types.js';
 import type { Draft } from './draft.js';
 
-export type Place = { path: string; value: Value | null };
-
-const mostPlaces = 400;
-const mostOfList = 3;
-
-/** The places with a text, number, boolean or null, in the order of the object. Leaves out names that a path cannot contain. */
-export function placesOf(object: Fields): Place[] {
-  const places: Place[] = [];
-  const look = (value: unknown, path: string) => {
-    if (places.length >= mostPlaces || (path !== '' && !pathPattern.test(path))) return;
-    if (Array.isArray(value)) for (const [at, one] of value.slice(0, mostOfList).entries()) look(one, `${path}[${at}]`);
-    else if (isObject(value)) for (const [name, one] of Object.entries(value)) look(one, path === '' ? name : `${path}.${name}`);
-    else if (value === null || ['string', 'number', 'boolean'].includes(typeof value))
-      places.push({ path, value: value as Value | null });
-  };
-  look(object, '');
-  return places;
-}
-
 /** The places with their values, as suggestions for a field. @param before - put before each path. */
 export const offersOf = (object: Fields, before = '') =>
   placesOf(object).map(({ path, value }) => [before + path, valueWords(value)] as const);
-
-/** The different values at this place of the objects. */
-export function valuesAt(objects: readonly Fields[], path: string): string[] {
-  const values = objects.map((object) => (path === '' ? undefined : propertyOf(object, path)));
-  const shown = values.filter((value) => ['string', 'number', 'boolean'].includes(typeof value)).map((value) => String(value));
-  return [...new Set(shown.filter((value) => value !== '' && value.length <= 100))];
-}
 
 export const valueWords = (value: unknown) => cutShort(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), 60);
 
@@ -108,12 +83,6 @@ function fittingValue({ comparison, value }: Row): Value | undefined {
   if (comparison === 'not') return typeof value === 'string' ? `not ${value}` : typeof value === 'number' ? value + 1 : !value;
   if (comparison === 'more' || comparison === 'less') return Number(value) + (comparison === 'more' ? 1 : -1);
   return comparison === 'exists' ? 'example' : value;
-}
-
-function withValue(into: unknown, [step, ...rest]: (string | number)[], value: unknown): object {
-  const inner = step === undefined || rest.length === 0 ? value : withValue(ownProperty(into, step), rest, value);
-  const before = typeof step === 'number' ? (Array.isArray(into) ? into : []) : isObject(into) ? into : {};
-  return Object.assign(Array.isArray(before) ? [...before] : { ...before }, step !== undefined && { [step]: inner });
 }
 
 /** Warnings about groups that are not at the platform. There are none if the platform lists no groups. */

@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals';
 import { delaySeconds } from '../../chain/durations.js';
 import type { Fields } from '../../chain/fields.js';
+import { placesOf } from '../../chain/places.js';
 import { capital } from '../../chain/text.js';
 import { announce } from '../base.js';
 import { Button, JsonArea, Mistakes } from '../ui/index.js';
@@ -10,7 +11,7 @@ import { actionWords } from '../words.js';
 import { ActionCard, cardId } from './card.js';
 import { type Card, contentsText, type Draft, draftOf, newCard, readContents, withoutTokens } from './draft.js';
 import { useKnowledge } from './knowledge.js';
-import { assignmentPlace, placesOf } from './places.js';
+import { assignmentPlace } from './places.js';
 
 export function Steps() {
   const { composer, draft, change, seen, way } = useKnowledge();

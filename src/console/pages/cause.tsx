@@ -21,9 +21,9 @@ export function CausePage({ causeId }: { causeId: string }) {
           <CauseCard cause={known} isOpen onAsk={askAll} />
           <Table
             {...{ caption: 'The steps with this problem', named: 1 }}
-            columns={['Chain', 'Assignment', 'Since', 'Time']}
+            columns={['Step', 'Assignment', 'Since', 'Time']}
             rows={known.items.map(({ chainId, index, assignmentId, since, heldUntil, endedAt }) => {
-              const action = <a href={pageOf.chain(chainId)}>Open the chain</a>;
+              const action = <a href={pageOf.chain(chainId)}>Step {index + 1} of its chain</a>;
               const about = assignmentId && <a href={pageOf.assignment(assignmentId)}>{assignmentId}</a>;
               const end = endedAt ? <Time before="solved " at={endedAt} /> : <Time before="decide before " at={heldUntil} />;
               return [`${chainId} ${index}`, [action, about, <Time at={since} />, end]];
@@ -122,7 +122,7 @@ function Sample({ cause, isOpen, onBegin }: SampleProps) {
             {isTried && state && (
               <p role="status">
                 {isPassedOn ? 'The relay has received your decision' : ['Result: ', <State of={state} result={action?.result} />]}
-                {attempts && !isPassedOn ? ` after ${counted(attempts, 'attempt')}` : ''}.
+                {attempts && !isPassedOn && state !== 'skipped' ? ` after ${counted(attempts, 'attempt')}` : ''}.
               </p>
             )}
             {!isOver && !isPassedOn && <Failure of={error ? { ...error, assignmentId } : failure} under={title} />}

@@ -10,7 +10,6 @@ import { admin, announce, ask, co, may, often, pageOf, query, useCompany, useRes
 import { Sentences } from '../composer/differences.js';
 import { draftOf } from '../composer/draft.js';
 import { PageOf } from '../frame.js';
-import { deedOf } from '../story.js';
 import { stepsOf, Timeline } from '../timeline.js';
 import type { ActionResource, ChainList, ChainResource, DraftResponse, fromListsResponse, z } from '../types.js';
 import { Confirm, DeedButton, Fold, Known, LinkRow, Mistakes, NotReady, Opener, useDeed } from '../ui/index.js';
@@ -116,7 +115,7 @@ function Chain({ chain }: { chain: ChainResource }) {
       </p>
       <p class="soft small">
         Chain <code>{chainId}</code>
-        {tokenIds && may('author') && `, started with ${tokenIds.length > 1 ? 'tokens' : 'token'} ${tokenIds.join(', ')}`}
+        {tokenIds && may('author') && `. The webhook used the ${tokenIds.length > 1 ? 'tokens' : 'token'} ${tokenIds.join(', ')}`}
         {links.webUi && '. '}
         <InTemporal at={links.webUi} />
       </p>
@@ -139,13 +138,13 @@ function Links({ name, of }: { name: string; of: [href: string, words: string][]
 function useAnnounced({ status, actions }: ChainResource): void {
   const before = useRef<ReadonlyMap<string, string> | undefined>(undefined);
   const states = new Map([
-    ['The chain', stateWords(status)],
-    ...actions.map((action) => [`${action.index + 1}. ${deedOf(action)}`, stateWords(action.state, action.result)] as const),
+    ['Chain', stateWords(status)],
+    ...actions.map((action) => [`Step ${action.index + 1}`, stateWords(action.state, action.result)] as const),
   ]);
   useEffect(() => {
     const changed = [...states].filter(([what, state]) => before.current && before.current.get(what) !== state);
     before.current = states;
-    if (changed.length > 0) announce(changed.map(([what, state]) => `${what}: ${state}`).join('. '));
+    if (changed.length > 0) announce(changed.map(([what, state]) => `${what}: ${state}`).join('. '), false);
   }, [JSON.stringify([...states])]);
 }
 

@@ -48,7 +48,7 @@ function Chains({ filter, asked, at }: { filter: Filter; asked: Filter; at: stri
   /** Only a wide screen has room for a chain beside the list. */
   const addressOf = (chainId: string) => (isWide ? pageOf.chains({ ...here, open: chainId }) : pageOf.chain(chainId));
   const selected = may('steer') ? [<span class="unseen">Selected</span>] : [];
-  const columns = [...selected, 'Assignment', 'Rule', 'Status', 'Next step', 'Due'];
+  const columns = [...selected, 'Assignment', 'Rule', 'Status', 'Problem or next step', 'Due'];
   const noChains = (
     <>
       There are no chains yet. A chain starts when your platform sends an event.{' '}
@@ -110,7 +110,9 @@ function cellsOf(chain: ListedChain, company: Company, chosen: Signal<readonly s
       nobodyFound && <Badge tone="wait">nobody found</Badge>,
       paused && <div class="soft small">{pauseWords(pauses, timeZone, Date.now())}</div>,
     ],
-    [...failureTypes.map(failureWords), next && deedOf(next)].filter(Boolean).join('. '),
+    [...failureTypes.map(failureWords), next && (failureTypes.length > 0 ? `Next: ${deedOf(next)}` : deedOf(next))]
+      .filter(Boolean)
+      .join('. '),
     <Time at={next?.at} />,
   ];
 }

@@ -88,7 +88,7 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
         {repeats > 0 && `; the sender repeated a request ${counted(repeats, 'time')}`}
         {notKept > 0 && `; the relay could not store ${counted(notKept, 'later request')}, because the storage was full`}
       </p>
-      {!isForTechnicians(reason) && <Said look="error" text={labelled(message)} />}
+      {!isForTechnicians(reason) && <Said look="error" text={`${isMany ? 'The newest: ' : ''}${labelled(message)}`} />}
       <LinkRow of={{ [isMany ? 'Show the newest request' : 'Show the request']: newest, 'All refused requests': all }} />
     </Section>
   );
@@ -101,8 +101,9 @@ export function Figures({ health, refused }: { health: CompanyHealth | undefined
   const counts = useResource<ChainCounts>(co`/chains/counts` + query({ since })).data.value;
   const open = useResource<ChainCounts>(co`/chains/counts`).data.value;
   const list = (status: string, since?: string) => pageOf.chains({ status, since });
-  const hours = health?.hours.filter(({ at }) => at >= since);
-  const [hour, nobody] = [hours?.at(-1), hours?.reduce((sum, { nobody }) => sum + nobody, 0)];
+  const alone = useResource<ChainCounts>(co`/chains/counts` + query({ since, nobodyFound: 'true' })).data.value;
+  const nobody = alone && Object.values(alone).reduce((sum, count) => sum + count, 0);
+  const hour = health?.hours.at(-1);
   const figures = [
     ['Running', open?.running, list('running'), 'busy'],
     ['Completed today', counts?.completed, list('completed', since), 'good'],
@@ -123,7 +124,7 @@ export function Figures({ health, refused }: { health: CompanyHealth | undefined
         ))}
       </ul>
       <p class="soft small">
-        {hour ? `${counted(hour.events, 'event')} in this hour.` : 'No event in this hour.'}
+        {hour?.events ? `${counted(hour.events, 'event')} in this hour.` : 'No event in this hour yet.'}
         {hour?.usual !== undefined && ` Usual for this hour: ${hour.usual}.`}
       </p>
     </>

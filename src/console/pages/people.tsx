@@ -34,7 +34,7 @@ function Audit() {
                 const known = Object.entries(details).filter(([, value]) => value !== null);
                 const what = [
                   <summary>{auditSentence(action, details, ruleName)}</summary>,
-                  <span class="soft small">Technical details: {action} </span>,
+                  <span class="soft small">Technical details (for developers): {action} </span>,
                   known.map(([name, value]) => <Detail key={name} name={name} value={value} />),
                 ];
                 return [auditId, [<Time at={at} />, callerWords(actor), <details>{what}</details>]];

@@ -150,7 +150,10 @@ function Body({ body: { text, cut, place } }: { body: KeptBody }) {
         {place && <mark ref={mark}>{marked}</mark>}
         {after}
       </pre>
-      <p class="soft small">{cut && 'The relay kept only the start of the text. '}The relay shows *** for each token.</p>
+      <p class="soft small">
+        {cut && 'The relay kept only the start of the text. '}
+        {text.includes('***') && 'The relay shows *** for each token.'}
+      </p>
     </Section>
   );
 }

@@ -94,7 +94,7 @@ export function EventPage({ relayId, eventId }: { relayId: string; eventId: stri
           <h2>Values</h2>
           {Object.keys(event.variables).length === 0 && <p class="soft">The rule takes no values from this event.</p>}
           <FieldList fields={Object.entries(event.variables).map(([name, value]) => [variableWords(name), value])} />
-          <h2>Body</h2>
+          <h2>Text of the event</h2>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must take the focus */}
           <pre class="body" tabIndex={0}>
             {JSON.stringify(event.event, undefined, 2)}

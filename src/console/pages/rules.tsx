@@ -19,7 +19,9 @@ const columns: Record<string, (rule: Row) => ComponentChildren> = {
   'Needs attention': ({ held }) => held,
   'Nobody found': ({ nobody }) => nobody,
   Duration: ({ p95, chains }) =>
-    p95 !== undefined && chains >= 20 ? `95% of the chains ended within ${withinText(p95)}` : 'too few completed chains',
+    p95 !== undefined && chains >= 20
+      ? `95% of the chains ended within ${withinText(p95)}`
+      : 'not known yet: too few chains are completed',
   Warning: ({ quietSince, lastEvent }) => quietSince && <Silence last={lastEvent} look="error" />,
 };
 

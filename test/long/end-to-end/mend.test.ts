@@ -503,6 +503,46 @@ describe('many chains at once', () => {
     assert(!JSON.stringify(items).includes(ticket));
     for (const { chainId } of chains.slice(2)) await company.steer(chainId, 'cancel');
   });
+
+  it('get a new assignment also in later steps and in texts', async () => {
+    const company = await stack.company();
+    const [missing, assignment] = [unknownAssignment(), await stack.assignment()];
+    const later = { platformAssignmentId: missing, delayInSeconds: '3000' };
+    const [mail, other] = [email([`job-${missing}@acme.example`], { ...later, subject: `Nobody for ${missing}` }), send(missing)];
+    const { chainId } = await company.start([send(missing), mail, { ...other, delayInSeconds: '3000' }]);
+    await company.action(chainId, 0, 'needs-attention');
+    const correction = { field: 'platformAssignmentId', replace: { from: missing, to: assignment }, texts: true };
+    const order = { verb: 'mend', filter: { chainIds: [chainId] }, correction };
+    const preview = await eventually('the chain to be found', async () => {
+      const body = bulkPreviewSchema.parse((await bulkOf(company, order)).body);
+      return body.count === 1 ? body : new Unmet(body);
+    });
+    const recipients = { index: 1, field: 'emails', fixed: true };
+    const names = { sameAssignment: [1, 2], naming: [recipients, { index: 1, field: 'subject' }] };
+    assert.deepEqual(preview.mends, [{ chainId, index: 0, before: missing, after: assignment, ...names }]);
+    const wrong = { ...order, correction: { ...correction, field: 'comment' } };
+    assert.equal((await bulkOf(company, wrong)).status, 400);
+    const { status, body } = await bulkOf(company, { ...order, confirm: 1 });
+    assert.equal(status, 202, JSON.stringify(body));
+    const { actions } = await company.action(chainId, 0, 'done');
+    assert.deepEqual(
+      actions.map(({ assignmentId }) => assignmentId),
+      [assignment, assignment, assignment],
+    );
+    const { fields } = await fieldsOf(company, chainId, 1);
+    assert.deepEqual([fields.subject, fields.emails], [`Nobody for ${assignment}`, [`job-${missing}@acme.example`]]);
+    await eventually('lists to find the chain by its new assignment', async () => {
+      const counts = await stack.store.chains.counts(company.companyId, { assignmentId: assignment });
+      return [...counts.values()].join() === '1' ? true : new Unmet([...counts]);
+    });
+    const done = await eventually('the bulk to be done', async () => {
+      const headers = { authorization: `Bearer ${adminToken}` };
+      const bulk = bulkSchema.parse(await (await fetch(bulkSchema.parse(body).links.bulk, { headers })).json());
+      return bulk.status === 'completed' ? bulk : new Unmet(bulk);
+    });
+    assert.deepEqual([done.progress?.actions, done.progress?.outcomes], [1, { done: 1 }]);
+    await company.steer(chainId, 'cancel');
+  });
 });
 
 describe('many people at once', () => {

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { placesOf, valuesAt, withPlaces } from '../../../src/chain/places.js';
 import { draftOf } from '../../../src/console/composer/draft.js';
 import {
   assignmentPlace,
   inventedEvent,
-  placesOf,
   undefinedVariables,
   unknownGroups,
-  valuesAt,
   variableName,
 } from '../../../src/console/composer/places.js';
 
@@ -18,6 +17,13 @@ const event = {
 };
 
 describe('the places of an event', () => {
+  it('can get other values, which keep their types', () => {
+    const changes = { id: '8', 'workorder.tags[1]': 'z', 'site.zip': '94016', 'workorder.note': null };
+    const { id, workorder, site } = withPlaces(event, changes) as typeof event & { site: unknown };
+    assert.deepEqual([id, workorder.tags, workorder.id, site], [8, ['a', 'z', 'c', 'd'], 'W-1', { zip: '94016' }]);
+    assert.equal(event.id, 7);
+  });
+
   it('have their values', () =>
     assert.deepEqual(
       placesOf(event).map(({ path, value }) => `${path}=${value}`),

@@ -32,10 +32,11 @@ describe('the progress of a bulk order', () => {
   const progress = { done: 3, steered: 3, actions: 3, unchanged: 0, failed: 0, refused: 0, failures: [] };
   for (const [more, words] of [
     [{ outcomes: { done: 2, 'needs-attention': 1 } }, '3 of 3 chains handled. 3 steps retried: 1 failed again, 2 done.'],
+    [{ outcomes: { done: 3 }, nobodyFound: 1 }, '3 of 3 chains handled. 3 steps retried: 2 done, 1 found nobody.'],
     [{}, '3 of 3 chains handled. 3 steps retried.'],
     [
       { unchanged: 1, refused: 2 },
-      '3 of 3 chains handled. 3 steps retried. There was nothing to do in 1 chain. The relay refused to change 2 steps.',
+      '3 of 3 chains handled. 3 steps retried. 1 chain did not change. The relay refused to change 2 steps.',
     ],
     [{ failed: 1 }, '3 of 3 chains handled. 3 steps retried. The relay could not change 1 chain.'],
   ] as const)
