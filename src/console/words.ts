@@ -1,16 +1,16 @@
 /** The words and colours with which the console shows states, failures, verbs and fields. */
 
-import type { BulkVerb, SteeringVerb } from '../chain/allowed-verbs.js';
 import type { Forecast } from '../chain/forecast.js';
-import { type ActionState, type ChainStatus, foundNobody, outcomesText } from '../chain/outcome.js';
+import { type ActionState, type ChainStatus, foundNobody } from '../chain/outcome.js';
 import { counted } from '../chain/text.js';
 import { labelled } from '../chain/words.js';
-import type { ActionResource, Bulk, ListedChain } from './types.js';
+import type { ActionResource, ListedChain } from './types.js';
 
 export * from '../chain/failure-words.js';
 export { pausableWords } from '../chain/pause.js';
 export * from '../chain/words.js';
 export { auditSentence } from '../contract/audit-words.js';
+export * from '../contract/bulk-words.js';
 export { isForTechnicians, refusalWords } from '../contract/rejection.js';
 export { callerWords, roleName, roleWords, signedInWords } from '../contract/role-words.js';
 export * from './when.js';
@@ -45,46 +45,6 @@ export function actionOfCause<Action extends { error?: { message: string } | und
   const withoutIds = (text = '') => text.replace(/\d+/g, '');
   return actions.find(({ error }) => withoutIds(error?.message) === withoutIds(message)) ?? actions[0];
 }
-
-export const verbWords: Record<SteeringVerb, string> = {
-  ...{ retry: 'Retry', mend: 'Edit and retry', skip: 'Skip', runNow: 'Run now', reschedule: 'Reschedule' },
-  cancel: 'Cancel',
-};
-
-/** For example `Retry 3 chains`, `Run 3 chains now` or `Skip steps of 3 chains`. */
-export const orderWords = (verb: BulkVerb, chains: string): string =>
-  verb === 'runNow' ? `Run ${chains} now` : `${verbWords[verb]} ${verb === 'skip' ? 'steps of ' : ''}${chains}`;
-
-const verbsDone: Record<BulkVerb, string> = {
-  ...{ retry: 'retried', mend: 'edited and retried', skip: 'skipped', cancel: 'cancelled', runNow: 'started' },
-};
-
-/** For example `3 of 3 chains handled. 3 steps retried: 2 done, 1 failed again.` */
-export function progressWords({ count, verb, progress }: Pick<Bulk, 'count' | 'verb' | 'progress'>): string {
-  if (!progress) return `${counted(count, 'chain')}.`;
-  const { done, actions, unchanged, refused, failed, outcomes = {}, nobodyFound = 0 } = progress;
-  const isTold = (outcomes[verb === 'skip' ? 'skipped' : 'cancelled'] ?? 0) === actions; // the verb already says the outcome
-  const outcome = isTold ? '' : outcomesText(outcomes, { nobodyFound, ...(verb === 'runNow' && { again: '' }) });
-  return [
-    `${done} of ${counted(count, 'chain')} handled.`,
-    `${counted(actions, 'step')} ${verbsDone[verb]}${outcome && `: ${outcome}`}.`,
-    unchanged > 0 && `${counted(unchanged, 'chain')} did not change.`,
-    refused > 0 && `The relay refused to change ${counted(refused, 'step')}.`,
-    failed > 0 && `The relay could not change ${counted(failed, 'chain')}.`,
-  ]
-    .filter(Boolean)
-    .join(' ');
-}
-
-/** Describes the effect of a verb on many chains. The dialog shows this text before the user confirms. */
-export const verbMeanings: Record<BulkVerb, string> = {
-  retry:
-    'The relay retries the steps that need attention or have failed. Before that, it checks the condition of each step again.',
-  mend: 'The relay makes the same change in each step that needs attention, then retries the step.',
-  skip: 'The relay skips the steps that need attention. The chains continue with the next steps.',
-  cancel: 'The relay cancels the steps that have not ended. If a step is running now, it can still succeed.',
-  runNow: 'The relay runs all scheduled steps of these chains now. It still checks the condition of each step.',
-};
 
 /** The summary without the company, for example `3 actions, assignment 1003: Tell the owner first, …`. */
 export function aboutChain({ companyId, chainId, summary }: Pick<ListedChain, 'companyId' | 'chainId' | 'summary'>): string {

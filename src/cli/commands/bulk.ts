@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option, type OptionValues } from '@commander-js/extra-typings';
 import type { z } from 'zod';
 import type { BulkVerb } from '../../chain/allowed-verbs.js';
-import { outcomesText } from '../../chain/outcome.js';
 import { counted } from '../../chain/text.js';
+import { progressSentences } from '../../contract/bulk-words.js';
 import { bulkPreviewSchema, bulkSchema } from '../../contract/chain-resource.js';
 import { path } from '../api.js';
 import { chainColumns, stateCell } from '../chain-view.js';
@@ -122,16 +122,10 @@ function withCorrection<Args extends unknown[], Options extends OptionValues>(co
 function bulkLines({ verb, count, status, progress, by, startedAt }: z.infer<typeof bulkSchema>): Line[] {
   const head = line`${verb} in ${counted(count, 'chain')}, by ${by}, ${momentText(startedAt)}: ${stateCell(status)}`;
   if (!progress) return [head, 'No worker answers at the moment: the progress is not known.'];
-  const { done, actions, steered, unchanged, failed, refused, failures, outcomes = {}, nobodyFound } = progress;
-  const said = outcomesText(outcomes, { nobodyFound });
   return [
     head,
-    ...(status === 'running' ? [`${done} of ${count} so far.`] : []),
-    `${counted(actions, 'action')} in ${counted(steered, 'chain')}${said && `: ${said}`}.`,
-    ...(unchanged > 0 ? [`Nothing left to do in ${counted(unchanged, 'chain')}.`] : []),
-    ...(refused > 0 ? [`Refused and not changed: ${counted(refused, 'action')}.`] : []),
-    ...(failed > 0 ? [`No answer from ${counted(failed, 'chain')}.`] : []),
-    ...failures.map(({ workflowId, error }) => `  ${workflowId}: ${error}`),
+    ...progressSentences({ count, verb, progress }, 'action'),
+    ...progress.failures.map(({ workflowId, error }) => `  ${workflowId}: ${error}`),
   ];
 }
 

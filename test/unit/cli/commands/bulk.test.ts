@@ -57,7 +57,7 @@ describe('relay bulk', () => {
     const failures = [{ workflowId: 'relay:acme:c7', error: 'action 0 failed again: no assignment 2002' }];
     const { exitCode, out } = await run(['bulk', 'retry', 'acme', '--yes'], script(bulk('completed', { outcomes, failures })));
     assert.equal(exitCode, 4);
-    assert.match(out, /211 actions in 210 chains: 1 failed again, 210 done\.\n.*\n {2}relay:acme:c7: action 0 failed again: no/);
+    assert.match(out, /211 actions retried: 1 failed again, 210 done\.\n.*\n {2}relay:acme:c7: action 0 failed again: no/);
   });
 
   it('shows the affected chains, and steers them after the confirmation', async () => {
@@ -77,7 +77,7 @@ describe('relay bulk', () => {
       out,
       /^214 chains:\nCOMPANY +CHAIN [^\n]*\nacme +c1 +needs-attention +2026-07-01 \S+ +PlatformError +acme: 1 action\nand 213 more\n/,
     );
-    assert.match(out, /211 actions in 210 chains\.\nNothing left to do in 4 chains\.\n$/);
+    assert.match(out, /211 actions retried\.\n4 chains did not change\.\n$/);
     assert.match(err, /npx relay bulk show b1 acme/);
   });
 
