@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { bulkVerbs, forgotten, steeringVerbs } from '../chain/allowed-verbs.js';
 import { chainLinks, chainWorkflowId, companyIdPattern, type Links, maxDelaySeconds } from '../chain/chain.js';
+import { causeFailure } from '../chain/failure-words.js';
 import { chainStatuses } from '../chain/outcome.js';
 import { pauseText } from '../chain/pause.js';
 import { timesIn } from '../chain/timestamp/local.js';
@@ -177,6 +178,19 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     if (chain.forgotten) throw new Problem('not-steerable', forgotten(chain).detail);
     return readFields(client, chain, action);
   };
+  /** Returns a function: for a chain, it returns the titles of its failures, without repetitions. */
+  const problemsIn = async (companies: readonly string[], chains: readonly ListedChain[]) => {
+    const held = chains.filter(({ status }) => status === 'needs-attention');
+    const readOf = async (companyId: string) => {
+      const ids = held.flatMap((chain) => (chain.companyId === companyId ? [chain.chainId] : []));
+      return [companyId, ids.length > 0 ? await store.causes.ofChains(companyId, ids) : []] as const;
+    };
+    const known = new Map(await Promise.all(companies.map(readOf)));
+    return ({ companyId, chainId }: ListedChain) => {
+      const titles = known.get(companyId)?.flatMap((one) => (one.chainId === chainId ? causeFailure(one).title : [])) ?? [];
+      return titles.length > 0 ? [...new Set(titles)] : undefined;
+    };
+  };
   const list = async (companyId: string | undefined, query: z.infer<typeof listQuery>, actor: Caller) => {
     const { steps, limit, cursor, ...filter } = query;
     if (companyId !== undefined && !companyIdPattern.test(companyId)) throw notFound(`company ${companyId}`);
@@ -188,10 +202,12 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     const [oldest = ''] = first.map(({ receivedAt }) => receivedAt).sort();
     const companies = [...new Set(first.map((chain) => chain.companyId))];
     const pauses = new Map(await Promise.all(companies.map(async (id) => [id, await store.pauses.since(id, oldest)] as const)));
+    const problemsOf = await problemsIn(companies, first);
     const addStep = (chain: ListedChain, place: number) => {
       const { companyId, chainId } = chain;
       const read = () => readChain(client, shown, companyId, chainId);
-      return fields.addToListed(chain, items[place]?.steered === true, pauses.get(companyId) ?? [], read);
+      const told = { ...chain, problems: problemsOf(chain) };
+      return fields.addToListed(told, items[place]?.steered === true, pauses.get(companyId) ?? [], read);
     };
     return { items: [...(await Promise.all(first.map(addStep))), ...listed.slice(50)], nextCursor };
   };

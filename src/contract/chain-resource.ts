@@ -78,6 +78,7 @@ export const listedChainSchema = named('ListedChain', {
     .extend({ at: z.string().describe('When the action is due, unless a person has moved it.') })
     .optional()
     .describe('The next delayed action of an open chain. Only with `steps=true`.'),
+  problems: texts.optional().describe('Why actions of the chain need attention, in words. Only with `steps=true`.'),
   nobodyFound: onlyTrue.describe('The last send of an assignment found no technician.'),
   links,
 });

@@ -1,5 +1,6 @@
 /** Stores causes and their held actions. If these rows differ from the chains, temporal/causes.ts corrects the rows. */
 
+import { z } from 'zod';
 import { type Actor, type AuditEvent, actorName } from '../contract/audit.js';
 import { causeSchema, type HeldAction, heldActionSchema, type StoredCause, storedCauseSchema } from '../contract/causes.js';
 import { recordEvent } from './audit.js';
@@ -30,6 +31,16 @@ const tallied = new Table(
   'causeId',
 );
 const actions = new Table(`(SELECT *, ${placeBy('since', 'ended_at')} FROM held_actions) AS held_actions`, heldActionSchema);
+
+const problemSchema = storedCauseSchema
+  .pick({ causeId: true, reason: true, message: true, title: true })
+  .extend({ chainId: z.string(), assignmentId: z.string().optional() });
+const problems = new Table(
+  `(SELECT causes.*, chain_id, index, assignment_id
+    FROM held_actions JOIN causes USING (company_id, cause_id) WHERE ${held}) AS causes`,
+  problemSchema,
+  'causeId',
+);
 
 const occasion = "interval '1 hour'"; // a cause stays taken and silenced if a hold begins within this time after the last hold
 const isOver = `NOT EXISTS (SELECT 1 FROM held_actions WHERE ${ofCause} AND (${held} OR ended_at > now() - ${occasion}))`;
@@ -101,6 +112,10 @@ export const causesIn = (database: Database) => {
         indexes.set(chainId, [...(indexes.get(chainId) ?? []), index]);
       return indexes;
     },
+
+    /** Returns why actions of these chains need attention. */
+    ofChains: (companyId: string, chainIds: readonly string[]) =>
+      problems.select(database, 'company_id = $1 AND chain_id = ANY ($2) ORDER BY index', [companyId, [...chainIds]]),
 
     list: (companyId: string, request: PageRequest) =>
       tallied.page(database, 'company_id = $1', [companyId], 'place DESC', request),

@@ -9,7 +9,7 @@ import { Page } from '../frame.js';
 import { deedOf } from '../story.js';
 import type { ChainList, ListedChain } from '../types.js';
 import { Badge, Button, ExportLinks, Fold, Known, State, Table, Time, UpToDate } from '../ui/index.js';
-import { counted, failureWords, namesOf, orderWords, pauseWords, sinceTime, timeText, verbWords } from '../words.js';
+import { counted, failureWords, labelled, namesOf, orderWords, pauseWords, sinceTime, timeText, verbWords } from '../words.js';
 import { ChainBeside } from './chain.js';
 import { type Filter, FilterFields, filterFields, StatusTabs, Views } from './chain-filter.js';
 
@@ -86,7 +86,8 @@ function Chains({ filter, asked, at }: { filter: Filter; asked: Filter; at: stri
 }
 
 function cellsOf(chain: ListedChain, company: Company, chosen: Signal<readonly string[]>, href: string) {
-  const { chainId, status, relayIds, receivedAt, failureTypes = [], paused, next, nobodyFound } = chain;
+  const { chainId, status, relayIds, receivedAt, paused, next, nobodyFound } = chain;
+  const problems = chain.problems ?? chain.failureTypes?.map(failureWords) ?? [];
   const { timeZone, pauses, ruleOf } = company;
   const about = namesOf(chain);
   const choose = (isChosen: boolean) => {
@@ -110,7 +111,7 @@ function cellsOf(chain: ListedChain, company: Company, chosen: Signal<readonly s
       nobodyFound && <Badge tone="wait">nobody found</Badge>,
       paused && <div class="soft small">{pauseWords(pauses, timeZone, Date.now())}</div>,
     ],
-    [...failureTypes.map(failureWords), next && (failureTypes.length > 0 ? `Next: ${deedOf(next)}` : deedOf(next))]
+    [...problems.map(labelled), next && (problems.length > 0 ? `Next: ${deedOf(next)}` : deedOf(next))]
       .filter(Boolean)
       .join('. '),
     <Time at={next?.at} />,

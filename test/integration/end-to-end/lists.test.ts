@@ -216,6 +216,10 @@ describe('an open chain', () => {
       send('404404', { groupId: '501', delayInSeconds: '3000' }),
     ]);
     await company.action(chainId, 0, 'needs-attention');
+    await eventually('the list to say why the chain needs attention', async () => {
+      const { problems } = (await list(`${base(company)}?steps=true`)).items[0] ?? {};
+      return /^Assignment 404404 does not exist/.test(problems?.join() ?? '') ? true : new Unmet(problems);
+    });
     const fields = { platformAssignmentId: assignment };
     assert.equal((await company.steer(chainId, 'mend', 0, { fields, allActions: true })).status, 202);
     await company.action(chainId, 0, 'done');

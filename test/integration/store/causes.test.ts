@@ -72,6 +72,11 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual(await named(), [1, '3002']);
       await store.causes.hold(why(companyId), action('b', { assignmentId: '3003' }));
       assert.deepEqual(await named(), [2, undefined]);
+      const [reason = assert.fail(), ...others] = await store.causes.ofChains(companyId, ['b', 'c']);
+      assert.deepEqual(
+        [reason.chainId, reason.assignmentId, reason.message, others],
+        ['b', '3003', 'no mailbox ada@people.example', []],
+      );
       await end(companyId, 'a');
       assert.deepEqual(await named(), [1, '3003']);
       await end(companyId, 'b');
