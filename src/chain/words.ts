@@ -43,8 +43,8 @@ const withoutLabel = new Map([
   ['relayAccessToken', 'the token'],
 ]);
 
-/** For example `“To”` for `emails`, and `the token` for `relayAccessToken`. Other names stay the same. */
-export const quotedLabel = (name: string) => (labels.has(name) ? `“${fieldLabel(name)}”` : (withoutLabel.get(name) ?? name));
+/** For example `“To”` for `emails`, `the token` for `relayAccessToken`, and `“subjct”` for a name that is no field. */
+export const quotedLabel = (name: string) => withoutLabel.get(name) ?? (name && `“${fieldLabel(name)}”`);
 
 /** For example `manager email` for the value `manager_email`. */
 export const variableWords = (name: string) => name.replaceAll('_', ' ');
@@ -84,7 +84,7 @@ export const labelled = (text: string): string =>
     .replace(/did you mean (\w+)\?/, (_, name: string) => `did you mean ${quotedLabel(name)}?`)
     .replace(/(?<=^Nothing has run\. )[a-z](?=\w* (?:\w+ )?of step )/, (first) => first.toUpperCase())
     .replaceAll('?; ', '? ')
-    .replace(/the event has no value at (\S*\w)/g, 'the field “$1” of the event is missing or empty')
+    .replace(/the event has no value at (\S*\w)/g, 'the event has nothing in its field “$1”')
     .replace(/^line \d+, column \d+: (.)/i, (_, first: string) => first.toUpperCase())
     .replace(/with actionCondition status==(\w+)/g, 'that is sent only if the assignment still has the status “$1”')
     .replace(fieldNames, (name) => `“${fieldWords[name]}”`)
@@ -113,9 +113,9 @@ export const elementTitle = ({ action }: Fields, index: number) =>
 
 type Titled = Pick<ActionStatus, 'action' | 'comment'>;
 
-/** For example `Send an e-mail: tell the manager`. */
+/** For example `Send an e-mail: “tell the manager”`. */
 export const stepTitle = ({ action, comment = '' }: Titled) =>
-  [capital(actionWords[action] ?? action), cutShort(oneLine(comment))].filter(Boolean).join(': ');
+  `${capital(actionWords[action] ?? action)}${comment.trim() && `: “${cutShort(oneLine(comment))}”`}`;
 
 /** For example `Assignment 1001 was not sent`. @param how - adds words to `sent`, such as `not sent` */
 export function effectTitle(

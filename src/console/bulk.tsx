@@ -111,7 +111,7 @@ function CountedDialog({ verb, filter, correction, onDecided, onClose }: BulkPro
           <MendLine key={`${mend.chainId} ${mend.index}`} field={correction?.field} mend={mend} first={first} />
         )) ?? first.map((chain) => <ChainLine key={chain.chainId} chain={chain} />)}
       </ul>
-      {same > 0 && <p class="soft">In {counted(same, 'step')}, the field stays the same: the relay does not retry the step.</p>}
+      {same > 0 && <p class="soft">Steps that do not change, so that the relay does not retry them: {same}.</p>}
       {found > first.length && <p class="soft">and {counted(found - first.length, 'more chain')}</p>}
     </Confirm>
   );

@@ -14,7 +14,7 @@ const ends = {
   7200: 'in 2 hours',
   28800: 'in 8 hours',
 };
-const ending = '“End now” keeps the time between overdue steps. Steps that are due later keep their times.';
+const ending = 'After “End now”, the overdue steps run one after another, with the same time between them as planned.';
 const mostCounted = 200; // the banner counts at most this many waiting chains
 
 const fields = {

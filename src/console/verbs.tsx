@@ -161,7 +161,7 @@ function MeantField({ name, problem, value, texts, fields }: MeantProps) {
     texts.value = { ...others, ...(to && { [name]: '' }), ...(to in fieldWords && { [to]: formText(to, value) }) };
     meant.value = to;
   };
-  const options = [['', 'choose…'], ['none', 'no field: leave this text out'], ...free] as const;
+  const options = [['', 'choose…'], ['none', 'none of these fields: leave this text out'], ...free] as const;
   const label = `The text of ${name} (“${formText('', value)}”) belongs to`;
   return <Select {...{ label, problem: meant.value ? undefined : problem, options, onPick }} />;
 }

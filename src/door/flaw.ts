@@ -18,8 +18,8 @@ export type FlawKind =
 export type Flaw = { kind: FlawKind; offset?: number | undefined; field?: string | undefined; error?: string | undefined };
 
 const inTemplate =
-  'Tell the person who set up the webhook: where the template fills in a text, the template must write \\" for each quotation mark ' +
-  'and \\\\ for each backslash. If the platform cannot do that, use only numbers or times there, and no text that a person types.';
+  'Where the template of the webhook fills in a text, it must write \\" for each quotation mark and \\\\ for each backslash. ' +
+  'If the platform cannot do that, use only numbers or times there, and no text that a person types.';
 
 const words: Record<FlawKind, { says(field: string, at: string): string; advice: string }> = {
   'quotation-mark': {

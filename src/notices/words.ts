@@ -168,7 +168,7 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
     sections: {
       'Details for the person who set up the webhook': isForTechnicians(reason) ? details : [],
       'How often you get this notice': [
-        `You get it at most once ${isQuota(reason) ? 'a day' : 'an hour'} for the same mistake. The relay shows all stored requests.`,
+        `You get this notice at most once ${isQuota(reason) ? 'a day' : 'an hour'} for the same mistake. The relay shows all stored requests.`,
       ],
     },
     ids: `Refused request ${rejectedId}`,
@@ -198,7 +198,7 @@ function missingWords(notice: MissingPropertyNotice, { links, timeZone }: Notice
     ],
     links: [{ label: 'Open the chain', url: chainPage(links.api, notice) }],
     hint: signInHint,
-    sections: { 'How often you get this notice': ['You get it once a day for this rule and property.'] },
+    sections: { 'How often you get this notice': ['You get this notice once a day for this rule and property.'] },
     ids: `Chain ${chainId}, step ${index + 1}`,
     operator: [{ label: 'The chain in the API (you need a token)', url: chainUrl(links.api, notice) }],
   };
@@ -218,7 +218,7 @@ function pausedWords(notice: PausedNotice, context: NoticeContext): Words {
     toDo: ['You do not need to do anything.'],
     links: [{ label: 'Open the waiting chains', url: `${links.api}/companies/${companyId}/chains?paused=true` }],
     hint: signInHint,
-    sections: { 'How often you get this notice': ['You get it once for this rule during this pause.'] },
+    sections: { 'How often you get this notice': ['You get this notice once for this rule during this pause.'] },
     operator: [relay(`chains list ${companyId} --paused`, context)],
   };
 }

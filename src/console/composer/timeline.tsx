@@ -14,7 +14,7 @@ import { useKnowledge } from './knowledge.js';
 import type { Play, Rehearsal } from './use-rehearsal.js';
 
 const scenarioWords: Record<Play, string> = {
-  ...{ 'nobody-found': 'Nobody is found', 'nobody-accepts': 'Nobody accepts' },
+  ...{ 'nobody-found': 'No technician is found', 'nobody-accepts': 'Technicians get the assignment, but nobody accepts it' },
   ...{ 'platform-down': 'The platform does not answer for 1 hour', now: 'The assignment stays as it is now' },
 };
 

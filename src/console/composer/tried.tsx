@@ -23,7 +23,7 @@ export function useTrial(relayId: string, version: z.input<typeof tryRequest>['v
   const shown = (
     <>
       <Choice
-        label="Try the rule on"
+        label="Try the rule on these events"
         of={last}
         options={['50', '200', '1000'].map((count) => [count, `the last ${count} events`])}
       />

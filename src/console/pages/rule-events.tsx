@@ -30,9 +30,7 @@ export function EventsPage({ relayId }: { relayId: string }) {
         const tried = Object.entries(shadowCounts).map(([outcome, count]) => `${count} ${triedWords(outcome)}`);
         return (
           <>
-            {tried.length > 0 && (
-              <p class="note">Events in the trial: with the trial version in place of the published one, {tried.join(', ')}.</p>
-            )}
+            {tried.length > 0 && <p class="note">Results of the trial. With the trial version, {tried.join(', ')}.</p>}
             <EventTable {...{ relayId, events }} />
             <ExportLinks what="events" filter={{ relayId, outcome: outcome.value }} />
           </>

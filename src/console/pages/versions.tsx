@@ -90,7 +90,7 @@ function Compared({ version, known, rule }: { version: number; known: Versions; 
   const other = useSignal(String(others.find((one) => one < version) ?? 'draft'));
   const isNewer = other.value !== 'draft' && Number(other.value) < version;
   const options = [['draft', 'the draft'] as const, ...others.map((one) => [String(one), `version ${one}`] as const)];
-  const choice = <Choice label={`Version ${version} compared with`} of={other} options={options} />;
+  const choice = <Choice label={`Compare version ${version} with`} of={other} options={options} />;
   const [before, after] = isNewer ? [other.value, String(version)] : [String(version), other.value];
   const path = `${rule}/versions/${before}/diff${query({ with: after })}#${known.published}`; // a publication reloads it
   return (

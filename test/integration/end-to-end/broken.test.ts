@@ -87,7 +87,7 @@ describe('a body with a value that may have closed its string', () => {
     const { Text } = await stack.text(mail ?? assert.fail());
     for (const part of [
       '`blue`',
-      'where the template fills in a text, the template must write',
+      'here the template of the webhook fills in a text, it must write',
       `/companies/${company.companyId}/refused/${kept.rejectedId}`,
       'Open the request: ',
     ])

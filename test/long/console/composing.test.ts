@@ -310,7 +310,7 @@ async function composing(): Promise<void> {
     await page.getByText('From version 1 to version 2').waitFor();
     await page.getByText('For each event, if workorder.status is “created”').waitFor();
     assert.deepEqual(await obstacles(page), []);
-    await page.getByLabel('Version 2 compared with').selectOption('draft');
+    await page.getByLabel('Compare version 2 with').selectOption('draft');
     await page.getByText('There is no difference.').waitFor();
     await page.getByRole('button', { name: 'Go back to version 1…' }).click();
     await page.getByText(/^The relay tried the rule on the last 2 events/).waitFor();

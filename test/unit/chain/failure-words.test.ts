@@ -137,7 +137,7 @@ it('names the fields for people as the forms do', () => {
     ['cfValue is no time', '“New value” is no time'],
     ['the subject and the comment are too long', 'the subject and the comment are too long'],
     ['/0/subject is required', '“Subject” of step 1 is required'],
-    ['/0/subjct is not a field; did you mean subject?', 'subjct of step 1 is not a field; did you mean “Subject”?'],
+    ['/0/subjct is not a field; did you mean subject?', '“subjct” of step 1 is not a field; did you mean “Subject”?'],
     ['Nothing has run. /variables/owner_email is missing', 'Nothing has run. The value “owner email” is missing'],
     ['Nothing has run. /0/action is required', 'Nothing has run. The action of step 1 is required'],
     ['/actions/1/body is blank', 'Step 2, “Text” is blank'],
@@ -149,7 +149,7 @@ it('names the fields for people as the forms do', () => {
 it('says where a mistake is', () => {
   for (const [pointer, words] of [
     ['/actions/1/delayInSeconds/x', 'Step 2, “Wait” is wrong.'],
-    ['/0/unknown', 'Step 1, unknown is wrong.'],
+    ['/0/unknown', 'Step 1, “unknown” is wrong.'],
     ['/2', 'Step 3 is wrong.'],
     ['/actions/0/if', 'Step 1, “Only if” is wrong.'],
     ['/variables/owner_email/path', 'The value “owner email” is wrong.'],

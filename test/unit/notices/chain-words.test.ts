@@ -88,7 +88,7 @@ const steer = (verb: string) => [
   `temporal workflow signal -n default -w relay:acme:c-1 --name ${verb} -i '[1]'`,
 ];
 const edit = 'npx relay chains mend acme c-1 1 --set field=value --url https://relay.example';
-const goesOn = [`Update a ticket field, due ${shownTime(received)}`, `Send an e-mail: alert, due ${shownTime(later)}`];
+const goesOn = [`Update a ticket field, due ${shownTime(received)}`, `Send an e-mail: “alert”, due ${shownTime(later)}`];
 const missing = {
   type: 'PlatformError',
   message: 'POST /assignments/1001/send answered 404',
@@ -113,9 +113,9 @@ describe('the text of a notice', () => {
         'The relay will retry the step automatically at 2024-03-05 16:18:00 UTC. You get a notice if the retry succeeds.',
         'If nobody decides before 2024-03-08 16:07:09 UTC, the step fails, and the steps that wait for it do not run.',
       ],
-      'Will still run': [`Send an e-mail: alert, due ${shownTime(later)}`],
+      'Will still run': [`Send an e-mail: “alert”, due ${shownTime(later)}`],
       'Waiting for this step': ['Update a ticket field'],
-      Done: ['Send an e-mail: greet'],
+      Done: ['Send an e-mail: “greet”'],
       Details: ['POST /assignments/1001/send answered 503'],
     });
   });
@@ -206,7 +206,7 @@ describe('the text of a notice', () => {
     const due = (action: ActionStatus): ActionStatus =>
       [1, 3].includes(action.index) ? { ...action, runAt: later, state: action.index === 3 ? 'pending' : action.state } : action;
     const sections = sectionsOf('needs-attention', {}, actions.map(due));
-    assert.deepEqual(sections.get('Waiting for this step'), ['Send an e-mail: alert']);
+    assert.deepEqual(sections.get('Waiting for this step'), ['Send an e-mail: “alert”']);
     assert.deepEqual(sections.get('Will still run'), [`Update a ticket field, due ${shownTime(received)}`]);
   });
 
@@ -219,10 +219,10 @@ describe('the text of a notice', () => {
     ];
     const sections = sectionsOf('needs-attention', {}, other);
     assert.deepEqual(sections.get('Waiting for this step'), ['Update a ticket field']);
-    assert.deepEqual(sections.get('Also needs attention'), ['Send an e-mail: four', 'Send an e-mail: five (waits)']);
+    assert.deepEqual(sections.get('Also needs attention'), ['Send an e-mail: “four”', 'Send an e-mail: “five” (waits)']);
     assert.deepEqual(sections.get('Will still run'), [
-      `Send an e-mail: alert, due ${shownTime(later)}`,
-      `Send an e-mail: six, due ${shownTime(later)}`,
+      `Send an e-mail: “alert”, due ${shownTime(later)}`,
+      `Send an e-mail: “six”, due ${shownTime(later)}`,
     ]);
   });
 
@@ -238,7 +238,7 @@ describe('the text of a notice', () => {
         ids,
       ],
       'Will still run': goesOn,
-      Done: ['Send an e-mail: greet'],
+      Done: ['Send an e-mail: “greet”'],
       Details: ['POST /assignments/1001/send answered 503'],
     });
   });
@@ -263,7 +263,7 @@ describe('the text of a notice', () => {
     const sections = sectionsOf('gave-up', { state: 'failed' }, ended);
     assert.match(sections.get('')?.join() ?? '', /Nobody decided in time\. You can still retry the step\./);
     assert.deepEqual(sections.get('Not run'), ['Update a ticket field']);
-    assert.deepEqual(sections.get('Will still run'), [`Send an e-mail: alert, due ${shownTime(later)}`]);
+    assert.deepEqual(sections.get('Will still run'), [`Send an e-mail: “alert”, due ${shownTime(later)}`]);
     assert.equal(sections.has('Waiting for this step'), false);
   });
 

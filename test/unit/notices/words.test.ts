@@ -92,7 +92,7 @@ describe('a notice about a refused request', () => {
       [
         '/variables/assignment_id',
         'is missing: the event has no value at id',
-        '\n\nThe value “assignment id” is missing: the field “id” of the event is missing or empty.\n',
+        '\n\nThe value “assignment id” is missing: the event has nothing in its field “id”.\n',
       ],
       ['/when', 'cannot be evaluated', '\n\nThe condition of the rule cannot be evaluated.\n'],
     ] as const) {
@@ -105,7 +105,7 @@ describe('a notice about a refused request', () => {
   it('names twenty mistakes, and gives the number of further mistakes', () => {
     const mistakes = Array.from({ length: 25 }, (_, n) => ({ pointer: `/${n}/x`, detail: 'is wrong' }));
     const { text } = renderNotice({ ...rejected, mistakes }, context);
-    assert(text.includes('Step 20, x is wrong.') && !text.includes('Step 21') && text.includes('And 5 more mistakes.'));
+    assert(text.includes('Step 20, “x” is wrong.') && !text.includes('Step 21') && text.includes('And 5 more mistakes.'));
   });
 
   it("escapes other people's texts in HTML, and has a link to the request only", () => {
