@@ -394,7 +394,7 @@ function fixForm({ assignmentId }: ActionResource, fix: Fix, isBest: boolean, op
   const all = html`<p><label><input type="checkbox" name="allActions" checked>
 Also correct the number in ${others} of assignment ${assignmentId ?? ''}. This works only if you change nothing else on this page.</label></p>`;
   const places = naming.map(({ index, field }) => `${quotedLabel(field)} of step ${index + 1}`);
-  const kept = html`<p>This page does not change the old number in texts: ${places.join(', ')}. To change these texts, too, ${open ?? 'open the chain in the relay.'}</p>`;
+  const kept = html`<p>These texts contain the old number, and this page does not change them: ${places.join(', ')}. To change these texts, ${open ?? 'open the chain in the relay.'}</p>`;
   return html`${form}<section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the step again.</p>
 ${inputs}${sameAssignment.length > 0 && all}${names.includes('platformAssignmentId') && places.length > 0 && kept}
 <p><button${!isBest && html` class="second"`} name="decision" value="mend">Correct and retry</button></p></section></form>`;

@@ -53,7 +53,7 @@ export function mendAction(
     if (!fieldNames(definition).includes(name)) return `is not a field of ${action.action}`;
     const delay = sent.delayInSeconds;
     const isFree = typeof delay === 'string' && blankness(delay) !== undefined;
-    return name === 'delayInSeconds' && !isFree ? 'can be changed only if it was blank' : undefined;
+    return name === 'delayInSeconds' && !isFree ? 'can be changed only if the request gave it no value' : undefined;
   }
 }
 

@@ -50,7 +50,7 @@ const mailWords = ({ emails, subject }: Fields) => {
 
 const fieldWords = ({ externalSystemTicketId, cfName, cfValue }: Fields) => {
   const [ticket, name, value] = [externalSystemTicketId, cfName, cfValue].map((field) => spoken(fieldText(field)).trim());
-  return `set ${name ? `“${name}”` : 'a field'} of ticket ${ticket || '…'} to ${value || '…'}`;
+  return `set ${name ? `“${name}”` : 'a field'} of ticket ${ticket || '…'} to ${value ? `“${value}”` : '…'}`;
 };
 
 const does: Record<string, (fields: Fields) => string> = {

@@ -162,7 +162,7 @@ function MeantField({ name, problem, value, texts, fields }: MeantProps) {
     meant.value = to;
   };
   const options = [['', 'choose…'], ['none', 'none of these fields: leave this text out'], ...free] as const;
-  const label = `The text of ${name} (“${formText('', value)}”) belongs to`;
+  const label = `Which field gets the text of “${name}” (“${formText('', value)}”)?`;
   return <Select {...{ label, problem: meant.value ? undefined : problem, options, onPick }} />;
 }
 
@@ -213,7 +213,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
       {fixed && <p class="note wait">{`The relay does not change the old number ${action.assignmentId} in: ${fixed}.`}</p>}
       {isUnknown(action) && (
         <Check name="isMeant" required>
-          Nobody knows whether the last attempt worked. I have checked the other system, and I want to retry.
+          I have checked in the other system that the last attempt did not work.
         </Check>
       )}
     </Confirm>

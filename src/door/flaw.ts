@@ -19,7 +19,7 @@ export type Flaw = { kind: FlawKind; offset?: number | undefined; field?: string
 
 const inTemplate =
   'Where the template of the webhook fills in a text, it must write \\" for each quotation mark and \\\\ for each backslash. ' +
-  'If the platform cannot do that, use only numbers or times there, and no text that a person types.';
+  'If the platform cannot do that, remove texts that people type from the template. Numbers and times can stay.';
 
 const words: Record<FlawKind, { says(field: string, at: string): string; advice: string }> = {
   'quotation-mark': {

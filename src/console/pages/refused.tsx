@@ -158,7 +158,7 @@ function Body({ body: { text, cut, place } }: { body: KeptBody }) {
   );
 }
 
-const noToken = { tone: 'bad', badge: 'cannot be sent' } as const;
+const noToken = { tone: 'bad', badge: 'wrong token' } as const;
 
 /** @param leftOut - the indexes of the omitted actions. If undefined, the user cannot choose actions. */
 function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; leftOut: Signal<number[]> | undefined }) {
@@ -175,7 +175,7 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
       </p>
       <ol class="rail">
         {actions.map(({ element, authenticated }, index) => (
-          <Element {...{ index, element, ...(authenticated ? { tone: 'good', badge: 'can be sent' } : noToken) }} key={index}>
+          <Element {...{ index, element, ...(authenticated ? { tone: 'good', badge: 'ready' } : noToken) }} key={index}>
             {!authenticated && <p class="error">This step cannot be sent: the token of its rule is missing or wrong.</p>}
             {authenticated && leftOut && actions.length > 1 && (
               <Check checked={!leftOut.value.includes(index)} onCheck={(isSent) => choose(index, isSent)}>

@@ -8,7 +8,7 @@ import { SendAgain } from '../rule/sending.js';
 import type { EventOutcome, eventsResponse, RuleEvent, wholeEventSchema, z } from '../types.js';
 import { Badge, Choice, ExportLinks, Fact, FieldList, Moment, Said, Table, Time } from '../ui/index.js';
 import type { Tone } from '../words.js';
-import { labelled, variableWords } from '../words.js';
+import { counted, labelled, variableWords } from '../words.js';
 
 const outcomeTones: Record<EventOutcome, Tone> = { chain: 'good', 'not-applicable': 'quiet', refused: 'bad' };
 const outcomes = Object.entries({ '': 'all', ...outcomeWords });
@@ -27,10 +27,10 @@ export function EventsPage({ relayId }: { relayId: string }) {
   return (
     <PageOf title={`Events of rule ${ruleName(relayId)}`} about={about} of={listed}>
       {({ events, shadowCounts = {} }) => {
-        const tried = Object.entries(shadowCounts).map(([outcome, count]) => `${count} ${triedWords(outcome)}`);
+        const tried = Object.entries(shadowCounts).map(([outcome, count]) => `${counted(count, 'event')} ${triedWords(outcome)}`);
         return (
           <>
-            {tried.length > 0 && <p class="note">Results of the trial. With the trial version, {tried.join(', ')}.</p>}
+            {tried.length > 0 && <p class="note">The trial so far. With the trial version: {tried.join(', ')}.</p>}
             <EventTable {...{ relayId, events }} />
             <ExportLinks what="events" filter={{ relayId, outcome: outcome.value }} />
           </>

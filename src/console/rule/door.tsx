@@ -87,7 +87,7 @@ function DoorSettings({ door, at, onSaved }: { door: EventDoor; at: string; onSa
       signer.value = saved.signature ? 'stored' : 'none';
     }, 'Saved');
   };
-  const storedWords = stored?.scheme === 'hmac' ? `in the header ${stored.header}` : 'Standard Webhooks';
+  const storedWords = stored?.scheme === 'hmac' ? `header ${stored.header}` : 'Standard Webhooks';
   return (
     <form onSubmit={save}>
       <Select
@@ -97,7 +97,7 @@ function DoorSettings({ door, at, onSaved }: { door: EventDoor; at: string; onSa
         onPick={(picked) => (signer.value = picked as Sender)}
         options={[
           ['none', 'none'],
-          ...(stored ? [['stored', `keep the stored signature: ${storedWords}`] as const] : []),
+          ...(stored ? [['stored', `keep the stored signature (${storedWords})`] as const] : []),
           ...Object.keys(senders).map((name) => [name, name] as const),
         ]}
       />

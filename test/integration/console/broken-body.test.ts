@@ -79,7 +79,7 @@ async function onThePage(): Promise<void> {
       const text = (await page.locator('pre.body').textContent()) ?? '';
       assert(text.includes('Valve "blue" leaks') && /"relayAccessToken": "\*+"/.test(text), text);
       assert(!(await page.content()).includes(served.relayAccessToken));
-      await page.getByText('cannot be sent', { exact: true }).waitFor();
+      await page.getByText('wrong token', { exact: true }).waitFor();
       await page.getByRole('button', { name: 'Send the proposal (2 of 3 steps)' }).waitFor();
       assert.deepEqual(await obstacles(page), []);
       const { wider } = await page.evaluate<{ wider: boolean }>('({ wider: document.documentElement.scrollWidth > innerWidth })');
@@ -236,7 +236,7 @@ async function onThePage(): Promise<void> {
     await page.getByText('did you mean “New value”').first().waitFor();
     await page.getByRole('button', { name: 'Edit and send' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel(/^The text of cfValu .*yes.* belongs to/).selectOption('New value');
+    await dialog.getByLabel(/^Which field gets the text of “cfValu” .*yes/).selectOption('New value');
     assert.deepEqual(await obstacles(page), []);
     await dialog.getByRole('button', { name: 'Send' }).click();
     await page.waitForURL(/\/chains\//);

@@ -190,7 +190,7 @@ describe('the link in a notice', { concurrency: true }, () => {
     await change(company, { noticeEdits: true });
     const page = await (await get(url, cookie)).text();
     assert.match(page, /<section id="fix">.*<section id="retry">.*<section id="skip">/s);
-    assert.match(page, /does not change the old number in texts: “Note” of step 2\./);
+    assert.match(page, /this page does not change them: “Note” of step 2\./);
     assert.match(page, /<button name="decision" value="mend">.*<button class="second" name="decision" value="retry">/s);
     const names = [...page.matchAll(/<input name="(\w+)"/g)].map(([, name]) => name);
     assert.deepEqual(names, ['platformAssignmentId', 'groupId', 'sendToGroups', 'sendRadius']);

@@ -27,7 +27,7 @@ it('an action is a sentence', () => {
     [{ ...send, if: 'size(event.tags) > 2' }, 'If size(event.tags) > 2, send'],
     [
       { action: 'ticket_updateUDF', externalSystemTicketId: '${ticket_id}', cfName: 'Status', cfValue: 'Done' },
-      'Set “Status” of ticket [ticket id] to Done',
+      'Set “Status” of ticket [ticket id] to “Done”',
     ],
     [{ action: 'newAction' }, 'NewAction'],
     [{}, 'Do something'],
