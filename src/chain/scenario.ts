@@ -101,7 +101,7 @@ function ended(forecast: Forecast, at: number): Played {
 }
 
 export function remarkOn(scenario: Scenario, actions: readonly ChainAction[], played: readonly Played[]): string | undefined {
-  const sends = actions.some(({ action }) => action === 'platform_sendAssignment');
+  const sends = actions.some(({ action }, place) => action === 'platform_sendAssignment' && played[place]?.outcome === 'runs');
   if (scenario === 'platform-down' || !sends) return undefined;
   const isTold = actions.some(
     ({ action, delaySeconds }, place) => action === 'sendEmails' && delaySeconds && played[place]?.outcome === 'runs',

@@ -52,6 +52,11 @@ describe('the example widen-then-alert', () => {
     assert.match(some.remark ?? '', /No technician accepts, and nobody gets a message about it/);
   });
 
+  it('asks for no reminder if no assignment is sent, because people get a notice about that', () => {
+    const { result, remark } = played(widenThenAlert, 'nobody-found', { obstacle: 'assignment 404404 does not exist' });
+    assert.deepEqual([result[0]?.outcome, remark], ['needs-attention', undefined]);
+  });
+
   it('is late if the platform is down, and people are notified', () => {
     const { result } = played(widenThenAlert, 'platform-down');
     for (const { outcome, afterSeconds = 0, toldAfterSeconds = 0, attempts = 0 } of result) {
