@@ -232,7 +232,7 @@ function howItEnded(action: ActionResource, last: Steered | undefined, { timeZon
   const { state, result, reason = result?.note } = action;
   if (state === 'needs-attention') return undefined;
   const now = foundNobody(action)
-    ? 'The platform accepted the assignment, but it found no technician to send it to.'
+    ? 'The platform took the assignment, but found no technician for it.'
     : hasEnded(state)
       ? sentence(labelled(`The state of the step is “${words(state)}”${reason ? `: ${reason}` : ''}`))
       : 'The step has not ended yet.';

@@ -19,7 +19,7 @@ export function mendAction(
   if (!action.sent)
     return refused({
       pointer: '',
-      detail: 'nobody can edit this step, because an older version of the relay did not store its fields: send the request again',
+      detail: 'cannot be edited, because an older version of the relay did not store its fields: send the request again',
     });
   const sent = fieldsOf(action);
   const names = Object.keys(changes);

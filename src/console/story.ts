@@ -48,7 +48,7 @@ function statusWords({ status, problem }: Partial<AssignmentNow> = {}, wasSent: 
   if (problem?.missing) return 'The platform does not have this assignment';
   if (problem) return `The status is not known. ${problem.title}`;
   if (status === undefined || (status === 'sent' && wasSent)) return ''; // the words of the send say it
-  return status === 'draft' ? (wasSent ? 'Still draft' : 'Draft') : `The assignment is ${status}`;
+  return status === 'draft' ? (wasSent ? 'Still draft' : 'Draft') : `Status at the platform: ${status}`;
 }
 
 function sentWords(send: Step, sends: readonly Step[]): string {

@@ -102,7 +102,7 @@ function titleFor(kind: NoticeKind, action: ActionStatus): string {
 
 function recoveredWords({ state, reason, result }: ActionStatus): string[] {
   if (foundNobody({ state, result }))
-    return ['The platform accepted the assignment now, but it found no technician to send it to. The chain continues.'];
+    return ['The platform took the assignment now, but found no technician for it. The chain continues.'];
   const note = result?.note ? [sentence(`Remark: ${result.note}`)] : [];
   if (state === 'done') return ['The relay tried again, and the step succeeded. The chain continues.', ...note];
   const now =

@@ -125,7 +125,7 @@ const remedies: Record<RejectionReason, string> = {
   'unsupported-body': 'Make the webhook send JSON in UTF-8.',
   'wrong-token':
     'Ask the person who set up the webhook to check the token (relayAccessToken) of each step: each rule has its own tokens. If all ' +
-    'tokens are right, a text from the event added a step to the list: remove this text from the template of the webhook.',
+    'tokens are right, somebody wrote a text that the platform copied into the list as a step: take the place for this text out of the template of the webhook.',
   'event-unreadable':
     'Open the request: its page shows the mistake. Correct the template of the webhook, then let the platform send the ' +
     'event again. Sometimes the page shows an event that the relay has repaired: you can check this event and send it from there.',

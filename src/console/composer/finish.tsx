@@ -28,8 +28,8 @@ function AsList({ refused }: { refused: Refused | undefined }) {
   if (draft.when || draft.cards.some(({ fields }) => fields.if !== undefined))
     return (
       <p class="note bad">
-        Some conditions of this rule do not work in a list of steps. Choose “The whole event” above. If you need a list, remove
-        them there. In a list, the rule has no condition. A step has at most one, with “is” or “is not”, and not about the event.
+        Some conditions of this rule do not work in a list of steps. In a list, the rule has no condition. A step can have one
+        condition about the assignment, with “is” or “is not”. To change the conditions, choose “The whole event” above.
       </p>
     );
   if (refused) return <p class="note bad">The relay could not check the steps: {refused.problem.detail}</p>;

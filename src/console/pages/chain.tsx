@@ -72,7 +72,7 @@ function Chain({ chain }: { chain: ChainResource }) {
     forgotten && (partial ? lost : 'Only a copy of this chain is stored now. You can read it, but nobody can retry its steps.'),
     partial && !forgotten && 'The relay could not read the newest states of the steps, so this page may be out of date.',
     historyFull && full,
-    ...ignored.map((signal) => <Said key={signal} text={`A decision had no effect. When, what and why: ${labelled(signal)}`} />),
+    ...ignored.map((signal) => <Said key={signal} text={`A decision had no effect (${labelled(signal)}).`} />),
   ];
   return (
     <>
