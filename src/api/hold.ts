@@ -231,16 +231,19 @@ export const sayOnPage: MiddlewareHandler = async (c, next) => {
 function howItEnded(action: ActionResource, last: Steered | undefined, { timeZone }: Whose): string | undefined {
   const { state, result, reason = result?.note } = action;
   if (state === 'needs-attention') return undefined;
-  const now = foundNobody(action)
-    ? 'The platform took the assignment, but found no technician for it.'
-    : hasEnded(state)
-      ? sentence(labelled(`The state of the step is “${words(state)}”${reason ? `: ${reason}` : ''}`))
-      : 'The step has not ended yet.';
-  return `${last ? decided(last, timeZone) : 'The step needs no attention any more.'} ${now}`;
+  const now =
+    state === 'skipped'
+      ? ''
+      : foundNobody(action)
+        ? 'The platform took the assignment, but found no technician for it.'
+        : hasEnded(state)
+          ? sentence(labelled(`The state of the step is “${words(state)}”${reason ? `: ${reason}` : ''}`))
+          : 'The step has not ended yet.';
+  return `${last ? decided(last, timeZone) : 'The step needs no attention any more.'} ${now}`.trim();
 }
 
 const decided = ({ verb, by, at }: Steered, timeZone: string): string =>
-  `${verbs[verb]} by ${labelled(by)}, ${timesIn(timeZone)(at)}.`;
+  `${verbs[verb]} ${by.startsWith('the link') ? 'with' : 'by'} ${labelled(by)}, ${timesIn(timeZone)(at)}.`;
 
 const verbs = {
   retry: 'Retried',

@@ -23,12 +23,12 @@ export const fieldsOfAction: Record<string, readonly string[]> = {
 export const fieldWords: Record<string, string> = {
   ...{ platformAssignmentId: 'Assignment number', delayInSeconds: 'Wait', actionCondition: 'Only if' },
   ...{
-    incomingValue: 'Value for the condition',
+    incomingValue: 'Value to check in the condition',
     comment: 'Note',
     groupId: 'One group to send to',
     sendToGroups: 'Groups to send to',
   },
-  ...{ sendRadius: 'Within (miles)', emails: 'To', subject: 'Subject', body: 'Text', bodyHtml: 'Formatted text (HTML)' },
+  ...{ sendRadius: 'Within (miles)', emails: 'To', subject: 'Subject', body: 'Text', bodyHtml: 'Formatted text' },
   ...{ externalSystemTicketId: 'Ticket', cfName: 'Ticket field', cfValue: 'New value' },
   cfTargetDateFormat: 'Date format of the new value',
 };

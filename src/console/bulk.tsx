@@ -101,7 +101,10 @@ function CountedDialog({ verb, filter, correction, onDecided, onClose }: BulkPro
   const count = edited ? new Set(edited.map(({ chainId }) => chainId)).size : found;
   const named = orderWords(verb, count === undefined ? 'many chains' : counted(count, 'chain'));
   const dialog = { title: count ? `${named}?` : verbWords[verb], ...deed, onClose };
-  if (!found) return <NotReady {...dialog}>{found === 0 ? 'Nothing is left to do.' : 'Counting chains…'}</NotReady>;
+  if (!found)
+    return (
+      <NotReady {...dialog}>{found === 0 ? 'No step of these chains needs this decision now.' : 'Counting chains…'}</NotReady>
+    );
   const same = (mends?.length ?? 0) - (shown?.length ?? 0);
   return (
     <Confirm {...dialog} verb={named} danger={verb === 'cancel'} onConfirm={() => void confirmed()}>

@@ -14,7 +14,7 @@ const ends = {
   7200: 'in 2 hours',
   28800: 'in 8 hours',
 };
-const ending = 'After “End now”, the overdue steps run one after another, with the same time between them as planned.';
+const ending = 'After “End now”, the waiting steps run one after another, with the same time between them as planned.';
 const mostCounted = 200; // the banner counts at most this many waiting chains
 
 const fields = {
@@ -24,7 +24,7 @@ const fields = {
 };
 
 const about =
-  'The relay still accepts events. Steps that need the paused system wait, and run after the pause. Steps that are due later keep their times.';
+  'The relay still accepts events. Steps that need the paused system wait until the pause ends. All other steps run as planned.';
 const pausing = { title: 'Pause a system', verb: 'Pause', words: 'Paused', look: 'quiet', fields, about } as const;
 
 export function PauseButton() {
@@ -62,7 +62,7 @@ export function PauseBanner() {
           {canEnd &&
             items.length > 0 && [
               <Button {...{ class: 'quiet', onClick: () => void end(what, 'now') }}>
-                End now, and run the overdue steps of {chains} at once
+                End now, and run the waiting steps of {chains} at once
               </Button>,
               <span class="soft small">{ending}</span>,
             ]}

@@ -103,7 +103,7 @@ export function Decide({ request, leftOut }: DecideProps) {
           {...deed}
           title="Edit the request"
           verb={body && !isEvent ? `Send (${ofAll})` : 'Send'}
-          about="You change only this request, not the webhook. To remove a field, empty it."
+          about="You change only this request, not the webhook. If you empty a field, the relay removes it."
           onClose={() => (isEditing.value = false)}
           onConfirm={() => void send(false)}
         >

@@ -195,7 +195,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
     <Confirm {...dialog} verb="Save and retry" onConfirm={(given) => void mend(given)}>
       {children}
       {action.error && <Failure of={{ ...action.error, assignmentId: action.assignmentId }} />}
-      <p>The relay checks your changes, then retries the step. To remove a field, empty it.</p>
+      <p>The relay checks your changes, then retries the step. If you empty a field, the relay removes it.</p>
       {isUnchanged.value && count === 0 && (
         <p class="note wait" role="alert">
           You have not changed anything. To retry without changes, go back and choose Retry.

@@ -17,7 +17,7 @@ import { forOperators, type Line, type Link, lineText, type NoticeContext, relay
 
 /** `many`: the words after the number of chains. `next`: the words below the reason. */
 const wordsOf: Record<NoticeKind, { headline: string; many: string; next?: string }> = {
-  'needs-attention': { headline: 'Needs attention', many: 'needed a decision' },
+  'needs-attention': { headline: 'Needs attention', many: 'need a decision' },
   failed: {
     headline: 'Failed',
     many: 'failed',
@@ -203,7 +203,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   const { type, remedy } = reason;
   const { api } = context.links;
   const shown = timesIn(context.timeZone);
-  const { headline, many } = wordsOf[kind];
+  const { headline, many: said } = wordsOf[kind];
   const isHeld = kind === 'needs-attention';
   const status = isHeld ? kind : 'failed';
   const [heldUntil] = first.flatMap(({ heldUntil }) => heldUntil ?? []).sort();
@@ -219,6 +219,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   const some = `${first.length} of ${actions} steps`;
   const isCut = first.length < count;
   const isOne = actions === 1;
+  const many = isHeld && isOne ? 'needs a decision' : said;
   const same = kind === 'gave-up' ? '' : ', all for the same reason'; // nobody decided: that is the reason already
   const withoutKey = oneWithoutKey(context, isCut ? some : undefined);
   const list = first.some((member) => decideAt(member) !== undefined) ? withoutKey : isCut ? some : 'The steps';
@@ -242,7 +243,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
         ? { label: `Open ${counted(actions, 'step')}`, url: causePage(api, companyId, cause.id) }
         : { label: `Open ${counted(count, 'chain')}`, url: `${api}/companies/${companyId}/chains?${query}` },
     ],
-    hint: `The link ${signIn}. There you can retry ${isOne ? 'this step' : 'all these steps together'}.`,
+    hint: `The link ${signIn}. There you can ${isHeld ? 'edit, retry or skip' : 'edit and retry'} ${isOne ? 'this step' : 'all these steps together'}.`,
     sections: {
       'What happens next': [
         ...(heldUntil
@@ -284,7 +285,7 @@ export function throughWords(
   const { headline, many } = wordsOf.recovered;
   const areDone = Object.keys(ended).every((state) => state === 'done');
   const end = areDone ? `${through === 1 ? 'has' : 'have'} recovered` : `no longer ${through === 1 ? 'needs' : 'need'} attention`;
-  const tally = Object.entries(ended).map(([state, count]) => `${state.replaceAll('-', ' ')}: ${count}`);
+  const tally = Object.entries(ended).map(([state, count]) => `${counted(count, 'step')}: ${state.replaceAll('-', ' ')}`);
   const failure = causeFailure({ ...reason, reason: reason.type });
   const { wrong, details } = explained({ error: { ...failure, retryable: true } });
   return {
@@ -293,7 +294,10 @@ export function throughWords(
     title: `${counted(through, 'chain')} ${many} ${end}`,
     place: [timesIn(timeZone)(at)],
     wrong: [`The problem was: “${labelled(wrong)}”`],
-    sections: { 'State of the steps': [...tally, ...(open > 0 ? [`unknown: ${open}`] : [])], Details: details },
+    sections: {
+      'State of the steps': [...tally, ...(open > 0 ? [`${counted(open, 'step')}: not known`] : [])],
+      Details: details,
+    },
     ids: `Problem ${cause.id}`,
     type: 'recovered.many',
     facts: { reason, since, count: through, ended, open },

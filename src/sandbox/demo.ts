@@ -27,7 +27,7 @@ export async function ensureDemo(store: Store, platformUrl: string, dataDir: str
   const { items } = await store.companies.list({ limit: 1 });
   if (items.length === 0) {
     const notify = { emails: ['admin@demo.example'] };
-    const company = { companyId, name: 'Demo company', timeZone: 'America/Chicago', notify, ...pretend };
+    const company = { companyId, name: 'Demo company', timeZone: 'America/Chicago', notify, noticeEdits: true, ...pretend };
     await store.companies.put(companyId, () => company, actor);
     await store.people.set(companyId, { email: 'admin@demo.example', role: 'manage' }, actor);
   }

@@ -150,7 +150,7 @@ async function onThePage(): Promise<void> {
     const page = await pageOf(await refuse('The "red" one'));
     await page.getByRole('button', { name: 'Edit and send' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Formatted text (HTML)').fill('The red valve leaks');
+    await dialog.getByLabel('Formatted text').fill('The red valve leaks');
     await dialog.getByLabel('Ticket field').fill('');
     await dialog.getByRole('button', { name: 'Send (2 steps)' }).click();
     await dialog.locator('[aria-invalid=true]').waitFor();

@@ -139,7 +139,7 @@ describe('chains that fail for the same reason', { concurrency: true }, () => {
     const [, digest] = await stack.mails(company.admin, 2);
     assert.ok(digest);
     assert.equal(headline(digest), `Needs attention: 1 chain, ${refused}`);
-    assert.match((await stack.text(digest)).Text, /^2 steps in 1 chain needed a decision/m);
+    assert.match((await stack.text(digest)).Text, /^2 steps in 1 chain need a decision/m);
   });
 
   it('are reported to reachable contacts while another contact cannot be reached', async () => {

@@ -44,9 +44,10 @@ describe('a distance from now', () => {
     [-30, 'less than a minute ago'],
     [30, 'in less than a minute'],
     [-60, '1 minute ago'],
-    [119, 'in 1 minute'],
+    [119, 'in 2 minutes'],
+    [7140, 'in 2 hours'],
     [7200, 'in 2 hours'],
-    [-86_399, '23 hours ago'],
+    [-86_399, '24 hours ago'],
     [-172_800, '2 days ago'],
   ];
   for (const [seconds, text] of cases)

@@ -50,7 +50,7 @@ describe('a notice about many chains', () => {
     assert.equal(subject, '[relay] Needs attention: 214 chains, the assignment does not exist (Acme)');
     assert.equal(
       text,
-      `300 steps in 214 chains needed a decision, all for the same reason
+      `300 steps in 214 chains need a decision, all for the same reason
 
 2026-07-01 07:01:00 CDT
 Acme
@@ -60,7 +60,7 @@ Fix the problem, then retry.
 
 Open 300 steps: http://127.0.0.1:8080/companies/acme/causes/c1
 
-The link opens the relay, where you sign in. There you can retry all these steps together.
+The link opens the relay, where you sign in. There you can edit, retry or skip all these steps together.
 
 What happens next:
   If nobody decides, these steps fail, the first one at 2026-07-04 07:00:01 CDT. When a step fails, the steps that wait for it do not run.
@@ -107,7 +107,7 @@ Problem c1, company acme
   it("names a few chains in its commands, with the API's address, and counts only these chains", () => {
     const links = { ...context.links, api: 'https://relay.example' };
     const { text, html } = rendered(many('needs-attention', 1, 1, [member(3)]), { links, forOperator: true });
-    assert.match(text, /^1 step needed a decision\n/);
+    assert.match(text, /^1 step needs a decision\n/);
     assert.match(text, /^ {2}npx relay retry acme c-3 1 --url https:\/\/relay\.example$/m);
     assert.doesNotMatch(text, /bulk|none of these/);
     assert.match(html, /href="https:\/\/relay\.example\/companies\/acme\/chains\/c-3"/);
@@ -162,7 +162,7 @@ Problem c1, company acme
       '[relay] No decision is needed any more: 2 chains with the problem “the assignment does not exist” (Acme)',
     );
     assert.match(text, /^2 chains with this problem no longer need attention$/m);
-    assert.match(text, /^ {2}done: 3\n {2}cancelled: 1\n {2}unknown: 1$/m);
+    assert.match(text, /^ {2}3 steps: done\n {2}1 step: cancelled\n {2}1 step: not known$/m);
     const { type, count, ended, open } = json as Record<string, unknown>;
     assert.deepEqual([type, count, ended, open], ['relay.recovered.many', 2, { done: 3, cancelled: 1 }, 1]);
   });
