@@ -21,7 +21,6 @@ import {
   namesOfAssignment,
   noticeTextSchema,
 } from '../contract/chain-resource.js';
-import { isAssignmentAlone } from '../contract/messages.js';
 import { anyObject, chainIdPattern, chainIdText, named, namedStrict, onlyTrue, optionalFlag } from '../contract/named.js';
 import { Problem } from '../contract/problem.js';
 import { standingWords } from '../notices/chain-words.js';
@@ -72,7 +71,7 @@ const mendRequest = namedStrict('Mend', {
       'assignment.',
   ),
   texts: optionalFlag.describe(
-    'Like `allActions`. Also replaces the old id in texts of the edited action and of all open actions. See `naming` in `ActionFields`.',
+    'Like `allActions`, also together with other fields. Replaces the old id in texts of this action and of all open actions, too. See `naming` in `ActionFields`.',
   ),
 });
 const fieldsSchema = named('ActionFields', {
@@ -303,7 +302,8 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
       async handle(c, { companyId, chainId, index, actor }) {
         const { chain, action } = await actionOf(companyId, chainId, index);
         const { texts, ...given } = await readTexts(c, mendRequest);
-        const all = texts && isAssignmentAlone(given.fields) && (await renameTexts(options.client, chain, action, given));
+        const isMoved = typeof given.fields.platformAssignmentId === 'string';
+        const all = texts && isMoved && (await renameTexts(options.client, chain, action, given));
         const asked = { ...given, allActions: given.allActions || texts, ...all };
         const moves = 'platformAssignmentId' in asked.fields && !asked.allActions;
         const left = moves ? (await fieldsOf(chain, action)).sameAssignment : [];

@@ -31,7 +31,6 @@ import {
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
 import type { Company } from '../contract/company.js';
 import { contactMark, fieldsByLink, HoldLinks, type HoldRef } from '../contract/hold-link.js';
-import { isAssignmentAlone } from '../contract/messages.js';
 import { decidersOf } from '../contract/notify.js';
 import { Problem } from '../contract/problem.js';
 import { isHeldBehind } from '../notices/chain-words.js';
@@ -129,8 +128,11 @@ export function holdRoutes(options: ApiOptions): Route[] {
     const fields = Object.fromEntries(given.filter(([name, text]) => text !== String(fix.fields[name] ?? '')));
     if (Object.keys(fields).length === 0)
       throw new Problem('invalid-body', 'No field was changed. Correct a field, then send the form again.');
-    const isForAll = allActions !== undefined && fix.sameAssignment.length > 0 && isAssignmentAlone(fields);
-    return { verb: 'mend', fields, allActions: isForAll || undefined } as const;
+    const { platformAssignmentId } = fields;
+    if (allActions === undefined || fix.sameAssignment.length === 0 || platformAssignmentId === undefined)
+      return { verb: 'mend', fields } as const;
+    const others = fix.sameAssignment.map((index) => ({ index, fields: { platformAssignmentId } }));
+    return { verb: 'mend', fields, allActions: true, others } as const;
   };
 
   /** Counts the requests for a held action. All readers of the link share one limit. @throws Problem rate-limited */
@@ -395,7 +397,7 @@ function fixForm({ assignmentId }: ActionResource, fix: Fix, isBest: boolean, op
   });
   const others = sameAssignment.length === 1 ? 'the other step' : `the ${sameAssignment.length} other steps`;
   const all = html`<p><label><input type="checkbox" name="allActions" checked>
-Also correct the number in ${others} of assignment ${assignmentId ?? ''}. This works only if you change nothing else on this page.</label></p>`;
+Also correct the number in ${others} of assignment ${assignmentId ?? ''}.</label></p>`;
   const places = naming.map(({ index, field }) => `${quotedLabel(field)} of step ${index + 1}`);
   const kept = html`<p>These texts contain the old number, and this page does not change them: ${places.join(', ')}. To change these texts, ${open ?? 'open the chain in the relay.'}</p>`;
   return html`${form}<section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the step again.</p>

@@ -24,6 +24,12 @@ export function fieldAt({ pointer }: { pointer: string }, before: string): strin
 export const mergeFields = (fields: Fields, changes: Fields): Fields =>
   Object.fromEntries(Object.entries({ ...fields, ...changes }).filter(([, value]) => value !== null));
 
+/** The changes if an assignment id moves `from` one assignment to another: in `platformAssignmentId` and texts, not in recipients. */
+export function movedFields(fields: Fields, { from, to }: { from: string; to: string }): Fields {
+  const { emails: _, ...named } = fieldsNaming(from, fields, to);
+  return { ...named, ...(fields.platformAssignmentId === from && { platformAssignmentId: to }) };
+}
+
 /** Returns the fields whose text contains the assignment id as a whole word. In the returned texts, `to` replaces the id. */
 export function fieldsNaming(id: string, fields: Fields, to = ''): Fields {
   const word = new RegExp(`(?<!\\w)${id.replace(/[^\w\s]/g, '\\$&')}(?!\\w)`, 'g');

@@ -7,20 +7,8 @@ import type { Correction } from '../chain/correct.js';
 import { fieldLabel, fieldWords } from '../chain/words.js';
 import { announce, ask, co, often, pageOf, type Query, Refused, refreshAll, useCompany, useResource } from './base.js';
 import type { Bulk, bulkPreviewSchema, ListedChain, z } from './types.js';
-import {
-  Button,
-  Check,
-  Choice,
-  Confirm,
-  Dialog,
-  InTemporal,
-  NotReady,
-  ProblemNote,
-  Said,
-  State,
-  Time,
-  useDeed,
-} from './ui/index.js';
+import { Button, Confirm, Dialog, NotReady, useDeed } from './ui/dialog.js';
+import { Check, Choice, InTemporal, ProblemNote, Said, State, Time } from './ui/index.js';
 import { counted, labelled, namesOf, orderWords, progressWords, renamedWords, verbMeanings, verbWords } from './words.js';
 
 /** A decision about the chains with these ids, about all chains of a cause, or about all chains of a list. */

@@ -3,13 +3,13 @@
 import { type Signal, signal, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { type Fields, mergeFields } from '../chain/fields.js';
+import { type Fields, fieldText, mergeFields, movedFields } from '../chain/fields.js';
 import { placesOf, withPlaces } from '../chain/places.js';
 import type { Issue } from '../chain/request.js';
 import { announce, ask, co, pageOf, Refused } from './base.js';
 import { changesOf, readObject, shownFields } from './fields.js';
 import type { Accepted, RejectedRequest } from './types.js';
-import { Button, Confirm, DeedButton, FieldList, ProblemNote, useDeed } from './ui/index.js';
+import { Button, Check, Confirm, DeedButton, FieldList, ProblemNote, useDeed } from './ui/index.js';
 import { FieldInputs } from './verbs.js';
 import { counted, elementTitle, fieldWords } from './words.js';
 
@@ -49,7 +49,17 @@ export function Decide({ request, leftOut }: DecideProps) {
   /** The edited texts of each action. */
   const texts = useMemo(() => all.map(() => signal<Record<string, string>>({})), []);
   const deed = useDeed();
-  const editsOf = (index: number, fields: Fields) => (isEditing.value ? changesOf(fields, texts[index]?.value ?? {}) : {});
+  const typedIn = (index: number, fields: Fields) => (isEditing.value ? changesOf(fields, texts[index]?.value ?? {}) : {});
+  const areAll = useSignal(true);
+  const [moved] = sent.flatMap(({ index, fields }) => {
+    const [from, to] = [fieldText(fields.platformAssignmentId), typedIn(index, fields).platformAssignmentId];
+    return !isEvent && from && typeof to === 'string' ? { from, to } : [];
+  });
+  /** The edits of an action, with a new assignment number also in its texts. */
+  const editsOf = (index: number, fields: Fields) => ({
+    ...(moved && areAll.value && movedFields(fields, moved)),
+    ...typedIn(index, fields),
+  });
   const send = (confirm: boolean) =>
     deed.run(async () => {
       const edits = sent.map(({ index, fields }) => [String(index), editsOf(index, fields)] as const);
@@ -109,13 +119,18 @@ export function Decide({ request, leftOut }: DecideProps) {
         >
           {sent.map(({ index, fields }) => (
             <fieldset key={index}>
-              <legend>{elementTitle(fields, index)}</legend>
+              <legend>{elementTitle({ ...fields, ...typedIn(index, fields) }, index)}</legend>
               <FieldInputs
                 {...{ fields, at: `/${index}`, issues: issuesOf(index), words: isEvent ? {} : fieldWords }}
                 texts={texts[index] as Signal<Record<string, string>>}
               />
             </fieldset>
           ))}
+          {moved && (
+            <Check checked={areAll.value} onCheck={(isChecked) => (areAll.value = isChecked)}>
+              Also write {moved.to} in place of {moved.from} in the other steps, and in all texts.
+            </Check>
+          )}
         </Confirm>
       )}
       {isAsking.value && (

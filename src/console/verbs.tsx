@@ -6,23 +6,14 @@ import { type SteeringVerb, steeringVerbs, verbsFor } from '../chain/allowed-ver
 import { type Fields, fieldAt, fixedFields } from '../chain/fields.js';
 import { isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
+import type { NamedIn } from '../chain/words.js';
 import { ask, co, may, pageOf } from './base.js';
 import { changesOf, formText, hintOf, isLong } from './fields.js';
 import { deedOf } from './story.js';
 import type { ActionResource, ChainResource } from './types.js';
 import { Button, ButtonTo, Confirm, type ConfirmProps, NotReady, useDeed } from './ui/dialog.js';
 import { Area, Check, Entry, Failure, Fold, ProblemNote, Select } from './ui/index.js';
-import {
-  actionWords,
-  fieldsOfAction,
-  fieldWords,
-  helpFor,
-  labelled,
-  type NamedIn,
-  renamedWords,
-  stateWords,
-  verbWords,
-} from './words.js';
+import { actionWords, fieldsOfAction, fieldWords, helpFor, labelled, renamedWords, stateWords, verbWords } from './words.js';
 
 interface VerbsProps {
   chain: ChainResource;
@@ -53,7 +44,8 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
   const deed = useDeed();
   const group = useRef<HTMLFieldSetElement>(null);
   const title = deedOf(action);
-  const verbs = may('steer') ? verbsFor(chain, action).filter((verb) => only.includes(verb)) : [];
+  const allowed = may('steer') ? verbsFor(chain, action).filter((verb) => only.includes(verb)) : [];
+  const verbs = allowed.filter((verb) => verb !== 'cancel' || !allowed.includes('skip')); // both leave the step out
   if (verbs.length === 0 && !hasDecided.value && !asked.value) return null;
   const close = () => (asked.value = undefined);
   /** The pressed button may disappear, so the group of buttons takes the focus. */
@@ -126,7 +118,8 @@ export function FieldInputs({ fields, texts, issues, at, words = fieldWords }: F
   const names = [...new Set([...Object.keys(fields), ...Object.keys(texts.value), ...mentioned])];
   const editor = (name: string) => {
     const value = fields[name];
-    const problem = labelled(issues.flatMap((issue) => (fieldAt(issue, at) === name ? issue.detail : [])).join('; '));
+    const said = labelled(issues.flatMap((issue) => (fieldAt(issue, at) === name ? issue.detail : [])).join('; '));
+    const problem = /^is (required|missing)/.test(said) && texts.value[name]?.trim() ? '' : said;
     const write = (text: string) => (texts.value = { ...texts.value, [name]: text });
     if (name === 'action') return <Select key={name} {...{ ...doing, problem, onPick: write }} />;
     if (problem && words === fieldWords && !(name in words))
@@ -202,13 +195,10 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
         </p>
       )}
       <FieldInputs fields={fields} texts={typed} issues={deed.refused?.problem.errors ?? []} at="/fields" />
-      {also && count === 1 && (
+      {also && (
         <Check name="areAll" defaultChecked>
           Also write the new number in: {also}.
         </Check>
-      )}
-      {also && count > 1 && (
-        <p class="note wait">Because you also edited other fields, the relay does not write the new number in: {also}.</p>
       )}
       {fixed && <p class="note wait">{`The relay does not change the old number ${action.assignmentId} in: ${fixed}.`}</p>}
       {isUnknown(action) && (

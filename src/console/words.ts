@@ -79,6 +79,6 @@ export const reminderWords = 'If no technician is found, nobody is told. Add a r
 
 export const onFailureWords = { hold: 'let the next steps wait until somebody decides', continue: 'run the next steps' };
 export const onUnknownWords = {
-  resend: 'run the step again, marked as a repeat',
+  resend: 'run the step again',
   hold: 'wait until somebody decides',
 };

@@ -54,7 +54,9 @@ export const auditWords = {
 export type AuditAction = keyof typeof auditWords;
 
 /** Returns other words if the details change the meaning of an entry, or undefined if the words in `auditWords` are right. */
-function otherWords(action: string, { index, as, version, purpose, seconds }: Details): string | undefined {
+function otherWords(action: string, { index, as, version, purpose, seconds, changed }: Details): string | undefined {
+  if (action === 'company.update' && Array.isArray(changed) && changed.length > 0)
+    return `changed settings of the company: ${changed.map((name) => settings[String(name)] ?? String(name)).join(', ')}`;
   if (action === 'cause.silence') return `${seconds === 0 ? 'turned on' : 'turned off'} the notices about a problem`;
   if (action === 'chain.cancel' && index === undefined) return 'cancelled {chainId}';
   if (action === 'token.rotate' && purpose === 'event') return 'created a new address for events of rule {relayId}';
@@ -66,6 +68,12 @@ function otherWords(action: string, { index, as, version, purpose, seconds }: De
       : 'began the trial of version {version} of rule {relayId}';
   return undefined;
 }
+
+const settings: Readonly<Record<string, string>> = {
+  ...{ timeZone: 'time zone', notify: 'contacts', platform: 'assignment platform', ticketing: 'ticket system' },
+  ...{ noticeLinks: 'links in notices', noticeEdits: 'corrections with these links', weeklyDigest: 'weekly summary' },
+  ...{ webhookSecret: 'key that signs webhooks', historyDays: 'days to keep closed chains', mail: 'mail server' },
+};
 
 /** What an order did to many chains. The number of chains follows. */
 const verbs: Readonly<Record<string, string>> = {

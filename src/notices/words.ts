@@ -118,8 +118,7 @@ const remedies: Record<RejectionReason, string> = {
   'actions-per-day': moreLimits,
   'recipients-per-day': moreLimits,
   'malformed-body':
-    'Open the request, and check the steps that the relay proposes. If necessary, correct the steps. Then send the steps, or drop ' +
-    'the request.',
+    'Open the request. If the page proposes steps, check them, correct them if necessary, and send them. Otherwise, drop the request.',
   'not-actions': 'Make the webhook send a list of steps: [{"action": …}].',
   'body-too-large': 'Make the webhook send smaller requests. The page shows only the first 256 KiB of this request.',
   'unsupported-body': 'Make the webhook send JSON in UTF-8.',

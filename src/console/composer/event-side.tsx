@@ -15,7 +15,7 @@ import { saidAt, useKnowledge } from './knowledge.js';
 import { offersOf, undefinedVariables, valueWords, variableName } from './places.js';
 
 const missingWords: Record<Variable['missing'], string> = {
-  ...({ hold: 'hold each step that uses this value, until somebody decides', refuse: 'refuse the event' } as const),
+  ...({ hold: 'let the steps that use it wait until somebody decides', refuse: 'refuse the event' } as const),
   default: 'use this text',
 };
 

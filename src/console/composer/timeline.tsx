@@ -71,7 +71,9 @@ function stopsOf(cards: readonly Card[], actions: NonNullable<Rehearsal['played'
 function Stop({ card, action, isAlone, seconds }: ReturnType<typeof stopsOf>[number]) {
   const { outcome, reason, paused, attempts = 1, toldAfterSeconds: told, condition } = action;
   const tone = isAlone ? 'wait' : forecastTone[outcome];
-  const alerted = told !== undefined && `people get a notice ${told ? `${durationText(told)} after the event` : 'immediately'}`;
+  const alerted =
+    told !== undefined &&
+    `people get a notice ${told ? `after ${durationText(told > 600 ? 60 * Math.round(told / 60) : told)}` : 'immediately'}`;
   const notes = [attempts > 1 && `tried ${attempts} times`, alerted, outcome === 'runs' && condition?.reason, reason, paused];
   return (
     <li class={tone}>

@@ -23,7 +23,7 @@ export function CausePage({ causeId }: { causeId: string }) {
             {...{ caption: 'The steps with this problem', named: 1 }}
             columns={['Step', 'Assignment', 'Since', 'Time']}
             rows={known.items.map(({ chainId, index, assignmentId, since, heldUntil, endedAt }) => {
-              const action = <a href={pageOf.chain(chainId)}>Step {index + 1} of its chain</a>;
+              const action = <a href={pageOf.chain(chainId)}>Step {index + 1}</a>;
               const about = assignmentId && <a href={pageOf.assignment(assignmentId)}>{assignmentId}</a>;
               const end = endedAt ? <Time before="solved " at={endedAt} /> : <Time before="decide before " at={heldUntil} />;
               return [`${chainId} ${index}`, [action, about, <Time at={since} />, end]];
@@ -163,7 +163,7 @@ function Owner({ cause }: Pick<SampleProps, 'cause'>) {
       </span>
       {may('steer') && [
         takenBy
-          ? change('release', `${takenBy} is not working on this problem any more`, 'Nobody is working on this problem now.')
+          ? change('release', 'Nobody works on it any more', 'Nobody is working on this problem now.')
           : change('take', 'I am working on this problem', 'Other people now see your name here.'),
         isSilent
           ? change('silence', 'Turn on notices', 'Notices about this problem are on again.', { seconds: 0 })

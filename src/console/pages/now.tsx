@@ -8,7 +8,7 @@ import { Bars } from '../rule/health.js';
 import { deedOf } from '../story.js';
 import type { ChainCounts, ChainList, CompanyHealth, causesResponse, RefusedCause, StoredCompany, z } from '../types.js';
 import { Known, LinkRow, Pager, Said, Section, Silence, Time, UpToDate } from '../ui/index.js';
-import { counted, isForTechnicians, labelled, refusalWords, startOfDay, timeText } from '../words.js';
+import { counted, isForTechnicians, labelled, refusalWords, sentence, startOfDay, timeText } from '../words.js';
 import { CauseCard } from './cause.js';
 
 /** At first, at most this many cards load their chain, because the page polls each loaded chain. */
@@ -85,10 +85,15 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
         {counted(requests, 'refused request')} of rule {ruleName(relayId)}, {isMany ? 'first time: ' : 'since '}
         <Time at={since} distance={!isMany} />
         {isMany && <Time before="; last time: " at={lastAt} distance />}
-        {repeats > 0 && `; the sender repeated a request ${counted(repeats, 'time')}`}
+        {repeats > 0 && `; ${counted(repeats, 'repeated request')}`}
         {notKept > 0 && `; the relay could not store ${counted(notKept, 'later request')}, because the storage was full`}
       </p>
-      {!isForTechnicians(reason) && <Said look="error" text={`${isMany ? 'The newest: ' : ''}${labelled(message)}`} />}
+      {!isForTechnicians(reason) && (
+        <Said
+          look="error"
+          text={`${isMany ? 'The newest request: ' : ''}${sentence(labelled(message.replace('Nothing has run. ', '')))}`}
+        />
+      )}
       <LinkRow of={{ [isMany ? 'Show the newest request' : 'Show the request']: newest, 'All refused requests': all }} />
     </Section>
   );

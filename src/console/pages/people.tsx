@@ -64,7 +64,7 @@ function Detail({ name, value }: { name: string; value: unknown }) {
 
 const roles = {
   label: 'Role',
-  hint: 'Each role can also do what the roles above it in this list can do.',
+  hint: 'The list begins with the fewest rights. Each role also has all rights of the roles before it.',
   options: Object.entries(roleWords),
 };
 const roleField = (first: Role) => ({ ...roles, first });

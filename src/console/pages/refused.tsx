@@ -10,7 +10,7 @@ import { PageOf } from '../frame.js';
 import { Decide } from '../refusal.js';
 import type { KeptBody, ListedRejectedRequest, ProposedAction, RejectedRequest, rejectedListSchema, z } from '../types.js';
 import { Badge, Cards, Check, FieldList, Fold, Mistakes, Said, Section, Time } from '../ui/index.js';
-import { counted, elementTitle, isForTechnicians, labelled, mistakeText, refusalWords, type Tone } from '../words.js';
+import { counted, elementTitle, isForTechnicians, labelled, mistakeText, refusalWords, sentence, type Tone } from '../words.js';
 
 const about =
   'The relay did not run these requests. Open a request to see the reason. Send it again, correct it or drop it within 30 days.';
@@ -28,7 +28,7 @@ export function RefusedPage() {
                 {request.chainId && <Badge tone="good">sent again</Badge>}
                 {request.droppedAt && <Badge tone="quiet">dropped</Badge>}
               </h2>
-              {!isForTechnicians(request.reason) && <Said look="" text={labelled(request.problem.detail)} />}
+              {!isForTechnicians(request.reason) && <Said look="" text={sentence(labelled(request.problem.detail))} />}
               <Origin request={request} />
             </>
           )}
@@ -72,11 +72,12 @@ function Refusal({ request }: { request: RejectedRequest }) {
     <>
       <div class="card">
         <p>
-          <strong>{refusalWords[reason]}.</strong> {!isForTechnicians(reason) && <Said text={labelled(problem.detail)} />}
+          <strong>{refusalWords[reason]}.</strong>{' '}
+          {!isForTechnicians(reason) && <Said text={sentence(labelled(problem.detail))} />}
         </p>
         {isForTechnicians(reason) && (
           <Fold summary="For the person who set up the webhook" isNeeded={false}>
-            <Said text={labelled(problem.detail)} />
+            <Said text={sentence(labelled(problem.detail))} />
           </Fold>
         )}
         <Mistakes of={ofWhole} look="plain error" words={({ detail }) => labelled(detail)} />
@@ -171,7 +172,7 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
       <p>
         {actions.length === 0
           ? 'There is no proposal. Correct the webhook in your platform, then let the platform send the event again.'
-          : 'Check each value before you send the steps: a text of the event may have changed a value, or added a step.'}
+          : 'Check each value before you send the steps. Perhaps a text of the event changed a value or added a step.'}
       </p>
       <ol class="rail">
         {actions.map(({ element, authenticated }, index) => (

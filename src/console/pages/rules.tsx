@@ -15,13 +15,15 @@ type Row = CompanyHealth['rules'][number];
 const columns: Record<string, (rule: Row) => ComponentChildren> = {
   Events: ({ events }) => events,
   Failed: ({ failed, chains }) => share(failed, chains),
-  'Failed, week before': ({ before }) => share(before.failed, before.chains),
+  'Failed in the week before': ({ before }) => share(before.failed, before.chains),
   'Needs attention': ({ held }) => held,
   'Nobody found': ({ nobody }) => nobody,
-  Duration: ({ p95, chains }) =>
-    p95 !== undefined && chains >= 20
-      ? `95% of the chains ended within ${withinText(p95)}`
-      : 'not known yet: too few chains are completed',
+  Duration: ({ p50, p95, chains }) => {
+    if (p50 === undefined || p95 === undefined) return 'No chain is completed yet.';
+    return chains < 20
+      ? `Half of the chains ended within ${withinText(p50)}.`
+      : `95% of the chains ended within ${withinText(p95)}.`;
+  },
   Warning: ({ quietSince, lastEvent }) => quietSince && <Silence last={lastEvent} look="error" />,
 };
 

@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { type Refused, type Resource, seldom, sessionIsOver, useResource } from '../base.js';
-import { durationText, labelled, refusalWords } from '../words.js';
+import { durationText, labelled, refusalWords, sentence } from '../words.js';
 import { Said } from './text.js';
 
 export function SessionIsOver() {
@@ -43,7 +43,8 @@ export function ProblemNote({ refused }: { refused: Refused | undefined }) {
   const { title, detail, errors = [], type } = refused.problem;
   return (
     <div class="note bad" role="alert">
-      <strong>{type.endsWith('/invalid-chain') ? refusalWords['invalid-chain'] : title}.</strong> <Said text={labelled(detail)} />
+      <strong>{type.endsWith('/invalid-chain') ? refusalWords['invalid-chain'] : title}.</strong>{' '}
+      <Said text={sentence(labelled(detail))} />
       {refused.retryAfterSeconds !== undefined && ` Try again in ${durationText(refused.retryAfterSeconds)}.`}
       {errors.some((mistake) => !detail.includes(mistake.detail)) && <Mistakes of={errors} />}{' '}
       {type.startsWith('/problems/') && <a href={type}>Help for developers</a>}

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { rejectedListSchema } from '../../../src/contract/problem.js';
 import { ruleOf } from '../../api/rule-with-contents.js';
 import { missingBrowser, obstacles, signIn, startBrowser } from '../../end-to-end/browser.js';
@@ -59,11 +59,16 @@ async function onThePage(): Promise<void> {
     return refuseBody(JSON.stringify([email, udf], undefined, 2).replace('*', () => note));
   }
 
+  /** The session of the first page. All pages share it, because a key may sign in only ten times a minute. */
+  let storageState: Awaited<ReturnType<BrowserContext['storageState']>> | undefined;
   async function pageOf(to: string, options = looks.wide): Promise<Page> {
-    const page = await (await browser.newContext({ ...options, reducedMotion: 'reduce' })).newPage();
+    const context = await browser.newContext({ ...options, reducedMotion: 'reduce', ...(storageState && { storageState }) });
+    const page = await context.newPage();
     page.setDefaultTimeout(60_000);
     page.on('pageerror', (error) => said.push(error.message));
-    await signIn(page, served.url, served.key, to);
+    if (storageState) await page.goto(served.url + to);
+    else await signIn(page, served.url, served.key, to);
+    storageState ??= await context.storageState();
     return page;
   }
 
@@ -245,6 +250,42 @@ async function onThePage(): Promise<void> {
     await page.goto(`${served.url}/companies/${served.companyId}`);
     await page.getByRole('heading', { name: /problems?\b/ }).waitFor();
     assert.equal(await page.getByRole('region', { name: /^The list of steps has a mistake/ }).count(), 0, 'it still waits');
+    await page.context().close();
+  });
+
+  it('writes a new assignment number in all steps and texts, but not in recipients', async () => {
+    const mail = {
+      ...udf,
+      action: 'sendEmails',
+      emails: ['job-404404@a.example'],
+      subject: 'Job 404404',
+      body: 'b',
+      bodyHtml: 'h',
+    };
+    const { externalSystemTicketId: _t, cfName: _n, cfValue: _v, ...sent } = { ...mail, platformAssignmentId: '404404' };
+    const page = await pageOf(
+      await refuseBody(
+        JSON.stringify([
+          { ...sent, bodyHtml: undefined },
+          { ...sent, body: 'b 404404' },
+        ]),
+      ),
+    );
+    await page.getByRole('button', { name: 'Edit and send' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Formatted text').first().fill('h');
+    await dialog.getByText('Other fields').first().click();
+    await dialog.getByLabel('Assignment number').first().fill('1002');
+    await dialog.getByLabel('Also write 1002 in place of 404404').waitFor();
+    assert.deepEqual(await obstacles(page), []);
+    await dialog.getByRole('button', { name: 'Send' }).click();
+    await page.waitForURL(/\/chains\//);
+    const made = started.at(-1)?.map(({ assignmentId, subject, body, recipients }) => [assignmentId, subject, body, recipients]);
+    const to = ['job-404404@a.example'];
+    assert.deepEqual(made, [
+      ['1002', 'Job 1002', 'b', to],
+      ['1002', 'Job 1002', 'b 1002', to],
+    ]);
     await page.context().close();
   });
 

@@ -203,16 +203,27 @@ describe('the link in a notice', { concurrency: true }, () => {
     assert.equal((await correct({ groupId: '501' })).status, 400, 'nothing was changed');
     assert.equal((await company.read(chainId)).actions[0]?.mends, undefined);
 
-    const corrected = await correct({ platformAssignmentId: assignmentId, groupId: '501', allActions: 'on' });
+    const corrected = await correct({ platformAssignmentId: assignmentId, groupId: '501', sendRadius: '25', allActions: 'on' });
     assert.equal(corrected.status, 303, await corrected.clone().text());
     const result = await (await get(`${api}${corrected.headers.get('Location')}`, cookie)).text();
     assert.match(result, new RegExp(`<h1>Assignment ${assignmentId} was sent<.*Corrected with the link in a notice to`, 's'));
-    assert.equal((await company.ended(chainId)).status, 'completed');
+    const ended = await company.ended(chainId);
+    assert.deepEqual(
+      new Set(ended.actions.map((action) => action.assignmentId)),
+      new Set([assignmentId]),
+      'also in the other step',
+    );
+    assert.equal(ended.status, 'completed');
     const { items } = await stack.store.audit.list({ companyId: company.companyId, limit: 10 });
     const entry = items.find(({ action }) => action === 'chain.mend');
     const { chainId: _, ...details } = entry?.details ?? {};
     assert.deepEqual(entry?.actor, { kind: 'link', companyId: company.companyId, contact: company.admin });
-    assert.deepEqual(details, { assignmentId: wrongId, index: 0, fields: ['platformAssignmentId'], allActions: true });
+    assert.deepEqual(details, {
+      assignmentId: wrongId,
+      index: 0,
+      fields: ['platformAssignmentId', 'sendRadius'],
+      allActions: true,
+    });
   });
 
   it("shows times in the company's zone, as the mail does", async () => {
