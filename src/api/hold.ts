@@ -22,6 +22,7 @@ import {
   explained,
   fieldWords,
   labelled,
+  namedWords,
   notDoneTitle,
   quotedLabel,
   sentence,
@@ -111,8 +112,12 @@ export function holdRoutes(options: ApiOptions): Route[] {
   const fixOf = async ({ company, chain, action, over }: Standing): Promise<Fix | undefined> => {
     if (!company?.noticeEdits || !chain || !action || over !== undefined || !verbsFor(chain, action).includes('mend'))
       return undefined;
-    const names = fieldsByLink(action);
-    return names.length > 0 ? { names, ...(await readFields(client, chain, action)) } : undefined;
+    const all = fieldsByLink(action);
+    if (all.length === 0) return undefined;
+    const read = await readFields(client, chain, action);
+    // A send needs only one of the two fields for groups.
+    const spare = read.fields.groupId && !read.fields.sendToGroups ? 'sendToGroups' : read.fields.groupId ? '' : 'groupId';
+    return { names: all.filter((name) => name !== spare), ...read };
   };
 
   /** @throws Problem invalid-body, forbidden */
@@ -245,7 +250,7 @@ function howItEnded(action: ActionResource, last: Steered | undefined, { timeZon
 }
 
 const decided = ({ verb, by, at }: Steered, timeZone: string): string =>
-  `${verbs[verb]} ${by.startsWith('the link') ? 'with' : 'by'} ${labelled(by)}, ${timesIn(timeZone)(at)}.`;
+  `${verbs[verb]} by ${labelled(by).replace(/^the link in a notice to (.*)/, '$1 (link in a notice)')}, ${timesIn(timeZone)(at)}.`;
 
 const verbs = {
   retry: 'Retried',
@@ -362,9 +367,7 @@ const form = html`<form method="post" action="?">`;
 export function decisionForm(chain: ChainResource, action: ActionResource, fix?: Fix): Html {
   const behind = chain.actions.filter((other) => isHeldBehind(action, other)).map(stepTitle);
   const follows =
-    behind.length > 0
-      ? `Steps that wait for this step: ${behind.map((title) => `“${title}”`).join(', ')}.`
-      : 'No other step waits for this step.';
+    behind.length > 0 ? `Steps that wait for this step: ${behind.join('; ')}.` : 'No other step waits for this step.';
   const isFixed = helpFor(action.error)?.by === 'mend';
   const isFixedHere = isFixed && fix !== undefined && fix.names.length > 0;
   const unknown = 'Nobody knows whether the last attempt worked. Before you retry, look in the system that the step uses.';
@@ -398,8 +401,8 @@ function fixForm({ assignmentId }: ActionResource, fix: Fix, isBest: boolean, op
   const others = sameAssignment.length === 1 ? 'the other step' : `the ${sameAssignment.length} other steps`;
   const all = html`<p><label><input type="checkbox" name="allActions" checked>
 Also correct the number in ${others} of assignment ${assignmentId ?? ''}.</label></p>`;
-  const places = naming.map(({ index, field }) => `${quotedLabel(field)} of step ${index + 1}`);
-  const kept = html`<p>These texts contain the old number, and this page does not change them: ${places.join(', ')}. To change these texts, ${open ?? 'open the chain in the relay.'}</p>`;
+  const places = namedWords(naming);
+  const kept = html`<p>This page changes no texts, so the old number stays in: ${places.join(', ')}. To change these texts, ${open ?? 'open the chain in the relay.'}</p>`;
   return html`${form}<section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the step again.</p>
 ${inputs}${sameAssignment.length > 0 && all}${names.includes('platformAssignmentId') && places.length > 0 && kept}
 <p><button${!isBest && html` class="second"`} name="decision" value="mend">Correct and retry</button></p></section></form>`;

@@ -42,7 +42,7 @@ const isOfOneAssignment = ({ fields: { platformAssignmentId: id } }: Written) =>
   typeof id === 'string' && id.trim() !== '' && !unsubstituted(id);
 const ofAssignment = ({ index }: Written): Issue => ({
   pointer: `/${index}/platformAssignmentId`,
-  detail: 'is the same for every event. For the assignment of the event, use ${assignment_id}',
+  detail: 'is the same for every event. To use the assignment of each event, write ${assignment_id}',
 });
 
 function ofOne({ index, fields, condition }: Written): Issue[] {
@@ -90,7 +90,7 @@ function ofOrder(one: Written, all: readonly Written[]): Issue[] {
   if (later.length > 0)
     hints.push({
       pointer: `/${index}`,
-      detail: `is later in the list than ${listed(later)}, but runs earlier. If you do not want this, change its delay`,
+      detail: `runs before ${listed(later)}, although it comes later in the list. If you do not want this, change a delay`,
     });
   if (send && asksStatus(one))
     hints.push({

@@ -68,7 +68,7 @@ function reference({ late = {} }: ChainAction, name: string, text: unknown): str
   const kept = pathsOf(textsOf(late[name] ?? [])).find((path) => [text].flat().join().includes(`\${assignment.${path}}`));
   return (
     kept &&
-    `must not contain \${assignment.${kept}}: after an edit, the relay does not fill in this value. Write the value itself`
+    `must not contain \${assignment.${kept}}: in an edited step, the relay does not replace it with the real value. Write the real value`
   );
 }
 

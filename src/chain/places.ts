@@ -23,6 +23,13 @@ export function placesOf(object: Fields): Place[] {
   return places;
 }
 
+export const valuesByPlace = (object: Fields): Fields =>
+  Object.fromEntries(placesOf(object).map(({ path, value }) => [path, value]));
+
+/** The places without a value, such as `assignment.id`, that the mistakes of a refused event name. */
+export const missingPlaces = (mistakes: readonly { detail: string }[] = []): string[] =>
+  mistakes.flatMap(({ detail }) => /the event has no value at (\S*\w)/.exec(detail)?.[1] ?? []);
+
 /** The different values at this place of the objects. */
 export function valuesAt(objects: readonly Fields[], path: string): string[] {
   const values = objects.map((object) => (path === '' ? undefined : propertyOf(object, path)));

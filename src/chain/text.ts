@@ -118,3 +118,13 @@ export function spanText(seconds: number, written = (count: number, unit: string
   });
   return parts.slice(0, most).join(' ');
 }
+
+/** Splits the text at the character at `offset` (in UTF-16 units). A visible sign replaces an invisible character. */
+export function partsAt(text: string, offset = text.length): { before: string; marked: string; after: string } {
+  const character = [...text.slice(offset, offset + 2)][0] ?? '';
+  const isSeen = /[^\s\p{Cc}]/u.test(character);
+  return {
+    ...{ before: text.slice(0, offset), marked: isSeen ? character : character === '\n' ? '↵' : '␣' },
+    after: text.slice(isSeen || character === ' ' ? offset + character.length : offset),
+  };
+}

@@ -13,19 +13,23 @@ export const actionWords: Record<string, string> = {
 };
 
 const ofAll = ['platformAssignmentId', 'delayInSeconds', 'actionCondition', 'incomingValue', 'comment'];
-/** The fields of each action, without those that an edit cannot change. */
-export const fieldsOfAction: Record<string, readonly string[]> = {
-  platform_sendAssignment: [...ofAll, 'groupId', 'sendToGroups', 'sendRadius'],
-  sendEmails: [...ofAll, 'emails', 'subject', 'body', 'bodyHtml'],
-  ticket_updateUDF: [...ofAll, 'externalSystemTicketId', 'cfName', 'cfValue', 'cfTargetDateFormat'],
+/** The fields that only this action has. */
+export const ownFields: Record<string, readonly string[]> = {
+  platform_sendAssignment: ['groupId', 'sendToGroups', 'sendRadius'],
+  sendEmails: ['emails', 'subject', 'body', 'bodyHtml'],
+  ticket_updateUDF: ['externalSystemTicketId', 'cfName', 'cfValue', 'cfTargetDateFormat'],
 };
+/** All fields of each action, without those that an edit cannot change. */
+export const fieldsOfAction: Record<string, readonly string[]> = Object.fromEntries(
+  Object.entries(ownFields).map(([action, own]) => [action, [...ofAll, ...own]]),
+);
 
 export const fieldWords: Record<string, string> = {
   ...{ platformAssignmentId: 'Assignment number', delayInSeconds: 'Wait', actionCondition: 'Only if' },
   ...{
     incomingValue: 'Value to check in the condition',
     comment: 'Note',
-    groupId: 'One group to send to',
+    groupId: 'Single group',
     sendToGroups: 'Groups to send to',
   },
   ...{ sendRadius: 'Within (miles)', emails: 'To', subject: 'Subject', body: 'Text', bodyHtml: 'Formatted text' },
@@ -90,6 +94,7 @@ export const labelled = (text: string): string =>
     .replace(fieldNames, (name) => `“${fieldWords[name]}”`)
     .replace('this action will', 'this step will')
     .replace(/\baction (\d+)\b/g, (_, index: string) => `step ${Number(index) + 1}`)
+    .replace('must be an array of strings, such as ["dispatch@example.com"]', 'must be a list of e-mail addresses')
     .replace('a whole number of seconds, such as "1800"', 'a time, such as 30 minutes')
     .replace(
       /( has (no ==|a single =))?: write <property>==.*"94016"/,
@@ -168,13 +173,17 @@ export interface NamedIn {
   fixed?: true | undefined;
 }
 
+/** For example `“Subject” of step 3`. Leaves out the formatted text of an e-mail, because it repeats the text. */
+export const namedWords = (naming: readonly NamedIn[]): string[] =>
+  naming
+    .filter(
+      ({ index, field }) => field !== 'bodyHtml' || !naming.some((other) => other.index === index && other.field === 'body'),
+    )
+    .map(({ index, field }) => `${quotedLabel(field)} of step ${index + 1}`);
+
 /** Names the other fields with an assignment number that an edit also changes, and the texts that keep the old number. */
 export function renamedWords(steps: readonly number[], naming: readonly NamedIn[]) {
-  const textsOf = (isFixed: boolean) =>
-    naming
-      .filter(({ fixed = false }) => fixed === isFixed)
-      .map(({ index, field }) => `${quotedLabel(field)} of step ${index + 1}`)
-      .join(', ');
+  const textsOf = (isFixed: boolean) => namedWords(naming.filter(({ fixed = false }) => fixed === isFixed)).join(', ');
   const ids = steps.length > 0 && `“${fieldWords.platformAssignmentId}” of ${stepsText(steps)}`;
   return { also: [ids, textsOf(false)].filter(Boolean).join('; '), fixed: textsOf(true) };
 }

@@ -59,7 +59,7 @@ function CorrectionDialog({ onClose, onGiven }: { onClose(): void; onGiven(corre
       <Choice label="Change" of={way} options={Object.entries(ways)} />
       {isAssignment && (
         <Check name="areAll" defaultChecked>
-          Also write the new number in the later steps of each chain, and in their texts.
+          Also write the new number in the rest of each chain, and in its texts.
         </Check>
       )}
     </Confirm>
@@ -120,7 +120,7 @@ function MendLine({ field, mend: { chainId, index, before, after, problem, ...na
         {chain ? namesOf(chain) : chainId.slice(0, 8)}, step {index + 1}: {field && fieldLabel(field)}
       </span>{' '}
       {before !== undefined && <del>{text(before)}</del>} {after !== undefined && ['→ ', <ins>{text(after)}</ins>]}
-      {also && <p class="soft small">The new number is also in: {also}.</p>}
+      {also && <p class="soft small">The relay also writes the new number in: {also}.</p>}
       {fixed && <p class="note wait">The old number stays in: {fixed}.</p>}
       {problem && <Said look="error" text={problem} />}
     </li>

@@ -8,6 +8,8 @@ import { type Fields, fixedFields, isObject } from '../chain/fields.js';
 export const shownFields = (fields: Fields) => Object.entries(fields).filter(([name]) => !fixedFields.includes(name));
 
 const isList = (value: unknown): value is string[] => Array.isArray(value) && value.every((entry) => typeof entry === 'string');
+/** Whether the form shows a list, one entry per line. Also for addresses that are missing, or not a list. */
+const isListed = (name: string, value: unknown) => name === 'emails' || Array.isArray(value);
 
 /** @returns '' for undefined and null. */
 export function editText(value: unknown): string {
@@ -17,15 +19,16 @@ export function editText(value: unknown): string {
 }
 
 /** Whether the form shows the field as a textarea with several lines. */
-export function isLong(value: unknown): boolean {
+export function isLong(name: string, value: unknown): boolean {
   const text = editText(value);
-  return Array.isArray(value) || text.length > 60 || text.includes('\n');
+  return isListed(name, value) || text.length > 60 || text.includes('\n');
 }
 
 /** A merge patch with the changed fields. A field that the user emptied is `null`, so the API removes the field. */
 export function changesOf(fields: Fields, texts: Readonly<Record<string, string>>): Fields {
   const changed = Object.entries(texts).filter(([name, text]) => text !== formText(name, fields[name]));
-  const stored = (name: string, text: string) => forms[name]?.stored(text) ?? readText(fields[name], text);
+  const stored = (name: string, text: string) =>
+    forms[name]?.stored(text) ?? readText(name === 'emails' ? [] : fields[name], text);
   return Object.fromEntries(changed.map(([name, text]) => [name, text === '' ? null : stored(name, text)]));
 }
 
@@ -36,7 +39,7 @@ const forms: Record<string, { shown(stored: string): string; stored(shown: strin
 };
 
 export const hintOf = (name: string, value: unknown) =>
-  forms[name]?.hint ?? (Array.isArray(value) ? 'Write one entry per line.' : undefined);
+  forms[name]?.hint ?? (isListed(name, value) ? 'Write one entry per line.' : undefined);
 
 /** The text of a field in a form. */
 export const formText = (name: string, value: unknown): string => forms[name]?.shown(editText(value)) ?? editText(value);
@@ -59,14 +62,4 @@ export function readObject(text: string): Fields | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Splits the text at the character at `offset` (in UTF-16 units). A visible sign replaces an invisible character. */
-export function partsAt(text: string, offset = text.length): { before: string; marked: string; after: string } {
-  const character = [...text.slice(offset, offset + 2)][0] ?? '';
-  const isSeen = /[^\s\p{Cc}]/u.test(character);
-  return {
-    ...{ before: text.slice(0, offset), marked: isSeen ? character : character === '\n' ? '↵' : '␣' },
-    after: text.slice(isSeen || character === ' ' ? offset + character.length : offset),
-  };
 }

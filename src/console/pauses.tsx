@@ -24,7 +24,7 @@ const fields = {
 };
 
 const about =
-  'The relay still accepts events. Steps that need the paused system wait until the pause ends. All other steps run as planned.';
+  'The relay still accepts events. If a step needs the paused system, it waits until the pause ends. All other steps run as planned.';
 const pausing = { title: 'Pause a system', verb: 'Pause', words: 'Paused', look: 'quiet', fields, about } as const;
 
 export function PauseButton() {

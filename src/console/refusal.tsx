@@ -4,8 +4,7 @@ import { type Signal, signal, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { type Fields, fieldText, mergeFields, movedFields } from '../chain/fields.js';
-import { placesOf, withPlaces } from '../chain/places.js';
-import type { Issue } from '../chain/request.js';
+import { missingPlaces, valuesByPlace, withPlaces } from '../chain/places.js';
 import { announce, ask, co, pageOf, Refused } from './base.js';
 import { changesOf, readObject, shownFields } from './fields.js';
 import type { Accepted, RejectedRequest } from './types.js';
@@ -26,12 +25,6 @@ const proposed = 'The relay starts a chain now. You cannot undo this.';
 const doubtful =
   'The token is not valid any more, or the signature is missing or wrong. Did your platform really send this? Check each value.';
 
-/** The values of an event by their places, such as `assignment.id`. */
-const valuesOf = (event: Fields): Fields => Object.fromEntries(placesOf(event).map(({ path, value }) => [path, value]));
-
-const missingPlaces = (errors: readonly Issue[] = []) =>
-  errors.flatMap(({ detail }) => /the event has no value at (\S*\w)/.exec(detail)?.[1] ?? []);
-
 /** If the token is expired or revoked, or the signature is wrong, the user must first read and confirm the actions. */
 export function Decide({ request, leftOut }: DecideProps) {
   const { route } = useLocation();
@@ -40,9 +33,8 @@ export function Decide({ request, leftOut }: DecideProps) {
   const isEvent = body?.isEvent === true;
   /** A readable event without a proposal is sent as it came, unless the user edits it. */
   const whole = isEvent && proposal.length === 0 && !body.cut ? readObject(body.text) : undefined;
-  /** The places of an event without a value, such as `assignment.id`. */
   const missing = isEvent ? missingPlaces(problem.errors) : [];
-  const withId = (fields: Fields) => (isEvent ? valuesOf(fields) : { platformAssignmentId: '', ...fields });
+  const withId = (fields: Fields) => (isEvent ? valuesByPlace(fields) : { platformAssignmentId: '', ...fields });
   const all = (whole ? [whole] : body ? proposal.map(({ element }) => element) : elements).map(withId);
   const sent = all.flatMap((fields, index) => (body && leftOut.includes(index) ? [] : [{ index, fields }]));
   const [isEditing, isAsking, isDoubtful] = [useSignal(false), useSignal(false), useSignal(false)];
@@ -76,22 +68,17 @@ export function Decide({ request, leftOut }: DecideProps) {
         [isDoubtful.value, isAsking.value] = [true, true];
       }
     });
+  const ofAll = `${sent.length < all.length ? `${sent.length} of ` : ''}${counted(all.length, 'step')}`;
   const begin = () => {
     if (body && !whole) isAsking.value = true;
     else void send(false);
   };
-  const ofAll = `${sent.length < all.length ? `${sent.length} of ` : ''}${counted(all.length, 'step')}`;
   const isInvalid = reason === 'invalid-chain';
   const isEditFirst = isInvalid || missing.length > 0;
   const edit = <Button {...{ class: isEditFirst ? 'main' : '', onClick: () => (isEditing.value = true) }}>Edit and send…</Button>;
   const drop = <DeedButton {...dropping} change={() => ask('POST', `${at}/drop`)} />;
-  const issuesOf = (index: number) =>
-    isEvent
-      ? missingPlaces(deed.refused?.problem.errors ?? problem.errors).map((path) => ({
-          pointer: `/${index}/${path}`,
-          detail: 'is missing',
-        }))
-      : (deed.refused?.problem.errors ?? problem.errors ?? []);
+  const { errors = [] } = deed.refused?.problem ?? problem;
+  const inEvent = missingPlaces(errors).map((path) => ({ pointer: `/0/${path}`, detail: 'is missing' }));
   if (sent.length === 0) return <p class="row">{drop}</p>;
   return (
     <>
@@ -105,7 +92,7 @@ export function Decide({ request, leftOut }: DecideProps) {
         )}
         {!isEditFirst && edit}
         {drop}
-        <span class="soft small">The delays of the steps start when you send the request.</span>
+        <span class="soft small">Waiting times begin when you send the request.</span>
       </p>
       {!isAsking.value && !isEditing.value && <ProblemNote refused={deed.refused} />}
       {isEditing.value && !isAsking.value && (
@@ -113,7 +100,7 @@ export function Decide({ request, leftOut }: DecideProps) {
           {...deed}
           title="Edit the request"
           verb={body && !isEvent ? `Send (${ofAll})` : 'Send'}
-          about="You change only this request, not the webhook. If you empty a field, the relay removes it."
+          about="You change only this request, not the webhook."
           onClose={() => (isEditing.value = false)}
           onConfirm={() => void send(false)}
         >
@@ -121,7 +108,7 @@ export function Decide({ request, leftOut }: DecideProps) {
             <fieldset key={index}>
               <legend>{elementTitle({ ...fields, ...typedIn(index, fields) }, index)}</legend>
               <FieldInputs
-                {...{ fields, at: `/${index}`, issues: issuesOf(index), words: isEvent ? {} : fieldWords }}
+                {...{ fields, at: `/${index}`, issues: isEvent ? inEvent : errors, words: isEvent ? {} : fieldWords }}
                 texts={texts[index] as Signal<Record<string, string>>}
               />
             </fieldset>

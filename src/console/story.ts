@@ -68,7 +68,7 @@ function troubleWords(steps: readonly Step[], isSaid = false): string | undefine
   const [held, retrying, failed] = [of('needs-attention'), of('retrying'), of('failed')];
   const why = ({ error, reason, assignmentId }: Step) =>
     error ? labelled(failureTitle({ ...error, assignmentId })) : (reason ?? 'no reason given');
-  if (held) return `Needs attention${isSaid && / does not exist/.test(why(held)) ? '' : `: ${why(held)}`}`;
+  if (held) return isSaid ? 'A step needs attention' : `Needs attention: ${why(held)}`;
   if (retrying) return `Being retried: ${why(retrying)}`;
   return failed && `Failed: ${why(failed)}`;
 }

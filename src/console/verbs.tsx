@@ -6,7 +6,7 @@ import { type SteeringVerb, steeringVerbs, verbsFor } from '../chain/allowed-ver
 import { type Fields, fieldAt, fixedFields } from '../chain/fields.js';
 import { isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
-import type { NamedIn } from '../chain/words.js';
+import { type NamedIn, ownFields } from '../chain/words.js';
 import { ask, co, may, pageOf } from './base.js';
 import { changesOf, formText, hintOf, isLong } from './fields.js';
 import { deedOf } from './story.js';
@@ -87,7 +87,7 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
             {verb === 'mend' && isBest(verb) && help?.words ? `${labelled(help.words)}${which && ' of'}` : verbWords[verb]}
             {which}
             {(verb === 'mend' || verb === 'reschedule') && '…'}
-            <span class="unseen">{which ? `: ${title}` : ` step ${title}`}</span>
+            <span class="unseen">: {title}</span>
           </Button>
         ))}
       {!asked.value && <ProblemNote refused={deed.refused} />}
@@ -115,7 +115,8 @@ const doing = { label: 'What the step does', options: [['', 'choose…'] as cons
 /** Shows one input for each field, also for missing fields that an issue names. If there are issues, folds the other fields. */
 export function FieldInputs({ fields, texts, issues, at, words = fieldWords }: FieldInputsProps) {
   const mentioned = issues.flatMap((issue) => fieldAt(issue, at) ?? []);
-  const names = [...new Set([...Object.keys(fields), ...Object.keys(texts.value), ...mentioned])];
+  const added = ownFields[texts.value.action ?? ''] ?? []; // the fields of an action that the user chose
+  const names = [...new Set([...Object.keys(fields), ...Object.keys(texts.value), ...mentioned, ...added])];
   const editor = (name: string) => {
     const value = fields[name];
     const said = labelled(issues.flatMap((issue) => (fieldAt(issue, at) === name ? issue.detail : [])).join('; '));
@@ -130,9 +131,10 @@ export function FieldInputs({ fields, texts, issues, at, words = fieldWords }: F
       ...({ autocomplete: 'off', spellcheck: false } as const),
       onText: write,
     };
-    return isLong(value) ? <Area key={name} {...field} rows={4} /> : <Entry key={name} {...field} />;
+    return isLong(name, value) ? <Area key={name} {...field} rows={4} /> : <Entry key={name} {...field} />;
   };
-  const isWrong = (name: string) => issues.length === 0 || issues.some((issue) => fieldAt(issue, at) === name);
+  const isWrong = (name: string) =>
+    issues.length === 0 || (added.includes(name) && !(name in fields)) || issues.some((issue) => fieldAt(issue, at) === name);
   const shown = names.filter((name) => !fixedFields.includes(name) || (name === 'action' && mentioned.includes(name)));
   const others = shown.filter((name) => !isWrong(name));
   return (
@@ -188,7 +190,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
     <Confirm {...dialog} verb="Save and retry" onConfirm={(given) => void mend(given)}>
       {children}
       {action.error && <Failure of={{ ...action.error, assignmentId: action.assignmentId }} />}
-      <p>The relay checks your changes, then retries the step. If you empty a field, the relay removes it.</p>
+      <p>The relay checks your changes, then retries the step.</p>
       {isUnchanged.value && count === 0 && (
         <p class="note wait" role="alert">
           You have not changed anything. To retry without changes, go back and choose Retry.
@@ -197,7 +199,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
       <FieldInputs fields={fields} texts={typed} issues={deed.refused?.problem.errors ?? []} at="/fields" />
       {also && (
         <Check name="areAll" defaultChecked>
-          Also write the new number in: {also}.
+          Also write the new number in the rest of this chain. <span class="soft small">({also})</span>
         </Check>
       )}
       {fixed && <p class="note wait">{`The relay does not change the old number ${action.assignmentId} in: ${fixed}.`}</p>}

@@ -46,9 +46,10 @@ export function actionOfCause<Action extends { error?: { message: string } | und
   return actions.find(({ error }) => withoutIds(error?.message) === withoutIds(message)) ?? actions[0];
 }
 
-/** The summary without the company, for example `2 steps (When the worker arrived, How to get in)`. */
+/** The summary without the company, for example `2 steps: “When the worker arrived”, “How to get in”`. */
 export function aboutChain({ companyId, chainId, summary }: Pick<ListedChain, 'companyId' | 'chainId' | 'summary'>): string {
-  return labelled(summary?.replace(`${companyId}: `, '') ?? chainId).replace(/^(\d+) action(s?): (.*)$/, '$1 step$2 ($3)');
+  const words = labelled(summary?.replace(`${companyId}: `, '') ?? chainId);
+  return words.replace(/^(\d+) action(s?): (.*)$/, (_, n, s, names) => `${n} step${s}: “${names.replaceAll(', ', '”, “')}”`);
 }
 
 /** For example `1001`, or the summary of a chain without an assignment. */

@@ -2,8 +2,8 @@
 
 export const refusalWords = {
   'invalid-chain': 'The list of steps has a mistake',
-  'idempotency-key': 'The key against double runs (Idempotency-Key) is not valid', // or two headers contain different keys
-  'idempotency-key-reused': 'The key against double runs (Idempotency-Key) was already used for a different request',
+  'idempotency-key': 'The event key (Idempotency-Key) is not valid', // or two headers contain different keys
+  'idempotency-key-reused': 'The webhook sent the same event key (Idempotency-Key) for two different requests',
   'token-expired': 'The token has expired', // the token was rotated, and its grace period is over
   'token-revoked': 'The token was revoked',
   'rule-disabled': 'The rule is disabled',

@@ -71,7 +71,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
     ...linksFor(kind, action, notice, context, facts, decide),
     sections: {
       'What happens next': kind === 'needs-attention' ? whatHappens(action, shown) : [],
-      'Will still run': goOn.map((other) => `${stepTitle(other)}${other.runAt ? `, due ${shown(other.runAt)}` : ''}`),
+      'Will run in any case': goOn.map((other) => `${stepTitle(other)}${other.runAt ? `, due ${shown(other.runAt)}` : ''}`),
       'Waiting for this step': heldBehindIt.map(stepTitle),
       'Also needs attention': heldElsewhere.map((other) => stepTitle(other) + (other.state === 'pending' ? ' (waits)' : '')),
       'Not run': others(({ state }) => state === 'not-run').map(stepTitle),
@@ -232,7 +232,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   const differ = count > 1 ? ['The other chains have the same error, perhaps with other numbers, ids or addresses.'] : [];
   const { wrong, details } = explained({ error: { ...reason, title, message, retryable: true } });
   return {
-    headline: `${headline}: ${counted(count, 'chain')}, ${inSubject(title)}`,
+    headline: `${headline}: ${counted(count, 'chain')}. ${capital(inSubject(title))}`,
     about: context.companyName,
     title: isOne ? `1 step ${many}` : `${counted(actions, 'step')} in ${counted(count, 'chain')} ${many}${same}`,
     place: [shown(at)],

@@ -48,7 +48,7 @@ function digestWords({ companyId, joined, at }: DigestNotice, context: NoticeCon
   const withoutKey = oneWithoutKey(context);
   const sections: Record<string, Line[]> = { [withoutKey]: [], 'Needs attention': [], Others: [] };
   for (const { title, wrong, count, url, held, kind } of joined) {
-    const times = count > 1 ? `, the first of ${count} notices` : '';
+    const times = count > 1 ? ` (the first of ${count} notices)` : '';
     const decide = held && context.holdLink?.(held);
     const label = `${title}${times}${wrong === undefined ? '' : `. ${wrong}`}`;
     const section = kind.startsWith('needs-attention') ? 'Needs attention' : 'Others';
@@ -124,7 +124,7 @@ const remedies: Record<RejectionReason, string> = {
   'unsupported-body': 'Make the webhook send JSON in UTF-8.',
   'wrong-token':
     'Ask the person who set up the webhook to check the token (relayAccessToken) of each step: each rule has its own tokens. If all ' +
-    'tokens are right, somebody wrote a text that the platform copied into the list as a step: take the place for this text out of the template of the webhook.',
+    'tokens are right, somebody probably typed a text that the relay read as a step. Remove the variable of this text from the template of the webhook.',
   'event-unreadable':
     'Open the request: its page shows the mistake. Correct the template of the webhook, then let the platform send the ' +
     'event again. Sometimes the page shows an event that the relay has repaired: you can check this event and send it from there.',

@@ -82,7 +82,7 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
   return (
     <Section look="card wait" title={refusalWords[reason]}>
       <p class="soft small">
-        {counted(requests, 'refused request')} of rule {ruleName(relayId)}, {isMany ? 'first time: ' : 'since '}
+        {counted(requests, 'refused request')} of rule {ruleName(relayId)}, {isMany ? 'first time: ' : 'received '}
         <Time at={since} distance={!isMany} />
         {isMany && <Time before="; last time: " at={lastAt} distance />}
         {repeats > 0 && `; ${counted(repeats, 'repeated request')}`}

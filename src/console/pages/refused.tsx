@@ -3,15 +3,18 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Fields } from '../../chain/fields.js';
+import { type Fields, fieldText } from '../../chain/fields.js';
+import { partsAt } from '../../chain/text.js';
+import { actionWords, elementTitle, mistakeText } from '../../chain/words.js';
 import { co, may, pageOf, useCompany, usePages, useResource } from '../base.js';
-import { partsAt, shownFields } from '../fields.js';
+import { shownFields } from '../fields.js';
 import { PageOf } from '../frame.js';
 import { Decide } from '../refusal.js';
 import type { KeptBody, ListedRejectedRequest, ProposedAction, RejectedRequest, rejectedListSchema, z } from '../types.js';
 import { Badge, Cards, Check, FieldList, Fold, Mistakes, Said, Section, Time } from '../ui/index.js';
-import { counted, elementTitle, isForTechnicians, labelled, mistakeText, refusalWords, sentence, type Tone } from '../words.js';
+import { counted, isForTechnicians, labelled, refusalWords, sentence, type Tone } from '../words.js';
 
+const noProposal = 'There is no proposal. Correct the webhook in your platform, then let the platform send the event again.';
 const about =
   'The relay did not run these requests. Open a request to see the reason. Send it again, correct it or drop it within 30 days.';
 
@@ -159,7 +162,11 @@ function Body({ body: { text, cut, place } }: { body: KeptBody }) {
   );
 }
 
-const noToken = { tone: 'bad', badge: 'wrong token' } as const;
+/** The badge of a proposed action. An event has no action. */
+const badgeOf = ({ element: { action }, authenticated }: ProposedAction) =>
+  authenticated && (!action || fieldText(action) in actionWords)
+    ? ({ tone: 'good', badge: 'ready' } as const)
+    : ({ tone: 'bad', badge: authenticated ? 'unknown action' : 'wrong token' } as const);
 
 /** @param leftOut - the indexes of the omitted actions. If undefined, the user cannot choose actions. */
 function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; leftOut: Signal<number[]> | undefined }) {
@@ -168,15 +175,12 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
     if (leftOut) leftOut.value = isSent ? others : [...others, index];
   };
   return (
-    <Section title="Proposed steps" look="">
-      <p>
-        {actions.length === 0
-          ? 'There is no proposal. Correct the webhook in your platform, then let the platform send the event again.'
-          : 'Check each value before you send the steps. Perhaps a text of the event changed a value or added a step.'}
-      </p>
+    <Section title={actions[0]?.element.action ? 'Proposed steps' : 'Proposal'} look="">
+      {actions.length === 0 && <p>{noProposal}</p>}
+      {actions.length > 0 && leftOut && <p>Check everything before you send it. The broken text may have changed a value.</p>}
       <ol class="rail">
         {actions.map(({ element, authenticated }, index) => (
-          <Element {...{ index, element, ...(authenticated ? { tone: 'good', badge: 'ready' } : noToken) }} key={index}>
+          <Element {...{ index, element, ...(leftOut ? badgeOf({ element, authenticated }) : { tone: 'quiet' }) }} key={index}>
             {!authenticated && <p class="error">This step cannot be sent: the token of its rule is missing or wrong.</p>}
             {authenticated && leftOut && actions.length > 1 && (
               <Check checked={!leftOut.value.includes(index)} onCheck={(isSent) => choose(index, isSent)}>

@@ -253,6 +253,21 @@ async function onThePage(): Promise<void> {
     await page.context().close();
   });
 
+  it('shows the fields of an action that a person chose, and takes one address per line', async () => {
+    const { externalSystemTicketId: _t, cfName: _n, cfValue: _v, ...sent } = udf;
+    const page = await pageOf(await refuseBody(JSON.stringify([{ ...sent, action: 'mail' }])));
+    await page.getByRole('button', { name: 'Edit and send' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('What the step does').selectOption('send an e-mail');
+    await dialog.getByLabel('To', { exact: true }).fill('a@a.example\nb@a.example');
+    for (const [label, text] of Object.entries({ Subject: 'Late', Text: 'Later', 'Formatted text': 'Later' }))
+      await dialog.getByLabel(label, { exact: true }).fill(text);
+    await dialog.getByRole('button', { name: 'Send' }).click();
+    await page.waitForURL(/\/chains\//);
+    assert.deepEqual(started.at(-1)?.[0]?.recipients, ['a@a.example', 'b@a.example']);
+    await page.context().close();
+  });
+
   it('writes a new assignment number in all steps and texts, but not in recipients', async () => {
     const mail = {
       ...udf,

@@ -107,7 +107,7 @@ describe('the link in a notice', { concurrency: true }, () => {
     await stack.assignment({ id: assignmentId });
     const decided = await decide(url, cookie, 'retry');
     const first = await (await get(`${api}${decided.headers.get('Location')}`, cookie)).text();
-    assert.match(first, /<h1>Assignment \d+ was sent<.*role="status">Retried with/s);
+    assert.match(first, /<h1>Assignment \d+ was sent<.*role="status">Retried by/s);
     assert.deepEqual([decided.status, decided.headers.get('Location')], [303, `${new URL(url).pathname}?asked=retry&after=`]);
     assert.equal((await company.ended(chainId)).status, 'completed');
     const name = `the link in a notice to ${company.admin}`;
@@ -116,7 +116,7 @@ describe('the link in a notice', { concurrency: true }, () => {
       cookie,
       />Assignment \d+ was sent<.*The state of the step is “done”.*State of the chain<\/th><td>completed/s,
     );
-    assert.match(page, new RegExp(`Retried with ${name}, `));
+    assert.match(page, new RegExp(`Retried by ${company.admin} \\(link in a notice\\), `));
     assert.match(page, /The chain has ended: all steps are done\./);
     assert.ok(page.includes(`href="/companies/${company.companyId}/assignments/${assignmentId}"`));
     assert.doesNotMatch(page, /<button/);
@@ -129,8 +129,8 @@ describe('the link in a notice', { concurrency: true }, () => {
       [items[0]?.action, items[0]?.actor],
       ['chain.retry', { kind: 'link', companyId: company.companyId, contact: company.admin }],
     );
-    for (const verb of ['retry', 'skip']) assert.match(await (await decide(url, cookie, verb)).text(), /Retried with/);
-    assert.match((await open(link)).text, /Retried with .*The state of the step is “done”/);
+    for (const verb of ['retry', 'skip']) assert.match(await (await decide(url, cookie, verb)).text(), /Retried by/);
+    assert.match((await open(link)).text, /Retried by .*The state of the step is “done”/);
   });
 
   it('reloads the page until the chain has ended, and says what failed', async () => {
@@ -141,7 +141,7 @@ describe('the link in a notice', { concurrency: true }, () => {
     await company.action(chainId, 0, 'needs-attention');
     const { url, cookie } = await open(await linkIn(company));
     const result = api + (await decide(url, cookie, 'skip')).headers.get('Location');
-    await says(result, cookie, /Skipped with .*The chain is still running\. This page reloads automatically\./s);
+    await says(result, cookie, /Skipped by .*The chain is still running\. This page reloads automatically\./s);
     assert.equal((await get(result, cookie)).headers.get('Refresh'), '5');
     await company.steer(chainId, 'runNow', 1);
     await says(result, cookie, /Another step needs attention\. Not done, or done only in part: Send the assignment: “later”\./);
@@ -156,7 +156,7 @@ describe('the link in a notice', { concurrency: true }, () => {
     const { url, cookie } = await open(await linkIn(company));
     await decide(url, cookie, 'skip');
     await company.action(chainId, 0, 'skipped');
-    await says(url, cookie, /Skipped with the link in a notice to/);
+    await says(url, cookie, /Skipped by .* \(link in a notice\)/);
   });
 
   it('offers retry and skip again after a retry that failed', async () => {
@@ -168,7 +168,7 @@ describe('the link in a notice', { concurrency: true }, () => {
     const page = await (await get(`${api}${retried}`, cookie)).text();
     assert.match(
       page,
-      /<h1>The step failed again<.*Retried with .*404.*value="retry".*value="skip".*State of the step<\/th><td>needs attention/s,
+      /<h1>The step failed again<.*Retried by .*404.*value="retry".*value="skip".*State of the step<\/th><td>needs attention/s,
     );
     const again = (await decide(url, cookie, 'retry')).headers.get('Location');
     assert.match(await (await get(`${api}${again}`, cookie)).text(), /<h1>The step failed again</);
@@ -190,10 +190,10 @@ describe('the link in a notice', { concurrency: true }, () => {
     await change(company, { noticeEdits: true });
     const page = await (await get(url, cookie)).text();
     assert.match(page, /<section id="fix">.*<section id="retry">.*<section id="skip">/s);
-    assert.match(page, /this page does not change them: “Note” of step 2\./);
+    assert.match(page, /so the old number stays in: “Note” of step 2\./);
     assert.match(page, /<button name="decision" value="mend">.*<button class="second" name="decision" value="retry">/s);
     const names = [...page.matchAll(/<input name="(\w+)"/g)].map(([, name]) => name);
-    assert.deepEqual(names, ['platformAssignmentId', 'groupId', 'sendToGroups', 'sendRadius']);
+    assert.deepEqual(names, ['platformAssignmentId', 'groupId', 'sendRadius']);
     for (const foreign of ['comment', 'actionCondition', 'emails', 'body', 'cfName', 'relayId'])
       assert.equal((await correct({ [foreign]: 'x', platformAssignmentId: assignmentId })).status, 403, foreign);
     const wrong = await correct({ sendRadius: 'far & wide' });
@@ -206,7 +206,7 @@ describe('the link in a notice', { concurrency: true }, () => {
     const corrected = await correct({ platformAssignmentId: assignmentId, groupId: '501', sendRadius: '25', allActions: 'on' });
     assert.equal(corrected.status, 303, await corrected.clone().text());
     const result = await (await get(`${api}${corrected.headers.get('Location')}`, cookie)).text();
-    assert.match(result, new RegExp(`<h1>Assignment ${assignmentId} was sent<.*Corrected with the link in a notice to`, 's'));
+    assert.match(result, new RegExp(`<h1>Assignment ${assignmentId} was sent<.*Corrected by .* \\(link in a notice\\)`, 's'));
     const ended = await company.ended(chainId);
     assert.deepEqual(
       new Set(ended.actions.map((action) => action.assignmentId)),

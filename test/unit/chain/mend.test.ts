@@ -221,7 +221,7 @@ describe('an edit of an action that was made from an event', () => {
     const same = mended(action, { cfValue: 'is ${assignment.title}', cfName: 'G' });
     assert.deepEqual((same as { late?: unknown }).late, action.late);
     const detail =
-      'must not contain ${assignment.title}: after an edit, the relay does not fill in this value. Write the value itself';
+      'must not contain ${assignment.title}: in an edited step, the relay does not replace it with the real value. Write the real value';
     assert.deepEqual(mended(action, { cfValue: 'was ${assignment.title}' }), [{ pointer: '/cfValue', detail }]);
   });
 

