@@ -352,7 +352,7 @@ function facts({ companyId, name, timeZone }: Whose, chain: ChainResource, actio
     Chain: `${chainId}, received ${shown(receivedAt)}`,
     'Next automatic retry': nextAttemptAt && shown(nextAttemptAt),
     'Decide before': heldUntil && shown(heldUntil),
-    'State of the step': words(state),
+    'State of the step': foundNobody(action) ? 'nobody found' : words(state),
     'State of the chain': words(status),
     'In the relay':
       assignmentId &&

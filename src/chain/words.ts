@@ -32,7 +32,7 @@ export const fieldWords: Record<string, string> = {
     groupId: 'Single group',
     sendToGroups: 'Groups to send to',
   },
-  ...{ sendRadius: 'Within (miles)', emails: 'To', subject: 'Subject', body: 'Text', bodyHtml: 'Formatted text' },
+  ...{ sendRadius: 'Within (miles)', emails: 'To', subject: 'Subject', body: 'Text', bodyHtml: 'HTML version of the text' },
   ...{ externalSystemTicketId: 'Ticket', cfName: 'Ticket field', cfValue: 'New value' },
   cfTargetDateFormat: 'Date format of the new value',
 };

@@ -26,7 +26,11 @@ export function isLong(name: string, value: unknown): boolean {
 
 /** A merge patch with the changed fields. A field that the user emptied is `null`, so the API removes the field. */
 export function changesOf(fields: Fields, texts: Readonly<Record<string, string>>): Fields {
-  const changed = Object.entries(texts).filter(([name, text]) => text !== formText(name, fields[name]));
+  // A text in place of the list of addresses becomes a list, even if the user does not touch it.
+  const isText = typeof fields.emails === 'string';
+  const all = isText ? { emails: editText(fields.emails), ...texts } : texts;
+  const isChanged = (name: string, text: string) => (name === 'emails' && isText) || text !== formText(name, fields[name]);
+  const changed = Object.entries(all).filter(([name, text]) => isChanged(name, text));
   const stored = (name: string, text: string) =>
     forms[name]?.stored(text) ?? readText(name === 'emails' ? [] : fields[name], text);
   return Object.fromEntries(changed.map(([name, text]) => [name, text === '' ? null : stored(name, text)]));

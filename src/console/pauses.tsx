@@ -14,7 +14,7 @@ const ends = {
   7200: 'in 2 hours',
   28800: 'in 8 hours',
 };
-const ending = 'After “End now”, the waiting steps run one after another, with the same time between them as planned.';
+const ending = 'If two waiting steps were planned 30 minutes apart, they still run 30 minutes apart after “End now”.';
 const mostCounted = 200; // the banner counts at most this many waiting chains
 
 const fields = {
@@ -62,7 +62,7 @@ export function PauseBanner() {
           {canEnd &&
             items.length > 0 && [
               <Button {...{ class: 'quiet', onClick: () => void end(what, 'now') }}>
-                End now, and run the waiting steps of {chains} at once
+                End now, and run the waiting steps of {chains} immediately
               </Button>,
               <span class="soft small">{ending}</span>,
             ]}

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Fields } from '../chain/fields.js';
 import { hasEnded } from '../chain/outcome.js';
+import { capital } from '../chain/text.js';
 import { type Scale, scaleOf, width } from '../chain/timeline.js';
 import { noticeKindOf } from '../contract/notices.js';
 import { co } from './base.js';
@@ -131,7 +132,7 @@ function StepBody({ chain, action }: Pick<Step, 'chain' | 'action'>) {
         {!hasEnded(state) && <Moment name="Fails if nobody decides before" at={action.heldUntil} distance />}
       </dl>
       {result?.note && <Said look="small" text={`Note: ${result.note}`} />}
-      {reason && reason !== error?.message && <Said look="reason" text={labelled(reason)} />}
+      {reason && reason !== error?.message && <Said look="reason" text={capital(labelled(reason))} />}
       {error && isPast && <Said look="soft small" text={labelled(`Earlier error: ${failureTitle(error)}`)} />}
       {error && !isPast && <Failure of={error} />}
       <Verbs chain={chain} action={action} />

@@ -70,7 +70,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
       : [...(first === undefined ? [] : [labelled(first)]), ...(next === undefined || refused ? [] : [next])],
     ...linksFor(kind, action, notice, context, facts, decide),
     sections: {
-      'What happens next': kind === 'needs-attention' ? whatHappens(action, shown) : [],
+      'What happens next': kind === 'needs-attention' ? whatHappens(action, shown, heldBehindIt.length > 0) : [],
       'Will run in any case': goOn.map((other) => `${stepTitle(other)}${other.runAt ? `, due ${shown(other.runAt)}` : ''}`),
       'Waiting for this step': heldBehindIt.map(stepTitle),
       'Also needs attention': heldElsewhere.map((other) => stepTitle(other) + (other.state === 'pending' ? ' (waits)' : '')),
@@ -134,14 +134,18 @@ export function standingWords(
 export const isHeldBehind = (held: ActionStatus, { state, runAt, index }: ActionStatus) =>
   held.state === 'needs-attention' && state === 'pending' && runAt === held.runAt && index > held.index;
 
-function whatHappens({ nextAttemptAt, heldUntil, reason }: ActionStatus, shown: (iso: string) => string): string[] {
+function whatHappens(
+  { nextAttemptAt, heldUntil, reason }: ActionStatus,
+  shown: (iso: string) => string,
+  isWaitedFor: boolean,
+): string[] {
   const tries = reason
     ? sentence(reason)
     : nextAttemptAt
       ? `The relay will retry the step automatically at ${shown(nextAttemptAt)}. You get a notice if the retry succeeds.`
       : 'The relay does not retry the step automatically.';
   if (!heldUntil) return [tries];
-  const end = 'the step fails, and the steps that wait for it do not run.';
+  const end = isWaitedFor ? 'the step fails, and the steps that wait for it do not run.' : 'the step fails.';
   return [tries, `If nobody decides before ${shown(heldUntil)}, ${end}`];
 }
 

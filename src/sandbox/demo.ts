@@ -29,7 +29,7 @@ export async function ensureDemo(store: Store, platformUrl: string, dataDir: str
     const notify = { emails: ['admin@demo.example'] };
     const company = { companyId, name: 'Demo company', timeZone: 'America/Chicago', notify, noticeEdits: true, ...pretend };
     await store.companies.put(companyId, () => company, actor);
-    await store.people.set(companyId, { email: 'admin@demo.example', role: 'manage' }, actor);
+    await store.people.set(companyId, { email: 'admin@demo.example', name: 'Demo manager', role: 'manage' }, actor);
   }
   const known = await store.companies.get(companyId);
   const rules = await store.rules.list(companyId, { limit: 1 });

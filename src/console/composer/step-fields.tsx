@@ -26,7 +26,7 @@ const seldomFields = ['platformAssignmentId', 'comment', 'cfTargetDateFormat'];
 /** Fields that have their own place on the card. */
 const shownApart = ['delayInSeconds', 'actionCondition', 'incomingValue', 'groupId', 'bodyHtml'];
 
-const oldHtml = 'The field “Formatted text” still has the old text. Most recipients see that text, not the new one.';
+const oldHtml = 'The HTML version of the text still has the old text. Most recipients see that text, not the new one.';
 const usualDelays = [300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400].map(wholeDuration);
 
 export function StepFields({ fields, at, problems, hints, onChange }: StepFieldsProps) {
@@ -71,7 +71,7 @@ export function StepFields({ fields, at, problems, hints, onChange }: StepFields
           {isWritten && isOld.value && bodyHtml !== mailHtml(field.value) && <p class="note wait small">{oldHtml}</p>}
           <p>
             <Button class="quiet" onClick={() => onChange(html, '')}>
-              {isWritten ? 'Replace “Formatted text” with the words of “Text”' : 'Advanced: write the e-mail in HTML'}
+              {isWritten ? 'Replace the HTML version with the words of “Text”' : 'Advanced: write the e-mail in HTML'}
             </Button>
           </p>
         </Fragment>

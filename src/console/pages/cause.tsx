@@ -114,11 +114,13 @@ function Sample({ cause, isOpen, onBegin }: SampleProps) {
         const isPassedOn = isTried && state === 'needs-attention' && latest === begun.value?.latest;
         return (
           <div class="sample">
-            <p>
-              {isTried ? 'Your last decision was about: ' : chains > 1 && 'The step that has waited longest: '}
-              <a href={pageOf.chain(shown)}>{action ? deedOf(action) : `chain ${shown.slice(0, 8)}`}</a>
-              {assignmentId && [', for assignment ', <a href={pageOf.assignment(assignmentId)}>{assignmentId}</a>]}
-            </p>
+            {action && (
+              <p>
+                {isTried ? 'Your last decision was about: ' : chains > 1 && 'The step that has waited longest: '}
+                <a href={pageOf.chain(shown)}>{deedOf(action)}</a>
+                {assignmentId && [', for assignment ', <a href={pageOf.assignment(assignmentId)}>{assignmentId}</a>]}
+              </p>
+            )}
             {isTried && state && (
               <p role="status">
                 {isPassedOn ? 'The relay has received your decision' : ['Result: ', <State of={state} result={action?.result} />]}
@@ -163,7 +165,7 @@ function Owner({ cause }: Pick<SampleProps, 'cause'>) {
       </span>
       {may('steer') && [
         takenBy
-          ? change('release', 'Nobody works on it any more', 'Nobody is working on this problem now.')
+          ? change('release', 'Remove this name', 'Nobody is working on this problem now.')
           : change('take', 'I am working on this problem', 'Other people now see your name here.'),
         isSilent
           ? change('silence', 'Turn on notices', 'Notices about this problem are on again.', { seconds: 0 })

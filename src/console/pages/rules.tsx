@@ -18,11 +18,11 @@ const columns: Record<string, (rule: Row) => ComponentChildren> = {
   'Failed in the week before': ({ before }) => share(before.failed, before.chains),
   'Needs attention': ({ held }) => held,
   'Nobody found': ({ nobody }) => nobody,
-  Duration: ({ p50, p95, chains }) => {
+  'Time to the end': ({ p50, p95, chains }) => {
     if (p50 === undefined || p95 === undefined) return 'No chain is completed yet.';
     return chains < 20
-      ? `Half of the chains ended within ${withinText(p50)}.`
-      : `95% of the chains ended within ${withinText(p95)}.`;
+      ? `Half of the chains took at most ${withinText(p50)}.`
+      : `95% of the chains took at most ${withinText(p95)}.`;
   },
   Warning: ({ quietSince, lastEvent }) => quietSince && <Silence last={lastEvent} look="error" />,
 };

@@ -23,13 +23,13 @@ export function Health({ relayId }: { relayId: string }) {
             buckets.reduce((sum, bucket) => sum + bucket[field], 0);
           const results = { Failed: share(sum('failed'), sum('chains')), 'Nobody found': sum('nobody') };
           const facts = { Events: sum('events'), Chains: sum('chains'), ...results, 'Needs attention': held };
-          const timed = (at: string, words: string) => `${timeText(at, timeZone, 0).slice(0, by === 'day' ? -10 : -3)}, ${words}`;
+          const timed = (at: string, words: string) => `${timeText(at, timeZone, 0).slice(0, by === 'day' ? -10 : -3)}: ${words}`;
           const counts = buckets.map(({ at, events: size, failed: bad, nobody: wait }) => {
-            return { at, size, bad, wait, words: timed(at, `${counted(size, 'event')}, failed: ${bad}, nobody found: ${wait}`) };
+            return { at, size, bad, wait, words: timed(at, `${counted(size, 'event')}, ${bad} failed, ${wait} found nobody`) };
           });
           const times = buckets.map(({ at, chains, p50 = 0, p95 = 0 }) => {
-            const most = chains >= 20 ? `, 95% of the chains within ${withinText(p95)}` : '';
-            return { at, size: p95, bad: 0, words: timed(at, `half of the chains ended within ${withinText(p50)}${most}`) };
+            const most = chains >= 20 ? `, 95% at most ${withinText(p95)}` : '';
+            return { at, size: p95, bad: 0, words: timed(at, `half of the chains took at most ${withinText(p50)}${most}`) };
           });
           const causesText = causes.map(({ type, chains }) => `${failureWords(type)} (${counted(chains, 'chain')})`).join(', ');
           return (
@@ -75,7 +75,7 @@ export function Bars({ name, bars, days }: { name: string; bars: readonly Bar[];
   const label = bars.map(({ words }) => words).join('; ');
   return (
     <figure>
-      <figcaption class="soft small">{`${name} Highest bar: ${top.words}.`}</figcaption>
+      <figcaption class="soft small">{`${name} Highest bar, ${top.words}.`}</figcaption>
       <svg viewBox="0 0 100 20" width="100%" height="6rem" preserveAspectRatio="none" role="img" aria-label={label}>
         {bars.map(({ at, size, bad, wait = 0, words }, place) => {
           const x = width * Math.round(((times[place] ?? 0) - first) / step);

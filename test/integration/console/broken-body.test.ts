@@ -155,7 +155,7 @@ async function onThePage(): Promise<void> {
     const page = await pageOf(await refuse('The "red" one'));
     await page.getByRole('button', { name: 'Edit and send' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Formatted text').fill('The red valve leaks');
+    await dialog.getByLabel('HTML version of the text').fill('The red valve leaks');
     await dialog.getByLabel('Ticket field').fill('');
     await dialog.getByRole('button', { name: 'Send (2 steps)' }).click();
     await dialog.locator('[aria-invalid=true]').waitFor();
@@ -260,7 +260,7 @@ async function onThePage(): Promise<void> {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('What the step does').selectOption('send an e-mail');
     await dialog.getByLabel('To', { exact: true }).fill('a@a.example\nb@a.example');
-    for (const [label, text] of Object.entries({ Subject: 'Late', Text: 'Later', 'Formatted text': 'Later' }))
+    for (const [label, text] of Object.entries({ Subject: 'Late', Text: 'Later', 'HTML version of the text': 'Later' }))
       await dialog.getByLabel(label, { exact: true }).fill(text);
     await dialog.getByRole('button', { name: 'Send' }).click();
     await page.waitForURL(/\/chains\//);
@@ -288,7 +288,7 @@ async function onThePage(): Promise<void> {
     );
     await page.getByRole('button', { name: 'Edit and send' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Formatted text').first().fill('h');
+    await dialog.getByLabel('HTML version of the text').first().fill('h');
     await dialog.getByText('Other fields').first().click();
     await dialog.getByLabel('Assignment number').first().fill('1002');
     await dialog.getByLabel('Also write 1002 in place of 404404').waitFor();
