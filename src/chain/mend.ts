@@ -23,7 +23,7 @@ export function mendAction(
     });
   const sent = fieldsOf(action);
   const names = Object.keys(changes);
-  if (names.length === 0) return refused({ pointer: '', detail: 'is empty: write at least one field to change' });
+  if (names.length === 0) return refused({ pointer: '', detail: 'has no changes: give a new value to at least one field' });
   const element = mergeFields(sent, changes);
   if (jsonBytes(element) > mostBytes)
     return refused({ pointer: '', detail: `must be shorter: all fields together can have at most ${mostBytes / 1024} KiB` });
@@ -53,7 +53,9 @@ export function mendAction(
     if (!fieldNames(definition).includes(name)) return `is not a field of ${action.action}`;
     const delay = sent.delayInSeconds;
     const isFree = typeof delay === 'string' && blankness(delay) !== undefined;
-    return name === 'delayInSeconds' && !isFree ? 'can be changed only if the request gave it no value' : undefined;
+    return name === 'delayInSeconds' && !isFree
+      ? 'cannot be changed, because the request set a value: reschedule the step instead'
+      : undefined;
   }
 }
 

@@ -157,7 +157,7 @@ function MeantField({ name, problem, value, texts, fields }: MeantProps) {
     meant.value = to;
   };
   const options = [['', 'choose…'], ['none', 'none of these fields: leave this text out'], ...free] as const;
-  const label = `Which field gets the text of “${name}” (“${formText('', value)}”)?`;
+  const label = `The field “${name}” is unknown. Which field gets its text (“${formText('', value)}”)?`;
   return <Select {...{ label, problem: meant.value ? undefined : problem, options, onPick }} />;
 }
 

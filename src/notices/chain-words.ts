@@ -189,7 +189,7 @@ function commands(kind: FailureKind, action: ActionStatus, notice: ChainNotice, 
   };
   const edit = relay(`chains mend ${companyId} ${chainId} ${index} --set field=value`, context);
   const mend = isHeld && verbs.includes('mend') && !action.error?.retryable ? [edit] : [];
-  const inWebUi = `In the Web UI: More Actions, Send a Signal. Choose the signal retry or skip, and enter [${index}] as input.`;
+  const inWebUi = `In Temporal's Web UI, open “More Actions”, then “Send a Signal”. Choose the signal “retry” or “skip”. As the input, type [${index}], with the brackets.`;
   const ordered = isFixFirst(action) ? [...mend, ...steer('retry')] : [...steer('retry'), ...mend];
   return [...ordered, ...steer('skip'), ...(isHeld && context.links.webUi ? [inWebUi] : [])];
 }

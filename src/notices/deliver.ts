@@ -60,7 +60,7 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
   const company: Company = found ?? { companyId, name: companyId, timeZone: 'UTC' };
   if (await isSilent(deps, notice, rule)) {
     deps.metrics.notices.inc({ kind, result: 'silent' });
-    log.info({ workflowId: key, kind }, 'a notice is not sent, because somebody turned off the notices about this cause');
+    log.info({ workflowId: key, kind }, 'a notice is not sent, because somebody turned off the notices about this problem');
     return [];
   }
   const { name: companyName, timeZone, noticeEdits: edits } = company;
@@ -222,7 +222,7 @@ async function isSilent({ store, log }: DeliveryDeps, notice: Notice, rule: Rule
   return store.causes.isSilent(companyId, causeId).catch((error: unknown) => {
     log.warn(
       { companyId, causeId },
-      `the relay cannot read whether somebody turned off the notices about this cause, so it sends the notice: ${reasonOf(error)}`,
+      `the relay cannot read whether somebody turned off the notices about this problem, so it sends the notice: ${reasonOf(error)}`,
     );
     return false;
   });

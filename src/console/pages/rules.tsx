@@ -21,8 +21,8 @@ const columns: Record<string, (rule: Row) => ComponentChildren> = {
   'Time to the end': ({ p50, p95, chains }) => {
     if (p50 === undefined || p95 === undefined) return 'No chain is completed yet.';
     return chains < 20
-      ? `Half of the chains took at most ${withinText(p50)}.`
-      : `95% of the chains took at most ${withinText(p95)}.`;
+      ? `Half of the chains took ${withinText(p50)} or less.`
+      : `95% of the chains took ${withinText(p95)} or less.`;
   },
   Warning: ({ quietSince, lastEvent }) => quietSince && <Silence last={lastEvent} look="error" />,
 };

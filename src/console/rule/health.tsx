@@ -28,8 +28,8 @@ export function Health({ relayId }: { relayId: string }) {
             return { at, size, bad, wait, words: timed(at, `${counted(size, 'event')}, ${bad} failed, ${wait} found nobody`) };
           });
           const times = buckets.map(({ at, chains, p50 = 0, p95 = 0 }) => {
-            const most = chains >= 20 ? `, 95% at most ${withinText(p95)}` : '';
-            return { at, size: p95, bad: 0, words: timed(at, `half of the chains took at most ${withinText(p50)}${most}`) };
+            const most = chains >= 20 ? `, 95% of the chains ${withinText(p95)} or less` : '';
+            return { at, size: p95, bad: 0, words: timed(at, `half of the chains took ${withinText(p50)} or less${most}`) };
           });
           const causesText = causes.map(({ type, chains }) => `${failureWords(type)} (${counted(chains, 'chain')})`).join(', ');
           return (

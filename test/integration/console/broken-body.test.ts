@@ -241,7 +241,7 @@ async function onThePage(): Promise<void> {
     await page.getByText('did you mean “New value”').first().waitFor();
     await page.getByRole('button', { name: 'Edit and send' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel(/^Which field gets the text of “cfValu” .*yes/).selectOption('New value');
+    await dialog.getByLabel(/^The field “cfValu” is unknown.*yes/).selectOption('New value');
     assert.deepEqual(await obstacles(page), []);
     await dialog.getByRole('button', { name: 'Send' }).click();
     await page.waitForURL(/\/chains\//);

@@ -264,7 +264,7 @@ async function lookAround(): Promise<void> {
 
     await go(page, `${home}/refused/${refusal?.rejectedId}`);
     await click(page, /^Edit and send/);
-    await dialog.getByLabel(/^Which field gets the text of “cfValu”/).selectOption('none of these fields: leave this text out');
+    await dialog.getByLabel(/^The field “cfValu” is unknown/).selectOption('none of these fields: leave this text out');
     assert.deepEqual(await obstacles(page), []);
     await dialog.getByRole('button', { name: 'Send' }).click();
     await page.getByText('completed', { exact: true }).waitFor();

@@ -117,7 +117,7 @@ describe('mendAction', () => {
     });
 
   const refused: [title: string, fields: Fields, changes: Fields, problems: string[]][] = [
-    ['nothing', send, {}, [': is empty: write at least one field to change']],
+    ['nothing', send, {}, [': has no changes: give a new value to at least one field']],
     ['an unchanged value', send, { action: 'sendEmails' }, ['/action: cannot be changed: send another request']],
     ['its rule', send, { relayId: '8' }, ['/relayId: cannot be changed: send another request']],
     ['a token', send, { relayAccessToken: 't' }, ['/relayAccessToken: cannot be changed: send another request']],
@@ -125,13 +125,13 @@ describe('mendAction', () => {
       'a valid delay',
       { ...send, delayInSeconds: '60' },
       { delayInSeconds: '0' },
-      ['/delayInSeconds: can be changed only if the request gave it no value'],
+      ['/delayInSeconds: cannot be changed, because the request set a value: reschedule the step instead'],
     ],
     [
       'a delay that was not sent',
       send,
       { delayInSeconds: '60' },
-      ['/delayInSeconds: can be changed only if the request gave it no value'],
+      ['/delayInSeconds: cannot be changed, because the request set a value: reschedule the step instead'],
     ],
     ['a field of another action', send, { subject: 's' }, ['/subject: is not a field of platform_sendAssignment']],
     ['a misspelt field', send, { sendRadios: '5' }, ['/sendRadios: is not a field; did you mean sendRadius?']],

@@ -179,7 +179,7 @@ describe('the text of a notice', () => {
     );
     assert.deepEqual(sectionsOf('needs-attention', { error: missing }, actions, { forOperator: true }).get('For operators'), [
       ...[edit, ...steer('retry'), ...steer('skip')],
-      'In the Web UI: More Actions, Send a Signal. Choose the signal retry or skip, and enter [1] as input.',
+      "In Temporal's Web UI, open “More Actions”, then “Send a Signal”. Choose the signal “retry” or “skip”. As the input, type [1], with the brackets.",
       `The chain in the API (you need a token): ${chainUrl}`,
       `Temporal Web UI: ${webUiUrl}`,
     ]);
