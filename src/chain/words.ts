@@ -29,7 +29,7 @@ export const fieldWords: Record<string, string> = {
   ...{
     incomingValue: 'Value to check in the condition',
     comment: 'Note',
-    groupId: 'Single group',
+    groupId: 'Group',
     sendToGroups: 'Groups to send to',
   },
   ...{ sendRadius: 'Within (miles)', emails: 'To', subject: 'Subject', body: 'Text', bodyHtml: 'HTML version of the text' },
@@ -87,7 +87,7 @@ export const labelled = (text: string): string =>
     .replaceAll(/\b(platform_sendAssignment|ticket_updateUDF|sendEmails)\b/g, (name) => `“${actionWords[name]}”`)
     .replace(/did you mean (\w+)\?/, (_, name: string) => `did you mean ${quotedLabel(name)}?`)
     .replace(/(?<=^Nothing has run\. )[a-z](?=\w* (?:\w+ )?of step )/, (first) => first.toUpperCase())
-    .replaceAll('?; ', '? ')
+    .replace(/\?; (.)/g, (_, next: string) => `? ${next.toUpperCase()}`)
     .replace(/the event has no value at (\S*\w)/g, 'the event has nothing in its field “$1”')
     .replace(/^line \d+, column \d+: (.)/i, (_, first: string) => first.toUpperCase())
     .replace(/with actionCondition status==(\w+)/g, 'that is sent only if the assignment still has the status “$1”')
