@@ -55,7 +55,7 @@ function CorrectionDialog({ onClose, onGiven }: { onClose(): void; onGiven(corre
   };
   return (
     <Confirm title="Edit many steps" verb="Preview" fields={fields} onClose={onClose} onConfirm={given}>
-      <Choice label="Field" of={field} options={Object.entries(fieldWords)} />
+      <Choice label="Field" of={field} options={Object.entries(fieldWords).filter(([name]) => name !== 'incomingValue')} />
       <Choice label="Change" of={way} options={Object.entries(ways)} />
       {isAssignment && (
         <Check name="areAll" defaultChecked>

@@ -84,7 +84,8 @@ type Begun = { chainId: string; index: number; isTried: boolean; latest?: string
 /** Shows one chain of the cause: the chain of the user's last decision here, or else the chain that waits longest. */
 function Sample({ cause, isOpen, onBegin }: SampleProps) {
   const { chains, chainId } = cause;
-  const failure = causeFailure(cause);
+  const known = causeFailure(cause);
+  const failure = cause.endedAt ? { ...known, remedy: undefined } : known; // nothing is left to do
   const { title } = failure;
   const isLookedInto = useSignal(isOpen);
   const begun = useSignal<Begun | undefined>(undefined);
