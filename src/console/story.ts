@@ -26,9 +26,11 @@ export function storyOf(current: AssignmentNow | undefined, steps: readonly Step
     .filter(({ action, state }) => action === 'platform_sendAssignment' && state === 'done')
     .sort((one, other) => ((one.endedAt ?? '') < (other.endedAt ?? '') ? -1 : 1));
   const last = sends.at(-1);
-  const next = steps
+  const paused = steps.find(({ pausedSince, state }) => pausedSince && !hasEnded(state));
+  const [scheduled] = steps
     .filter(({ state }) => state === 'scheduled')
-    .sort((one, other) => ((one.runAt ?? '') < (other.runAt ?? '') ? -1 : 1))[0];
+    .sort((one, other) => ((one.runAt ?? '') < (other.runAt ?? '') ? -1 : 1));
+  const next = paused ?? scheduled;
   const isOver = steps.length > 0 && steps.every(({ state }) => hasEnded(state));
   // An answer from before the send no longer says how things are.
   const known = current && !current.problem && current.readAt < (last?.endedAt ?? '') ? undefined : current;
@@ -38,7 +40,7 @@ export function storyOf(current: AssignmentNow | undefined, steps: readonly Step
     known?.status === 'sent' && sends.some((send) => !foundNobody(send)) && 'Nobody has accepted yet',
     troubleWords(steps, current?.problem?.missing),
     next
-      ? `Next: ${nextWords(next, last)}${next.runAt ? ` ${atTime(next.runAt, zone, now)}` : ''}${only(next, known)}${next.reason ? '. This step waits until the pause ends' : ''}`
+      ? `Next: ${nextWords(next, last)}${next.runAt && !paused ? ` ${atTime(next.runAt, zone, now)}` : ''}${only(next, known)}${paused || next.reason ? '. This step waits until the pause ends' : ''}`
       : isOver && 'Nothing more is planned',
   ];
   return told.flatMap((words) => (words ? [`${words}.`] : [])).join(' ');

@@ -84,7 +84,7 @@ function When({ step: { action, at } }: { step: Step }) {
       {comment && `${comment}. `}
       {state === 'pending' ? !reason && 'Waits for the previous step' : <Time at={at} distance />}
       {state === 'scheduled' && reason && ', waits until the pause ends'}
-      {seconds >= 1 && `, took ${durationText(seconds)}`}
+      {seconds >= 1 && action.state !== 'skipped' && `, took ${durationText(seconds)}`}
       {attempts > 1 && `, ${counted(attempts, 'attempt')}`}
       {!!result?.recipients &&
         action.action === 'platform_sendAssignment' &&

@@ -120,7 +120,8 @@ export function FieldInputs({ fields, texts, issues, at, words = fieldWords }: F
   const editor = (name: string) => {
     const value = fields[name];
     const said = labelled(issues.flatMap((issue) => (fieldAt(issue, at) === name ? issue.detail : [])).join('; '));
-    const problem = /^is (required|missing)/.test(said) && texts.value[name]?.trim() ? '' : said;
+    const isSolved = (name === 'action' || /^is (required|missing)/.test(said)) && texts.value[name]?.trim();
+    const problem = isSolved ? '' : said;
     const write = (text: string) => (texts.value = { ...texts.value, [name]: text });
     if (name === 'action') return <Select key={name} {...{ ...doing, problem, onPick: write }} />;
     if (problem && words === fieldWords && !(name in words))

@@ -7,7 +7,7 @@ import { deedWords } from '../../chain/sentences.js';
 import { capital } from '../../chain/text.js';
 import { useCompany } from '../base.js';
 import { Badge, Choice, Entry, ProblemNote, Said, Section } from '../ui/index.js';
-import { durationText, forecastTone, labelled, timeText } from '../words.js';
+import { durationText, forecastTone, labelled, mistakeText, timeText } from '../words.js';
 import { cardId } from './card.js';
 import type { Card } from './draft.js';
 import { useKnowledge } from './knowledge.js';
@@ -19,7 +19,8 @@ const scenarioWords: Record<Play, string> = {
 };
 
 export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; children: ComponentChildren }) {
-  const { draft } = useKnowledge();
+  const { draft, problems } = useKnowledge();
+  const [problem] = problems;
   const { timeZone } = useCompany();
   const { play, assignmentId, eventId, listed, composed, played, isOutdated, refused } = rehearsal;
   const typed = useSignal(assignmentId.value);
@@ -51,7 +52,9 @@ export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; childr
         </ol>
       )}
       {played?.remark && <p class="note wait">{labelled(played.remark)}</p>}
-      {!played && composed && composed.applies !== false && <p class="note wait">Correct the mistakes to see the rehearsal.</p>}
+      {!played && problem && (
+        <p class="note wait">{mistakeText(problem)} To see the rehearsal, correct this mistake, or choose another event.</p>
+      )}
     </Section>
   );
 }

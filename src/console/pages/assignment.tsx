@@ -41,7 +41,7 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
             {others.map(({ chainId, actions }) => (
               <p key={chainId} class="card">
                 {actions.every(isOther)
-                  ? 'Somebody corrected the assignment number of a chain. This chain is now about'
+                  ? 'A chain of this assignment was corrected. It is now about'
                   : 'A chain of this assignment also has steps about'}{' '}
                 <a href={pageOf.chain(chainId)}>assignment {actions.find(isOther)?.assignmentId}</a>.
               </p>

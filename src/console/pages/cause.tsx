@@ -59,7 +59,7 @@ export function CauseCard({ onAsk, ...sample }: SampleProps & { onAsk(asked: Ask
         {relayIds.length > 0 && ` of ${relayIds.length > 1 ? 'rules' : 'rule'} ${relayIds.map((id) => ruleName(id)).join(', ')}`},{' '}
         <Time before={endedAt || isMany ? 'first time: ' : 'since '} at={since} distance={!isMany} />
         {isMany && <Time before="; last time: " at={lastAt} distance />}
-        {isMany && [' · ', <a href={pageOf.cause(causeId)}>Show all steps</a>]}
+        {isMany && !location.pathname.endsWith(`/${causeId}`) && [' · ', <a href={pageOf.cause(causeId)}>Show all steps</a>]}
       </p>
       <Sample {...sample} />
       {isMany && may('steer') && (

@@ -18,11 +18,9 @@ const columns: Record<string, (rule: Row) => ComponentChildren> = {
   'Failed in the week before': ({ before }) => share(before.failed, before.chains),
   'Needs attention': ({ held }) => held,
   'Nobody found': ({ nobody }) => nobody,
-  'Time to the end': ({ p50, p95, chains }) => {
+  'How long chains take': ({ p50, p95, chains }) => {
     if (p50 === undefined || p95 === undefined) return 'No chain is completed yet.';
-    return chains < 20
-      ? `Half of the chains took ${withinText(p50)} or less.`
-      : `95% of the chains took ${withinText(p95)} or less.`;
+    return chains < 20 ? `Half of them took ${withinText(p50)} or less.` : `95% of them took ${withinText(p95)} or less.`;
   },
   Warning: ({ quietSince, lastEvent }) => quietSince && <Silence last={lastEvent} look="error" />,
 };

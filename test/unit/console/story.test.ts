@@ -40,6 +40,12 @@ describe('the story of an assignment', () => {
       'Sent to group 501 within 5 miles: 2 technicians found. Nothing more is planned.',
     ],
     [read({ status: 'draft' }), [wider], 'Draft. Next: send to group 501 within 25 miles at 7:51.'],
+    // The first step waits for the end of a pause, and comes before the later step.
+    [
+      read({ status: 'draft' }),
+      [step({ fields, state: 'pending', pausedSince: '2026-11-22T13:30:00Z' }), wider],
+      'Draft. Next: send to group 501 within 5 miles. This step waits until the pause ends.',
+    ],
     [
       read({ status: 'accepted' }),
       [nobody, wider],
