@@ -84,7 +84,9 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
         .sort((one, other) => Number(isBest(other)) - Number(isBest(one)))
         .map((verb) => (
           <Button key={verb} class={isBest(verb) ? 'main' : 'quiet'} aria-disabled={deed.busy} onClick={() => choose(verb)}>
-            {verb === 'mend' && isBest(verb) && help?.words ? `${labelled(help.words)}${which && ' of'}` : verbWords[verb]}
+            {verb === 'mend' && isBest(verb) && help?.words
+              ? `${labelled(help.words).replace(/ of the step$/, '')}${which && ' of'}`
+              : verbWords[verb]}
             {which}
             {(verb === 'mend' || verb === 'reschedule') && '…'}
             <span class="unseen">: {title}</span>

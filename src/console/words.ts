@@ -49,7 +49,8 @@ export function actionOfCause<Action extends { error?: { message: string } | und
 /** The summary without the company, for example `2 steps: “When the worker arrived”, “How to get in”`. */
 export function aboutChain({ companyId, chainId, summary }: Pick<ListedChain, 'companyId' | 'chainId' | 'summary'>): string {
   const words = labelled(summary?.replace(`${companyId}: `, '') ?? chainId);
-  return words.replace(/^(\d+) action(s?): (.*)$/, (_, n, s, names) => `${n} step${s}: “${names.replaceAll(', ', '”, “')}”`);
+  const quoted = (names: string) => `“${names.replaceAll(', ', '”, “')}”`.replace(/([“”])\1/g, '$1');
+  return words.replace(/^(\d+) action(s?): (.*)$/, (_, n, s, names) => `${n} step${s}: ${quoted(names)}`);
 }
 
 /** For example `1001`, or the summary of a chain without an assignment. */

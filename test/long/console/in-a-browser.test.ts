@@ -651,7 +651,7 @@ async function lookAround(): Promise<void> {
     await card.getByText(/Result: done/).waitFor();
     assert.equal(await tried.getAttribute('href'), address);
     // Below the result, the card shows the next chain.
-    await card.getByRole('button', { name: /^Retry( this step)?:/ }).click();
+    await card.getByRole('button', { name: /^Retry( this step)? ?:/ }).click();
     for (const chainId of chainIds) assert.equal((await company.ended(chainId)).status, 'completed');
     await page.context().close();
   });
@@ -944,8 +944,8 @@ async function lookAround(): Promise<void> {
       const done = page.getByRole('listitem').filter({ hasText: 'nobody found' });
       await done.waitFor();
       assert.equal(await done.getAttribute('class'), 'wait');
-      const local = (await page.getByText(/paused: the platform/).textContent()) ?? '';
-      assert.match(local, /^paused: the platform, since \S+ [\d:]+ C[DS]T until \S+ [\d:]+ C[DS]T: new version$/);
+      const local = (await page.locator('.reason', { hasText: 'Paused: the platform' }).textContent()) ?? '';
+      assert.match(local, /^Paused: the platform, since \S+ [\d:]+ C[DS]T until \S+ [\d:]+ C[DS]T: new version$/);
       assert.deepEqual(await obstacles(page), []);
       await page.context().close();
     });

@@ -19,7 +19,9 @@ type Company = Awaited<ReturnType<typeof stack.company>>;
 const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
 /** Without the number of an assignment. */
 const headline = ({ Subject }: { Subject: string }) =>
-  (/^\[relay\] (.+?) \(/.exec(Subject)?.[1] ?? Subject).replace(/\bassignment \d+/, 'the assignment');
+  (/^\[relay\] (.+?) \(/.exec(Subject)?.[1] ?? Subject).replace(/\b(a)ssignment \d+/i, (_, a) =>
+    a === 'A' ? 'The assignment' : 'the assignment',
+  );
 const headlines = async (address: string) => (await stack.inbox(address)).map(headline);
 const alone = 'Needs attention: the assignment was not sent';
 
