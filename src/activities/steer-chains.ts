@@ -119,7 +119,7 @@ async function steer(
     const accepted = correction && indexes.length > 0 ? await readAccepted(client, chain) : [];
     const admit = admitRecipients(store, recipientsPerDay);
     const outcome = steeredOnly(done);
-    const covered = new Set<number>(); // actions that an edit of another action has edited, too
+    const covered = new Set<number>(); // the edit of another action has also edited these actions
     for (const index of indexes) {
       if (covered.has(index)) continue;
       const action = view.actions.find((action) => action.index === index);

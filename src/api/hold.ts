@@ -21,6 +21,7 @@ import {
   doneTitle,
   explained,
   fieldWords,
+  foundNobodyWords,
   labelled,
   namedWords,
   notDoneTitle,
@@ -116,7 +117,8 @@ export function holdRoutes(options: ApiOptions): Route[] {
     if (all.length === 0) return undefined;
     const read = await readFields(client, chain, action);
     // A send needs only one of the two fields for groups.
-    const spare = read.fields.groupId && !read.fields.sendToGroups ? 'sendToGroups' : read.fields.groupId ? '' : 'groupId';
+    const { groupId, sendToGroups } = read.fields;
+    const spare = !groupId ? 'groupId' : !sendToGroups ? 'sendToGroups' : undefined;
     return { names: all.filter((name) => name !== spare), ...read };
   };
 
@@ -238,15 +240,11 @@ export const sayOnPage: MiddlewareHandler = async (c, next) => {
 function howItEnded(action: ActionResource, last: Steered | undefined, { timeZone }: Whose): string | undefined {
   const { state, result, reason = result?.note } = action;
   if (state === 'needs-attention') return undefined;
-  const now =
-    state === 'skipped'
-      ? ''
-      : foundNobody(action)
-        ? 'The platform took the assignment, but found no technician for it.'
-        : hasEnded(state)
-          ? sentence(labelled(`The state of the step is “${words(state)}”${reason ? `: ${reason}` : ''}`))
-          : 'The step has not ended yet.';
-  return `${last ? decided(last, timeZone) : 'The step needs no attention any more.'} ${now}`.trim();
+  const said = last ? decided(last, timeZone) : 'The step needs no attention any more.';
+  if (state === 'skipped') return said;
+  if (foundNobody(action)) return `${said} ${foundNobodyWords}`;
+  if (!hasEnded(state)) return `${said} The step has not ended yet.`;
+  return `${said} ${sentence(labelled(`The state of the step is “${words(state)}”${reason ? `: ${reason}` : ''}`))}`;
 }
 
 const decided = ({ verb, by, at }: Steered, timeZone: string): string =>

@@ -24,7 +24,7 @@ export function fieldAt({ pointer }: { pointer: string }, before: string): strin
 export const mergeFields = (fields: Fields, changes: Fields): Fields =>
   Object.fromEntries(Object.entries({ ...fields, ...changes }).filter(([, value]) => value !== null));
 
-/** The changes if an assignment id moves `from` one assignment to another: in `platformAssignmentId` and texts, not in recipients. */
+/** The changes that replace the assignment id `from` in `platformAssignmentId` and in texts. Recipients stay the same. */
 export function movedFields(fields: Fields, { from, to }: { from: string; to: string }): Fields {
   const { emails: _, ...named } = fieldsNaming(from, fields, to);
   return { ...named, ...(fields.platformAssignmentId === from && { platformAssignmentId: to }) };

@@ -18,8 +18,8 @@ export type ActionState = (typeof actionStates)[number];
 export type Outcomes = Partial<Record<ActionState, number>>;
 
 /**
- * Describes the states of steered actions a moment after the signal, for example `1 done, 1 found nobody, 1 failed again`. A single
- * action has no number. @param nobodyFound - how many of the `done` actions found no technician
+ * Describes the states of steered actions shortly after the signal, for example `1 done, 1 found nobody, 1 failed again`. If there is
+ * only one action, the text has no number. @param nobodyFound - the number of `done` actions that found no technician
  */
 export function outcomesText(
   outcomes: Outcomes,
@@ -30,10 +30,14 @@ export function outcomesText(
     ...{ 'needs-attention': failed, failed, 'partly-failed': `partly ${failed}` },
     ...{ retrying: 'being retried', pending: 'waiting', nobody: 'found nobody' },
   };
+  const all: Partial<Record<ActionState | 'nobody', number>> = {
+    ...outcomes,
+    ...{ done: (outcomes.done ?? 0) - nobodyFound, nobody: nobodyFound },
+  };
   const counts = new Map<string, number>();
   for (const state of [...actionStates, 'nobody'] as const) {
     const said = words[state] ?? state;
-    const count = state === 'nobody' ? nobodyFound : (outcomes[state] ?? 0) - (state === 'done' ? nobodyFound : 0);
+    const count = all[state] ?? 0;
     if (count > 0) counts.set(said, (counts.get(said) ?? 0) + count);
   }
   const isOne = [...counts.values()].join() === '1';
@@ -63,7 +67,7 @@ type Tried = { error?: { unknown?: boolean }; deliveries?: { sent: boolean; unkn
 export const retryHelps = ({ error }: { error?: { retryable: boolean; unknown?: boolean; remedy?: string } }) =>
   !error || error.retryable || error.unknown === true || /\bretry\b/i.test(error.remedy ?? '');
 
-/** Whether a send found no technician, so that nobody can accept the assignment. */
+/** Whether a send found no technician. Then nobody can accept the assignment. */
 export const foundNobody = ({ state, result }: Sent) => state === 'done' && result?.recipients === 0;
 
 type Sent = { state: string; result?: { recipients?: number | undefined } | undefined };

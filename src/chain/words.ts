@@ -122,20 +122,26 @@ type Titled = Pick<ActionStatus, 'action' | 'comment'>;
 export const stepTitle = ({ action, comment = '' }: Titled) =>
   `${capital(actionWords[action] ?? action)}${comment.trim() && `: “${cutShort(oneLine(comment))}”`}`;
 
+/** For example `assignment 1001`. */
+const assignmentText = (id: string | undefined) => (id ? `assignment ${cutShort(oneLine(id), 60)}` : 'the assignment');
+
+/** The result of a send that found no technician, for mails and for the page of a link. */
+export const foundNobodyWords = 'The platform took the assignment, but found no technician for it.';
+
 /** For example `Assignment 1001 was not sent`. @param how - adds words to `sent`, such as `not sent` */
 export function effectTitle(
   { action, assignmentId }: Titled & Pick<ActionStatus, 'assignmentId'>,
   how: (done: string) => string,
 ) {
   const [what, done] = effects[action] ?? [capital(action), 'done'];
-  const named = action === 'platform_sendAssignment' && assignmentId ? `Assignment ${cutShort(oneLine(assignmentId), 60)}` : what;
+  const named = action === 'platform_sendAssignment' ? capital(assignmentText(assignmentId)) : what;
   return `${named} was ${how(done)}`;
 }
 
 /** For example `Assignment 1001 was sent`, or `No technician was found for assignment 1001`. @param more - words at the end */
 export const doneTitle = (action: Parameters<typeof effectTitle>[0] & Pick<ActionStatus, 'state' | 'result'>, more = '') =>
   foundNobody(action)
-    ? `No technician was found for ${action.assignmentId ? `assignment ${cutShort(oneLine(action.assignmentId), 60)}` : 'the assignment'}`
+    ? `No technician was found for ${assignmentText(action.assignmentId)}`
     : effectTitle(action, (done) => `${done}${more}`);
 
 /** For example `Assignment 1001 was not sent`, or `was perhaps not sent` if the outcome of the last attempt is unknown. */
@@ -173,7 +179,7 @@ export interface NamedIn {
   fixed?: true | undefined;
 }
 
-/** For example `“Subject” of step 3`. Leaves out the formatted text of an e-mail, because it repeats the text. */
+/** For example `“Subject” of step 3`. Leaves out the HTML version of a text. */
 export const namedWords = (naming: readonly NamedIn[]): string[] =>
   naming
     .filter(

@@ -85,14 +85,12 @@ function CountedDialog({ verb, filter, correction, onDecided, onClose }: BulkPro
   if (bulk.value) return <BulkProgress bulk={bulk.value} onClose={onClose} />;
   const { count: found, first = [], mends } = preview.value ?? {};
   const shown = mends?.filter(({ after, problem }) => after !== undefined || problem);
-  const edited = shown && found === first.length && shown.filter(({ problem }) => !problem);
+  const edited = found === first.length ? shown?.filter(({ problem }) => !problem) : undefined;
   const count = edited ? new Set(edited.map(({ chainId }) => chainId)).size : found;
   const named = orderWords(verb, count === undefined ? 'many chains' : counted(count, 'chain'));
   const dialog = { title: count ? `${named}?` : verbWords[verb], ...deed, onClose };
-  if (!found)
-    return (
-      <NotReady {...dialog}>{found === 0 ? 'No step of these chains needs this decision now.' : 'Counting chains…'}</NotReady>
-    );
+  const nothing = found === 0 ? 'No step of these chains needs this decision now.' : 'The field stays the same in all steps.';
+  if (!found || edited?.length === 0) return <NotReady {...dialog}>{preview.value ? nothing : 'Counting chains…'}</NotReady>;
   const same = (mends?.length ?? 0) - (shown?.length ?? 0);
   return (
     <Confirm {...dialog} verb={named} danger={verb === 'cancel'} onConfirm={() => void confirmed()}>
@@ -102,7 +100,7 @@ function CountedDialog({ verb, filter, correction, onDecided, onClose }: BulkPro
           <MendLine key={`${mend.chainId} ${mend.index}`} field={correction?.field} mend={mend} first={first} />
         )) ?? first.map((chain) => <ChainLine key={chain.chainId} chain={chain} />)}
       </ul>
-      {same > 0 && <p class="soft">Steps that do not change, so that the relay does not retry them: {same}.</p>}
+      {same > 0 && <p class="soft">The relay does not retry the steps that stay the same: {same}.</p>}
       {found > first.length && <p class="soft">and {counted(found - first.length, 'more chain')}</p>}
     </Confirm>
   );

@@ -101,7 +101,7 @@ export const acceptedSchema = named('Accepted', {
 });
 export type Accepted = z.infer<typeof acceptedSchema>;
 
-/** Where the open actions of a chain name the assignment of an action. */
+/** Where the open actions of a chain contain the assignment id of an action. */
 export const namesOfAssignment = z.object({
   sameAssignment: z.array(z.int()).describe('The indexes of the other open actions with the same assignment.'),
   naming: z

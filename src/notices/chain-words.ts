@@ -7,7 +7,17 @@ import { causeFailure, sharedWords } from '../chain/failure-words.js';
 import { chainStatus, foundNobody, hasEnded } from '../chain/outcome.js';
 import { capital, counted, cutShort, oneLine } from '../chain/text.js';
 import { timesIn } from '../chain/timestamp/local.js';
-import { doneTitle, explained, isFixFirst, labelled, notDoneTitle, sentence, stepTitle, toDoFirst } from '../chain/words.js';
+import {
+  doneTitle,
+  explained,
+  foundNobodyWords,
+  isFixFirst,
+  labelled,
+  notDoneTitle,
+  sentence,
+  stepTitle,
+  toDoFirst,
+} from '../chain/words.js';
 import { actionOf } from '../contract/causes.js';
 import type { NoticeText } from '../contract/chain-resource.js';
 import { fieldsByLink } from '../contract/hold-link.js';
@@ -101,8 +111,7 @@ function titleFor(kind: NoticeKind, action: ActionStatus): string {
 }
 
 function recoveredWords({ state, reason, result }: ActionStatus): string[] {
-  if (foundNobody({ state, result }))
-    return ['The platform took the assignment now, but found no technician for it. The chain continues.'];
+  if (foundNobody({ state, result })) return [`${foundNobodyWords} The chain continues.`];
   const note = result?.note ? [sentence(`Remark: ${result.note}`)] : [];
   if (state === 'done') return ['The relay tried again, and the step succeeded. The chain continues.', ...note];
   const now =
@@ -224,7 +233,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   const isCut = first.length < count;
   const isOne = actions === 1;
   const many = isHeld && isOne ? 'needs a decision' : said;
-  const same = kind === 'gave-up' ? '' : ', all for the same reason'; // nobody decided: that is the reason already
+  const same = kind === 'gave-up' ? '' : ', all for the same reason'; // `gave-up` already says the reason: nobody decided
   const withoutKey = oneWithoutKey(context, isCut ? some : undefined);
   const list = first.some((member) => decideAt(member) !== undefined) ? withoutKey : isCut ? some : 'The steps';
   const query = `status=${status}&reason=${encodeURIComponent(type)}&since=${encodeURIComponent(since)}`;

@@ -19,10 +19,10 @@ const scenarioWords: Record<Play, string> = {
 };
 
 export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; children: ComponentChildren }) {
-  const { draft, problems } = useKnowledge();
-  const [problem] = problems;
+  const { draft } = useKnowledge();
   const { timeZone } = useCompany();
   const { play, assignmentId, eventId, listed, composed, played, isOutdated, refused } = rehearsal;
+  const [problem] = (composed?.applies !== false && composed?.problems) || [];
   const typed = useSignal(assignmentId.value);
   const use = () => (assignmentId.value = typed.value.trim());
   const count = played?.actions.filter(({ outcome }) => outcome === 'runs').length;
