@@ -8,8 +8,8 @@ import { type Fields, fixedFields, isObject } from '../chain/fields.js';
 export const shownFields = (fields: Fields) => Object.entries(fields).filter(([name]) => !fixedFields.includes(name));
 
 const isList = (value: unknown): value is string[] => Array.isArray(value) && value.every((entry) => typeof entry === 'string');
-/** Whether the form shows a list, one entry per line. Also for addresses that are missing, or not a list. */
-const isListed = (name: string, value: unknown) => name === 'emails' || Array.isArray(value);
+const listHint = 'Write one entry per line.';
+const linesOf = (text: string) => text.split('\n').flatMap((line) => line.trim() || []);
 
 /** @returns '' for undefined and null. */
 export function editText(value: unknown): string {
@@ -21,7 +21,7 @@ export function editText(value: unknown): string {
 /** Whether the form shows the field as a textarea with several lines. */
 export function isLong(name: string, value: unknown): boolean {
   const text = editText(value);
-  return isListed(name, value) || text.length > 60 || text.includes('\n');
+  return name === 'emails' || Array.isArray(value) || text.length > 60 || text.includes('\n');
 }
 
 /** A merge patch with the changed fields. A field that the user emptied is `null`, so the API removes the field. */
@@ -31,25 +31,24 @@ export function changesOf(fields: Fields, texts: Readonly<Record<string, string>
   const all = isText ? { emails: editText(fields.emails), ...texts } : texts;
   const isChanged = (name: string, text: string) => (name === 'emails' && isText) || text !== formText(name, fields[name]);
   const changed = Object.entries(all).filter(([name, text]) => isChanged(name, text));
-  const stored = (name: string, text: string) =>
-    forms[name]?.stored(text) ?? readText(name === 'emails' ? [] : fields[name], text);
+  const stored = (name: string, text: string) => forms[name]?.stored(text) ?? readText(fields[name], text);
   return Object.fromEntries(changed.map(([name, text]) => [name, text === '' ? null : stored(name, text)]));
 }
 
-/** Fields that a form shows in words: a delay with its unit, a condition with `is` or `is not`. */
-const forms: Record<string, { shown(stored: string): string; stored(shown: string): string; hint: string }> = {
+/** Fields that a form shows in its own way: a delay with its unit, a condition with `is` or `is not`, addresses as a list. */
+const forms: Record<string, { shown(stored: string): string; stored(shown: string): unknown; hint: string }> = {
   delayInSeconds: { shown: delayText, stored: storedDelay, hint: 'For example: 30 minutes or 1 h.' },
+  emails: { shown: (text) => text, stored: linesOf, hint: listHint },
   actionCondition: { shown: plainCondition, stored: storedCondition, hint: 'Examples: status is draft; status is not draft.' },
 };
 
-export const hintOf = (name: string, value: unknown) =>
-  forms[name]?.hint ?? (isListed(name, value) ? 'Write one entry per line.' : undefined);
+export const hintOf = (name: string, value: unknown) => forms[name]?.hint ?? (Array.isArray(value) ? listHint : undefined);
 
 /** The text of a field in a form. */
 export const formText = (name: string, value: unknown): string => forms[name]?.shown(editText(value)) ?? editText(value);
 
 function readText(before: unknown, text: string): unknown {
-  if (isList(before)) return text.split('\n').flatMap((line) => line.trim() || []);
+  if (isList(before)) return linesOf(text);
   if (typeof before !== 'object' || before === null) return text;
   try {
     return JSON.parse(text);
