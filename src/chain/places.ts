@@ -26,9 +26,14 @@ export function placesOf(object: Fields): Place[] {
 export const valuesByPlace = (object: Fields): Fields =>
   Object.fromEntries(placesOf(object).map(({ path, value }) => [path, value]));
 
+/** The reason why an event is refused, or an action is held. Test cases of users contain these words. */
+export const noValueAt = (path = '') => `the event has no value at ${path}`;
+/** Finds the words of `noValueAt`. The group is the place. */
+export const noValuePattern = new RegExp(noValueAt('(\\S*\\w)'), 'g');
+
 /** The places without a value, such as `assignment.id`, that the mistakes of a refused event name. */
 export const missingPlaces = (mistakes: readonly { detail: string }[] = []): string[] =>
-  mistakes.flatMap(({ detail }) => /the event has no value at (\S*\w)/.exec(detail)?.[1] ?? []);
+  mistakes.flatMap(({ detail }) => [...detail.matchAll(noValuePattern)].map(([, place = '']) => place));
 
 /** The different values at this place of the objects. */
 export function valuesAt(objects: readonly Fields[], path: string): string[] {

@@ -4,6 +4,7 @@ import type { ActionStatus } from './action-status.js';
 import { failureDetails, failureRemedy, failureTitle, helpFor } from './failure-words.js';
 import { type Fields, fieldText } from './fields.js';
 import { foundNobody } from './outcome.js';
+import { noValuePattern } from './places.js';
 import { capital, cutShort, oneLine, stepsText } from './text.js';
 
 export const actionWords: Record<string, string> = {
@@ -88,7 +89,7 @@ export const labelled = (text: string): string =>
     .replace(/did you mean (\w+)\?/, (_, name: string) => `did you mean ${quotedLabel(name)}?`)
     .replace(/(?<=^Nothing has run\. )[a-z](?=\w* (?:\w+ )?of step )/, (first) => first.toUpperCase())
     .replace(/\?; (.)/g, (_, next: string) => `? ${next.toUpperCase()}`)
-    .replace(/the event has no value at (\S*\w)/g, 'the event has nothing in its field “$1”')
+    .replace(noValuePattern, 'the event has nothing in its field “$1”')
     .replace(/^line \d+, column \d+: (.)/i, (_, first: string) => first.toUpperCase())
     .replace(/with actionCondition status==(\w+)/g, 'that is sent only if the assignment still has the status “$1”')
     .replace(fieldNames, (name) => `“${fieldWords[name]}”`)

@@ -4,6 +4,7 @@ import type { ChainAction, LateText } from '../chain/chain.js';
 import { propertyOf } from '../chain/condition.js';
 import type { Fields } from '../chain/fields.js';
 import { opaqueCondition, valueIn, valueText } from '../chain/late.js';
+import { noValueAt } from '../chain/places.js';
 import { type Issue, jsonPointer, markBesides, mostBytes, readMarked } from '../chain/request.js';
 import { jsonBytes } from '../chain/text.js';
 import type { Contents } from '../contract/rule-contents.js';
@@ -87,7 +88,7 @@ function variablesIn({ variables }: Contents, event: Fields) {
     if (found[name] === undefined && rule === 'refuse')
       missing.push({
         pointer: jsonPointer(['variables', name]),
-        detail: `is missing: the event has no value at ${path}`,
+        detail: `is missing: ${noValueAt(path)}`,
       });
   }
   return { variables: found, missing };
@@ -135,9 +136,7 @@ function madeFrom(action: ChainAction, of: CompiledAction, { contents, event, va
 }
 
 const whyMissing = ({ name, from, path }: Reference, { variables }: Contents) =>
-  from === 'variable'
-    ? `the value ${name} is missing: the event has no value at ${variables[name]?.path}`
-    : `the event has no value at ${path}`;
+  from === 'variable' ? `the value ${name} is missing: ${noValueAt(variables[name]?.path)}` : noValueAt(path);
 
 /** The fields with `${assignment.path}`. The other values in these fields are already filled in. */
 function lateOf({ fields }: CompiledAction, values: Values): ChainAction['late'] {
