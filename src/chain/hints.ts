@@ -57,7 +57,7 @@ function ofOne({ index, fields, condition }: Written): Issue[] {
     const { holds, reason } = evaluateCondition(condition, { incomingValue });
     const why = reason
       .replace(/^\w+ was/, 'the value is always')
-      .replace(/^\w+: .+/, 'the field “Value to check in the condition” is empty');
+      .replace(/^\w+: .+/, 'the field “Value from the event” is empty');
     unknown.push(at('actionCondition', `${holds ? 'is always true' : 'is never true, so the step never runs'} (${why})`));
   }
   const meant = statuses.find((status) => status !== condition.value && status === condition.value.toLowerCase());
