@@ -337,7 +337,7 @@ function resultOf({ status, actions }: ChainResource): string {
     'needs-attention': 'Another step needs attention.',
   };
   const wrong = actions.filter(({ state }) => state === 'needs-attention' || isToRedo(state)).map(stepTitle);
-  return `${known[status] ?? `The state of the chain is “${words(status)}”.`}${wrong.length > 0 ? ` Not done, or done only in part: ${wrong.join('; ')}.` : ''}`;
+  return `${known[status] ?? `The state of the chain is “${words(status)}”.`}${wrong.length > 0 ? ` Steps that are not done, or only in part: ${wrong.join('; ')}.` : ''}`;
 }
 
 function facts({ companyId, name, timeZone }: Whose, chain: ChainResource, action: ActionResource): Html {
@@ -380,13 +380,13 @@ export function decisionForm(chain: ChainResource, action: ActionResource, fix?:
   const ordered = retryHelps(action) ? both : both.reverse();
   const ref = chainOfWorkflow(chain.workflowId);
   const open = ref && html`sign in and <a href="${chainPage('', ref)}">open the chain in the relay</a>.`;
-  const fixing = fix && fix.names.length > 0 ? [fixForm(action, fix, isFixedHere, open)] : [];
+  const fixing = fix && fix.names.length > 0 ? [fixForm(fix, isFixedHere, open)] : [];
   const page = isFixed && fixing.length === 0 && open ? html`<p>To fix the step, ${open}</p>` : '';
   return html`${isFixed ? [...fixing, page, ...ordered] : [...ordered, ...fixing]}<p>${follows}</p>`;
 }
 
 /** @param open - the words with the link to the chain, where a person can also correct texts */
-function fixForm({ assignmentId }: ActionResource, fix: Fix, isBest: boolean, open: Html | undefined): Html {
+function fixForm(fix: Fix, isBest: boolean, open: Html | undefined): Html {
   const { names, fields, sameAssignment, naming, texts = {} } = fix;
   const inputs = names.map((name) => {
     const text = texts[name] ?? String(fields[name] ?? '');
@@ -398,9 +398,9 @@ function fixForm({ assignmentId }: ActionResource, fix: Fix, isBest: boolean, op
   });
   const others = sameAssignment.length === 1 ? 'the other step' : `the ${sameAssignment.length} other steps`;
   const all = html`<p><label><input type="checkbox" name="allActions" checked>
-Also correct the number in ${others} of assignment ${assignmentId ?? ''}.</label></p>`;
+Also correct the assignment number in ${others}.</label></p>`;
   const places = namedWords(naming);
-  const kept = html`<p>This page changes no texts, so the old number stays in: ${places.join(', ')}. To change these texts, ${open ?? 'open the chain in the relay.'}</p>`;
+  const kept = html`<p>These texts keep the old number: ${places.join(', ')}. This page cannot change texts. To change them, ${open ?? 'open the chain in the relay.'}</p>`;
   return html`${form}<section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the step again.</p>
 ${inputs}${sameAssignment.length > 0 && all}${names.includes('platformAssignmentId') && places.length > 0 && kept}
 <p><button${!isBest && html` class="second"`} name="decision" value="mend">Correct and retry</button></p></section></form>`;

@@ -45,7 +45,7 @@ export const examples = {
     summary: 'Send an assignment within a small radius. Later, widen the radius. If nobody is found, alert the manager.',
     value: widenThenAlert,
   },
-  'email-send-email': { summary: 'Send an e-mail, the assignment, then an e-mail, in this order.', value: emailSendEmail },
+  'email-send-email': { summary: 'Send an e-mail, then the assignment, then another e-mail.', value: emailSendEmail },
   'set-field': { summary: 'Update two fields of a ticket: a time and a text.', value: setField },
   'two-groups': { summary: 'Send an assignment to one group now, and to a second group half an hour later.', value: twoGroups },
 };

@@ -36,7 +36,7 @@ export function chainSheet({ company, ruleName, api }: SheetOf): Columns<ListedC
     [heading('Received')]: ({ receivedAt }) => time(receivedAt),
     [heading('Closed')]: ({ closedAt }) => time(closedAt),
     Status: ({ status }) => status.replaceAll('-', ' '),
-    'Result of the last send': ({ nobodyFound }) => nobodyFound && 'nobody found',
+    Technicians: ({ nobodyFound }) => nobodyFound && 'nobody found',
     Pause: ({ paused }) => paused && 'waits for the end of a pause',
     Problem: ({ failureTypes = [] }) => failureTypes.map(failureWords),
     Page: ({ chainId }) => chainPage(api, { ...company, chainId }),

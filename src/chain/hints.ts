@@ -70,7 +70,7 @@ function ofVariable(name: string): string[] {
   const written = `\${${cutShort(name, 80)}}`;
   const free =
     `${written} is text that a person writes. If this text contains a quotation mark ("), the relay cannot read the list of steps correctly. ` +
-    'Use an id, an e-mail address or a time instead. Or ask the person who set up the webhook to change its template: the template must write \\" for each quotation mark';
+    'Use an id, an e-mail address or a time instead. Or ask the person who set up the webhook to change its template, so that it puts a backslash (\\) before each quotation mark in this text';
   return [
     ...(sampleOf(name) === undefined ? [`${written} is a value that the relay does not know`] : []),
     ...(wordingOf(name) === 'free' ? [free] : []),
@@ -90,12 +90,12 @@ function ofOrder(one: Written, all: readonly Written[]): Issue[] {
   if (later.length > 0)
     hints.push({
       pointer: `/${index}`,
-      detail: `runs before ${listed(later)}, although it comes later in the list. If you do not want this, change a delay`,
+      detail: `comes after ${listed(later)} in the list, but runs before ${later.length > 1 ? 'them' : 'it'}. If you do not want this, change the delay of this step`,
     });
   if (send && asksStatus(one))
     hints.push({
       pointer: `/${index}/actionCondition`,
-      detail: `is checked immediately after action ${send.index} has sent the assignment. Let this step wait longer, so that people have time to accept the assignment`,
+      detail: `is checked immediately after action ${send.index} has sent the assignment. People need time to accept the assignment, so let this step wait longer`,
     });
   return hints;
 }

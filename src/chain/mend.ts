@@ -19,7 +19,7 @@ export function mendAction(
   if (!action.sent)
     return refused({
       pointer: '',
-      detail: 'cannot be edited, because an older version of the relay did not store its fields: send the request again',
+      detail: 'cannot be edited: an older version of the relay did not store the fields of this step. Send the request again',
     });
   const sent = fieldsOf(action);
   const names = Object.keys(changes);
@@ -48,13 +48,13 @@ export function mendAction(
   return { ok: true, action: { ...mended, index, sent: action.sent, unfilled, late, condition } };
 
   function refusal(name: string, sent: Fields): string | undefined {
-    if (fixedFields.includes(name)) return 'cannot be changed: send another request';
+    if (fixedFields.includes(name)) return 'cannot be changed here: send a new request';
     const definition = actionDefinitions.find(({ name }) => name === action.action);
     if (!fieldNames(definition).includes(name)) return `is not a field of ${action.action}`;
     const delay = sent.delayInSeconds;
     const isFree = typeof delay === 'string' && blankness(delay) !== undefined;
     return name === 'delayInSeconds' && !isFree
-      ? 'cannot be changed, because the request set a value: reschedule the step instead'
+      ? 'cannot be changed, because the request already gave a time to wait: reschedule the step'
       : undefined;
   }
 }

@@ -11,7 +11,7 @@ const wouldBe = {
   'applies-now': 'would start a chain, but did not before',
   'would-be-refused': 'would be refused',
   'needs-attention': 'would need attention',
-  'not-applicable': 'would also not start a chain',
+  'not-applicable': 'would start no chain, as before',
 };
 
 /** @param outcome - the outcome from the API. A newer relay may send an outcome that has no words. */
@@ -33,6 +33,6 @@ export function triedText({ tried, counts, stopped }: Tried, which = ''): string
     const count = counts[outcome as keyof typeof wouldBe] ?? 0;
     return count > 0 && !unchanged.includes(outcome) ? [`${count} ${words}`] : [];
   });
-  const all = `The relay tried the rule on ${which}${counted(tried, 'event')}${stopped ? ' (there was no time for more)' : ''}`;
+  const all = `The relay tried the rule on ${which}${counted(tried, 'event')}${stopped ? ' (there was no time for more events)' : ''}`;
   return `${all}: ${parts.join('; ') || 'nothing would change'}.`;
 }

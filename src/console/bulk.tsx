@@ -59,7 +59,7 @@ function CorrectionDialog({ onClose, onGiven }: { onClose(): void; onGiven(corre
       <Choice label="Change" of={way} options={Object.entries(ways)} />
       {isAssignment && (
         <Check name="areAll" defaultChecked>
-          Also write the new number in the rest of each chain, and in its texts.
+          Also change this number in the other steps and texts of each chain.
         </Check>
       )}
     </Confirm>
@@ -89,7 +89,8 @@ function CountedDialog({ verb, filter, correction, onDecided, onClose }: BulkPro
   const count = edited ? new Set(edited.map(({ chainId }) => chainId)).size : found;
   const named = orderWords(verb, count === undefined ? 'many chains' : counted(count, 'chain'));
   const dialog = { title: count ? `${named}?` : verbWords[verb], ...deed, onClose };
-  const nothing = found === 0 ? 'No step of these chains needs this decision now.' : 'The field stays the same in all steps.';
+  const nothing =
+    found === 0 ? 'No step of these chains needs this decision now.' : 'Your edit changes no step. Check the field and the text.';
   if (!found || edited?.length === 0) return <NotReady {...dialog}>{preview.value ? nothing : 'Counting chains…'}</NotReady>;
   const same = (mends?.length ?? 0) - (shown?.length ?? 0);
   return (
@@ -100,7 +101,9 @@ function CountedDialog({ verb, filter, correction, onDecided, onClose }: BulkPro
           <MendLine key={`${mend.chainId} ${mend.index}`} field={correction?.field} mend={mend} first={first} />
         )) ?? first.map((chain) => <ChainLine key={chain.chainId} chain={chain} />)}
       </ul>
-      {same > 0 && <p class="soft">The relay does not retry the steps that stay the same: {same}.</p>}
+      {same > 0 && (
+        <p class="soft">Your edit changes nothing in {counted(same, 'more step')}. There, the relay does not retry.</p>
+      )}
       {found > first.length && <p class="soft">and {counted(found - first.length, 'more chain')}</p>}
     </Confirm>
   );

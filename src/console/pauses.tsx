@@ -14,7 +14,7 @@ const ends = {
   7200: 'in 2 hours',
   28800: 'in 8 hours',
 };
-const ending = 'If two waiting steps were planned 30 minutes apart, they still run 30 minutes apart after “End now”.';
+const ending = '“End now” keeps the time between steps: if there were 30 minutes between two steps, there are still 30 minutes.';
 const mostCounted = 200; // the banner counts at most this many waiting chains
 
 const fields = {

@@ -87,7 +87,7 @@ export function Decide({ request, leftOut }: DecideProps) {
         {isEditFirst && edit}
         {!isInvalid && (
           <Button class={isEditFirst ? '' : 'main'} aria-disabled={deed.busy} onClick={begin}>
-            {!body || whole ? 'Send again' : isEvent ? 'Send the proposed event' : `Send the proposal (${ofAll})`}
+            {!body || whole ? 'Send again' : isEvent ? 'Send the proposed event' : `Send the proposed steps (${ofAll})`}
           </Button>
         )}
         {!isEditFirst && edit}

@@ -48,7 +48,7 @@ export function storyOf(current: AssignmentNow | undefined, steps: readonly Step
 
 function statusWords({ status, problem }: Partial<AssignmentNow> = {}, wasSent: boolean): string {
   if (problem?.missing) return 'The platform does not have this assignment';
-  if (problem) return `The status is not known. ${problem.title}`;
+  if (problem) return `The relay cannot read the status of the assignment. ${problem.title}`;
   if (status === undefined || (status === 'sent' && wasSent)) return ''; // the words of the send say it
   return status === 'draft' ? (wasSent ? 'Still draft' : 'Draft') : `Status at the platform: ${status}`;
 }
@@ -57,7 +57,7 @@ function sentWords(send: Step, sends: readonly Step[]): string {
   const { recipients } = send.result ?? {};
   const count = sends.length;
   const earlier = Math.max(...sends.map(({ result }) => result?.recipients ?? 0));
-  const nobody = `nobody found${earlier > 0 ? `. An earlier send found ${counted(earlier, 'technician')}` : ''}`;
+  const nobody = `nobody found${earlier > 0 ? `. Before that: ${counted(earlier, 'technician')} found` : ''}`;
   const found = foundNobody(send) ? nobody : recipients !== undefined && `${counted(recipients, 'technician')} found`;
   const to = deedOf(send).replace(/^Send( the assignment)?/, '');
   const deed = count > 1 ? `Sent ${count} times${to && `, last${to}`}` : `Sent${to || ' to technicians'}`;

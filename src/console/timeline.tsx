@@ -52,7 +52,7 @@ export function Timeline({ steps, about }: { steps: readonly Step[]; about?(step
     <>
       <p class="row spread axis soft small" aria-hidden="true">
         <Time at={iso(Math.min(...spans.map(({ from }) => from)))} />
-        {gaps && <span>Nothing happened in the grey gaps ({gaps})</span>}
+        {gaps && <span>Grey: nothing happened for {gaps}</span>}
         <Time at={iso(Math.max(...spans.map(({ to }) => to)))} />
       </p>
       <ol class="rail">
@@ -81,7 +81,7 @@ function When({ step: { action, at } }: { step: Step }) {
   const seconds = startedAt && endedAt ? (Date.parse(endedAt) - Date.parse(startedAt)) / 1000 : 0;
   return (
     <>
-      {comment && `${comment}. `}
+      {comment && `“${comment}” · `}
       {state === 'pending' ? !reason && 'Waits for the previous step' : <Time at={at} distance />}
       {state === 'scheduled' && reason && ', waits until the pause ends'}
       {seconds >= 1 && action.state !== 'skipped' && `, took ${durationText(seconds)}`}
@@ -129,9 +129,9 @@ function StepBody({ chain, action }: Pick<Step, 'chain' | 'action'>) {
       <dl class="facts small">
         <Moment name="Paused since" at={action.pausedSince} />
         {!hasEnded(state) && !action.pausedSince && <Moment name={retry} at={nextAttemptAt} distance />}
-        {!hasEnded(state) && <Moment name="Fails if nobody decides before" at={action.heldUntil} distance />}
+        {!hasEnded(state) && <Moment name="Decide before" at={action.heldUntil} distance />}
       </dl>
-      {result?.note && <Said look="small" text={`Note: ${result.note}`} />}
+      {result?.note && <Said look="small" text={`Remark: ${result.note}`} />}
       {reason && reason !== error?.message && <Said look="reason" text={capital(labelled(reason))} />}
       {error && isPast && <Said look="soft small" text={labelled(`Earlier error: ${failureTitle(error)}`)} />}
       {error && !isPast && <Failure of={error} />}

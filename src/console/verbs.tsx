@@ -70,8 +70,8 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
   const { by } = action.steered?.at(-1) ?? {};
   const meanwhile = asked.value && !verbs.includes(asked.value) && (
     <p class="note wait" role="status">
-      The step now has the state “{stateWords(action.state)}”{by && ` (last decision: ${by})`}, so the relay may refuse your
-      decision. Your input stays here until you choose Back.
+      The step has changed: its state is now “{stateWords(action.state)}”{by && ` (last decision: ${by})`}. The relay may refuse
+      your decision. Your input stays here until you choose Back.
     </p>
   );
   const question = asked.value && questions[asked.value];
@@ -159,8 +159,8 @@ function MeantField({ name, problem, value, texts, fields }: MeantProps) {
     texts.value = { ...others, ...(to && { [name]: '' }), ...(to in fieldWords && { [to]: formText(to, value) }) };
     meant.value = to;
   };
-  const options = [['', 'choose…'], ['none', 'none of these fields: leave this text out'], ...free] as const;
-  const label = `The field “${name}” is unknown. Which field gets its text (“${formText('', value)}”)?`;
+  const options = [['', 'choose…'], ['none', 'no field: do not use this text'], ...free] as const;
+  const label = `The field “${name}” is unknown. Which field is right for its text “${formText('', value)}”?`;
   return <Select {...{ label, problem: meant.value ? undefined : problem, options, onPick }} />;
 }
 
@@ -202,7 +202,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
       <FieldInputs fields={fields} texts={typed} issues={deed.refused?.problem.errors ?? []} at="/fields" />
       {also && (
         <Check name="areAll" defaultChecked>
-          Also write the new number in the rest of this chain. <span class="soft small">({also})</span>
+          Also change this number in the rest of this chain. <span class="soft small">({also})</span>
         </Check>
       )}
       {fixed && <p class="note wait">{`The relay does not change the old number ${action.assignmentId} in: ${fixed}.`}</p>}

@@ -18,10 +18,10 @@ export const auditWords = {
   'rule.create': 'created rule {relayId}',
   'rule.update': 'changed the settings of rule {relayId}',
   'rule.delete': 'deleted rule {relayId}',
-  'rule.door': 'changed how rule {relayId} accepts events',
+  'rule.door': 'changed the settings for the events of rule {relayId}',
   'rule.publish': 'published version {version} of rule {relayId}',
   'rule.go-back': 'published version {fromVersion} of rule {relayId} again, as version {version}',
-  'rule.shadow': 'changed which version of rule {relayId} is tried on new events',
+  'rule.shadow': 'changed the trial of rule {relayId} on new events',
   'token.rotate': 'created a new token for rule {relayId}',
   'token.revoke': 'revoked a token of rule {relayId}',
   'person.add': 'added {name} as a {role}',
@@ -71,7 +71,7 @@ function otherWords(action: string, { index, as, version, purpose, seconds, chan
 
 const settings: Readonly<Record<string, string>> = {
   ...{ timeZone: 'time zone', notify: 'contacts', platform: 'assignment platform', ticketing: 'ticket system' },
-  ...{ noticeLinks: 'links in notices', noticeEdits: 'corrections with these links', weeklyDigest: 'weekly summary' },
+  ...{ noticeLinks: 'links in notices', noticeEdits: 'corrections by links in notices', weeklyDigest: 'weekly summary' },
   ...{ webhookSecret: 'key that signs webhooks', historyDays: 'days to keep closed chains', mail: 'mail server' },
 };
 

@@ -18,8 +18,8 @@ export type FlawKind =
 export type Flaw = { kind: FlawKind; offset?: number | undefined; field?: string | undefined; error?: string | undefined };
 
 const inTemplate =
-  'Where the template of the webhook fills in a text, it must write \\" for each quotation mark and \\\\ for each backslash. ' +
-  'If the platform cannot do that, remove texts that people type from the template. Numbers and times can stay.';
+  'In each text, the template of the webhook must put a backslash (\\) before each quotation mark and before each backslash. ' +
+  'If the platform cannot do that, do not use texts that people type. Numbers and times can stay.';
 
 const words: Record<FlawKind, { says(field: string, at: string): string; advice: string }> = {
   'quotation-mark': {

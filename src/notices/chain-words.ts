@@ -81,8 +81,8 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
     ...linksFor(kind, action, notice, context, facts, decide),
     sections: {
       'What happens next': kind === 'needs-attention' ? whatHappens(action, shown, heldBehindIt.length > 0) : [],
-      'Will run in any case': goOn.map((other) => `${stepTitle(other)}${other.runAt ? `, due ${shown(other.runAt)}` : ''}`),
-      'Waiting for this step': heldBehindIt.map(stepTitle),
+      'Will run in any case': goOn.map((other) => `${stepTitle(other)}${other.runAt ? `, at ${shown(other.runAt)}` : ''}`),
+      'Steps that wait for this step': heldBehindIt.map(stepTitle),
       'Also needs attention': heldElsewhere.map((other) => stepTitle(other) + (other.state === 'pending' ? ' (waits)' : '')),
       'Not run': others(({ state }) => state === 'not-run').map(stepTitle),
       Done: others(({ state }) => state === 'done').map(stepTitle),
@@ -116,7 +116,7 @@ function recoveredWords({ state, reason, result }: ActionStatus): string[] {
   if (state === 'done') return ['The relay tried again, and the step succeeded. The chain continues.', ...note];
   const now =
     state === 'skipped'
-      ? 'The relay skipped the step instead of retrying it'
+      ? 'The relay skipped the step and did not retry it'
       : `The relay tried again. The step is now ${state.replaceAll('-', ' ')}`;
   return [`${now}${reason ? ` (${inSubject(reason)})` : ''}. The chain continues.`, ...note];
 }
@@ -179,10 +179,11 @@ function linksFor(
   const fix = !verbs.includes('mend') || action.error?.retryable ? [] : [{ label: 'Fix', url: isHere ? `${decide}#fix` : page }];
   const retry = verbs.includes('retry') ? [{ label: 'Retry', url: `${decide}#retry` }] : [];
   const skip = [{ label: 'Skip', url: `${decide}#skip` }];
-  const toConsole = fix.length > 0 && !isHere ? `The link “Fix” ${signIn}. The other links open` : 'The links open';
+  const toConsole =
+    fix.length > 0 && !isHere ? `The link “Fix” ${signIn}. The other links need no sign-in` : 'The links need no sign-in';
   return {
     links: [...(isFixFirst(action) ? [...fix, ...retry] : [...retry, ...fix]), ...skip],
-    hint: `${toConsole} a page that asks you to confirm. That page needs no sign-in.`,
+    hint: `${toConsole}: they open a page where you confirm.`,
   };
 }
 
@@ -198,7 +199,7 @@ function commands(kind: FailureKind, action: ActionStatus, notice: ChainNotice, 
   };
   const edit = relay(`chains mend ${companyId} ${chainId} ${index} --set field=value`, context);
   const mend = isHeld && verbs.includes('mend') && !action.error?.retryable ? [edit] : [];
-  const inWebUi = `In Temporal's Web UI, open “More Actions”, then “Send a Signal”. Choose the signal “retry” or “skip”. As the input, type [${index}], with the brackets.`;
+  const inWebUi = `In Temporal's Web UI, open “More Actions”, then “Send a Signal”. Choose the signal “retry” or “skip”. As the input, type [${index}], with the brackets, for step ${index + 1}.`;
   const ordered = isFixFirst(action) ? [...mend, ...steer('retry')] : [...steer('retry'), ...mend];
   return [...ordered, ...steer('skip'), ...(isHeld && context.links.webUi ? [inWebUi] : [])];
 }
@@ -261,7 +262,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
       'What happens next': [
         ...(heldUntil
           ? [
-              `If nobody decides, ${isOne ? 'this step fails' : 'these steps fail, the first one'} at ${shown(heldUntil)}. ${behind}`,
+              `If nobody decides, ${isOne ? 'this step fails' : 'these steps fail. The first step fails'} at ${shown(heldUntil)}. ${behind}`,
             ]
           : []),
         ...(isHeld && count > 1 ? ['You get one notice when this problem is solved.'] : []),
@@ -302,13 +303,13 @@ export function throughWords(
   const failure = causeFailure({ ...reason, reason: reason.type });
   const { wrong, details } = explained({ error: { ...failure, retryable: true } });
   return {
-    headline: `${areDone ? headline : 'No decision is needed any more'}: ${counted(through, 'chain')} with the problem “${inSubject(failure.title)}”`,
+    headline: `${areDone ? headline : 'No decision is needed any more for'}${areDone ? ':' : ''} ${counted(through, 'chain')} with the problem “${inSubject(failure.title)}”`,
     about: companyName,
     title: `${counted(through, 'chain')} ${many} ${end}`,
     place: [timesIn(timeZone)(at)],
     wrong: [`The problem was: “${labelled(wrong)}”`],
     sections: {
-      'State of the steps': [...tally, ...(open > 0 ? [`${counted(open, 'step')}: not known`] : [])],
+      'State of the steps': [...tally, ...(open > 0 ? [`${counted(open, 'step')}: the relay does not know the state`] : [])],
       Details: details,
     },
     ids: `Problem ${cause.id}`,

@@ -162,7 +162,7 @@ interface Addressee {
 }
 
 const unconfirmed =
-  'not sent, because this contact has not confirmed its address (until then: the first notice of each problem, at most ten a day)';
+  'not sent, because this contact has not confirmed its address. Until then, the contact gets only the first notice of each problem, and at most ten a day';
 
 /** Finds each contact and its notices. An unconfirmed contact gets only the first notice of each problem, at most ten a day. */
 async function addresseesOf({ store, connectors }: DeliveryDeps, company: Company, entries: readonly Joined[], key: string) {

@@ -23,7 +23,7 @@ export function quietWords(notice: QuietNotice, context: NoticeContext): Words {
   const usual =
     usualEvery === undefined ? '' : `. Usually, an event comes every ${spanText(usualEvery)} at this time of the week`;
   const last = lastEvent ? `Last event: ${time(lastEvent)}` : 'No event has come since the rule was published.';
-  const within = expectWithin ? ', on the days and at the hours in its settings. Other times do not count' : '';
+  const within = expectWithin ? '. Only the days and hours in the settings of the rule count' : '';
   return {
     ...{ headline, title: headline, links, hint },
     place: since === lastEvent ? [last] : [last, `Last change of the rule: ${time(since)}`],

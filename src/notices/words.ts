@@ -48,7 +48,7 @@ function digestWords({ companyId, joined, at }: DigestNotice, context: NoticeCon
   const withoutKey = oneWithoutKey(context);
   const sections: Record<string, Line[]> = { [withoutKey]: [], 'Needs attention': [], Others: [] };
   for (const { title, wrong, count, url, held, kind } of joined) {
-    const times = count > 1 ? ` (the first of ${count} notices)` : '';
+    const times = count > 1 ? ` (${count} notices, this is the first)` : '';
     const decide = held && context.holdLink?.(held);
     const label = `${title}${times}${wrong === undefined ? '' : `. ${wrong}`}`;
     const section = kind.startsWith('needs-attention') ? 'Needs attention' : 'Others';
@@ -108,12 +108,12 @@ const remedies: Record<RejectionReason, string> = {
   'idempotency-key': 'Make the webhook send one key for each event, in the header Idempotency-Key or webhook-id.',
   'idempotency-key-reused':
     'Make the webhook send a new key for each event. If two events have the same key, only the first event runs.',
-  'token-expired': `If your webhook sent the request, ${newestToken} If your webhook did not send the request, somebody else has the old token, which does not work any more.`,
-  'token-revoked': `If your webhook sent the request, ${newestToken} If your webhook did not send the request, somebody else has the revoked token, which does not work any more.`,
+  'token-expired': `If your webhook sent the request, ${newestToken} If not, somebody else has the old token. It does not work any more.`,
+  'token-revoked': `If your webhook sent the request, ${newestToken} If not, somebody else has the revoked token. It does not work any more.`,
   'rule-disabled': 'Enable the rule, or turn the webhook off.',
   signature:
     'The token is right, but the signature is missing or wrong. If your webhook sent the request, make the webhook sign all ' +
-    'requests with the right key. If your webhook did not send the request, somebody else has the token: create a new token, and revoke the old one.',
+    'requests with the right key. If not, somebody else has the token: create a new token, then revoke the old token.',
   'rate-limited': 'Make the webhook send fewer requests in a minute, or ask the operator for a higher limit.',
   'actions-per-day': moreLimits,
   'recipients-per-day': moreLimits,
@@ -124,13 +124,13 @@ const remedies: Record<RejectionReason, string> = {
   'unsupported-body': 'Make the webhook send JSON in UTF-8.',
   'wrong-token':
     'Ask the person who set up the webhook to check the token (relayAccessToken) of each step: each rule has its own tokens. If all ' +
-    'tokens are right, somebody probably typed a text that the relay read as a step. Remove the variable of this text from the template of the webhook.',
+    'tokens are right, somebody probably typed a text that looks like a step, for example in a ticket. Remove this text from the template of the webhook.',
   'event-unreadable':
     'Open the request: its page shows the mistake. Correct the template of the webhook, then let the platform send the ' +
     'event again. Sometimes the page shows an event that the relay has repaired: you can check this event and send it from there.',
   'event-refused': 'Correct the rule and publish it, or correct the event. Then send the event again.',
   'lists-refused':
-    "Make the webhook send its event to the rule's “Address for your platform”. Or let the rule run lists: on the page of the rule, open “How the rule accepts events”. In the field “If a webhook sends a list of steps”, choose “run the steps”.",
+    "Make the webhook send its event to the rule's “Address for your platform”. If the webhook must send a list, open “How the rule accepts events” on the page of the rule. Then choose “run the steps” for “If a webhook sends a list of steps”.",
   'open-chains': `Retry, skip or cancel the steps that need attention. ${moreLimits}`,
 };
 
@@ -189,7 +189,7 @@ function missingWords(notice: MissingPropertyNotice, { links, timeZone }: Notice
     place: [`Assignment ${assignmentId}`, timesIn(timeZone)(at)],
     wrong: [
       `The condition of step ${index + 1} uses ${path}, but assignment ${oneLine(assignmentId)} has no such property.`,
-      'If the property is missing, a step with “is” (==) in its condition does not run, and a step with “is not” (!=) always runs.',
+      'If an assignment does not have the property, a step with “is” (==) does not run. A step with “is not” (!=) always runs.',
     ],
     toDo: [
       'Compare the name in “Only if” with the name on the platform: capital and small letters must be the same. ' +

@@ -167,7 +167,7 @@ export async function assertMendable(
   if (read.ok && problems.length === 0) problems.push(...((await admit?.(companyId, newRecipients(current, read.action))) ?? []));
   if (problems.length === 0) return;
   const errors = problems.map(({ pointer, detail }) => ({ pointer: `/fields${pointer}`, detail }));
-  const said = errors.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ');
+  const said = problems.map(({ pointer, detail }) => `${pointer ? `/fields${pointer}` : 'The step'} ${detail}`).join('; ');
   throw new Problem('invalid-body', `Nothing was changed. ${said}`, { errors });
 
   async function obstacles(mended: ChainAction): Promise<Issue[]> {

@@ -99,7 +99,7 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
           <PublishDialog
             {...{ relayId, onPublished, onClose: close, title: 'Publish the draft?', verb: 'Publish', version: 'draft' }}
             children={repeated}
-            about="New events use the new version after at most two seconds. Chains that are already running keep their version."
+            about="The relay begins to use the new version within two seconds. Chains that are already running keep their version."
             publish={(note) => ask('POST', admin`/rules/${relayId}/publish`, { revision: stored.revision, ...note })}
           />
         )}

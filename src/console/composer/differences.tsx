@@ -24,7 +24,11 @@ function variableText(_: string, value: unknown): string {
   if (!isObject(value)) return 'nothing';
   const { path, missing, default: text } = value;
   const otherwise =
-    missing === 'default' ? `; if missing, “${text}”` : missing === 'refuse' ? '; if missing, the event is refused' : '';
+    missing === 'default'
+      ? `; without this value: “${text}”`
+      : missing === 'refuse'
+        ? '; without this value, the relay refuses the event'
+        : '';
   return `${path}${otherwise}`;
 }
 

@@ -15,7 +15,7 @@ import { saidAt, useKnowledge } from './knowledge.js';
 import { offersOf, undefinedVariables, valueWords, variableName } from './places.js';
 
 const missingWords: Record<Variable['missing'], string> = {
-  ...({ hold: 'let the steps that use it wait until somebody decides', refuse: 'refuse the event' } as const),
+  ...({ hold: 'let the steps with this value wait until somebody decides', refuse: 'refuse the event' } as const),
   default: 'use this text',
 };
 
@@ -28,7 +28,7 @@ export function EventSide({ example }: { example: Signal<Fields | undefined> | u
   const problem = saidAt(problems, '/when');
   const missing = undefinedVariables(draft);
   const placeless = missing.length > 0 && (
-    <span class="error">. Fill in “Place in the event” for {missing.map(variableWords).join(', ')}.</span>
+    <span class="error">. Fill in “Field of the event” for {missing.map(variableWords).join(', ')}.</span>
   );
   const setWhen = (text: string) => {
     const { when: _, ...others } = draft;
@@ -77,7 +77,7 @@ function Example({ of }: { of: Signal<Fields | undefined> }) {
 
 function variablesWords({ variables }: Draft): string {
   const said = Object.entries(variables).map(([name, { path }]) => `${variableWords(name)} from ${path || '…'}`);
-  return said.length === 0 ? 'Values from the event: none' : `Values from the event: ${said.join(', ')}`;
+  return said.length === 0 ? 'The rule uses no value from the event' : `Values from the event: ${said.join(', ')}`;
 }
 
 function VariableFields({ name, problem }: { name: string; problem: string }) {
@@ -93,8 +93,8 @@ function VariableFields({ name, problem }: { name: string; problem: string }) {
     <fieldset class="value">
       <legend>{variableWords(name)}</legend>
       <Suggested
-        {...{ label: 'Place in the event', problem, offers: offersOf(event ?? {}), value: variable.path }}
-        hint={event ? inLast : 'For example workorder.id. After the first event, you can choose the place from a list.'}
+        {...{ label: 'Field of the event', problem, offers: offersOf(event ?? {}), value: variable.path }}
+        hint={event ? inLast : 'For example workorder.id. After the first event, you can choose the field from a list.'}
         onText={(text) => set({ ...variable, path: text.trim() }, 'path')}
       />
       <Select

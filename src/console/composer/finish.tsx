@@ -13,7 +13,7 @@ import { useKnowledge } from './knowledge.js';
 export function Finish({ refused }: { refused: Refused | undefined }) {
   const { relayId, way } = useKnowledge();
   const make = <a href={`${pageOf.rule(relayId)}#address`}>create the address for your platform</a>;
-  const connect = <p>Publish the rule. Then {make} on the rule's page, if there is no address yet.</p>;
+  const connect = <p>Publish the rule. If the rule has no address yet, {make} on its page.</p>;
   return (
     <Section title={way === 'list' ? 'Copy the list to the webhook' : 'Connect your platform'} look="">
       {way === 'list' ? <AsList refused={refused} /> : connect}
@@ -28,8 +28,8 @@ function AsList({ refused }: { refused: Refused | undefined }) {
   if (draft.when || draft.cards.some(({ fields }) => fields.if !== undefined))
     return (
       <p class="note bad">
-        Some conditions of this rule do not work in a list of steps. In a list, the rule has no condition. A step can have one
-        condition about the assignment, with “is” or “is not”. To change the conditions, choose “The whole event” above.
+        A list of steps cannot have all conditions of this rule. In a list, only steps have conditions: one for each step, about
+        the assignment, with “is” or “is not”. To change the conditions, choose “The whole event” above.
       </p>
     );
   if (refused) return <p class="note bad">The relay could not check the steps: {refused.problem.detail}</p>;

@@ -123,7 +123,7 @@ export function JsonView({ onList }: { onList(): void }) {
       <JsonArea
         label="Rule as JSON"
         hint="You can paste the list of steps from a webhook here. If you change the JSON, the steps change, too."
-        problem={error && `The text ${error}. The last valid text stays saved`}
+        problem={error && `The text ${error}. The relay keeps your last text without a mistake`}
         {...{ rows: 24, value: isStale ? stored : typed.value, onText: take }}
       />
       {hadTokens.value && <p class="note">The page removed the tokens, because a rule does not store tokens.</p>}

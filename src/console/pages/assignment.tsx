@@ -41,8 +41,8 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
             {others.map(({ chainId, actions }) => (
               <p key={chainId} class="card">
                 {actions.every(isOther)
-                  ? 'A chain of this assignment was corrected. It is now about'
-                  : 'A chain of this assignment also has steps about'}{' '}
+                  ? 'A chain of this assignment was corrected. The chain is now about'
+                  : 'A chain on this page also has steps for'}{' '}
                 <a href={pageOf.chain(chainId)}>assignment {actions.find(isOther)?.assignmentId}</a>.
               </p>
             ))}

@@ -57,8 +57,8 @@ export function CauseCard({ onAsk, ...sample }: SampleProps & { onAsk(asked: Ask
       <p class="soft small">
         {endedAt ? <Time before="Solved " at={endedAt} distance /> : count}
         {relayIds.length > 0 && ` of ${relayIds.length > 1 ? 'rules' : 'rule'} ${relayIds.map((id) => ruleName(id)).join(', ')}`},{' '}
-        <Time before={endedAt || isMany ? 'first time: ' : 'since '} at={since} distance={!isMany} />
-        {isMany && <Time before="; last time: " at={lastAt} distance />}
+        <Time before={endedAt || isMany ? 'the first at ' : 'since '} at={since} distance={!isMany} />
+        {isMany && <Time before=", the last at " at={lastAt} distance />}
         {isMany && !location.pathname.endsWith(`/${causeId}`) && [' · ', <a href={pageOf.cause(causeId)}>Show all steps</a>]}
       </p>
       <Sample {...sample} />
@@ -117,7 +117,7 @@ function Sample({ cause, isOpen, onBegin }: SampleProps) {
           <div class="sample">
             {action && (
               <p>
-                {isTried ? 'Your last decision was about: ' : chains > 1 && 'The step that has waited longest: '}
+                {isTried ? 'Your last decision was for this step: ' : chains > 1 && 'The step that has waited longest: '}
                 <a href={pageOf.chain(shown)}>{deedOf(action)}</a>
                 {assignmentId && [', for assignment ', <a href={pageOf.assignment(assignmentId)}>{assignmentId}</a>]}
               </p>

@@ -61,7 +61,7 @@ export function FilterFields({ filter }: { filter: Filter }) {
   const lists = [
     ['relayId', 'Rule', options('any', rules, relayId, (id) => ruleName(id))],
     ['reason', 'Error', options('any', failureTypes, reason, failureWords)],
-    ['nobodyFound', 'Result of the last send', options('any', ['true'], '', () => 'nobody found')],
+    ['nobodyFound', 'Technicians', options('any', ['true'], '', () => 'nobody found')],
     ['since', 'Received', options('any time', Object.keys(sinces), since, (time) => sinces[time] ?? `since ${written(time)}`)],
   ] as const;
   const others = Object.entries({

@@ -82,9 +82,9 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
   return (
     <Section look="card wait" title={refusalWords[reason]}>
       <p class="soft small">
-        {counted(requests, 'refused request')} of rule {ruleName(relayId)}, {isMany ? 'first time: ' : 'received '}
+        {counted(requests, 'refused request')} of rule {ruleName(relayId)}, {isMany ? 'the first at ' : 'received '}
         <Time at={since} distance={!isMany} />
-        {isMany && <Time before="; last time: " at={lastAt} distance />}
+        {isMany && <Time before=", the last at " at={lastAt} distance />}
         {repeats > 0 && `; ${counted(repeats, 'repeated request')}`}
         {notKept > 0 && `; the relay could not store ${counted(notKept, 'later request')}, because the storage was full`}
       </p>

@@ -100,7 +100,9 @@ export function People() {
               const edit = { opens: 'Change', unseen: name, title: `Change ${name}`, verb: 'Save', fields: personFields(person) };
               const change = email && !fromGroup && <DeedButton {...{ ...form, ...edit }} />;
               const remove = <DeedButton {...{ ...form, ...removing(person, at) }} />;
-              const access = fromGroup ? `${roleName(role)}, from group ${fromGroup} in your sign-in service` : roleName(role);
+              const access = fromGroup
+                ? `${roleName(role)} (your sign-in service gives this role to its group ${fromGroup})`
+                : roleName(role);
               return [person.personId, [[<strong>{name}</strong>, ' ', email], access, uses, [change, ' ', remove]]];
             })}
           />

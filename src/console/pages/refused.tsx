@@ -14,7 +14,8 @@ import type { KeptBody, ListedRejectedRequest, ProposedAction, RejectedRequest, 
 import { Badge, Cards, Check, FieldList, Fold, Mistakes, Said, Section, Time } from '../ui/index.js';
 import { counted, isForTechnicians, labelled, refusalWords, sentence, type Tone } from '../words.js';
 
-const noProposal = 'There is no proposal. Correct the webhook in your platform, then let the platform send the event again.';
+const noProposal =
+  'The relay could not repair this request. Correct the webhook in your platform, then let the platform send the event again.';
 const about =
   'The relay did not run these requests. Open a request to see the reason. Send it again, correct it or drop it within 30 days.';
 
@@ -147,7 +148,7 @@ function Body({ body: { text, cut, place } }: { body: KeptBody }) {
   const { before, marked, after } = partsAt(text, place?.offset);
   return (
     <Section title="What the platform sent" look="">
-      {place && <p>The mark shows the first mistake.</p>}
+      {place && <p>The first mistake is marked.</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll this box */}
       <pre ref={box} class="body" tabIndex={0}>
         {before}
@@ -165,7 +166,7 @@ function Body({ body: { text, cut, place } }: { body: KeptBody }) {
 /** The badge of a proposed action. An event has no action. */
 const badgeOf = ({ element: { action }, authenticated }: ProposedAction) =>
   authenticated && (!action || fieldText(action) in actionWords)
-    ? ({ tone: 'good', badge: 'ready' } as const)
+    ? ({ tone: 'good', badge: 'can be sent' } as const)
     : ({ tone: 'bad', badge: authenticated ? 'unknown action' : 'wrong token' } as const);
 
 /** @param leftOut - the indexes of the omitted actions. If undefined, the user cannot choose actions. */

@@ -30,7 +30,7 @@ export function EventsPage({ relayId }: { relayId: string }) {
         const tried = Object.entries(shadowCounts).map(([outcome, count]) => `${counted(count, 'event')} ${triedWords(outcome)}`);
         return (
           <>
-            {tried.length > 0 && <p class="note">The trial so far. With the trial version: {tried.join(', ')}.</p>}
+            {tried.length > 0 && <p class="note">Result of the trial until now: {tried.join(', ')}.</p>}
             <EventTable {...{ relayId, events }} />
             <ExportLinks what="events" filter={{ relayId, outcome: outcome.value }} />
           </>

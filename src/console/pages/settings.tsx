@@ -66,7 +66,7 @@ function OwnSettings({ company, at, onSaved }: SettingsProps) {
 
 const typed = { autocomplete: 'off' } as const;
 const checkFields = {
-  assignmentId: { label: 'Assignment', hint: 'Optional: the number of an existing assignment, for the check.', ...typed },
+  assignmentId: { label: 'Assignment', hint: 'Optional: the number of an existing assignment, which the check reads.', ...typed },
   groups: { label: 'Groups', hint: 'Names or numbers, separated by commas. The check looks for these groups.', ...typed },
   ticketId: { label: 'Ticket', hint: 'Optional: the number of an existing ticket, which the check reads.', ...typed },
   fields: { label: 'Ticket fields', hint: 'Names, separated by commas. The check looks for these fields.', ...typed },

@@ -57,7 +57,7 @@ const keyField = {
   ...{ label: "The sender's key", hint: 'Your platform shows the key in the settings of the webhook.' },
   ...({ type: 'password', autocomplete: 'new-password', required: true } as const),
 };
-const inNumber = 'For example event.id. The relay ignores a second event with the same number.';
+const inNumber = 'For example event.id. If two events have the same number, the relay ignores the second event.';
 const listWays = Object.entries({ no: 'run the steps', yes: 'refuse the list' });
 const inDays = 'With 0, the relay keeps no events, so you cannot try a changed rule on past events.';
 const days = { type: 'number', min: '0', max: '400', required: true } as const;

@@ -25,11 +25,17 @@ export function Health({ relayId }: { relayId: string }) {
           const facts = { Events: sum('events'), Chains: sum('chains'), ...results, 'Needs attention': held };
           const timed = (at: string, words: string) => `${timeText(at, timeZone, 0).slice(0, by === 'day' ? -10 : -3)}: ${words}`;
           const counts = buckets.map(({ at, events: size, failed: bad, nobody: wait }) => {
-            return { at, size, bad, wait, words: timed(at, `${counted(size, 'event')}, ${bad} failed, ${wait} found nobody`) };
+            return {
+              at,
+              size,
+              bad,
+              wait,
+              words: timed(at, `${counted(size, 'event')}, ${bad} failed, ${wait} without a technician`),
+            };
           });
           const times = buckets.map(({ at, chains, p50 = 0, p95 = 0 }) => {
-            const most = chains >= 20 ? `, 95% of the chains ${withinText(p95)} or less` : '';
-            return { at, size: p95, bad: 0, words: timed(at, `half of the chains took ${withinText(p50)} or less${most}`) };
+            const most = chains >= 20 ? `, 95% of the chains took ${withinText(p95)} or less` : '';
+            return { at, size: p50, bad: 0, words: timed(at, `half of the chains took ${withinText(p50)} or less${most}`) };
           });
           const causesText = causes.map(({ type, chains }) => `${failureWords(type)} (${counted(chains, 'chain')})`).join(', ');
           return (
@@ -75,7 +81,7 @@ export function Bars({ name, bars, days }: { name: string; bars: readonly Bar[];
   const label = bars.map(({ words }) => words).join('; ');
   return (
     <figure>
-      <figcaption class="soft small">{`${name} Highest bar, ${top.words}.`}</figcaption>
+      <figcaption class="soft small">{`${name} The highest bar is ${top.words}.`}</figcaption>
       <svg viewBox="0 0 100 20" width="100%" height="6rem" preserveAspectRatio="none" role="img" aria-label={label}>
         {bars.map(({ at, size, bad, wait = 0, words }, place) => {
           const x = width * Math.round(((times[place] ?? 0) - first) / step);

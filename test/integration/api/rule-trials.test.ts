@@ -97,6 +97,12 @@ describe('trying a rule', () => {
       assert.equal((await api.ask('POST', `${path}/try`, key, unknown)).status, 404);
   });
 
+  it('says so if the rule has no draft', async () => {
+    await api.ask('POST', '/admin/companies/acme/rules', adminToken, { name: 'New', relayId: '2' });
+    const { status, json } = await api.ask('POST', '/admin/companies/acme/rules/2/try', key, {});
+    assert.deepEqual([status, json.detail], [404, 'There is no draft of rule 2.']);
+  });
+
   it('names the mistakes of contents, and tries nothing', async () => {
     const { problems, ...rest } = await tried({ contents: { actions: [] } });
     assert.deepEqual(rest, { tried: 0, counts: {}, events: [] });

@@ -80,12 +80,12 @@ async function onThePage(): Promise<void> {
       const page = await pageOf(await refuse(`${added} (${look})`), options);
       await page.getByRole('heading', { name: 'What the platform sent' }).waitFor();
       assert.equal(await page.locator('mark').textContent(), '"');
-      await page.getByText('The mark shows the first mistake.').waitFor();
+      await page.getByText('The first mistake is marked.').waitFor();
       const text = (await page.locator('pre.body').textContent()) ?? '';
       assert(text.includes('Valve "blue" leaks') && /"relayAccessToken": "\*+"/.test(text), text);
       assert(!(await page.content()).includes(served.relayAccessToken));
       await page.getByText('wrong token', { exact: true }).waitFor();
-      await page.getByRole('button', { name: 'Send the proposal (2 of 3 steps)' }).waitFor();
+      await page.getByRole('button', { name: 'Send the proposed steps (2 of 3 steps)' }).waitFor();
       assert.deepEqual(await obstacles(page), []);
       const { wider } = await page.evaluate<{ wider: boolean }>('({ wider: document.documentElement.scrollWidth > innerWidth })');
       assert.equal(wider, false, 'it is wider than the screen');
@@ -129,10 +129,10 @@ async function onThePage(): Promise<void> {
   it('sends the authenticated actions, and omits all other actions', async () => {
     const page = await pageOf(await refuse(added));
     await page.getByRole('checkbox', { name: 'Send step 3' }).uncheck();
-    await page.getByRole('button', { name: 'Send the proposal (1 of 3 steps)' }).waitFor();
+    await page.getByRole('button', { name: 'Send the proposed steps (1 of 3 steps)' }).waitFor();
     await page.getByRole('checkbox', { name: 'Send step 3' }).check();
     const count = started.length;
-    await page.getByRole('button', { name: 'Send the proposal (2 of 3 steps)' }).click();
+    await page.getByRole('button', { name: 'Send the proposed steps (2 of 3 steps)' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Send these steps' }).click();
     await page.waitForURL(/\/chains\//);
     assert.equal(started.length, count + 1);

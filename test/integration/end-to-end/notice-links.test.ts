@@ -144,7 +144,7 @@ describe('the link in a notice', { concurrency: true }, () => {
     await says(result, cookie, /Skipped by .*The chain is still running\. This page reloads automatically\./s);
     assert.equal((await get(result, cookie)).headers.get('Refresh'), '5');
     await company.steer(chainId, 'runNow', 1);
-    await says(result, cookie, /Another step needs attention\. Not done, or done only in part: Send the assignment: “later”\./);
+    await says(result, cookie, /Another step needs attention\. Steps that are not done, or only in part: Send the assignment: “later”\./);
     assert.equal((await get(result, cookie)).headers.get('Refresh'), null);
     await company.steer(chainId, 'skip', 1);
     await says(result, cookie, /The chain has ended\./);
@@ -190,7 +190,7 @@ describe('the link in a notice', { concurrency: true }, () => {
     await change(company, { noticeEdits: true });
     const page = await (await get(url, cookie)).text();
     assert.match(page, /<section id="fix">.*<section id="retry">.*<section id="skip">/s);
-    assert.match(page, /so the old number stays in: “Note” of step 2\./);
+    assert.match(page, /These texts keep the old number: “Note” of step 2\./);
     assert.match(page, /<button name="decision" value="mend">.*<button class="second" name="decision" value="retry">/s);
     const names = [...page.matchAll(/<input name="(\w+)"/g)].map(([, name]) => name);
     assert.deepEqual(names, ['platformAssignmentId', 'groupId', 'sendRadius']);

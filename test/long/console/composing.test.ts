@@ -149,7 +149,7 @@ async function composing(): Promise<void> {
 
     await page.locator('summary', { hasText: 'Values from the event' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByLabel('Place in the event').fill('workorder.id');
+    await page.getByLabel('Field of the event').fill('workorder.id');
     const stops = page.getByRole('list', { name: 'Timeline of the steps' }).getByRole('listitem');
     await stops.nth(2).getByText('1:00').waitFor();
     assert.match((await stops.first().textContent()) ?? '', /^0:00 Send to groups 501 and 502 within 5 miles reaches nobody/);
@@ -385,7 +385,7 @@ async function composing(): Promise<void> {
       const actions = [{ ...wanted[0], if: 'event.n > 3 && assignment.status == "draft"' }];
       const page = await pageOf(`${home}/rules/${await ruleWith({ ...contents, actions })}/draft`);
       await list(page);
-      await page.getByText('Some conditions of this rule do not work in a list of steps').waitFor();
+      await page.getByText('A list of steps cannot have all conditions of this rule').waitFor();
       assert.equal(await body(page).count(), 0);
       await page.context().close();
     });
@@ -430,7 +430,7 @@ async function composing(): Promise<void> {
       await json(page).fill(JSON.stringify({ ...contents, actions }));
       await page.getByText('did you mean “Ticket field”').first().waitFor();
       await json(page).fill('{"actions": [{"action": "sendEmails",}, ]');
-      await page.getByText(/^The text is not JSON.*The last valid text stays saved/).waitFor();
+      await page.getByText(/^The text is not JSON.*The relay keeps your last text without a mistake/).waitFor();
       assert.deepEqual(await obstacles(page), []);
       await show(page, 'Steps');
       await unfold(step(page, 2));

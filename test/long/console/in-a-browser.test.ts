@@ -264,7 +264,7 @@ async function lookAround(): Promise<void> {
 
     await go(page, `${home}/refused/${refusal?.rejectedId}`);
     await click(page, /^Edit and send/);
-    await dialog.getByLabel(/^The field “cfValu” is unknown/).selectOption('none of these fields: leave this text out');
+    await dialog.getByLabel(/^The field “cfValu” is unknown/).selectOption('no field: do not use this text');
     assert.deepEqual(await obstacles(page), []);
     await dialog.getByRole('button', { name: 'Send' }).click();
     await page.getByText('completed', { exact: true }).waitFor();
@@ -622,7 +622,7 @@ async function lookAround(): Promise<void> {
     await click(page, /^Change the assignment number/);
     await dialog.getByLabel('Assignment number').fill('10019');
     await company.steer(chainId, 'skip', 0);
-    await dialog.getByText(/The step now has the state “skipped”/).waitFor();
+    await dialog.getByText(/The step has changed: its state is now “skipped”/).waitFor();
     assert.equal(await dialog.getByLabel('Assignment number').inputValue(), '10019');
     await dialog.getByRole('button', { name: 'Save and retry' }).click();
     await dialog
@@ -705,7 +705,7 @@ async function lookAround(): Promise<void> {
       const page = await pageOf(adminToken, `/companies/${companyId}/rules/${relayId}`);
       await openSettings(page);
       assert.equal(await page.getByLabel('If a step fails').inputValue(), 'continue');
-      assert.equal(await page.getByLabel('If nobody knows whether a step worked').inputValue(), 'hold');
+      assert.equal(await page.getByLabel('If the relay does not know whether a step worked').inputValue(), 'hold');
       await save(page);
       const policy = async () => {
         const { onFailure, onUnknown } = (await stack.store.rules.get(companyId, relayId)) ?? {};

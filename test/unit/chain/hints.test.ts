@@ -48,7 +48,7 @@ describe('hints', () => {
         { ...net, actionCondition: undefined },
       ],
       [
-        ['/1', /runs before action 0, although it comes later in the list/],
+        ['/1', /comes after action 0 in the list, but runs before it/],
         ['/0', /no reminder/],
       ],
     ],
@@ -78,7 +78,7 @@ describe('hints', () => {
       [send, { ...mail, actionCondition: 'status==draft' }, net],
       [['/1/actionCondition', /immediately after action 0 has sent the assignment/]],
     ],
-    ['actions out of time order', [send, net, mail], [['/2', /runs before action 1, although it comes later in the list/]]],
+    ['actions out of time order', [send, net, mail], [['/2', /comes after action 1 in the list, but runs before it/]]],
     ['meaningless fields', [{ action: 7, delayInSeconds: {}, actionCondition: [] }], []],
   ];
   for (const [what, elements, expected] of rows)

@@ -118,20 +118,20 @@ describe('mendAction', () => {
 
   const refused: [title: string, fields: Fields, changes: Fields, problems: string[]][] = [
     ['nothing', send, {}, [': has no changes: give a new value to at least one field']],
-    ['an unchanged value', send, { action: 'sendEmails' }, ['/action: cannot be changed: send another request']],
-    ['its rule', send, { relayId: '8' }, ['/relayId: cannot be changed: send another request']],
-    ['a token', send, { relayAccessToken: 't' }, ['/relayAccessToken: cannot be changed: send another request']],
+    ['an unchanged value', send, { action: 'sendEmails' }, ['/action: cannot be changed here: send a new request']],
+    ['its rule', send, { relayId: '8' }, ['/relayId: cannot be changed here: send a new request']],
+    ['a token', send, { relayAccessToken: 't' }, ['/relayAccessToken: cannot be changed here: send a new request']],
     [
       'a valid delay',
       { ...send, delayInSeconds: '60' },
       { delayInSeconds: '0' },
-      ['/delayInSeconds: cannot be changed, because the request set a value: reschedule the step instead'],
+      ['/delayInSeconds: cannot be changed, because the request already gave a time to wait: reschedule the step'],
     ],
     [
       'a delay that was not sent',
       send,
       { delayInSeconds: '60' },
-      ['/delayInSeconds: cannot be changed, because the request set a value: reschedule the step instead'],
+      ['/delayInSeconds: cannot be changed, because the request already gave a time to wait: reschedule the step'],
     ],
     ['a field of another action', send, { subject: 's' }, ['/subject: is not a field of platform_sendAssignment']],
     ['a misspelt field', send, { sendRadios: '5' }, ['/sendRadios: is not a field; did you mean sendRadius?']],
@@ -161,7 +161,7 @@ describe('mendAction', () => {
     const { sent: _, ...before } = accepted(send);
     const read = mendAction(before, { sendRadius: '5' });
     assert(!read.ok);
-    assert.match(read.problems[0]?.detail ?? '', /send the request again/);
+    assert.match(read.problems[0]?.detail ?? '', /Send the request again/);
   });
 
   it('survives every JSON value', () => {

@@ -63,13 +63,13 @@ describe('the story of an assignment', () => {
         step({ fields: { groupId: '502' }, endedAt: '2026-11-22T13:20:02Z', result: { recipients: 0 } }),
         step({ fields: { groupId: '501' }, endedAt: '2026-11-22T13:20:01Z', result: { recipients: 2 } }),
       ],
-      'Sent 2 times, last to group 502: nobody found. An earlier send found 2 technicians. Nobody has accepted yet. Nothing more is planned.',
+      'Sent 2 times, last to group 502: nobody found. Before that: 2 technicians found. Nobody has accepted yet. Nothing more is planned.',
     ],
     [read({ status: 'sent' }), [step({})], 'Sent to technicians. Nobody has accepted yet. Nothing more is planned.'],
     [
       read({ problem: silent }),
       [nobody, mail],
-      'The status is not known. The assignment platform did not answer. Sent to group 501 within 5 miles: nobody found. Next: e-mail boss@acme.example: “Nobody” on 23 Nov, 7:51.',
+      'The relay cannot read the status of the assignment. The assignment platform did not answer. Sent to group 501 within 5 miles: nobody found. Next: e-mail boss@acme.example: “Nobody” on 23 Nov, 7:51.',
     ],
     [
       read({ problem: { ...silent, missing: true } }),

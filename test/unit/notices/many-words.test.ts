@@ -63,7 +63,7 @@ Open 300 steps: http://127.0.0.1:8080/companies/acme/causes/c1
 The link opens the relay, where you sign in. There you can edit, retry or skip all these steps together.
 
 What happens next:
-  If nobody decides, these steps fail, the first one at 2026-07-04 07:00:01 CDT. When a step fails, the steps that wait for it do not run.
+  If nobody decides, these steps fail. The first step fails at 2026-07-04 07:00:01 CDT. When a step fails, the steps that wait for it do not run.
   You get one notice when this problem is solved.
 
 2 of 300 steps:
@@ -159,10 +159,10 @@ Problem c1, company acme
     const { subject, text, json } = rendered(through);
     assert.equal(
       subject,
-      '[relay] No decision is needed any more: 2 chains with the problem “the assignment does not exist” (Acme)',
+      '[relay] No decision is needed any more for 2 chains with the problem “the assignment does not exist” (Acme)',
     );
     assert.match(text, /^2 chains with this problem no longer need attention$/m);
-    assert.match(text, /^ {2}3 steps: done\n {2}1 step: cancelled\n {2}1 step: not known$/m);
+    assert.match(text, /^ {2}3 steps: done\n {2}1 step: cancelled\n {2}1 step: the relay does not know the state$/m);
     const { type, count, ended, open } = json as Record<string, unknown>;
     assert.deepEqual([type, count, ended, open], ['relay.recovered.many', 2, { done: 3, cancelled: 1 }, 1]);
   });

@@ -150,7 +150,7 @@ describe('a notice about a quiet rule', () => {
     const { subject, text, json } = renderNotice(quiet, context);
     assert.equal(subject, '[relay] No event for 3 h (Widen & alert)');
     assert.match(text, /\nNo event for 3 h\. Usually, an event comes every 20 min at this time of the week\. /);
-    assert.match(text, /expects an event every 1 h, on the days and at the hours in its settings\./);
+    assert.match(text, /expects an event every 1 h\. Only the days and hours in the settings of the rule count\./);
     assert.match(text, /No event has come since the rule was published\.\nLast change of the rule: 2026-03-02 03:12:44 CST/);
     const earlier = renderNotice({ ...quiet, lastEvent: '2026-03-02T09:06:43.000Z' }, context).text;
     assert.match(earlier, /Last event: 2026-03-02 03:06:43 CST\nLast change of the rule: 2026-03-02 03:12:44 CST/);
