@@ -1,6 +1,7 @@
 /** Stores the actions of refused requests, or the text of an unreadable body. Always removes the tokens first. */
 
 import { type Fields, isObject } from '../chain/fields.js';
+import { placeIn } from '../chain/json-place.js';
 import { isNearMiss } from '../chain/request.js';
 import { capital, cutShort } from '../chain/text.js';
 import { isTakenOver } from '../contract/credential.js';
@@ -9,7 +10,6 @@ import type { Received } from '../door/decode.js';
 import { type Flaw, flawAdvice, flawWords, storable } from '../door/flaw.js';
 import { proposalOf } from '../door/proposal.js';
 import type { Reading } from '../door/read.js';
-import { placeIn } from '../door/strict-json.js';
 import { type TokensIn, tokensIn } from '../door/tokens.js';
 import { Shares } from '../service/shares.js';
 import type { KnownToken, Recognizer } from '../store/credentials.js';

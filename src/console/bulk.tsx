@@ -89,8 +89,7 @@ function CountedDialog({ verb, filter, correction, onDecided, onClose }: BulkPro
   const count = edited ? new Set(edited.map(({ chainId }) => chainId)).size : found;
   const named = orderWords(verb, count === undefined ? 'many chains' : counted(count, 'chain'));
   const dialog = { title: count ? `${named}?` : verbWords[verb], ...deed, onClose };
-  const nothing =
-    found === 0 ? 'No step of these chains needs this decision now.' : 'Your edit changes no step. Check the field and the text.';
+  const nothing = found === 0 ? 'No step of these chains needs this decision now.' : 'Your edit changes no step. Check it.';
   if (!found || edited?.length === 0) return <NotReady {...dialog}>{preview.value ? nothing : 'Counting chains…'}</NotReady>;
   const same = (mends?.length ?? 0) - (shown?.length ?? 0);
   return (
@@ -101,9 +100,7 @@ function CountedDialog({ verb, filter, correction, onDecided, onClose }: BulkPro
           <MendLine key={`${mend.chainId} ${mend.index}`} field={correction?.field} mend={mend} first={first} />
         )) ?? first.map((chain) => <ChainLine key={chain.chainId} chain={chain} />)}
       </ul>
-      {same > 0 && (
-        <p class="soft">Your edit changes nothing in {counted(same, 'more step')}. There, the relay does not retry.</p>
-      )}
+      {same > 0 && <p class="soft">Not retried, because your edit does not change them: {counted(same, 'more step')}.</p>}
       {found > first.length && <p class="soft">and {counted(found - first.length, 'more chain')}</p>}
     </Confirm>
   );

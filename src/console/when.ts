@@ -45,18 +45,11 @@ function parts(time: number, zone: Zone): { date: string; year: string; time: st
   };
 }
 
-/** For example `in 5 minutes`, `3 hours ago` or `just now`. */
+/** For example `in 5 minutes` or `3 hours ago`. */
 export function fromNow(iso: string, now: number): string {
   const seconds = Math.round((Date.parse(iso) - now) / 1000);
   const [unit = 's', size = 1] = spans.find(([, size]) => Math.abs(seconds) >= size) ?? [];
-  if (unit === 's')
-    return Math.abs(seconds) < 10
-      ? seconds > 0
-        ? 'now'
-        : 'just now'
-      : seconds > 0
-        ? 'in less than a minute'
-        : 'less than a minute ago';
+  if (unit === 's') return seconds > 0 ? 'in less than a minute' : 'less than a minute ago';
   const said = countedUnit(Math.round(Math.abs(seconds) / size), unit);
   return seconds > 0 ? `in ${said}` : `${said} ago`;
 }

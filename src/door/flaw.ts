@@ -1,8 +1,9 @@
 /** Describes the mistake in an unreadable body: the place, the error, and how to correct the template of the webhook. */
 
+import { placeIn } from '../chain/json-place.js';
 import { mostBytes } from '../chain/request.js';
 import type { BreakKind } from './repair.js';
-import { maxDepth, placeIn } from './strict-json.js';
+import { maxDepth } from './strict-json.js';
 
 export type FlawKind =
   | BreakKind

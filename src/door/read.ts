@@ -1,11 +1,12 @@
 /** Reads a request's body as actions. If the body is not strict JSON but has only one meaning, accepts the body with warnings. */
 
 import { type Fields, isObject } from '../chain/fields.js';
+import { placeIn } from '../chain/json-place.js';
 import { type Issue, maxActions } from '../chain/request.js';
 import { decode, isPlainJsonType, type Received } from './decode.js';
 import type { Flaw } from './flaw.js';
 import { walk } from './repair.js';
-import { looseness, parseText, placeIn, readJsonText } from './strict-json.js';
+import { looseness, parseText, readJsonText } from './strict-json.js';
 
 /** The slow function `looseness` finds ambiguities in valid JSON. */
 export type Reading =

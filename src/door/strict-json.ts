@@ -1,6 +1,7 @@
 /** Reads JSON, and refuses JSON that two parsers could understand differently. */
 
 import { isUtf8 } from 'node:buffer';
+import { jsonPlace } from '../chain/json-place.js';
 import { jsonPointer } from '../chain/request.js';
 import { isNestedDeeper, type Parsed } from '../chain/text.js';
 
@@ -28,7 +29,7 @@ export function parseText(text: string): Parsed<ParsedText> {
   try {
     return { ok: true, text, value: JSON.parse(text) };
   } catch (error) {
-    return { ok: false, error: `is not JSON${place(error, text)}` };
+    return { ok: false, error: `is not JSON${jsonPlace(error, text)}` };
   }
 }
 
@@ -37,25 +38,6 @@ export type Looseness = { kind: 'field-twice' | 'character'; error: string; offs
 
 /** Finds JSON that two parsers could understand differently, and values that cannot be stored. */
 export const looseness = ({ text, value }: ParsedText): Looseness | undefined => nameError(text) ?? textError(text, value);
-
-/** Takes only the place or the character from the parser's error. The rest of the error may contain an access token. */
-function place(error: unknown, text: string): string {
-  const message = error instanceof Error ? error.message : '';
-  if (text.trim() === '') return ': it is empty';
-  if (message.startsWith('Unexpected end')) return ': it ends too early';
-  const [, unexpected] = /^Unexpected token '(.)'/su.exec(message) ?? [];
-  if (unexpected !== undefined) return `: ${JSON.stringify(unexpected)} is not expected at this place`;
-  const position = / at position (\d+)/.exec(message)?.[1];
-  if (position === undefined) return '';
-  const { line, column } = placeIn(text, Number(position));
-  return ` at line ${line}, column ${column}`;
-}
-
-/** Lines and columns count from 1. */
-export function placeIn(text: string, offset: number): { line: number; column: number } {
-  const before = text.slice(0, offset).split('\n');
-  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
-}
 
 /** Finds a name that occurs twice in one object (`JSON.parse` keeps the last field). By default, also finds `__proto__`. */
 export function nameError(text: string, mayBeProto = false): Looseness | undefined {

@@ -24,11 +24,7 @@ function variableText(_: string, value: unknown): string {
   if (!isObject(value)) return 'nothing';
   const { path, missing, default: text } = value;
   const otherwise =
-    missing === 'default'
-      ? `; without this value: “${text}”`
-      : missing === 'refuse'
-        ? '; without this value, the relay refuses the event'
-        : '';
+    missing === 'default' ? `; if there is none: “${text}”` : missing === 'refuse' ? '; if there is none: refuse the event' : '';
   return `${path}${otherwise}`;
 }
 

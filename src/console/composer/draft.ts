@@ -1,6 +1,7 @@
 /** The draft of a rule. Converts the contents of the API to cards, and cards to contents or to the list of a webhook. */
 
 import { type Fields, fieldText, isObject } from '../../chain/fields.js';
+import { jsonPlace } from '../../chain/json-place.js';
 import { mailHtml } from '../../chain/mail-html.js';
 import type { Contents } from '../types.js';
 
@@ -79,6 +80,6 @@ export function readContents(text: string): { contents?: Fields; isList?: boolea
     if (!Array.isArray(actions) || !actions.every(isObject)) return { error: 'must have a list of steps: {"actions": [{…}]}' };
     return { contents, isList: Array.isArray(value) };
   } catch (error) {
-    return { error: `is not JSON: ${error instanceof Error ? error.message : ''}` };
+    return { error: `is not JSON${jsonPlace(error, text)}` };
   }
 }

@@ -88,7 +88,7 @@ function VariableFields({ name, problem }: { name: string; problem: string }) {
     change({ ...draft, variables: { ...draft.variables, [name]: next } }, `${name} ${about}`);
   const [event] = seen.event;
   const value = event && variable.path !== '' ? propertyOf(event, variable.path) : undefined;
-  const inLast = value === undefined ? 'The event has no value at this place.' : `In the event: ${valueWords(value)}`;
+  const inLast = value === undefined ? 'The event has no value in this field.' : `In the event: ${valueWords(value)}`;
   return (
     <fieldset class="value">
       <legend>{variableWords(name)}</legend>

@@ -100,9 +100,7 @@ export function People() {
               const edit = { opens: 'Change', unseen: name, title: `Change ${name}`, verb: 'Save', fields: personFields(person) };
               const change = email && !fromGroup && <DeedButton {...{ ...form, ...edit }} />;
               const remove = <DeedButton {...{ ...form, ...removing(person, at) }} />;
-              const access = fromGroup
-                ? `${roleName(role)} (your sign-in service gives this role to its group ${fromGroup})`
-                : roleName(role);
+              const access = fromGroup ? `${roleName(role)} (as in the sign-in service: ${fromGroup})` : roleName(role);
               return [person.personId, [[<strong>{name}</strong>, ' ', email], access, uses, [change, ' ', remove]]];
             })}
           />

@@ -14,8 +14,7 @@ import type { KeptBody, ListedRejectedRequest, ProposedAction, RejectedRequest, 
 import { Badge, Cards, Check, FieldList, Fold, Mistakes, Said, Section, Time } from '../ui/index.js';
 import { counted, isForTechnicians, labelled, refusalWords, sentence, type Tone } from '../words.js';
 
-const noProposal =
-  'The relay could not repair this request. Correct the webhook in your platform, then let the platform send the event again.';
+const noProposal = 'The relay could not repair the request. Correct the webhook, then let your platform send it again.';
 const about =
   'The relay did not run these requests. Open a request to see the reason. Send it again, correct it or drop it within 30 days.';
 

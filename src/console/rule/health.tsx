@@ -25,13 +25,8 @@ export function Health({ relayId }: { relayId: string }) {
           const facts = { Events: sum('events'), Chains: sum('chains'), ...results, 'Needs attention': held };
           const timed = (at: string, words: string) => `${timeText(at, timeZone, 0).slice(0, by === 'day' ? -10 : -3)}: ${words}`;
           const counts = buckets.map(({ at, events: size, failed: bad, nobody: wait }) => {
-            return {
-              at,
-              size,
-              bad,
-              wait,
-              words: timed(at, `${counted(size, 'event')}, ${bad} failed, ${wait} without a technician`),
-            };
+            const words = `${counted(size, 'event')}, ${bad} failed, ${wait} without a technician`;
+            return { at, size, bad, wait, words: timed(at, words) };
           });
           const times = buckets.map(({ at, chains, p50 = 0, p95 = 0 }) => {
             const most = chains >= 20 ? `, 95% of the chains took ${withinText(p95)} or less` : '';

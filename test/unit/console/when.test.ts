@@ -39,8 +39,8 @@ describe('a sentence of the API', () => {
 
 describe('a distance from now', () => {
   const cases: [seconds: number, text: string][] = [
-    [0, 'just now'],
-    [-9, 'just now'],
+    [0, 'less than a minute ago'],
+    [-9, 'less than a minute ago'],
     [-30, 'less than a minute ago'],
     [30, 'in less than a minute'],
     [-60, '1 minute ago'],
