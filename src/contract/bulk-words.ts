@@ -12,9 +12,9 @@ export const verbWords: Record<SteeringVerb, string> = {
   cancel: 'Cancel',
 };
 
-/** For example `Retry 3 chains`, `Run 3 chains now` or `Skip steps of 3 chains`. */
+/** For example `Retry 3 chains`, `Run 3 chains now` or `Skip held steps of 3 chains`. */
 export const orderWords = (verb: BulkVerb, chains: string): string =>
-  verb === 'runNow' ? `Run ${chains} now` : `${verbWords[verb]} ${verb === 'skip' ? 'steps of ' : ''}${chains}`;
+  verb === 'runNow' ? `Run ${chains} now` : `${verbWords[verb]} ${verb === 'skip' ? 'held steps of ' : ''}${chains}`;
 
 const verbsDone: Record<BulkVerb, string> = {
   ...{ retry: 'retried', mend: 'edited and retried', skip: 'skipped', cancel: 'cancelled', runNow: 'started' },
