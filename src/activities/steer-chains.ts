@@ -111,6 +111,7 @@ async function steer(
     if (!isOpen) return steeredOnly(verb === 'cancel' && cancelled ? inCancelled : done);
     const { companyId, chainId } = chainOfWorkflow(workflowId) ?? { companyId: '', chainId: '' };
     const chain = { ...view, chainId, workflowId, closedAt: description.closeTime?.toISOString() };
+    if (verb === 'runNow' && done > 0) return addStates(steeredOnly(done), isSteered); // only the first attempt knows what is next
     const { indexes, whole } = actionsMeant(verb, actions, chain, heldOf(chainId));
     if (whole) {
       await handle.cancel();

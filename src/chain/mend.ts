@@ -19,7 +19,8 @@ export function mendAction(
   if (!action.sent)
     return refused({
       pointer: '',
-      detail: 'cannot be edited: an older version of the relay did not store the fields of this step. Send the request again',
+      detail:
+        'cannot be edited, because an older version of the relay did not store the fields of this step: send the request again',
     });
   const sent = fieldsOf(action);
   const names = Object.keys(changes);

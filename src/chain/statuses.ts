@@ -81,6 +81,13 @@ export class Statuses {
     this.update(index, { steered: [...(this.of(index).steered ?? []), steered].slice(-20) });
   }
 
+  /** Takes a report of a delayed action. Keeps the edits that wait for the action's turn, because a report lacks them. */
+  report(status: ActionStatus): void {
+    const { index, steered = [] } = status;
+    const waiting = this.of(index).steered?.filter((one) => one.verb === 'mend' && !steered.some(({ at }) => at === one.at));
+    this.replace(waiting?.length ? { ...status, steered: [...waiting, ...steered].slice(-20) } : status);
+  }
+
   /** Records why a signal had no effect, because Temporal tells the sender only that the signal arrived. */
   ignore(signal: string): void {
     this.ignored = [...this.ignored, `${shownTime(this.time())}, ${signal}`].slice(-3);

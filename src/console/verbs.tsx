@@ -2,7 +2,7 @@
 
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { type SteeringVerb, steeringVerbs, verbsFor } from '../chain/allowed-verbs.js';
+import { editsEarly, type SteeringVerb, steeringVerbs, verbsFor } from '../chain/allowed-verbs.js';
 import { type Fields, fieldAt, fixedFields } from '../chain/fields.js';
 import { isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
@@ -86,7 +86,9 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
           <Button key={verb} class={isBest(verb) ? 'main' : 'quiet'} aria-disabled={deed.busy} onClick={() => choose(verb)}>
             {verb === 'mend' && isBest(verb) && help?.words
               ? `${labelled(help.words).replace(/ of the step$/, '')}${which && ' of'}`
-              : verbWords[verb]}
+              : editsEarly(verb, action.state)
+                ? 'Edit'
+                : verbWords[verb]}
             {which}
             {(verb === 'mend' || verb === 'reschedule') && '…'}
             <span class="unseen">: {title}</span>
@@ -172,7 +174,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
   const at = co`/chains/${chainId}/actions/${String(action.index)}`;
   const read = useSignal<Editable | undefined>(undefined);
   const [typed, isUnchanged] = [useSignal<Record<string, string>>({}), useSignal(false)];
-  const deed = useDeed();
+  const [deed, isEarly] = [useDeed(), editsEarly('mend', action.state)];
   const load = async () => (read.value = await ask('GET', `${at}/fields`));
   useEffect(() => void deed.run(load), []);
   const dialog = { title: `Edit: ${deedOf(action)}`, ...deed, onClose };
@@ -187,16 +189,16 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
     isUnchanged.value = count === 0;
     if (count === 0) return;
     const asked = { fields: changes, confirmUnknown: isMeant ? true : undefined, texts: areAll ? true : undefined };
-    if (await deed.run(() => ask('POST', `${at}/mend`, asked), `Saved. Retrying: ${deedOf(action)}.`)) onDone();
+    if (await deed.run(() => ask('POST', `${at}/mend`, asked), `Saved: ${deedOf(action)}.`)) onDone();
   };
   return (
-    <Confirm {...dialog} verb="Save and retry" onConfirm={(given) => void mend(given)}>
+    <Confirm {...dialog} verb={isEarly ? 'Save' : 'Save and retry'} onConfirm={(given) => void mend(given)}>
       {children}
       {action.error && <Failure of={{ ...action.error, assignmentId: action.assignmentId }} />}
-      <p>The relay checks your changes, then retries the step.</p>
+      <p>The relay checks your changes. {isEarly ? 'The step runs at its planned time.' : 'Then it retries the step.'}</p>
       {isUnchanged.value && count === 0 && (
         <p class="note wait" role="alert">
-          You have not changed anything. To retry without changes, go back and choose Retry.
+          You have not changed anything. {!isEarly && 'To retry without changes, go back and choose Retry.'}
         </p>
       )}
       <FieldInputs fields={fields} texts={typed} issues={deed.refused?.problem.errors ?? []} at="/fields" />

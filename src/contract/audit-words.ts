@@ -54,10 +54,11 @@ export const auditWords = {
 export type AuditAction = keyof typeof auditWords;
 
 /** Returns other words if the details change the meaning of an entry, or undefined if the words in `auditWords` are right. */
-function otherWords(action: string, { index, as, version, purpose, seconds, changed }: Details): string | undefined {
+function otherWords(action: string, { index, as, version, purpose, seconds, changed, waits }: Details): string | undefined {
   if (action === 'company.update' && Array.isArray(changed) && changed.length > 0)
     return `changed settings of the company: ${changed.map((name) => settings[String(name)] ?? String(name)).join(', ')}`;
   if (action === 'cause.silence') return `${seconds === 0 ? 'turned on' : 'turned off'} the notices about a problem`;
+  if (action === 'chain.mend' && waits) return 'edited step {index} of {chainId} before it ran';
   if (action === 'chain.cancel' && index === undefined) return 'cancelled {chainId}';
   if (action === 'token.rotate' && purpose === 'event') return 'created a new address for events of rule {relayId}';
   if (action === 'rule.publish' && as === 'shadow')

@@ -46,5 +46,5 @@ export const verbMeanings: Record<BulkVerb, string> = {
   mend: 'The relay makes the same change in each step that needs attention, then retries the step.',
   skip: 'The relay skips the steps that need attention. The chains continue with the next steps.',
   cancel: 'The relay cancels the steps that have not ended. If a step is running now, it can still succeed.',
-  runNow: 'The relay runs all scheduled steps of these chains now. It still checks the condition of each step.',
+  runNow: 'In each chain, the relay runs the next scheduled step now, if its condition is true. Later steps keep their times.',
 };

@@ -27,7 +27,7 @@ export interface BulkOrder {
 /** The maximum number of attempts at a batch of chains. After the last one, the order leaves out the chains that still fail. */
 export const mostAttempts = 5;
 
-/** Selects actions. @param held - indexes of actions held for `causeId`. @returns `whole`: whether to cancel the whole chain. */
+/** Selects actions. `runNow` selects the actions of a chain that are due next. @param held - indexes of actions held for `causeId`. @returns `whole`: whether to cancel the whole chain. */
 export function actionsMeant(
   verb: BulkVerb,
   filter: ActionFilter,
@@ -46,8 +46,10 @@ export function actionsMeant(
       (relayId === undefined || action.relayId === relayId) &&
       (reason === undefined || (['needs-attention', 'failed'].includes(action.state) && action.error?.type === reason)),
   );
+  const [next] = meant.map(({ runAt }) => runAt).sort();
+  const chosen = verb === 'runNow' ? meant.filter(({ runAt }) => runAt === next) : meant;
   return {
-    indexes: meant.map(({ index }) => index),
+    indexes: chosen.map(({ index }) => index),
     whole: verb === 'cancel' && meant.length > 0 && meant.length === left.length,
   };
 }

@@ -28,7 +28,8 @@ export const readChanges = async (client: Client, workflowId: string, index: num
   changesSchema.parse(await client.workflow.getHandle(workflowId).query(changesQuery, index, true)) ?? {};
 
 /** Whether a person has edited an action. An edit of several actions waits for the turn of each of the other actions. */
-export const isEdited = (actions: readonly Pick<ActionResource, 'mends'>[]) => actions.some(({ mends }) => mends);
+export const isEdited = (actions: readonly Pick<ActionResource, 'mends' | 'steered'>[]) =>
+  actions.some(({ mends, steered }) => mends || steered?.some(({ verb }) => verb === 'mend'));
 
 type Edit = Pick<Mend, 'fields' | 'allActions' | 'others'>;
 type ChainOf = Pick<ChainResource, 'chainId' | 'workflowId'> & { actions: readonly ActionResource[] };

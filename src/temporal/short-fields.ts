@@ -91,7 +91,10 @@ export class ShortFields {
   async #changesOf({ workflowId, actions, partial }: ChainResource, { index, mends, state }: ActionResource) {
     if (partial || !isEdited(actions) || (!mends && hasEnded(state))) return undefined;
     const read = () => this.client.withDeadline(Date.now() + answerTimeoutMs, () => readChanges(this.client, workflowId, index));
-    return this.#changes.of(JSON.stringify([workflowId, index, ...actions.map((one) => one.mends)]), read);
+    return this.#changes.of(
+      JSON.stringify([workflowId, index, ...actions.map(({ mends, steered }) => [mends, steered?.length])]),
+      read,
+    );
   }
 
   async #of({ workflowId }: Pick<ChainResource, 'workflowId'>): Promise<readonly Accepted[]> {

@@ -1,7 +1,16 @@
 /** Steers one chain: cancels the chain, or applies a verb to one action, even if the chain is closed. */
 
 import { type Client, isGrpcServiceError, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
-import { cancelRefusal, ended, isReopened, isRetry, type Refusal, refusalOf, type SteeringVerb } from '../chain/allowed-verbs.js';
+import {
+  cancelRefusal,
+  editsEarly,
+  ended,
+  isReopened,
+  isRetry,
+  type Refusal,
+  refusalOf,
+  type SteeringVerb,
+} from '../chain/allowed-verbs.js';
 import type { Links } from '../chain/chain.js';
 import { hasEnded } from '../chain/outcome.js';
 import { type Actor, actorName } from '../contract/audit.js';
@@ -60,7 +69,8 @@ export async function steerAction(
   const { client, links, store } = options;
   const { chainId, workflowId } = chain;
   const { index } = action;
-  const steering: Steering = { index, ...asked, by: actorName(actor) };
+  const waits = editsEarly(verb, action.state) || undefined;
+  const steering: Steering = { index, ...asked, waits, by: actorName(actor) };
   const steer = async (reopens: boolean) => {
     if (reopens && isRetry(verb)) await retryChain(client, chain, steering, verb);
     else await client.workflow.getHandle(workflowId).signal(signalOf(verb), steering);
@@ -70,7 +80,7 @@ export async function steerAction(
   const reopens = needsReopening(chain, action, verb);
   const { seconds, fields, confirmUnknown, allActions, others } = asked;
   if (fields) await assertMendable(options, companyId, chain, action, { fields, confirmUnknown, allActions, others });
-  const mended = fields && { fields: Object.keys(fields), confirmUnknown, allActions };
+  const mended = fields && { fields: Object.keys(fields), confirmUnknown, allActions, waits };
   const details = { chainId, assignmentId: action.assignmentId, index, seconds, ...mended, reopened: reopens || undefined };
   await store.audit.record({ actor, action: `chain.${verb}`, companyId, details });
   const reopened = await steer(reopens).catch(async (error: unknown) => {

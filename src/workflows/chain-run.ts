@@ -78,7 +78,7 @@ export class ChainRun {
     const { states, notices } = this.sequences;
     const report = readReport(argument, (index) => states.has(index));
     if (!report) return log.warn('a signal was ignored: it is not a report');
-    for (const status of report.actions) if (this.#childOf(status.index)) states.replace(status);
+    for (const status of report.actions) if (this.#childOf(status.index)) states.report(status);
     if (report.ignored !== undefined) states.ignore(report.ignored);
     for (const { kind, index } of report.notices ?? []) notices.tell(kind, index);
   }

@@ -77,7 +77,16 @@ export function takeSteering(sequences: Sequences, { passOn, redo }: Others): vo
     const same = isForAll && !edits ? sameAssignment(chain.actions, states.actions, read.index) : [];
     const others = [...same.map((index) => ({ index })), ...(edits ?? []).filter(({ index }) => isChain && states.has(index))];
     const all = [{ ...own, waits: own.waits || wasReset }, ...others.map((other) => ({ ...own, ...other, waits: true }))];
-    for (const steering of all) dispatch(name, isMend(steering) ? hear(steering) : steering);
+    for (const steering of all) {
+      const heard = isMend(steering) ? hear(steering) : undefined;
+      if (heard && isChain && own.waits && steering === all[0]) show(heard);
+      dispatch(name, heard ?? steering);
+    }
+  }
+
+  /** Shows an edit that waits for the turn of its action. `Mends.take` does not show this edit again. */
+  function show({ index, by = 'hand', fields, at }: Mend): void {
+    states.steer(index, by, 'mend', Object.keys(fields), at);
   }
 
   /** Cancels all actions that have not ended. If an effect is running, first waits for the outcome of the effect. */

@@ -61,7 +61,8 @@ export class Mends {
     }
     this.actions.set(index, read);
     states.update(index, afterEdit(states.of(index), mend, read));
-    states.steer(index, by, 'mend', Object.keys(fields), at);
+    const isShown = states.of(index).steered?.some((one) => one.verb === 'mend' && one.at === at);
+    if (!isShown) states.steer(index, by, 'mend', Object.keys(fields), at);
     return true;
   }
 

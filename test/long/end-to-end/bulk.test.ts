@@ -159,6 +159,19 @@ describe('steering many chains', { concurrency: true }, () => {
     assert.equal((await company.ended(other)).status, 'completed');
   });
 
+  it('runs only the next step of each chain now', async () => {
+    const company = await stack.company();
+    const later = (seconds: string) => udf('T', { delayInSeconds: seconds });
+    const { chainId } = await company.start([later('1800'), later('3600')]);
+    await company.action(chainId, 1, 'scheduled');
+    const order = { verb: 'runNow', filter: { companyId: company.companyId } };
+    const { progress } = await confirmed('', order, 1);
+    assert.deepEqual([progress?.steered, progress?.actions], [1, 1]);
+    const chain = await company.action(chainId, 0, 'done');
+    assert.equal(chain.actions[1]?.state, 'scheduled');
+    await company.steer(chainId, 'cancel');
+  });
+
   it('does nothing with a wrong count, or for another company', async () => {
     const company = await stack.company();
     const other = await stack.company();

@@ -131,6 +131,33 @@ describe('an assignment that texts name', () => {
   });
 });
 
+describe('a scheduled action', () => {
+  it('keeps its time, and runs with the edited fields', async () => {
+    const company = await stack.company();
+    const [to, later] = [`desk@${company.companyId}.example`, { delayInSeconds: '3000' }];
+    const { chainId } = await company.start([email([to], { ...later, subject: 'Nobody for 404404' }), udf('T', later)]);
+    const { actions } = await company.action(chainId, 0, 'scheduled');
+    const wrong = await problemOf(await mend(company, chainId, 0, { emails: [] }), 400);
+    assert.match(wrong.detail, /^Nothing was changed\. /);
+    assert.equal((await mend(company, chainId, 0, { subject: 'Nobody for 1001' })).status, 202);
+    await eventually('the edited subject', async () => {
+      const { subject } = (await fieldsOf(company, chainId, 0)).fields;
+      return subject === 'Nobody for 1001' ? true : new Unmet(subject);
+    });
+    await company.steer(chainId, 'reschedule', 0, { seconds: 2000 });
+    const verbs = (chain: typeof waiting) => chain.actions[0]?.steered?.map(({ verb }) => verb);
+    const waiting = await company.until(chainId, (chain) => chain.actions[0]?.runAt !== actions[0]?.runAt, 'the new time');
+    assert.deepEqual([waiting.actions[0]?.state, verbs(waiting)], ['scheduled', ['mend', 'reschedule']]);
+    assert.equal((await fieldsOf(company, chainId, 0)).fields.subject, 'Nobody for 1001');
+    await company.steer(chainId, 'runNow', 0);
+    const done = await company.action(chainId, 0, 'done');
+    assert.deepEqual(verbs(done)?.toSorted(), ['mend', 'reschedule', 'runNow']);
+    const [mail] = await stack.mails(to, 1);
+    assert.equal(mail?.Subject, 'Nobody for 1001');
+    await company.steer(chainId, 'cancel');
+  });
+});
+
 describe('a held action', () => {
   it('is edited and retried under its own key; the original request stays on record', async () => {
     const company = await stack.company();

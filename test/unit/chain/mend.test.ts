@@ -161,7 +161,7 @@ describe('mendAction', () => {
     const { sent: _, ...before } = accepted(send);
     const read = mendAction(before, { sendRadius: '5' });
     assert(!read.ok);
-    assert.match(read.problems[0]?.detail ?? '', /Send the request again/);
+    assert.match(read.problems[0]?.detail ?? '', /send the request again/);
   });
 
   it('survives every JSON value', () => {

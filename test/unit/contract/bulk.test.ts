@@ -57,6 +57,13 @@ describe('the selected actions', () => {
     }
   });
 
+  it('for “run now” are the actions that are due next, because later actions may depend on their results', () => {
+    const at = (runAt: string, index: number) => ({ ...action(index, 'scheduled', 'A'), runAt });
+    const [soon, late] = ['2026-07-01T12:00:00.000Z', '2026-07-01T12:30:00.000Z'];
+    const waiting = { status: 'running', actions: [at(late, 0), at(soon, 1), at(soon, 2)] } as const;
+    assert.deepEqual(actionsMeant('runNow', {}, waiting).indexes, [1, 2]);
+  });
+
   it('exclude actions for which the chain refuses the verb', () => {
     assert.deepEqual(actionsMeant('retry', {}, { ...chain, historyFull: true }).indexes, []);
     assert.deepEqual(actionsMeant('skip', {}, { ...chain, historyFull: true }).indexes, [1, 2]);
