@@ -313,7 +313,7 @@ function sendStanding(
   c.header('Cache-Control', 'no-store');
   const isOpen = over !== undefined && (chain?.status === 'running' || isTried(action?.state));
   if (isWaiting || isOpen) c.header('Refresh', String(refreshSeconds));
-  const title = isWaiting ? 'The relay is processing your decision' : titleOf(standing, last);
+  const title = isWaiting ? 'The relay is processing your decision' : titleOf(standing, problem ? undefined : last);
   const { wrong, details } = explained(action ?? {});
   const remedy = over === undefined && toDoFirst(action ?? {});
   const isOver = action?.state === 'done' || action?.state === 'skipped';

@@ -1,7 +1,7 @@
 /** `/co/{companyId}/rejected`: refused requests of known senders. People can send these requests again, or drop them. */
 
-import { mergeFields } from '../chain/fields.js';
-import { jsonPointer } from '../chain/request.js';
+import { type Fields, mergeFields } from '../chain/fields.js';
+import { jsonPointer, readRequest } from '../chain/request.js';
 import { cutShort } from '../chain/text.js';
 import { acceptedSchema } from '../contract/chain-resource.js';
 import type { RejectedRequest, Resend } from '../contract/problem.js';
@@ -49,7 +49,7 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
     route.company('GET /co/:companyId/rejected/:rejectedId', 'getRejected', 'Read a refused request with its actions', {
       use: 'reads',
       answers: { 200: ['The request.', wholeRejectedSchema] },
-      handle: async (c, { companyId, rejectedId }) => c.json(await find(companyId, rejectedId)),
+      handle: async (c, { companyId, rejectedId }) => c.json(withProblems(await find(companyId, rejectedId))),
     }),
     route.company('POST /co/:companyId/rejected/:rejectedId/resend', 'resendRejected', 'Send a refused request again', {
       description:
@@ -88,9 +88,7 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
             rules[place]?.enabled ? [] : `rule ${relayId} ${rules[place] ? 'is disabled' : 'does not exist any more'}`,
           );
           if (wanting.length > 0) throw new Problem('rule-disabled', `Nothing has run: ${wanting.join('; ')}.`);
-          // The schema requires a token, but a resent request has none.
-          const elements = changed.map((element) => ({ ...element, relayAccessToken: '' }));
-          const { actions, warnings } = readActions(elements);
+          const { actions, warnings } = readActions(changed.map(withToken));
           // Hash the actions without the edits. If the sender repeats the request, the relay then recognizes the repetition.
           const hash = hashRequest(sent.map(({ came }) => came));
           const traceparent = c.get('traceparent');
@@ -200,6 +198,19 @@ function sentOf(request: RejectedRequest, { proposed, leaveOut, actions: changes
   }
   const came = proposal.map(({ element }) => element);
   return mended(came, changes).filter((_, index) => !isLeftOut(index));
+}
+
+/** The schema requires a token, but the relay stores none. */
+const withToken = (element: Fields) => ({ ...element, relayAccessToken: '' });
+
+/** Checks the proposed actions, so that people see the mistakes before they send them. */
+function withProblems(request: RejectedRequest): RejectedRequest {
+  const { proposal = [], body } = request;
+  if (proposal.length === 0 || body?.isEvent) return request;
+  const read = readRequest(proposal.map(({ element }) => withToken(element)));
+  const found = read.ok ? read.mistakes : [...read.problems, ...read.mistakes];
+  const problemsOf = (index: number) => found.filter(({ pointer }) => `${pointer}/`.startsWith(`/${index}/`));
+  return { ...request, proposal: proposal.map((one, index) => ({ ...one, problems: problemsOf(index) })) };
 }
 
 /** @returns each action before and after the changes. @throws Problem invalid-body */

@@ -17,7 +17,7 @@ const failures: Record<string, string> = {
   TicketingError: 'The ticket system gave an error or no answer',
   MailError: 'The mail server gave an error or no answer',
   OutcomeUnknown: 'Nobody knows whether this step worked',
-  DataMistake: "The event's data has a mistake",
+  DataMistake: 'The data of the step has a mistake',
   ConfigurationMistake: 'The settings of the company have a mistake',
 };
 

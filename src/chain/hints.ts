@@ -60,6 +60,8 @@ function ofOne({ index, fields, condition }: Written): Issue[] {
       .replace(/^\w+: .+/, 'the field “Value from the event” is empty');
     unknown.push(at('actionCondition', `${holds ? 'is always true' : 'is never true, so the step never runs'} (${why})`));
   }
+  if (pathText(condition.path) === 'status' && condition.value === '')
+    unknown.push(at('actionCondition', 'has no value: write a status, for example draft'));
   const meant = statuses.find((status) => status !== condition.value && status === condition.value.toLowerCase());
   if (pathText(condition.path) === 'status' && meant)
     unknown.push(at('actionCondition', `must use small letters: write ${meant}, not ${condition.value}`));

@@ -74,7 +74,7 @@ export function conditionWords({ rows, join, text }: Condition, isDelayed = fals
 
 function rowWords({ of, path, comparison, value }: Row, isDelayed: boolean): string {
   const shown = spoken(String(value)) || 'empty';
-  if (of === 'assignment' && path === 'status' && comparison === 'is') return isDelayed ? `still ${shown}` : shown;
+  if (of === 'assignment' && path === 'status' && comparison === 'is' && value) return isDelayed ? `still ${shown}` : shown;
   if (of === 'assignment' && path === 'status' && comparison === 'not') return `not ${shown}`;
   const written = typeof value === 'string' && value !== '' ? `“${shown}”` : shown;
   const name = of === 'incomingValue' ? 'the value from the event' : `${of === 'event' ? "the event's " : ''}${path || '…'}`;

@@ -55,7 +55,7 @@ const prompt = 'Number, rule or page';
 function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): void }) {
   const form = useRef<HTMLFormElement>(null);
   const typed = useSignal('');
-  const wanted = typed.value.trim();
+  const wanted = typed.value.trim().replace(/^(#|(assignment|ticket|chain|rule)\s+)(?=\S)/i, '');
   const asked = wanted ? co`/search` + query({ q: wanted }) : undefined;
   const { body, refused } = useAnswer<{ items: SearchResult[] }>('GET', asked, undefined, typingPauseMs);
   const ids = (asked && body?.items) || [];
@@ -63,7 +63,7 @@ function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): 
   const found: Found[] = [
     ...ids.map(({ kind, id, name }) => ({ kind, words: name ? `${name} (${id})` : id, href: addresses[kind](id) })),
     ...pages.filter(matches).map(({ key, ...page }) => ({ ...page, kind: 'page', more: key && `g ${key}` })),
-    ...buttonsOfPage().filter(matches),
+    ...(/^\d/.test(wanted) ? [] : buttonsOfPage().filter(matches)), // a number means an id
   ];
   const stops = () => [...(form.current?.querySelectorAll<HTMLElement>('input, a, button') ?? [])];
   const move = (event: KeyboardEvent) => {

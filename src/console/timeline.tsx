@@ -164,8 +164,8 @@ function StepBody({ chain, action }: Pick<Step, 'chain' | 'action'>) {
       </Asked>
       {steered.map(({ at, by, verb, fields = [] }) => (
         <p key={at} class="soft small">
-          {labelled(by)}: {verb === 'mend' ? 'changed' : verbWords[verb]}
-          {fields.length > 0 && ` ${fields.map((name) => fieldLabel(name)).join(', ')}`}, <Time at={at} />
+          <Time at={at} />: {verb === 'mend' ? 'changed' : verbWords[verb]}
+          {fields.length > 0 && ` ${fields.map((name) => `“${fieldLabel(name)}”`).join(', ')}`}, by {labelled(by)}
         </p>
       ))}
     </>

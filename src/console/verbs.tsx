@@ -86,9 +86,7 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
           <Button key={verb} class={isBest(verb) ? 'main' : 'quiet'} aria-disabled={deed.busy} onClick={() => choose(verb)}>
             {verb === 'mend' && isBest(verb) && help?.words
               ? `${labelled(help.words).replace(/ of the step$/, '')}${which && ' of'}`
-              : editsEarly(verb, action.state)
-                ? 'Edit'
-                : verbWords[verb]}
+              : (editsEarly(verb, action.state) && 'Edit') || verbWords[verb]}
             {which}
             {(verb === 'mend' || verb === 'reschedule') && '…'}
             <span class="unseen">: {title}</span>

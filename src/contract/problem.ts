@@ -166,6 +166,7 @@ export type KeptBody = z.infer<typeof keptBody>;
 const proposedAction = z.object({
   element: anyObject.describe('The action that the sender probably meant, without its token.'),
   authenticated: z.boolean().describe('Whether the action had the right token of its rule. If not, the relay does not send it.'),
+  problems: z.array(issueSchema).optional().describe('The mistakes in the fields of the action. `getRejected` finds them.'),
 });
 export type ProposedAction = z.infer<typeof proposedAction>;
 

@@ -81,7 +81,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
     ...linksFor(kind, action, notice, context, facts, decide),
     sections: {
       'What happens next': kind === 'needs-attention' ? whatHappens(action, shown, heldBehindIt.length > 0) : [],
-      'Will run in any case': goOn.map((other) => `${stepTitle(other)}${other.runAt ? `, at ${shown(other.runAt)}` : ''}`),
+      'Still planned': goOn.map((other) => `${stepTitle(other)}${other.runAt ? `, at ${shown(other.runAt)}` : ''}`),
       'Steps that wait for this step': heldBehindIt.map(stepTitle),
       'Also needs attention': heldElsewhere.map((other) => stepTitle(other) + (other.state === 'pending' ? ' (waits)' : '')),
       'Not run': others(({ state }) => state === 'not-run').map(stepTitle),
@@ -199,7 +199,7 @@ function commands(kind: FailureKind, action: ActionStatus, notice: ChainNotice, 
   };
   const edit = relay(`chains mend ${companyId} ${chainId} ${index} --set field=value`, context);
   const mend = isHeld && verbs.includes('mend') && !action.error?.retryable ? [edit] : [];
-  const inWebUi = `In Temporal's Web UI, open “More Actions”, then “Send a Signal”. Choose the signal “retry” or “skip”. As the input, type [${index}], with the brackets, for step ${index + 1}.`;
+  const inWebUi = `In Temporal's Web UI, open “More Actions”, then “Send a Signal”. Choose the signal “retry” or “skip”. In “Input”, type [${index}]: Temporal counts the steps from 0.`;
   const ordered = isFixFirst(action) ? [...mend, ...steer('retry')] : [...steer('retry'), ...mend];
   return [...ordered, ...steer('skip'), ...(isHeld && context.links.webUi ? [inWebUi] : [])];
 }
@@ -243,7 +243,8 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   const [assignmentId] = assignmentIds.length === 1 ? assignmentIds : [];
   const shared = first.length === actions ? { assignments: assignmentIds.length, assignmentId } : {};
   const { title } = causeFailure({ ...reason, message, reason: type, ...shared });
-  const differ = count > 1 ? ['The other chains have the same error, perhaps with other numbers, ids or addresses.'] : [];
+  const differ =
+    count > 1 ? ['This is the error of one chain. Other chains may have other numbers or addresses in their errors.'] : [];
   const { wrong, details } = explained({ error: { ...reason, title, message, retryable: true } });
   return {
     headline: `${headline}: ${counted(count, 'chain')}. ${capital(inSubject(title))}`,
@@ -262,7 +263,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
       'What happens next': [
         ...(heldUntil
           ? [
-              `If nobody decides, ${isOne ? 'this step fails' : 'these steps fail. The first step fails'} at ${shown(heldUntil)}. ${behind}`,
+              `If nobody decides, ${isOne ? 'this step fails' : 'the first of these steps fails'} at ${shown(heldUntil)}. ${behind}`,
             ]
           : []),
         ...(isHeld && count > 1 ? ['You get one notice when this problem is solved.'] : []),
@@ -309,7 +310,7 @@ export function throughWords(
     place: [timesIn(timeZone)(at)],
     wrong: [`The problem was: “${labelled(wrong)}”`],
     sections: {
-      'State of the steps': [...tally, ...(open > 0 ? [`${counted(open, 'step')}: the relay does not know the state`] : [])],
+      'What the steps did': [...tally, ...(open > 0 ? [`${counted(open, 'step')}: the relay does not know the state`] : [])],
       Details: details,
     },
     ids: `Problem ${cause.id}`,

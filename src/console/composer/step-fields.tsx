@@ -53,7 +53,7 @@ export function StepFields({ fields, at, problems, hints, onChange }: StepFields
     autocomplete: 'off',
     onText: (text: string) => change(name, text),
   });
-  const delay = input('delayInSeconds', 'For example 30 minutes, 1 h or 2 days. If the field is empty, the step does not wait.');
+  const delay = input('delayInSeconds', 'Time after the event, such as 30 minutes, 1 h or 2 days. Empty: no waiting time.');
   const { error: noDelay } = /^\d*$|\$\{/.test(delay.value) ? {} : readDuration(delay.value);
   if (noDelay) delay.problem = `This field ${noDelay}`;
   const groups = [...new Set([...names.groups, ...draft.cards.flatMap((card) => groupsOf(card.fields))])];

@@ -77,7 +77,7 @@ function Stop({ card, action, isAlone, seconds }: ReturnType<typeof stopsOf>[num
   const alerted =
     told !== undefined &&
     `people get a notice ${told ? `after ${durationText(told > 600 ? 60 * Math.round(told / 60) : told)}` : 'immediately'}`;
-  const notes = [attempts > 1 && `tried ${attempts} times`, alerted, outcome === 'runs' && condition?.reason, reason, paused];
+  const notes = [attempts > 1 && `${attempts} attempts`, alerted, outcome === 'runs' && condition?.reason, reason, paused];
   return (
     <li class={tone}>
       <strong>{seconds === undefined ? 'Later' : clockText(seconds > 600 ? 60 * Math.round(seconds / 60) : seconds)}</strong>{' '}

@@ -125,7 +125,7 @@ function Sample({ cause, isOpen, onBegin }: SampleProps) {
             {isTried && state && (
               <p role="status">
                 {isPassedOn ? 'The relay has received your decision' : ['Result: ', <State of={state} result={action?.result} />]}
-                {attempts && !isPassedOn && state !== 'skipped' ? ` after ${counted(attempts, 'attempt')}` : ''}.
+                {attempts && !isPassedOn && !isOver ? ` after ${counted(attempts, 'attempt')}` : ''}.
               </p>
             )}
             {!isOver && !isPassedOn && <Failure of={error ? { ...error, assignmentId } : failure} under={title} />}

@@ -148,7 +148,7 @@ function useAnnounced({ status, actions }: ChainResource): void {
   }, [JSON.stringify([...states])]);
 }
 
-const making = 'Copy the steps into the draft';
+const making = 'Copy the steps into a draft of the rule';
 
 function MakeRule({ relayId, chainId, onClose }: { relayId: string; chainId: string; onClose(): void }) {
   const { route } = useLocation();

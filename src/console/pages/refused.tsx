@@ -3,9 +3,9 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { type Fields, fieldText } from '../../chain/fields.js';
+import type { Fields } from '../../chain/fields.js';
 import { partsAt } from '../../chain/text.js';
-import { actionWords, elementTitle, mistakeText } from '../../chain/words.js';
+import { elementTitle, mistakeText } from '../../chain/words.js';
 import { co, may, pageOf, useCompany, usePages, useResource } from '../base.js';
 import { shownFields } from '../fields.js';
 import { PageOf } from '../frame.js';
@@ -163,10 +163,10 @@ function Body({ body: { text, cut, place } }: { body: KeptBody }) {
 }
 
 /** The badge of a proposed action. An event has no action. */
-const badgeOf = ({ element: { action }, authenticated }: ProposedAction) =>
-  authenticated && (!action || fieldText(action) in actionWords)
+const badgeOf = ({ authenticated, problems = [] }: Omit<ProposedAction, 'element'>) =>
+  authenticated && problems.length === 0
     ? ({ tone: 'good', badge: 'can be sent' } as const)
-    : ({ tone: 'bad', badge: authenticated ? 'unknown action' : 'wrong token' } as const);
+    : ({ tone: 'bad', badge: authenticated ? 'has a mistake' : 'wrong token' } as const);
 
 /** @param leftOut - the indexes of the omitted actions. If undefined, the user cannot choose actions. */
 function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; leftOut: Signal<number[]> | undefined }) {
@@ -179,8 +179,9 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
       {actions.length === 0 && <p>{noProposal}</p>}
       {actions.length > 0 && leftOut && <p>Check everything before you send it. The broken text may have changed a value.</p>}
       <ol class="rail">
-        {actions.map(({ element, authenticated }, index) => (
-          <Element {...{ index, element, ...(leftOut ? badgeOf({ element, authenticated }) : { tone: 'quiet' }) }} key={index}>
+        {actions.map(({ element, authenticated, problems = [] }, index) => (
+          <Element {...{ index, element, ...(leftOut ? badgeOf({ authenticated, problems }) : { tone: 'quiet' }) }} key={index}>
+            <Mistakes of={authenticated ? problems : []} look="plain error" words={mistakeText} />
             {!authenticated && <p class="error">This step cannot be sent: the token of its rule is missing or wrong.</p>}
             {authenticated && leftOut && actions.length > 1 && (
               <Check checked={!leftOut.value.includes(index)} onCheck={(isSent) => choose(index, isSent)}>

@@ -43,7 +43,7 @@ export function Health({ relayId }: { relayId: string }) {
               <FieldList fields={Object.entries(facts)} />
               <Bars name="Blue: events. Red: failed. Yellow: no technician found." bars={counts} days={Number(days)} />
               <Bars name="Time from the event to the end of the chain." bars={times} days={Number(days)} />
-              {causes.length > 0 && <p>Causes: {causesText}</p>}
+              {causes.length > 0 && <p>Problems: {causesText}</p>}
             </>
           );
         }}

@@ -37,7 +37,7 @@ export function Time({ at, distance, before, look }: TimeProps) {
       {before}
       <time class={look} dateTime={at} title={wholeTimeText(at, timeZone)}>
         {timeText(at, timeZone, now.value)}
-        {distance && <span class="soft"> ({fromNow(at, now.value)})</span>}
+        {distance && <span class="soft"> ({fromNow(at, Math.max(now.value, Date.now()))})</span>}
       </time>
     </>
   );
@@ -71,7 +71,7 @@ export function Failure({ of, under }: { of: Omit<FailureOf, 'type'> & { type?: 
       </p>
       {details && (
         <details class="small">
-          <summary>Details</summary>
+          <summary>Technical details</summary>
           <Said look="error" text={details} />
         </details>
       )}

@@ -126,6 +126,20 @@ async function onThePage(): Promise<void> {
     await page.context().close();
   });
 
+  it('shows the mistakes of a proposed step before it can be sent', async () => {
+    const list = [{ ...udf, cfNam: 'x' }];
+    const page = await pageOf(await refuseBody(JSON.stringify(list).replace('"no"', '"say "no" now"')));
+    await page.getByText('has a mistake', { exact: true }).waitFor();
+    await page.getByText(/is not a field; did you mean “Ticket field”/).waitFor();
+    assert.equal(await page.locator('button.main').textContent(), 'Edit and send…');
+    await page.getByRole('button', { name: 'Edit and send…' }).click();
+    await page
+      .getByRole('dialog')
+      .getByLabel(/^The field “cfNam” is unknown/)
+      .waitFor();
+    await page.context().close();
+  });
+
   it('sends the authenticated actions, and omits all other actions', async () => {
     const page = await pageOf(await refuse(added));
     await page.getByRole('checkbox', { name: 'Send step 3' }).uncheck();

@@ -9,7 +9,7 @@ import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import type { z } from 'zod';
-import { verbsFor } from '../../../src/chain/allowed-verbs.js';
+import { editsEarly, type SteeringVerb, verbsFor } from '../../../src/chain/allowed-verbs.js';
 import { verbWords } from '../../../src/console/words.js';
 import { type ChainResource, chainListSchema } from '../../../src/contract/chain-resource.js';
 import { rejectedListSchema } from '../../../src/contract/problem.js';
@@ -211,7 +211,7 @@ async function lookAround(): Promise<void> {
     await stack.assignment({ id: '404404' });
     await click(page, /^Retry/);
     await page.getByText('completed', { exact: true }).waitFor();
-    await reads(page, /key the one who may steer: Retry/);
+    await reads(page, /: Retry, by the key the one who may steer|: Retry, by key the one who may steer/);
     assert.equal((await company.ended(shown.chains.held)).status, 'completed');
     await page.context().close();
   });
@@ -488,7 +488,8 @@ async function lookAround(): Promise<void> {
         const article = page.getByRole('article').nth(action.index);
         await article.waitFor();
         const allowed = verbsFor(chain, action);
-        const words = allowed.flatMap((verb) => (verb === 'cancel' && allowed.includes('skip') ? [] : verbWords[verb]));
+        const wordsOf = (verb: SteeringVerb) => (editsEarly(verb, action.state) ? 'Edit' : verbWords[verb]);
+        const words = allowed.flatMap((verb) => (verb === 'cancel' && allowed.includes('skip') ? [] : wordsOf(verb)));
         const offered = await article.getByRole('group').getByRole('button').allTextContents();
         assert.deepEqual(
           offered.map((text) => text.replace(/…?: .*/, '')),

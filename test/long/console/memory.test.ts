@@ -31,8 +31,9 @@ it('the console shows the outcome of an assignment of a year ago, although Tempo
   const browser = await startBrowser();
   const page = await browser.newPage();
   await signIn(page, stack.links.api, adminToken, `/companies/${companyId}`);
+  await page.getByRole('button', { name: 'Search' }).waitFor();
   await page.keyboard.press('/');
-  await page.getByRole('searchbox').fill(assignmentId.slice(0, -3));
+  await page.getByRole('searchbox').fill(`assignment ${assignmentId.slice(0, -3)}`);
   await page.getByRole('list', { name: 'Results' }).getByRole('link', { name: assignmentId }).click();
   await page.getByRole('heading', { name: `Assignment ${assignmentId}` }).waitFor();
   await page.getByText(/Sent .*to group 501 within 25 miles/).waitFor();

@@ -87,7 +87,7 @@ describe('a failure', () => {
     ],
     [
       { type: 'DataMistake', message: 'externalSystemTicketId is blank' },
-      "The event's data has a mistake: externalSystemTicketId is blank",
+      'The data of the step has a mistake: externalSystemTicketId is blank',
       'Correct the fields of the step, then retry',
       'mend',
       'Correct the fields of the step',

