@@ -54,12 +54,12 @@ function statusWords({ status, problem }: Partial<AssignmentNow> = {}, wasSent: 
 }
 
 function sentWords(send: Step, sends: readonly Step[]): string {
-  const { recipients } = send.result ?? {};
-  const count = sends.length;
+  const [recipients, count] = [send.result?.recipients, sends.length];
   const earlier = Math.max(...sends.map(({ result }) => result?.recipients ?? 0));
-  const nobody = `nobody found${earlier > 0 ? `. Before that: ${counted(earlier, 'technician')} found` : ''}`;
-  const found = foundNobody(send) ? nobody : recipients !== undefined && `${counted(recipients, 'technician')} found`;
+  const found = foundNobody(send) ? 'nobody found' : recipients !== undefined && `${counted(recipients, 'technician')} found`;
   const to = deedOf(send).replace(/^Send( the assignment)?/, '');
+  const isLess = foundNobody(send) && earlier > 0;
+  if (isLess) return `Sent ${count} times: ${counted(earlier, 'technician')} found, and nobody the last time${to && `,${to}`}`;
   const deed = count > 1 ? `Sent ${count} times${to && `, last${to}`}` : `Sent${to || ' to technicians'}`;
   return `${deed}${found ? `: ${found}` : ''}`;
 }

@@ -69,7 +69,7 @@ export const fieldHints: Record<string, string> = {
   sendRadius: 'How far technicians may be from the assignment, for example 25.',
   emails: 'The e-mail addresses of the recipients.',
   ...{ subject: '', body: '', cfValue: '' },
-  bodyHtml: 'Most mail programs show this version of the text. It is HTML.',
+  bodyHtml: 'Mail programs show this version. If you do not know HTML, copy the text.',
   externalSystemTicketId: 'The number of the ticket in the ticket system.',
   cfName: 'The name of the field, as the ticket system shows it.',
   cfTargetDateFormat:

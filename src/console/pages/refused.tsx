@@ -182,7 +182,7 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
         {actions.map(({ element, authenticated, problems = [] }, index) => (
           <Element {...{ index, element, ...(leftOut ? badgeOf({ authenticated, problems }) : { tone: 'quiet' }) }} key={index}>
             <Mistakes of={authenticated ? problems : []} look="plain error" words={mistakeText} />
-            {!authenticated && <p class="error">This step cannot be sent: the token of its rule is missing or wrong.</p>}
+            {!authenticated && <p class="error">This step cannot be sent: its token is missing or wrong.</p>}
             {authenticated && leftOut && actions.length > 1 && (
               <Check checked={!leftOut.value.includes(index)} onCheck={(isSent) => choose(index, isSent)}>
                 Send step {index + 1}

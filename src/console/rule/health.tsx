@@ -23,14 +23,14 @@ export function Health({ relayId }: { relayId: string }) {
             buckets.reduce((sum, bucket) => sum + bucket[field], 0);
           const results = { Failed: share(sum('failed'), sum('chains')), 'Nobody found': sum('nobody') };
           const facts = { Events: sum('events'), Chains: sum('chains'), ...results, 'Needs attention': held };
-          const timed = (at: string, words: string) => `${timeText(at, timeZone, 0).slice(0, by === 'day' ? -10 : -3)}: ${words}`;
+          const dated = (at: string) => `(${timeText(at, timeZone, 0).slice(0, by === 'day' ? -10 : -3)})`;
           const counts = buckets.map(({ at, events: size, failed: bad, nobody: wait }) => {
             const words = `${counted(size, 'event')}, ${bad} failed, ${wait} without a technician`;
-            return { at, size, bad, wait, words: timed(at, words) };
+            return { at, size, bad, wait, words: `${words} ${dated(at)}` };
           });
           const times = buckets.map(({ at, chains, p50 = 0, p95 = 0 }) => {
-            const most = chains >= 20 ? `, 95% of the chains took ${withinText(p95)} or less` : '';
-            return { at, size: p50, bad: 0, words: timed(at, `half of the chains took ${withinText(p50)} or less${most}`) };
+            const most = chains >= 20 ? `, 95% of the chains: ${withinText(p95)}` : '';
+            return { at, size: p50, bad: 0, words: `${withinText(p50)}${most} ${dated(at)}` };
           });
           const causesText = causes.map(({ type, chains }) => `${failureWords(type)} (${counted(chains, 'chain')})`).join(', ');
           return (
@@ -42,7 +42,7 @@ export function Health({ relayId }: { relayId: string }) {
               )}
               <FieldList fields={Object.entries(facts)} />
               <Bars name="Blue: events. Red: failed. Yellow: no technician found." bars={counts} days={Number(days)} />
-              <Bars name="Time from the event to the end of the chain." bars={times} days={Number(days)} />
+              <Bars name="How long chains take: half of the chains took this time or less." bars={times} days={Number(days)} />
               {causes.length > 0 && <p>Problems: {causesText}</p>}
             </>
           );
@@ -76,7 +76,7 @@ export function Bars({ name, bars, days }: { name: string; bars: readonly Bar[];
   const label = bars.map(({ words }) => words).join('; ');
   return (
     <figure>
-      <figcaption class="soft small">{`${name} The highest bar is ${top.words}.`}</figcaption>
+      <figcaption class="soft small">{`${name} The highest bar: ${top.words}.`}</figcaption>
       <svg viewBox="0 0 100 20" width="100%" height="6rem" preserveAspectRatio="none" role="img" aria-label={label}>
         {bars.map(({ at, size, bad, wait = 0, words }, place) => {
           const x = width * Math.round(((times[place] ?? 0) - first) / step);
