@@ -31,7 +31,7 @@ export const fieldWords: Record<string, string> = {
     incomingValue: 'Value from the event',
     comment: 'Note',
     groupId: 'Group',
-    sendToGroups: 'Groups to send to',
+    sendToGroups: 'Groups',
   },
   ...{ sendRadius: 'Within (miles)', emails: 'To', subject: 'Subject', body: 'Text', bodyHtml: 'HTML version of the text' },
   ...{ externalSystemTicketId: 'Ticket', cfName: 'Ticket field', cfValue: 'New value' },

@@ -59,7 +59,7 @@ function CorrectionDialog({ onClose, onGiven }: { onClose(): void; onGiven(corre
       <Choice label="Change" of={way} options={Object.entries(ways)} />
       {isAssignment && (
         <Check name="areAll" defaultChecked>
-          Also change this number in the other steps and texts of each chain.
+          Also change the assignment number in the other steps and texts of each chain.
         </Check>
       )}
     </Confirm>

@@ -143,7 +143,7 @@ export function MoreSettings({ company, ...form }: SettingsProps) {
   return (
     <Section title="More settings">
       <p class="soft">
-        {!isOperator() && 'Only the operator of the relay can change these settings. '}The page shows no secrets.
+        {!isOperator() && 'Only the operator of the relay can change these settings. '}Passwords and keys are hidden on this page.
       </p>
       {(['mail', 'limits', 'webhookSecret'] as const).map((name) => (
         <section key={name}>

@@ -202,7 +202,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
       <FieldInputs fields={fields} texts={typed} issues={deed.refused?.problem.errors ?? []} at="/fields" />
       {also && (
         <Check name="areAll" defaultChecked>
-          Also change this number in the rest of this chain. <span class="soft small">({also})</span>
+          Also change the assignment number in the rest of this chain. <span class="soft small">({also})</span>
         </Check>
       )}
       {fixed && <p class="note wait">{`The relay does not change the old number ${action.assignmentId} in: ${fixed}.`}</p>}

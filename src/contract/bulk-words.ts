@@ -12,9 +12,11 @@ export const verbWords: Record<SteeringVerb, string> = {
   cancel: 'Cancel',
 };
 
-/** For example `Retry 3 chains`, `Run 3 chains now` or `Skip held steps of 3 chains`. */
-export const orderWords = (verb: BulkVerb, chains: string): string =>
-  verb === 'runNow' ? `Run ${chains} now` : `${verbWords[verb]} ${verb === 'skip' ? 'held steps of ' : ''}${chains}`;
+/** For example `Retry 3 chains`, `Run 3 chains now` or `Skip steps of 3 chains`. @param chains - by default, all chains of a list */
+export function orderWords(verb: BulkVerb, chains?: string): string {
+  if (verb === 'skip') return chains ? `Skip steps of ${chains}` : 'Skip all steps that need attention';
+  return verb === 'runNow' ? `Run ${chains ?? 'all chains'} now` : `${verbWords[verb]} ${chains ?? 'all chains'}`;
+}
 
 const verbsDone: Record<BulkVerb, string> = {
   ...{ retry: 'retried', mend: 'edited and retried', skip: 'skipped', cancel: 'cancelled', runNow: 'started' },

@@ -81,7 +81,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
     ...linksFor(kind, action, notice, context, facts, decide),
     sections: {
       'What happens next': kind === 'needs-attention' ? whatHappens(action, shown, heldBehindIt.length > 0) : [],
-      'Still planned': goOn.map((other) => `${stepTitle(other)}${other.runAt ? `, at ${shown(other.runAt)}` : ''}`),
+      'Still planned': goOn.map((other) => `${other.runAt ? `At ${shown(other.runAt)}: ` : ''}${stepTitle(other)}`),
       'Steps that wait for this step': heldBehindIt.map(stepTitle),
       'Also needs attention': heldElsewhere.map((other) => stepTitle(other) + (other.state === 'pending' ? ' (waits)' : '')),
       'Not run': others(({ state }) => state === 'not-run').map(stepTitle),

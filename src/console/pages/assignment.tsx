@@ -53,7 +53,7 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
               steps={steps}
               about={({ chain, action }) => (
                 <a href={pageOf.chain(chain.chainId)}>
-                  Chain of rule {ruleOf(action.relayId) ?? action.relayId}, received <Time at={chain.receivedAt} />
+                  Chain of “{ruleOf(action.relayId) ?? action.relayId}”, received <Time at={chain.receivedAt} />
                 </a>
               )}
             />

@@ -57,7 +57,7 @@ export function CauseCard({ onAsk, ...sample }: SampleProps & { onAsk(asked: Ask
       <p class="soft small">
         {endedAt ? <Time before="Solved " at={endedAt} distance /> : count}
         {relayIds.length > 0 && ` of ${relayIds.length > 1 ? 'rules' : 'rule'} ${relayIds.map((id) => ruleName(id)).join(', ')}`},{' '}
-        <Time before={endedAt || isMany ? 'the first at ' : 'since '} at={since} distance={!isMany} />
+        <Time before={endedAt || isMany ? 'the first problem at ' : 'since '} at={since} distance={!isMany} />
         {isMany && <Time before=", the last at " at={lastAt} distance />}
         {isMany && !location.pathname.endsWith(`/${causeId}`) && [' · ', <a href={pageOf.cause(causeId)}>Show all steps</a>]}
       </p>

@@ -136,7 +136,7 @@ function Decisions({ chosen, isAny, filter: { paused, nobodyFound, ticketId, ...
     <details class="card">
       <summary>Decide about all chains in this list</summary>
       <p class="row">
-        {buttons(bulkVerbsFor(filter.status), filter, (verb) => orderWords(verb, 'all chains'))}
+        {buttons(bulkVerbsFor(filter.status), filter, orderWords)}
         <span class="soft small">You see the number of chains before you confirm.</span>
       </p>
     </details>

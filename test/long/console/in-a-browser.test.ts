@@ -507,7 +507,7 @@ async function lookAround(): Promise<void> {
     await page.getByRole('checkbox').nth(1).waitFor();
     await page.getByRole('checkbox').first().check();
     await page.getByRole('region', { name: 'Decisions about the selected chains' }).getByRole('button', { name: 'Skip' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Skip held steps of 1 chain' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Skip steps of 1 chain' }).click();
     await page
       .getByRole('dialog')
       .getByText(/1 of 1 chain handled\. 1 step skipped/)

@@ -133,7 +133,7 @@ describe('a failure', () => {
 
 it('names the fields for people as the forms do', () => {
   for (const [text, shown] of [
-    ['Change groupId or sendToGroups, then retry', 'Change “Group” or “Groups to send to”, then retry'],
+    ['Change groupId or sendToGroups, then retry', 'Change “Group” or “Groups”, then retry'],
     ['cfValue is no time', '“New value” is no time'],
     ['the subject and the comment are too long', 'the subject and the comment are too long'],
     ['/0/subject is required', '“Subject” of step 1 is required'],

@@ -88,7 +88,7 @@ const steer = (verb: string) => [
   `temporal workflow signal -n default -w relay:acme:c-1 --name ${verb} -i '[1]'`,
 ];
 const edit = 'npx relay chains mend acme c-1 1 --set field=value --url https://relay.example';
-const goesOn = [`Update a ticket field, at ${shownTime(received)}`, `Send an e-mail: “alert”, at ${shownTime(later)}`];
+const goesOn = [`At ${shownTime(received)}: Update a ticket field`, `At ${shownTime(later)}: Send an e-mail: “alert”`];
 const missing = {
   type: 'PlatformError',
   message: 'POST /assignments/1001/send answered 404',
@@ -113,7 +113,7 @@ describe('the text of a notice', () => {
         'The relay will retry the step automatically at 2024-03-05 16:18:00 UTC. You get a notice if the retry succeeds.',
         'If nobody decides before 2024-03-08 16:07:09 UTC, the step fails, and the steps that wait for it do not run.',
       ],
-      'Still planned': [`Send an e-mail: “alert”, at ${shownTime(later)}`],
+      'Still planned': [`At ${shownTime(later)}: Send an e-mail: “alert”`],
       'Steps that wait for this step': ['Update a ticket field'],
       Done: ['Send an e-mail: “greet”'],
       Details: ['POST /assignments/1001/send answered 503'],
@@ -207,7 +207,7 @@ describe('the text of a notice', () => {
       [1, 3].includes(action.index) ? { ...action, runAt: later, state: action.index === 3 ? 'pending' : action.state } : action;
     const sections = sectionsOf('needs-attention', {}, actions.map(due));
     assert.deepEqual(sections.get('Steps that wait for this step'), ['Send an e-mail: “alert”']);
-    assert.deepEqual(sections.get('Still planned'), [`Update a ticket field, at ${shownTime(received)}`]);
+    assert.deepEqual(sections.get('Still planned'), [`At ${shownTime(received)}: Update a ticket field`]);
   });
 
   it('lists other actions that are held, and does not promise that they will run', () => {
@@ -221,8 +221,8 @@ describe('the text of a notice', () => {
     assert.deepEqual(sections.get('Steps that wait for this step'), ['Update a ticket field']);
     assert.deepEqual(sections.get('Also needs attention'), ['Send an e-mail: “four”', 'Send an e-mail: “five” (waits)']);
     assert.deepEqual(sections.get('Still planned'), [
-      `Send an e-mail: “alert”, at ${shownTime(later)}`,
-      `Send an e-mail: “six”, at ${shownTime(later)}`,
+      `At ${shownTime(later)}: Send an e-mail: “alert”`,
+      `At ${shownTime(later)}: Send an e-mail: “six”`,
     ]);
   });
 
@@ -263,7 +263,7 @@ describe('the text of a notice', () => {
     const sections = sectionsOf('gave-up', { state: 'failed' }, ended);
     assert.match(sections.get('')?.join() ?? '', /Nobody decided in time\. You can still retry the step\./);
     assert.deepEqual(sections.get('Not run'), ['Update a ticket field']);
-    assert.deepEqual(sections.get('Still planned'), [`Send an e-mail: “alert”, at ${shownTime(later)}`]);
+    assert.deepEqual(sections.get('Still planned'), [`At ${shownTime(later)}: Send an e-mail: “alert”`]);
     assert.equal(sections.has('Steps that wait for this step'), false);
   });
 
