@@ -400,7 +400,7 @@ function fixForm(fix: Fix, isBest: boolean, open: Html | undefined): Html {
   const all = html`<p><label><input type="checkbox" name="allActions" checked>
 Also correct the assignment number in ${others}.</label></p>`;
   const places = namedWords(naming);
-  const kept = html`<p>These texts keep the old number: ${places.join(', ')}. This page cannot change texts. To change them, ${open ?? 'open the chain in the relay.'}</p>`;
+  const kept = html`<p>These texts keep the old number: ${places.join(', ')}. To change them too, do not correct here: ${open ?? 'open the chain in the relay.'}</p>`;
   return html`${form}<section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the step again.</p>
 ${inputs}${sameAssignment.length > 0 && all}${names.includes('platformAssignmentId') && places.length > 0 && kept}
 <p><button${!isBest && html` class="second"`} name="decision" value="mend">Correct and retry</button></p></section></form>`;

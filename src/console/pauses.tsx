@@ -14,7 +14,6 @@ const ends = {
   7200: 'in 2 hours',
   28800: 'in 8 hours',
 };
-const ending = '“End now” keeps the time between steps: if there were 30 minutes between two steps, there are still 30 minutes.';
 const mostCounted = 200; // the banner counts at most this many waiting chains
 
 const fields = {
@@ -64,7 +63,7 @@ export function PauseBanner() {
               <Button {...{ class: 'quiet', onClick: () => void end(what, 'now') }}>
                 End now, and run the waiting steps of {chains} immediately
               </Button>,
-              <span class="soft small">{ending}</span>,
+              <span class="soft small">After “End now”, overdue steps run with the planned time between them.</span>,
             ]}
         </div>
       ))}

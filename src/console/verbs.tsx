@@ -187,7 +187,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
     isUnchanged.value = count === 0;
     if (count === 0) return;
     const asked = { fields: changes, confirmUnknown: isMeant ? true : undefined, texts: areAll ? true : undefined };
-    if (await deed.run(() => ask('POST', `${at}/mend`, asked), `Saved: ${deedOf(action)}.`)) onDone();
+    if (await deed.run(() => ask('POST', `${at}/mend`, asked), 'Saved. The step has the new values.')) onDone();
   };
   return (
     <Confirm {...dialog} verb={isEarly ? 'Save' : 'Save and retry'} onConfirm={(given) => void mend(given)}>

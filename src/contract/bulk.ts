@@ -27,7 +27,10 @@ export interface BulkOrder {
 /** The maximum number of attempts at a batch of chains. After the last one, the order leaves out the chains that still fail. */
 export const mostAttempts = 5;
 
-/** Selects actions. `runNow` selects the actions of a chain that are due next. @param held - indexes of actions held for `causeId`. @returns `whole`: whether to cancel the whole chain. */
+/**
+ * Selects actions. `runNow` selects only the actions of a chain that are due next, because later actions may depend on them.
+ * @param held - indexes of actions held for `causeId`. @returns `whole`: whether to cancel the whole chain.
+ */
 export function actionsMeant(
   verb: BulkVerb,
   filter: ActionFilter,

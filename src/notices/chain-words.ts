@@ -73,7 +73,11 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
     headline: isRecovered && foundNobody(action) ? capital(said) : `${headline}: ${said}`,
     about: `${context.ruleName}${assignmentId && !said.includes(oneLine(assignmentId)) ? `, assignment ${assignmentId}` : ''}`,
     title,
-    place: [...(comment?.trim() ? [comment] : []), ...(assignmentId && !isSend ? [`Assignment ${assignmentId}`] : []), happened],
+    place: [
+      ...(comment?.trim() ? [`Note: ${comment}`] : []),
+      ...(assignmentId && !isSend ? [`Assignment ${assignmentId}`] : []),
+      happened,
+    ],
     wrong: isRecovered ? recoveredWords(action) : [labelled(wrong)],
     toDo: isRecovered
       ? []

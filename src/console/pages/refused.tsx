@@ -14,6 +14,7 @@ import type { KeptBody, ListedRejectedRequest, ProposedAction, RejectedRequest, 
 import { Badge, Cards, Check, FieldList, Fold, Mistakes, Said, Section, Time } from '../ui/index.js';
 import { counted, isForTechnicians, labelled, refusalWords, sentence, type Tone } from '../words.js';
 
+const forTechnicians = 'For the person who set up the webhook';
 const noProposal = 'The relay could not repair the request. Correct the webhook, then let your platform send it again.';
 const about =
   'The relay did not run these requests. Open a request to see the reason. Send it again, correct it or drop it within 30 days.';
@@ -68,6 +69,7 @@ function Refusal({ request }: { request: RejectedRequest }) {
   const leftOut = useSignal(proposal.flatMap(({ authenticated }, index) => (authenticated ? [] : [index])));
   const canDecide = !chainId && !droppedAt && may('steer');
   const { errors = [], type } = problem;
+  const detail = <Said text={sentence(labelled(problem.detail.replace(chainId ? 'Nothing has run. ' : '', '')))} />;
   /** The mistakes in one action. All other mistakes concern the whole request. */
   const ofElement = (index: number) => errors.filter(({ pointer }) => `${pointer}/`.startsWith(`/${index}/`));
   const ofWhole = errors.filter(({ pointer, detail }) => !/^\/\d+(\/|$)/.test(pointer) && !problem.detail.includes(detail));
@@ -75,14 +77,9 @@ function Refusal({ request }: { request: RejectedRequest }) {
     <>
       <div class="card">
         <p>
-          <strong>{refusalWords[reason]}.</strong>{' '}
-          {!isForTechnicians(reason) && <Said text={sentence(labelled(problem.detail))} />}
+          <strong>{refusalWords[reason]}.</strong> {!isForTechnicians(reason) && detail}
         </p>
-        {isForTechnicians(reason) && (
-          <Fold summary="For the person who set up the webhook" isNeeded={false}>
-            <Said text={sentence(labelled(problem.detail))} />
-          </Fold>
-        )}
+        {isForTechnicians(reason) && <Fold {...{ summary: forTechnicians, isNeeded: false, children: detail }} />}
         <Mistakes of={ofWhole} look="plain error" words={({ detail }) => labelled(detail)} />
         <Origin request={request}>
           {signature && signature !== 'not required' && `; signature: ${signature}`}. <a href={type}>Help for developers</a>

@@ -63,3 +63,12 @@ describe('the mark at the place where a body breaks', () => {
   for (const [what, text, offset, [before, marked, after]] of rows)
     it(what, () => assert.deepEqual(partsAt(text, offset), { before, marked, after }));
 });
+
+it('the HTML of an e-mail follows its text, unless somebody wrote the HTML', () => {
+  const mail = { body: 'Nobody for 404404', bodyHtml: '<p>Nobody for 404404</p>' };
+  const edited = { body: 'Nobody for 1001' };
+  assert.deepEqual(changesOf(mail, edited), { ...edited, bodyHtml: '<p>Nobody for 1001</p>' });
+  assert.deepEqual(changesOf({ ...mail, bodyHtml: '<b>Nobody</b>' }, edited), edited);
+  const both = { ...edited, bodyHtml: '<b>Nobody</b>' };
+  assert.deepEqual(changesOf(mail, both), both);
+});
