@@ -85,7 +85,7 @@ export const chains: Commands = (relay, session) => {
       const asksForAll = names.join() === 'platformAssignmentId' && !allActions && !texts && session.terminal.interactive;
       const all = asksForAll ? await askForAll(companyId, chainId, index) : allActions;
       const body = { fields: edited, confirmUnknown, allActions: all, texts };
-      return decide('mend', 'is edited and will be retried', body)(companyId, chainId, index);
+      return decide('mend', 'is edited, and runs with the new fields', body)(companyId, chainId, index);
     });
 
   const skip = 'skip an action that needs attention, and continue the chain';

@@ -368,13 +368,13 @@ describe('chain commands', () => {
         ['chains', 'mend', 'acme', 'c1', '1', '--set', 'cfValue=a=b', '--set', 'cfName=', '--unset', 'comment'],
         'actions/1/mend',
         '{"fields":{"comment":null,"cfValue":"a=b","cfName":""}}',
-        /^Action 1 of chain c1 is edited and will be retried/,
+        /^Action 1 of chain c1 is edited, and runs with the new fields/,
       ],
       [
         ['chains', 'mend', 'acme', 'c1', '1', '--set', 'emails=a@x.org', '--set', 'emails=b@x.org,c@x.org', '--confirm-unknown'],
         'actions/1/mend',
         '{"fields":{"emails":["a@x.org","b@x.org,c@x.org"]},"confirmUnknown":true}',
-        /will be retried/,
+        /runs with the new fields/,
       ],
       [['reschedule', 'acme', 'c1', '0', '90'], 'actions/0/reschedule', '{"seconds":90}', /will run in 90 seconds\./],
     ] as const) {
