@@ -113,7 +113,8 @@ const bulkRequest = namedStrict('BulkRequest', {
     .enum(bulkVerbs)
     .describe(
       '`retry`, `mend` and `skip` affect actions that need attention. With `status: "failed"`, `retry` and `mend` affect failed ' +
-        'actions and open their chains again. `runNow` affects the scheduled actions of each chain that are due next. `cancel` affects actions that have not ended. ' +
+        'actions and open their chains again. `runNow` affects the scheduled actions of each chain that are due next. ' +
+        '`cancel` affects actions that have not ended. ' +
         'If it selects all remaining actions of a chain, `cancel` cancels the whole chain.',
     ),
   filter: filterSchema
@@ -291,33 +292,28 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
       },
     }),
     // Keep this route before the route of the other verbs, which would also match `mend`.
-    route.company(
-      'POST /co/:companyId/chains/:chainId/actions/:index/mend',
-      'mendAction',
-      'Edit an action, and retry it if it has failed',
-      {
-        use: 'steering',
-        description:
-          'Changes fields of an action that needs attention, has failed or partly failed. The relay validates the action like a ' +
-          'request, and retries it with a new idempotency key. Recipients that already have the e-mail do not get it again. ' +
-          'A `scheduled` action keeps its time, and runs with the new fields.',
-        rawBody: mendRequest,
-        answers: { 202: ['The decision is sent to the chain.', steeredAnswer] },
-        problems: [...steeringProblems, 'not-confirmed', 'quota-exceeded'],
-        async handle(c, { companyId, chainId, index, actor }) {
-          const { chain, action } = await actionOf(companyId, chainId, index);
-          const { texts, ...given } = await readTexts(c, mendRequest);
-          const isMoved = typeof given.fields.platformAssignmentId === 'string';
-          const all = texts && isMoved && (await renameTexts(options.client, chain, action, given));
-          const asked = { ...given, allActions: given.allActions || texts, ...all };
-          const moves = 'platformAssignmentId' in asked.fields && !asked.allActions;
-          const left = moves ? (await fieldsOf(chain, action)).sameAssignment : [];
-          const reopened = await steerAction(steering, companyId, chain, action, { verb: 'mend', ...asked }, actor);
-          const more = { reopened: reopened || undefined, ...(left.length > 0 && { sameAssignment: left }) };
-          return c.json({ chainId, index: action.index, accepted: 'mend', ...more }, 202);
-        },
+    route.company('POST /co/:companyId/chains/:chainId/actions/:index/mend', 'mendAction', 'Edit an action', {
+      use: 'steering',
+      description:
+        'Changes fields of an action that needs attention, has failed or partly failed. The relay validates the action like a ' +
+        'request, and retries it with a new idempotency key. Recipients that already have the e-mail do not get it again. ' +
+        'A `scheduled` action keeps its time, and runs with the new fields.',
+      rawBody: mendRequest,
+      answers: { 202: ['The decision is sent to the chain.', steeredAnswer] },
+      problems: [...steeringProblems, 'not-confirmed', 'quota-exceeded'],
+      async handle(c, { companyId, chainId, index, actor }) {
+        const { chain, action } = await actionOf(companyId, chainId, index);
+        const { texts, ...given } = await readTexts(c, mendRequest);
+        const isMoved = typeof given.fields.platformAssignmentId === 'string';
+        const all = texts && isMoved && (await renameTexts(options.client, chain, action, given));
+        const asked = { ...given, allActions: given.allActions || texts, ...all };
+        const moves = 'platformAssignmentId' in asked.fields && !asked.allActions;
+        const left = moves ? (await fieldsOf(chain, action)).sameAssignment : [];
+        const reopened = await steerAction(steering, companyId, chain, action, { verb: 'mend', ...asked }, actor);
+        const more = { reopened: reopened || undefined, ...(left.length > 0 && { sameAssignment: left }) };
+        return c.json({ chainId, index: action.index, accepted: 'mend', ...more }, 202);
       },
-    ),
+    }),
     route.company('POST /co/:companyId/chains/:chainId/actions/:index/:verb', 'steerAction', 'Steer one action', {
       use: 'steering',
       description:

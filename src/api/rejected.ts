@@ -1,7 +1,7 @@
 /** `/co/{companyId}/rejected`: refused requests of known senders. People can send these requests again, or drop them. */
 
-import { type Fields, mergeFields } from '../chain/fields.js';
-import { jsonPointer, readRequest } from '../chain/request.js';
+import { type Fields, issuesIn, mergeFields } from '../chain/fields.js';
+import { errorsOf, jsonPointer, readRequest } from '../chain/request.js';
 import { cutShort } from '../chain/text.js';
 import { acceptedSchema } from '../contract/chain-resource.js';
 import type { RejectedRequest, Resend } from '../contract/problem.js';
@@ -207,10 +207,8 @@ const withToken = (element: Fields) => ({ ...element, relayAccessToken: '' });
 function withProblems(request: RejectedRequest): RejectedRequest {
   const { proposal = [], body } = request;
   if (proposal.length === 0 || body?.isEvent) return request;
-  const read = readRequest(proposal.map(({ element }) => withToken(element)));
-  const found = read.ok ? read.mistakes : [...read.problems, ...read.mistakes];
-  const problemsOf = (index: number) => found.filter(({ pointer }) => `${pointer}/`.startsWith(`/${index}/`));
-  return { ...request, proposal: proposal.map((one, index) => ({ ...one, problems: problemsOf(index) })) };
+  const errors = errorsOf(readRequest(proposal.map(({ element }) => withToken(element))));
+  return { ...request, proposal: proposal.map((one, index) => ({ ...one, problems: issuesIn(errors, index) })) };
 }
 
 /** @returns each action before and after the changes. @throws Problem invalid-body */

@@ -34,11 +34,8 @@ export function ruleTrialRoutes({ store, keyring }: Pick<ApiOptions, 'store' | '
           return found(stored, `version ${version} of rule ${relayId} of company ${companyId}`).contents;
         };
         const against = asked.against === 'published' ? rule.published : asked.against;
-        const draft = async () =>
-          found(
-            (await store.versions.draft(companyId, relayId))?.contents,
-            `saved draft of rule ${relayId}: change the rule first`,
-          );
+        const noDraft = `saved draft of rule ${relayId}: change the rule first`;
+        const draft = async () => found((await store.versions.draft(companyId, relayId))?.contents, noDraft);
         const given = asked.contents ?? (await (asked.version === 'draft' ? draft() : versionOf(asked.version)));
         const checked = checkContents(given, { relayId, platform: company.platform });
         if (!checked.ok) return c.json({ tried: 0, counts: {}, problems: checked.problems, events: [] });

@@ -39,6 +39,8 @@ export const isOpenTo = (verb: SteeringVerb, state: ActionState) => verbs[verb].
 /** Whether the verb edits an action that has not begun. The action runs with the edit at its planned time. */
 export const editsEarly = (verb: SteeringVerb, state: ActionState) => verb === 'mend' && state === 'scheduled';
 
+const isPossible = (verb: SteeringVerb, state: ActionState) => isOpenTo(verb, state) || editsEarly(verb, state);
+
 /**
  * Returns the effect of a signal: `decide` for a held action, `redo` for a failed action, `move` for a scheduled action, or
  * `cancel`. Undefined if there is no effect. @param waits - whether an edit or a skip counts even before the action is held.
@@ -75,9 +77,7 @@ type ActionFacts = { index: number; state: ActionState };
 export type Refusal = { slug: 'already-ended' | 'not-steerable'; detail: string };
 
 export const verbsFor = (chain: ChainFacts, action: ActionFacts): SteeringVerb[] =>
-  steeringVerbs.filter(
-    (verb) => (isOpenTo(verb, action.state) || editsEarly(verb, action.state)) && !refusalOf(verb, chain, action),
-  );
+  steeringVerbs.filter((verb) => isPossible(verb, action.state) && !refusalOf(verb, chain, action));
 
 /** @returns undefined if the verb is allowed. If the state may be outdated (`partial`), the workflow decides later. */
 export function refusalOf(verb: SteeringVerb, chain: ChainFacts, { index, state }: ActionFacts): Refusal | undefined {
@@ -90,9 +90,9 @@ export function refusalOf(verb: SteeringVerb, chain: ChainFacts, { index, state 
         : '';
     return ended(`chain ${chain.chainId} is ${status}, action ${index} is ${state}${again}`);
   }
-  if (!isOpenTo(verb, state) && !editsEarly(verb, state) && !partial) {
+  if (!isPossible(verb, state) && !partial) {
     if (hasEnded(state)) return ended(`action ${index} is ${state}`);
-    const states = verbs[verb].states.join(' or ');
+    const states = actionStates.filter((state) => isPossible(verb, state)).join(' or ');
     const possible = verbsFor(chain, { index, state }).join(', ');
     const detail = `At the moment, action ${index} is ${state}, but ${verb} needs the state ${states}. Possible now: ${possible}.`;
     return { slug: 'not-steerable', detail };

@@ -13,6 +13,10 @@ export function fieldText(value: unknown): string {
 /** An edit cannot change these fields. */
 export const fixedFields: readonly string[] = ['action', 'relayId', 'relayAccessToken'];
 
+/** The issues in one element of a list. @param index - the place of the element */
+export const issuesIn = <One extends { pointer: string }>(issues: readonly One[], index: number): One[] =>
+  issues.filter(({ pointer }) => `${pointer}/`.startsWith(`/${index}/`));
+
 /** The name that follows the prefix `before` in a JSON pointer. For example, `emails` follows `/fields` in `/fields/emails/0`. */
 export function fieldAt({ pointer }: { pointer: string }, before: string): string | undefined {
   if (!pointer.startsWith(`${before}/`)) return undefined;

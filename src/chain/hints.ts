@@ -6,6 +6,7 @@ import { type Issue, jsonPointer } from './request.js';
 import { listed } from './sentences.js';
 import { cutShort, unsubstituted } from './text.js';
 import { sampleOf, variablesIn, wordingOf } from './variables.js';
+import { quotedLabel } from './words.js';
 
 const statuses = ['draft', 'sent']; // known statuses of an assignment
 
@@ -57,7 +58,7 @@ function ofOne({ index, fields, condition }: Written): Issue[] {
     const { holds, reason } = evaluateCondition(condition, { incomingValue });
     const why = reason
       .replace(/^\w+ was/, 'the value is always')
-      .replace(/^\w+: .+/, 'the field “Value from the event” is empty');
+      .replace(/^\w+: .+/, `the field ${quotedLabel('incomingValue')} is empty`);
     unknown.push(at('actionCondition', `${holds ? 'is always true' : 'is never true, so the step never runs'} (${why})`));
   }
   if (pathText(condition.path) === 'status' && condition.value === '')

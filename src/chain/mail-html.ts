@@ -1,5 +1,7 @@
 /** Makes the HTML of a mail from its text. Keeps references such as `${name}`, because the relay escapes their values later. */
 
+import { type Fields, fieldText } from './fields.js';
+
 const signs: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 export function mailHtml(text: string): string {
@@ -8,3 +10,6 @@ export function mailHtml(text: string): string {
     paragraph.replaceAll(/[&<>"]/g, (sign) => signs[sign] ?? sign).replaceAll('\n', '<br>\n');
   return paragraphs.map((paragraph) => `<p>${escaped(paragraph)}</p>`).join('\n');
 }
+
+/** Whether the HTML of an e-mail was made from its text, so nobody wrote the HTML. */
+export const isMadeHtml = ({ body, bodyHtml }: Fields) => bodyHtml !== undefined && bodyHtml === mailHtml(fieldText(body));

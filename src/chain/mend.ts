@@ -6,7 +6,7 @@ import { addressOf } from './address.js';
 import { type ChainAction, type LateText, recipientsOf } from './chain.js';
 import { type Fields, fixedFields, mergeFields } from './fields.js';
 import { filledText, opaqueCondition, pathsOf, textsOf } from './late.js';
-import { fieldNames, type Issue, jsonPointer, mostBytes, readRequest } from './request.js';
+import { errorsOf, fieldNames, type Issue, jsonPointer, mostBytes, readRequest } from './request.js';
 import { fieldsOf, isSame } from './sent.js';
 import { blankness, jsonBytes, type Parsed } from './text.js';
 
@@ -37,8 +37,7 @@ export function mendAction(
   const { unfilled } = action;
   const unread = Object.values(late ?? {}).flatMap((texts) => pathsOf(textsOf(texts)).map((path) => `assignment.${path}`));
   const read = readRequest([{ ...element, ...fixed(sent) }], unfilled && { unfilled, unread });
-  const found = read.ok ? read.mistakes : [...read.problems, ...read.mistakes];
-  problems.unshift(...found.map(({ pointer, detail }) => ({ pointer: pointer.replace('/0', ''), detail })));
+  problems.unshift(...errorsOf(read).map(({ pointer, detail }) => ({ pointer: pointer.replace('/0', ''), detail })));
   // The first problem of a field is the most specific problem.
   const distinct = problems.filter((one, place) => problems.findIndex(({ pointer }) => pointer === one.pointer) === place);
   const [mended] = read.ok ? read.actions : [];
@@ -81,7 +80,7 @@ export function withLate(action: ChainAction, values: LateValues['values']): Par
   const filled = Object.entries(late).map(([field, text]) => [field, filledIn(field, text, values)]);
   const fields = { ...fieldsOf(action), ...Object.fromEntries(filled), relayAccessToken: '' };
   const read = readRequest([fields], { unfilled });
-  const [mistake] = read.ok ? read.mistakes : [...read.problems, ...read.mistakes];
+  const [mistake] = errorsOf(read);
   const [whole] = read.ok ? read.actions : [];
   if (!whole || mistake) return { ok: false, error: `${mistake?.pointer.replace('/0/', '')} ${mistake?.detail}` };
   return { ok: true, action: { ...whole, index, sent } };

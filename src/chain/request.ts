@@ -55,6 +55,9 @@ export type ReadRequest =
   | { ok: true; actions: ChainAction[]; warnings: Issue[]; mistakes: Issue[] }
   | { ok: false; problems: Issue[]; mistakes: Issue[] };
 
+/** All errors in the actions: those that refuse the request, and the mistakes in the event's data. */
+export const errorsOf = (read: ReadRequest): Issue[] => (read.ok ? read.mistakes : [...read.problems, ...read.mistakes]);
+
 type Found = Record<'problems' | 'warnings' | 'mistakes', Issue[]>;
 
 /** The references in actions that the relay made from an event. Every other `${…}` in these actions is data. */

@@ -3,7 +3,7 @@
 import { plainCondition, storedCondition } from '../chain/condition.js';
 import { delayText, storedDelay } from '../chain/durations.js';
 import { type Fields, fieldText, fixedFields, isObject } from '../chain/fields.js';
-import { mailHtml } from '../chain/mail-html.js';
+import { isMadeHtml, mailHtml } from '../chain/mail-html.js';
 
 /** The fields that users see, with their values. */
 export const shownFields = (fields: Fields) => Object.entries(fields).filter(([name]) => !fixedFields.includes(name));
@@ -34,8 +34,8 @@ export function changesOf(fields: Fields, texts: Readonly<Record<string, string>
   const changed = Object.entries(all).filter(([name, text]) => isChanged(name, text));
   const stored = (name: string, text: string) => forms[name]?.stored(text) ?? readText(fields[name], text);
   const changes: Fields = Object.fromEntries(changed.map(([name, text]) => [name, text === '' ? null : stored(name, text)]));
-  const isMade = 'body' in changes && !('bodyHtml' in changes) && fields.bodyHtml === mailHtml(fieldText(fields.body));
-  return isMade ? { ...changes, bodyHtml: mailHtml(fieldText(changes.body)) } : changes; // HTML that was made from the text
+  const follows = 'body' in changes && !('bodyHtml' in changes) && isMadeHtml(fields);
+  return follows ? { ...changes, bodyHtml: mailHtml(fieldText(changes.body)) } : changes;
 }
 
 /** Fields that a form shows in its own way: a delay with its unit, a condition with `is` or `is not`, addresses as a list. */

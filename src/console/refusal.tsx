@@ -78,7 +78,7 @@ export function Decide({ request, leftOut }: DecideProps) {
   const isEditFirst = isInvalid || missing.length > 0 || flaws.length > 0;
   const edit = <Button {...{ class: isEditFirst ? 'main' : '', onClick: () => (isEditing.value = true) }}>Edit and send…</Button>;
   const drop = <DeedButton {...dropping} change={() => ask('POST', `${at}/drop`)} />;
-  const errors = [...flaws, ...((deed.refused?.problem ?? problem).errors ?? [])];
+  const { errors = [] } = deed.refused?.problem ?? { errors: [...flaws, ...(problem.errors ?? [])] };
   const inEvent = missingPlaces(errors).map((path) => ({ pointer: `/0/${path}`, detail: 'is missing' }));
   if (sent.length === 0) return <p class="row">{drop}</p>;
   return (

@@ -116,7 +116,8 @@ export const problemTypes = {
   ]),
   'not-steerable': type(409, 'Not possible now', [
     'The decision is not possible in the current state of the action. Nothing was changed.',
-    '`retry` and `mend` need an action that needs attention or has failed; `mend` also takes a scheduled action. `skip` needs an action that needs attention. ' +
+    '`retry` and `mend` need an action that needs attention or has failed; `mend` also takes a scheduled action. ' +
+      '`skip` needs an action that needs attention. ' +
       '`runNow` and `reschedule` need a scheduled action. Read the chain again.',
     'Action 1 is running, but runNow is for actions that are scheduled. Possible now: cancel.',
   ]),

@@ -2,7 +2,7 @@
 
 import { type Fields, fieldText, isObject } from '../../chain/fields.js';
 import { jsonPlace } from '../../chain/json-place.js';
-import { mailHtml } from '../../chain/mail-html.js';
+import { isMadeHtml, mailHtml } from '../../chain/mail-html.js';
 import type { Contents } from '../types.js';
 
 /** `key` is the id of the card. This id stays the same when the card moves. */
@@ -38,8 +38,8 @@ export function variableOf(value: unknown): Variable {
 }
 
 function cardFields({ relayId: _rule, relayAccessToken: _token, ...fields }: Fields): Fields {
-  const { bodyHtml, ...rest } = fields;
-  return bodyHtml !== undefined && bodyHtml === mailHtml(fieldText(rest.body)) ? rest : fields;
+  const { bodyHtml: _made, ...rest } = fields;
+  return isMadeHtml(fields) ? rest : fields;
 }
 
 /** The actions, without blank fields. If nobody has written the HTML of a mail, it is made from the text. */

@@ -3,7 +3,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Fields } from '../../chain/fields.js';
+import { type Fields, issuesIn } from '../../chain/fields.js';
 import { partsAt } from '../../chain/text.js';
 import { elementTitle, mistakeText } from '../../chain/words.js';
 import { co, may, pageOf, useCompany, usePages, useResource } from '../base.js';
@@ -71,7 +71,7 @@ function Refusal({ request }: { request: RejectedRequest }) {
   const { errors = [], type } = problem;
   const detail = <Said text={sentence(labelled(problem.detail.replace(chainId ? 'Nothing has run. ' : '', '')))} />;
   /** The mistakes in one action. All other mistakes concern the whole request. */
-  const ofElement = (index: number) => errors.filter(({ pointer }) => `${pointer}/`.startsWith(`/${index}/`));
+  const ofElement = (index: number) => issuesIn(errors, index);
   const ofWhole = errors.filter(({ pointer, detail }) => !/^\/\d+(\/|$)/.test(pointer) && !problem.detail.includes(detail));
   return (
     <>

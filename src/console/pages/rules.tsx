@@ -15,7 +15,7 @@ type Row = CompanyHealth['rules'][number];
 const columns: Record<string, (rule: Row) => ComponentChildren> = {
   Events: ({ events }) => events,
   Failed: ({ failed, chains }) => share(failed, chains),
-  'Failed one week earlier': ({ before }) => share(before.failed, before.chains),
+  'Failed in the 7 days before': ({ before }) => share(before.failed, before.chains),
   'Needs attention': ({ held }) => held,
   'Nobody found': ({ nobody }) => nobody,
   'How long chains take': ({ p50, p95, chains }) => {
