@@ -75,7 +75,10 @@ export function failureRemedy(failure: Failure): string | undefined {
   const [thing] = /^(assignment|ticket)\b/i.exec(title ?? '') ?? [];
   if (thing && remedy) return remedy.replace(/^Change the number/, `Change the ${thing.toLowerCase()} number`);
   const [, says] = /\banswered "?\d{3}"?: (.+)$/s.exec(message) ?? [];
-  if (remedy) return says ? remedy.replace('cause (see the details)', `cause (“${says}”)`) : remedy;
+  if (remedy)
+    return says
+      ? remedy.replace(/^Fix the cause \(see the details\)(.*)/, (_, rest) => `Fix this problem${rest}: “${says}”`)
+      : remedy;
   if (unknown) return 'Check whether the step was done. If yes, skip the step. If no, retry';
   if (retryable !== false) return undefined;
   if (isMissingAssignment(failure)) return `Change the assignment number${assignmentId ? '' : ' of the step'}, then retry`;
@@ -95,6 +98,6 @@ export function helpFor(failure: Failure | undefined): Help | undefined {
     const [short = ''] = remedy.split(/, |: | \(/);
     return /^Use/.test(short) || short.length > 40 ? { by: 'mend' } : { by: 'mend', words: short };
   }
-  if (/^Fix the cause/.test(remedy)) return { by: 'mend' };
+  if (/^Fix /.test(remedy)) return { by: 'mend' };
   return !failure.unknown && /\bretry\b/i.test(remedy) ? { by: 'retry' } : undefined;
 }

@@ -1,4 +1,4 @@
-/** Says what an action does in one sentence: `After 30 minutes, if still draft, send to Metro technicians within 25 miles`. */
+/** Says what an action does in one sentence: `After 30 minutes, if the assignment is still draft, send to Metro technicians within 25 miles`. */
 
 import { type Condition, comparisons, conditionOf, hasValue, type Row, whenOf } from './comparisons.js';
 import { delayText } from './durations.js';
@@ -65,7 +65,7 @@ export function deedWords(fields: Fields): string {
   return does[action]?.(fields) ?? (action === '' ? 'do something' : action);
 }
 
-/** For example `if still draft`. Empty without a condition. */
+/** For example `if the assignment is still draft`. Empty without a condition. */
 export function conditionWords({ rows, join, text }: Condition, isDelayed = false): string {
   const said = rows.map((row) => rowWords(row, isDelayed));
   if (text !== undefined) said.push(cutShort(text, 80));
@@ -74,8 +74,9 @@ export function conditionWords({ rows, join, text }: Condition, isDelayed = fals
 
 function rowWords({ of, path, comparison, value }: Row, isDelayed: boolean): string {
   const shown = spoken(String(value)) || 'empty';
-  if (of === 'assignment' && path === 'status' && comparison === 'is' && value) return isDelayed ? `still ${shown}` : shown;
-  if (of === 'assignment' && path === 'status' && comparison === 'not') return `not ${shown}`;
+  if (of === 'assignment' && path === 'status' && comparison === 'is' && value)
+    return `the assignment is ${isDelayed ? 'still ' : ''}${shown}`;
+  if (of === 'assignment' && path === 'status' && comparison === 'not') return `the assignment is not ${shown}`;
   const written = typeof value === 'string' && value !== '' ? `“${shown}”` : shown;
   const name = of === 'incomingValue' ? 'the value from the event' : `${of === 'event' ? "the event's " : ''}${path || '…'}`;
   return `${name} ${comparisons[comparison].words}${hasValue(comparison) ? ` ${written}` : ''}`;
@@ -103,9 +104,6 @@ export function valueText(field: string, value: unknown): string {
   if (value === undefined || value === '') return 'nothing';
   const text = fieldText(value);
   if (field === 'delayInSeconds') return spoken(delayText(text)) || 'immediately';
-  if (field === 'actionCondition' || field === 'if')
-    return conditionWords(conditionOf({ [field]: value }))
-      .replace(/^if (?=(not )?\S+$)/, 'the assignment is ')
-      .replace(/^if /, '');
+  if (field === 'actionCondition' || field === 'if') return conditionWords(conditionOf({ [field]: value })).replace(/^if /, '');
   return field === 'action' ? (actionWords[text] ?? text) : spoken(text);
 }

@@ -90,6 +90,7 @@ export const labelled = (text: string): string =>
     .replace(/(?<=^Nothing has run\. )[a-z](?=\w* (?:\w+ )?of step )/, (first) => first.toUpperCase())
     .replace(/\?; (.)/g, (_, next: string) => `? ${next.toUpperCase()}`)
     .replace(noValuePattern, 'the event has nothing in its field “$1”')
+    .replace(/, the action (?:is required:|must be) one of /, ': Choose one of the actions ')
     .replace(/^line \d+, column \d+: (.)/i, (_, first: string) => first.toUpperCase())
     .replace(/with actionCondition status==(\w+)/g, 'that is sent only if the assignment still has the status “$1”')
     .replace(fieldNames, (name) => `“${fieldWords[name]}”`)

@@ -68,7 +68,7 @@ export function Decide({ request, leftOut }: DecideProps) {
         [isDoubtful.value, isAsking.value] = [true, true];
       }
     });
-  const ofAll = `${sent.length < all.length ? `${sent.length} of ` : ''}${counted(all.length, 'step')}`;
+  const ofAll = `${sent.length < all.length ? `${sent.length} of the ` : ''}${counted(all.length, 'step')}`;
   const begin = () => {
     if (body && !whole) isAsking.value = true;
     else void send(false);
@@ -88,7 +88,7 @@ export function Decide({ request, leftOut }: DecideProps) {
         {isEditFirst && edit}
         {!isInvalid && (
           <Button class={isEditFirst ? '' : 'main'} aria-disabled={deed.busy} onClick={begin}>
-            {!body || whole ? 'Send again' : isEvent ? 'Send the proposed event' : `Send the proposed steps (${ofAll})`}
+            {!body || whole ? 'Send again' : isEvent ? 'Send the proposed event' : `Send ${ofAll}`}
           </Button>
         )}
         {!isEditFirst && edit}
@@ -100,7 +100,7 @@ export function Decide({ request, leftOut }: DecideProps) {
         <Confirm
           {...deed}
           title="Edit the request"
-          verb={body && !isEvent ? `Send (${ofAll})` : 'Send'}
+          verb={body && !isEvent ? `Send ${ofAll}` : 'Send'}
           about="You change only this request, not the webhook."
           onClose={() => (isEditing.value = false)}
           onConfirm={() => void send(false)}

@@ -63,13 +63,14 @@ export interface Member
     Pick<ChainNotice, 'chainId' | 'runId' | 'receivedAt'> {
   at: string; // when the action entered its state; ISO 8601, UTC
   message: string; // cut short
+  nobody?: boolean | undefined; // whether the action is done, but found no technician
 }
 
 /** Tells a `Notifier` that an action failed for the cause of this notifier, or recovered. */
 export type News = { notice: ChainNotice; member: Member };
 
 /** Tells a `Notifier` that an action is no longer held for the cause of this notifier. */
-export type Over = Pick<Member, 'chainId' | 'index' | 'state' | 'at'>;
+export type Over = Pick<Member, 'chainId' | 'index' | 'state' | 'at' | 'nobody'>;
 
 interface AboutCause extends AboutRule {
   cause: Cause;
@@ -91,6 +92,7 @@ export interface ThroughNotice extends AboutCause {
   /** The number of actions in each last state. `needs-attention` means that the action is held for another cause. */
   ended: Partial<Record<ActionState, number>>;
   open: number; // the number of actions for which no end was reported
+  nobody?: number; // the number of sends in `ended.done` that found no technician
 }
 
 export interface RejectedNotice extends AboutRule {

@@ -297,14 +297,17 @@ const titleOf = ({ assignmentId, index }: Pick<Member, 'assignmentId' | 'index'>
   `${assignmentId ? `Assignment ${oneLine(cutShort(assignmentId, 60))}` : 'Chain'}, step ${index + 1}`;
 
 export function throughWords(
-  { cause, through, ended, open, since, at }: ThroughNotice,
+  { cause, through, ended, open, since, at, nobody = 0 }: ThroughNotice,
   { companyName, timeZone }: NoticeContext,
 ): Words {
   const { reason } = cause;
   const { headline, many } = wordsOf.recovered;
-  const areDone = Object.keys(ended).every((state) => state === 'done');
+  const areDone = nobody === 0 && Object.keys(ended).every((state) => state === 'done');
   const end = areDone ? `${through === 1 ? 'has' : 'have'} recovered` : `no longer ${through === 1 ? 'needs' : 'need'} attention`;
-  const tally = Object.entries(ended).map(([state, count]) => `${counted(count, 'step')}: ${state.replaceAll('-', ' ')}`);
+  const found = { ...ended, done: (ended.done ?? 0) - nobody, 'found nobody': nobody };
+  const tally = Object.entries(found).flatMap(([state, count]) =>
+    count > 0 ? `${counted(count, 'step')}: ${state.replaceAll('-', ' ')}` : [],
+  );
   const failure = causeFailure({ ...reason, reason: reason.type });
   const { wrong, details } = explained({ error: { ...failure, retryable: true } });
   return {
@@ -319,6 +322,6 @@ export function throughWords(
     },
     ids: `Problem ${cause.id}`,
     type: 'recovered.many',
-    facts: { reason, since, count: through, ended, open },
+    facts: { reason, since, count: through, ended, open, ...(nobody > 0 && { nobody }) },
   };
 }

@@ -11,7 +11,7 @@ export interface LedgerState extends Counts {
   gone: [key: string, Gone][];
 }
 
-interface Counts extends Pick<ThroughNotice, 'ended' | 'through'>, Pick<ManyNotice, 'first' | 'since'> {
+interface Counts extends Pick<ThroughNotice, 'ended' | 'through' | 'nobody'>, Pick<ManyNotice, 'first' | 'since'> {
   /** The number of members, including the first member, which had its own notice. */
   members: number;
   /** The number of members that did not fit in `open` and that no notice has reported yet. */
@@ -48,7 +48,7 @@ export class Ledger {
   /** @param holds - whether the members are held. If so, the ledger waits until their holds end. */
   constructor(
     private readonly holds: boolean,
-    { open, gone, ...counts }: LedgerState = { open: [], gone: [], ...nobody() },
+    { open, gone, ...counts }: LedgerState = { open: [], gone: [], ...empty() },
   ) {
     this.#open = new Map(open);
     this.#gone = new Map(gone);
@@ -118,8 +118,9 @@ export class Ledger {
     const known = this.#open.get(key);
     if (!known || member.at < known.at) return;
     this.#leave(key, member.at);
-    const { ended } = this.#counts;
+    const { ended, nobody = 0 } = this.#counts;
     ended[member.state] = (ended[member.state] ?? 0) + 1;
+    if (member.nobody) this.#counts.nobody = nobody + 1;
     const isLast = ![...this.#open.keys()].some((other) => chainOf(other) === member.chainId);
     if (isLast && (member.state === 'done' || member.state === 'skipped')) this.#counts.through += 1;
   }
@@ -152,10 +153,12 @@ export class Ledger {
       }
     if (this.untold) return { kind: 'many', ...this.take() };
     if (this.waits) return undefined;
-    const { members, ended, through, since, expired: open } = this.#counts;
-    this.#counts = nobody();
+    const { members, ended, through, since, expired: open, nobody } = this.#counts;
+    this.#counts = empty();
     this.#open.clear();
-    return this.holds && members > 1 && through > 0 ? { kind: 'through', ended, through, since, open } : undefined;
+    return this.holds && members > 1 && through > 0
+      ? { kind: 'through', ended, through, since, open, ...(nobody && { nobody }) }
+      : undefined;
   }
 
   take(): Pick<ManyNotice, 'count' | 'actions' | 'first' | 'since'> {
@@ -179,4 +182,4 @@ export class Ledger {
   }
 }
 
-const nobody = (): Counts => ({ members: 0, first: [], beyond: 0, since: '', ended: {}, through: 0, expired: 0 });
+const empty = (): Counts => ({ members: 0, first: [], beyond: 0, since: '', ended: {}, through: 0, expired: 0 });

@@ -7,6 +7,7 @@ import { hash, randomUUID } from 'node:crypto';
 import { type Client, WorkflowIdReusePolicy } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Logger } from 'pino';
+import { foundNobody } from '../chain/outcome.js';
 import { cutShort, fitBytes } from '../chain/text.js';
 import { summaryBytes } from '../chain/web-ui.js';
 import { trialTimeoutMs } from '../contract/activities.js';
@@ -36,9 +37,21 @@ export type NewsOf = Awaited<ReturnType<typeof newsOf>>;
 export async function newsOf({ rules }: Pick<Store, 'rules'>, notice: ChainNotice) {
   const { companyId, relayId, chainId, runId, index, at, receivedAt } = notice;
   const cause = causeOf(notice, await rules.get(companyId, relayId));
-  const { state, heldUntil, assignmentId } = actionOf(notice);
+  const action = actionOf(notice);
+  const { state, heldUntil, assignmentId } = action;
   const short = { message: cutShort(cause.reason.message, 500), assignmentId: assignmentId && cutShort(assignmentId, 100) };
-  const member: Member = { chainId, index, relayId, state, at, receivedAt, runId, heldUntil, ...short };
+  const member: Member = {
+    chainId,
+    index,
+    relayId,
+    state,
+    at,
+    receivedAt,
+    runId,
+    heldUntil,
+    nobody: foundNobody(action) || undefined,
+    ...short,
+  };
   return { cause, member };
 }
 

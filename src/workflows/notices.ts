@@ -1,10 +1,11 @@
 /** Reports the failures and recoveries of one chain to the `Notifier` of the cause, which decides when people get a notice. */
 
 import { getExternalWorkflowHandle, isCancellation, log, proxyActivities } from '@temporalio/workflow';
+import { foundNobody } from '../chain/outcome.js';
 import { summaryOf } from '../chain/web-ui.js';
 import type { Activities } from '../contract/activities.js';
 import { overSignal } from '../contract/messages.js';
-import { dayOfAttempts, type NoticeKind, noticeAbout, noticeTimeout } from '../contract/notices.js';
+import { dayOfAttempts, type NoticeKind, noticeAbout, noticeTimeout, type Over } from '../contract/notices.js';
 import type { ActionStates } from './action/states.js';
 import type { Alarm, Engine } from './engine/engine.js';
 
@@ -46,7 +47,9 @@ export class ChainNotices {
     while (!this.#isOver(hold)) await this.engine.wait(hold.over);
     // The action is held again for the same cause, so the notifier gets only the end of the new hold.
     if (hold.next?.notifier === hold.notifier) return;
-    const over = { chainId: this.states.chain.chainId, index, state: this.states.of(index).state, at: this.engine.time() };
+    const action = this.states.of(index);
+    const about = { chainId: this.states.chain.chainId, index, state: action.state, at: this.engine.time() };
+    const over: Over = foundNobody(action) ? { ...about, nobody: true } : about;
     try {
       await this.engine.outside(getExternalWorkflowHandle(hold.notifier).signal(overSignal, over));
     } catch {

@@ -38,9 +38,8 @@ export function Week({ relayId, isWatched }: { relayId: string; isWatched?: true
       </Known>
       {newest && (
         <p>
-          Last chain:{' '}
-          <a href={pageOf.chain(newest.chainId)}>{assignmentId ? `assignment ${assignmentId}` : aboutChain(newest)}</a>,{' '}
-          <Time at={newest.receivedAt} distance />
+          Last chain, <Time at={newest.receivedAt} distance />:{' '}
+          <a href={pageOf.chain(newest.chainId)}>{assignmentId ? `assignment ${assignmentId}` : aboutChain(newest)}</a>
         </p>
       )}
       {refusal && (

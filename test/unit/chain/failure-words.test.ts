@@ -38,7 +38,7 @@ describe('a failure', () => {
         remedy: 'Fix the cause (see the details), then retry',
       },
       'The platform refused assignment 2001',
-      'Fix the cause (“the group is closed”), then retry',
+      'Fix this problem, then retry: “the group is closed”',
       'mend',
       undefined,
     ],
@@ -140,6 +140,7 @@ it('names the fields for people as the forms do', () => {
     ['/0/subjct is not a field; did you mean subject?', '“subjct” of step 1 is not a field; did you mean “Subject”?'],
     ['Nothing has run. /variables/owner_email is missing', 'Nothing has run. The value “owner email” is missing'],
     ['Nothing has run. /0/action is required', 'Nothing has run. The action of step 1 is required'],
+    ['Step 1, the action must be one of sendEmails', 'Step 1: Choose one of the actions “send an e-mail”'],
     ['/actions/1/body is blank', 'Step 2, “Text” is blank'],
     ['no such assignment (GET http://x/assignments/7 answered 404 Not Found)', 'no such assignment'],
   ] as const)

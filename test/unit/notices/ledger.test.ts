@@ -89,6 +89,18 @@ describe('the ledger of a notifier', () => {
     assert.equal(again.members, 0);
   });
 
+  it('counts the sends that found no technician', () => {
+    const ledger = ledgerOf(true, member(0));
+    for (const n of [1, 2]) ledger.join(member(n));
+    ledger.take();
+    ledger.over({ ...over(0, 'done'), nobody: true });
+    ledger.recovered(member(1, { state: 'done', at: time(40), nobody: true }));
+    ledger.over(over(2, 'done'));
+    const { since } = ledger.state;
+    assert.deepEqual(ledger.next(0), { kind: 'through', ended: { done: 3 }, through: 3, since, open: 0, nobody: 2 });
+    assert.equal(ledger.state.nobody, undefined);
+  });
+
   it('drops repeated and outdated signals', () => {
     const ledger = ledgerOf(true, member(0));
     assert.equal(ledger.join(member(0)), false);

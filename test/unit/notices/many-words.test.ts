@@ -155,6 +155,13 @@ Problem c1, company acme
     assert.match(text, /^The problem was: “The assignment does not exist\.”$/m);
   });
 
+  it('is no recovery if a send found no technician', () => {
+    const { subject, text, json } = rendered({ ...through, ended: { done: 3 }, nobody: 1, open: 0 });
+    assert.match(subject, /^\[relay\] No decision is needed any more for 2 chains/);
+    assert.match(text, /^ {2}2 steps: done\n {2}1 step: found nobody$/m);
+    assert.equal((json as { nobody?: number }).nobody, 1);
+  });
+
   it('otherwise says that the actions are not held any more, with their states', () => {
     const { subject, text, json } = rendered(through);
     assert.equal(
