@@ -57,12 +57,13 @@ export function eventSheet({ company, ruleName, api }: SheetOf): Columns<Omit<St
   };
 }
 
-export function auditSheet({ company, ruleName }: SheetOf): Columns<AuditEntry> {
+export function auditSheet({ company, ruleName, api }: SheetOf): Columns<AuditEntry> {
   const { time, heading } = timesOf(company);
   return {
     [heading('Time')]: ({ at }) => time(at),
     Who: ({ actor }) => callerWords(actor),
     What: ({ action, details }) => auditSentence(action, details, ruleName),
     Reason: ({ details }) => details.reason,
+    'Page of the chain': ({ details: { chainId } }) => chainId && chainPage(api, { ...company, chainId: String(chainId) }),
   };
 }

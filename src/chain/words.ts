@@ -28,7 +28,7 @@ export const fieldsOfAction: Record<string, readonly string[]> = Object.fromEntr
 export const fieldWords: Record<string, string> = {
   ...{ platformAssignmentId: 'Assignment number', delayInSeconds: 'Wait', actionCondition: 'Only if' },
   ...{
-    incomingValue: 'Value from the event',
+    incomingValue: 'Value from the request',
     comment: 'Note',
     groupId: 'Group',
     sendToGroups: 'Groups',
@@ -91,6 +91,10 @@ export const labelled = (text: string): string =>
     .replace(/\?; (.)/g, (_, next: string) => `? ${next.toUpperCase()}`)
     .replace(noValuePattern, 'the event has nothing in its field “$1”')
     .replace(/, the action (?:is required:|must be) one of /, ': Choose one of the actions ')
+    .replace(
+      /the action of (step \d+) (?:is required:|must be) one of /i,
+      (_, step) => `${capital(step)}: Choose one of the actions `,
+    )
     .replace(/^line \d+, column \d+: (.)/i, (_, first: string) => first.toUpperCase())
     .replace(/with actionCondition status==(\w+)/g, 'that is sent only if the assignment still has the status “$1”')
     .replace(fieldNames, (name) => `“${fieldWords[name]}”`)

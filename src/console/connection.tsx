@@ -35,7 +35,7 @@ const http = (how: string, settings: Kind['settings'] = {}): Kind => ({
 const httpKinds: Readonly<Record<string, Kind>> = {
   'http bearer': http('with a token', { token: { label: 'Token', secret: true } }),
   'http basic': http('with a password', { username: { label: 'User name' }, password: { label: 'Password', secret: true } }),
-  'http none': http('without credentials'),
+  'http none': http('without a token or password'),
 };
 const simulated = { settings: {}, credentials: "A simulator on the relay's machine answers in place of the real system." };
 const removal =

@@ -10,7 +10,7 @@ import { changesOf, readObject, shownFields } from './fields.js';
 import type { Accepted, RejectedRequest } from './types.js';
 import { Button, Check, Confirm, DeedButton, FieldList, ProblemNote, useDeed } from './ui/index.js';
 import { FieldInputs } from './verbs.js';
-import { counted, elementTitle, fieldWords } from './words.js';
+import { counted, elementTitle, fieldWords, stepsText } from './words.js';
 
 /** `leftOut`: the indexes of the proposed actions that the user does not send. */
 type DecideProps = { request: RejectedRequest; leftOut: readonly number[] };
@@ -68,7 +68,7 @@ export function Decide({ request, leftOut }: DecideProps) {
         [isDoubtful.value, isAsking.value] = [true, true];
       }
     });
-  const ofAll = `${sent.length < all.length ? `${sent.length} of the ` : ''}${counted(all.length, 'step')}`;
+  const chosen = sent.length < all.length ? `only ${stepsText(sent.map(({ index }) => index))}` : counted(all.length, 'step');
   const begin = () => {
     if (body && !whole) isAsking.value = true;
     else void send(false);
@@ -88,7 +88,7 @@ export function Decide({ request, leftOut }: DecideProps) {
         {isEditFirst && edit}
         {!isInvalid && (
           <Button class={isEditFirst ? '' : 'main'} aria-disabled={deed.busy} onClick={begin}>
-            {!body || whole ? 'Send again' : isEvent ? 'Send the proposed event' : `Send ${ofAll}`}
+            {!body || whole ? 'Send again' : isEvent ? 'Send the proposed event' : `Send ${chosen}`}
           </Button>
         )}
         {!isEditFirst && edit}
@@ -100,7 +100,7 @@ export function Decide({ request, leftOut }: DecideProps) {
         <Confirm
           {...deed}
           title="Edit the request"
-          verb={body && !isEvent ? `Send ${ofAll}` : 'Send'}
+          verb={body && !isEvent ? `Send ${chosen}` : 'Send'}
           about="You change only this request, not the webhook."
           onClose={() => (isEditing.value = false)}
           onConfirm={() => void send(false)}

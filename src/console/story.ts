@@ -59,7 +59,7 @@ function sentWords(send: Step, sends: readonly Step[]): string {
   const found = foundNobody(send) ? 'nobody found' : recipients !== undefined && `${counted(recipients, 'technician')} found`;
   const to = deedOf(send).replace(/^Send( the assignment)?/, '');
   const isLess = foundNobody(send) && earlier > 0;
-  if (isLess) return `Sent ${count} times: ${counted(earlier, 'technician')} found, and nobody the last time${to && `,${to}`}`;
+  if (isLess) return `Sent ${count} times: ${counted(earlier, 'technician')} found. The last time${to && `,${to}`}: nobody found`;
   const deed = count > 1 ? `Sent ${count} times${to && `, last${to}`}` : `Sent${to || ' to technicians'}`;
   return `${deed}${found ? `: ${found}` : ''}`;
 }

@@ -81,7 +81,6 @@ function When({ step: { action, at } }: { step: Step }) {
   const seconds = startedAt && endedAt ? (Date.parse(endedAt) - Date.parse(startedAt)) / 1000 : 0;
   return (
     <>
-      {comment && `“${comment}” · `}
       {state === 'pending' ? !reason && 'Waits for the previous step' : <Time at={at} distance />}
       {state === 'scheduled' && reason && ', waits until the pause ends'}
       {seconds >= 1 && action.state !== 'skipped' && `, took ${durationText(seconds)}`}
@@ -89,6 +88,7 @@ function When({ step: { action, at } }: { step: Step }) {
       {!!result?.recipients &&
         action.action === 'platform_sendAssignment' &&
         `, ${counted(result.recipients, 'technician')} found`}
+      {comment && ` · Note: “${comment}”`}
     </>
   );
 }

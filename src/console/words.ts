@@ -2,7 +2,7 @@
 
 import type { Forecast } from '../chain/forecast.js';
 import { type ActionState, type ChainStatus, foundNobody } from '../chain/outcome.js';
-import { counted } from '../chain/text.js';
+import { counted, stepsText } from '../chain/text.js';
 import { labelled } from '../chain/words.js';
 import type { ActionResource, ListedChain } from './types.js';
 
@@ -14,7 +14,7 @@ export * from '../contract/bulk-words.js';
 export { isForTechnicians, refusalWords } from '../contract/rejection.js';
 export { callerWords, roleName, roleWords, signedInWords } from '../contract/role-words.js';
 export * from './when.js';
-export { counted };
+export { counted, stepsText };
 
 export type Tone = 'good' | 'wait' | 'bad' | 'quiet' | 'busy';
 
@@ -63,7 +63,7 @@ export function namesOf(chain: Pick<ListedChain, 'companyId' | 'chainId' | 'summ
 /** Hints for dispatchers. The API's descriptions are for programmers. */
 export const fieldHints: Record<string, string> = {
   platformAssignmentId: 'The number of the assignment that this step is about.',
-  incomingValue: 'The condition of this step can use this value.',
+  incomingValue: '“Only if” can compare this value.',
   comment: 'Lists and notices show this note.',
   sendToGroups: 'Names or numbers, separated by commas. If this field is empty, the platform chooses the technicians.',
   sendRadius: 'How far technicians may be from the assignment, for example 25.',

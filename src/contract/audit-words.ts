@@ -7,7 +7,7 @@ import { roleName } from './role-words.js';
 
 type Details = Readonly<Record<string, unknown>>;
 
-/** `{name}` stands for a detail of the entry. A chain or a refused request is written with its short id. */
+/** `{name}` stands for a detail of the entry. A chain is written with its assignment, a refused request with its rule. */
 export const auditWords = {
   'company.create': 'created the company',
   'company.update': 'changed the settings of the company',
@@ -38,7 +38,7 @@ export const auditWords = {
   'cause.take': 'began to work on a problem',
   'cause.release': 'removed the name of the person who works on a problem',
   'cause.silence': 'turned off or turned on the notices about a problem',
-  'rejected.resend': 'sent again: {rejectedId}',
+  'rejected.resend': 'sent {rejectedId} again',
   'rejected.drop': 'dropped {rejectedId}',
   'event.test': 'sent a test event to rule {relayId}',
   'event.resend': 'ran an event of rule {relayId} again',
@@ -82,19 +82,19 @@ const verbs: Readonly<Record<string, string>> = {
   runNow: 'started steps of',
 };
 
-/** The first 8 characters of an id. The API's details below the sentence have the whole id. */
-const shortId = (what: string, id: unknown) => (id === undefined ? `a ${what}` : `${what} ${String(id).slice(0, 8)}`);
+/** Only the first 8 characters of the id. The details of the entry have the whole id. */
+const chainWords = (id: unknown) => (id === undefined ? 'a chain' : `chain ${String(id).slice(0, 8)}`);
 
 /** For example `published version 3 of rule Night shift (4711)`. An unknown action has no words, only its name. */
 export function auditSentence(action: string, details: Details, ruleName = (relayId: string) => relayId): string {
-  const assignment = details.assignmentId === undefined ? '' : `assignment ${details.assignmentId}`;
+  const { relayId } = details;
   const words = otherWords(action, details) ?? (auditWords as Readonly<Record<string, string>>)[action] ?? action;
   return words.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = details[name];
     if (name === 'relayId') return ruleName(String(value));
     if (name === 'index') return String(Number(value) + 1); // people count steps from 1
-    if (name === 'chainId') return [assignment, shortId('chain', value)].filter(Boolean).join(', ');
-    if (name === 'rejectedId') return shortId('refused request', value);
+    if (name === 'chainId') return details.assignmentId === undefined ? chainWords(value) : `assignment ${details.assignmentId}`;
+    if (name === 'rejectedId') return `a refused request${relayId ? ` of rule ${ruleName(String(relayId))}` : ''}`;
     if (name === 'count') return counted(Number(value), 'chain');
     if (name === 'verb') return verbs[String(value)] ?? String(value);
     if (name === 'role') return roleName(value as Role);

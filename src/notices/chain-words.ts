@@ -89,7 +89,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
       'Steps that wait for this step': heldBehindIt.map(stepTitle),
       'Also needs attention': heldElsewhere.map((other) => stepTitle(other) + (other.state === 'pending' ? ' (waits)' : '')),
       'Not run': others(({ state }) => state === 'not-run').map(stepTitle),
-      Done: others(({ state }) => state === 'done').map(stepTitle),
+      'Steps already done': others(({ state }) => state === 'done').map(stepTitle),
       Recipients: deliveries.map(({ recipient, sent, error }) => `${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`),
       Details: isRecovered ? [] : details,
     },

@@ -24,6 +24,8 @@ const roomOfOthers = 4 * 1024 * 1024;
 const leastBytes = 1024; // a smaller request counts as this many bytes
 const young = "received_at > now() - interval '30 days'";
 const undecided = 'chain_id IS NULL AND dropped_at IS NULL';
+/** Names the rule of a request in audit entries. */
+const ofRule = 'relay_ids[1] AS "relayId"';
 const sameRequest = "interval '10 minutes'";
 
 const shownKinds = 100;
@@ -144,10 +146,9 @@ export const rejectedRequestsIn = (database: Database) => ({
   noteResent: ({ companyId, ...details }: Resent, actor: Actor) =>
     database.transaction(async (queries) => {
       const note = `UPDATE rejected_requests SET chain_id = $3, resent_at = now()
-        WHERE company_id = $1 AND rejected_id = $2 AND chain_id IS NULL RETURNING 1`;
-      const noted = await queries.query(note, [companyId, details.rejectedId, details.chainId]);
-      if (noted.length === 0) return;
-      await recordEvent(queries, { actor, action: 'rejected.resend', companyId, details });
+        WHERE company_id = $1 AND rejected_id = $2 AND chain_id IS NULL RETURNING ${ofRule}`;
+      const [noted] = await queries.query(note, [companyId, details.rejectedId, details.chainId]);
+      if (noted) await recordEvent(queries, { actor, action: 'rejected.resend', companyId, details: { ...details, ...noted } });
     }),
 
   /** Records the decision to drop the request. A second call changes nothing. @returns false for a resent or unknown request. */
@@ -155,9 +156,9 @@ export const rejectedRequestsIn = (database: Database) => ({
     database.transaction(async (queries) => {
       const ids = [companyId, rejectedId];
       const drop = `UPDATE rejected_requests SET dropped_at = now(), dropped_by = $3
-        WHERE company_id = $1 AND rejected_id = $2 AND ${undecided} RETURNING 1`;
-      const dropped = await queries.query(drop, [...ids, actorName(actor)]);
-      if (dropped.length > 0) await recordEvent(queries, { actor, action: 'rejected.drop', companyId, details: { rejectedId } });
+        WHERE company_id = $1 AND rejected_id = $2 AND ${undecided} RETURNING ${ofRule}`;
+      const [dropped] = await queries.query(drop, [...ids, actorName(actor)]);
+      if (dropped) await recordEvent(queries, { actor, action: 'rejected.drop', companyId, details: { rejectedId, ...dropped } });
       const isDropped = 'company_id = $1 AND rejected_id = $2 AND chain_id IS NULL AND dropped_at IS NOT NULL';
       return exists(queries, `rejected_requests WHERE ${isDropped}`, ids);
     }),

@@ -55,10 +55,10 @@ export function CauseCard({ onAsk, ...sample }: SampleProps & { onAsk(asked: Ask
   return (
     <Section look={endedAt ? 'card' : 'card wait'} title={title}>
       <p class="soft small">
-        {endedAt ? <Time before="Solved " at={endedAt} distance /> : count}
-        {relayIds.length > 0 && ` of ${relayIds.length > 1 ? 'rules' : 'rule'} ${relayIds.map((id) => ruleName(id)).join(', ')}`},{' '}
-        <Time before={endedAt || isMany ? 'the first problem at ' : 'since '} at={since} distance={!isMany} />
-        {isMany && <Time before=", the last at " at={lastAt} distance />}
+        {endedAt ? <Time before="Solved " at={endedAt} distance /> : isMany ? `${counted(actions, 'step')} for ${count}` : count}
+        {relayIds.length > 0 && `, ${relayIds.length > 1 ? 'rules' : 'rule'} ${relayIds.map((id) => ruleName(id)).join(', ')}`}
+        <Time before={endedAt || isMany ? '. The first step failed at ' : ', since '} at={since} distance={!isMany} />
+        {isMany && <Time before=", the last step at " at={lastAt} distance />}
         {isMany && !location.pathname.endsWith(`/${causeId}`) && [' · ', <a href={pageOf.cause(causeId)}>Show all steps</a>]}
       </p>
       <Sample {...sample} />

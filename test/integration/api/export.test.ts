@@ -97,7 +97,7 @@ for (const { name, open, skip } of testDatabases) {
       const received = lastAt.slice(0, 19).replace('T', ' ');
       assert.equal(row, `${received},,Rule,refused,,1,,"{""n"":""a,b""}"`);
       const [, written] = await lines('audit?format=sheet');
-      assert.match(written ?? '', /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,the administrator,created rule Rule,$/);
+      assert.match(written ?? '', /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,the administrator,created rule Rule,,$/);
       const chains = await ask('chains?format=sheet');
       assert.equal(chains.headers.get('content-disposition'), `attachment; filename="${companyId}-chains.csv"`);
       assert.match(await chains.text(), /^Assignment,Rule,Received \(UTC\),/);

