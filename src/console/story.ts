@@ -58,10 +58,11 @@ function sentWords(send: Step, sends: readonly Step[]): string {
   const earlier = Math.max(...sends.map(({ result }) => result?.recipients ?? 0));
   const found = foundNobody(send) ? 'nobody found' : recipients !== undefined && `${counted(recipients, 'technician')} found`;
   const to = deedOf(send).replace(/^Send( the assignment)?/, '');
-  const isLess = foundNobody(send) && earlier > 0;
-  if (isLess) return `Sent ${count} times: ${counted(earlier, 'technician')} found. The last time${to && `,${to}`}: nobody found`;
-  const deed = count > 1 ? `Sent ${count} times${to && `, last${to}`}` : `Sent${to || ' to technicians'}`;
-  return `${deed}${found ? `: ${found}` : ''}`;
+  if (count === 1) return `Sent${to || ' to technicians'}${found ? `: ${found}` : ''}`;
+  const most = foundNobody(send) && earlier > 0 ? `: ${counted(earlier, 'technician')} found` : '';
+  return found
+    ? `Sent ${count} times${most}. The last time${to && `,${to}`}: ${found}`
+    : `Sent ${count} times, the last time${to}`;
 }
 
 /** @param isSaid - whether the sentence says already that the assignment does not exist. */

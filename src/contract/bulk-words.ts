@@ -44,7 +44,7 @@ export function progressSentences({ count, verb, progress }: Bulk, noun: 'step' 
 /** Describes the effect of a verb on many chains. The dialog shows this text before the user confirms. */
 export const verbMeanings: Record<BulkVerb, string> = {
   retry:
-    'The relay retries the steps that need attention or have failed. Before that, it checks the condition of each step again.',
+    'The relay retries the steps that need attention or have failed. It skips a step if its condition (“Only if”) is no longer true.',
   mend: 'The relay makes the same change in each step that needs attention, then retries the step.',
   skip: 'The relay skips the steps that need attention. The chains continue with the next steps.',
   cancel: 'The relay cancels the steps that have not ended. If a step is running now, it can still succeed.',

@@ -174,7 +174,7 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
   return (
     <Section title={actions[0]?.element.action ? 'Proposed steps' : 'Proposal'} look="">
       {actions.length === 0 && <p>{noProposal}</p>}
-      {actions.length > 0 && leftOut && <p>Check everything before you send it. The relay guessed parts of the text.</p>}
+      {actions.length > 0 && leftOut && <p>Check everything before you send it. The relay guessed parts of the request.</p>}
       <ol class="rail">
         {actions.map(({ element, authenticated, problems = [] }, index) => (
           <Element {...{ index, element, ...(leftOut ? badgeOf({ authenticated, problems }) : { tone: 'quiet' }) }} key={index}>

@@ -130,7 +130,7 @@ async function onThePage(): Promise<void> {
     const list = [{ ...udf, cfNam: 'x' }];
     const page = await pageOf(await refuseBody(JSON.stringify(list).replace('"no"', '"say "no" now"')));
     await page.getByText('has a mistake', { exact: true }).waitFor();
-    await page.getByText(/is not a field; did you mean “Ticket field”/).waitFor();
+    await page.getByText(/has the unknown field .* Did you mean “Ticket field”/).waitFor();
     assert.equal(await page.locator('button.main').textContent(), 'Edit and send…');
     await page.getByRole('button', { name: 'Edit and send…' }).click();
     await page

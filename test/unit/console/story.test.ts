@@ -54,7 +54,7 @@ describe('the story of an assignment', () => {
     [
       read({ status: 'sent' }),
       [nobody, step({ fields: { groupId: '502' }, result: { recipients: 4 } })],
-      'Sent 2 times, last to group 502: 4 technicians found. Nobody has accepted yet. Nothing more is planned.',
+      'Sent 2 times. The last time, to group 502: 4 technicians found. Nobody has accepted yet. Nothing more is planned.',
     ],
     // The list of steps has another order than the sends.
     [
