@@ -45,7 +45,7 @@ export function effectFailure(
 }
 
 const perhapsDone = {
-  title: 'Nobody knows whether this step worked',
+  title: 'The result of this step is unknown',
   remedy: 'Check in the other system whether the step was done. If yes, skip the step. If no, retry',
 };
 

@@ -122,6 +122,13 @@ export function holdRoutes(options: ApiOptions): Route[] {
     return { names: all.filter((name) => name !== spare), ...read };
   };
 
+  /** The texts of later steps that still have the assignment number from before the correction. */
+  const keptOf = async ({ chain, action, over }: Standing) => {
+    if (!chain || !action?.mends || over === undefined || chain.partial) return '';
+    const { naming } = await readFields(client, chain, action);
+    return namedWords(naming.filter(({ index }) => index !== action.index));
+  };
+
   /** @throws Problem invalid-body, forbidden */
   const mendAs = (fix: Fix | undefined, { allActions, ...texts }: Record<string, string | undefined>) => {
     if (!fix) throw new Problem('forbidden', 'With this link, you cannot correct the step. Nothing was changed.');
@@ -184,7 +191,8 @@ export function holdRoutes(options: ApiOptions): Route[] {
         const held = heldAt(c);
         if (held) await count(c, 'reads');
         const standing = await settled(held, query);
-        return sendStanding(c, standing, { asked: query, fix: await fixOf(standing).catch(() => undefined) });
+        const [fix, kept] = await Promise.all([fixOf(standing).catch(() => undefined), keptOf(standing).catch(() => '')]);
+        return sendStanding(c, standing, { asked: query, fix, kept });
       },
     }),
     route.anyone('POST /hold/:companyId/:chainId/:index', 'decideHold', deciding, {
@@ -299,13 +307,13 @@ function titleOf({ over, action, chain }: Standing, last: Steered | undefined): 
   return chain && isTried(action?.state) ? 'Still trying' : 'No decision is possible';
 }
 
-/** @param shown.problem - why a correction was refused */
+/** @param shown.problem - why a correction was refused @param shown.kept - the texts that keep the old assignment number */
 function sendStanding(
   c: Context<Authenticated>,
   standing: Standing,
-  shown: { asked?: Asked; fix?: Fix | undefined; problem?: string } = {},
+  shown: { asked?: Asked; fix?: Fix | undefined; problem?: string; kept?: string } = {},
 ) {
-  const { asked = {}, fix, problem } = shown;
+  const { asked = {}, fix, problem, kept } = shown;
   const { company, chain, action, over } = standing;
   const last = over === undefined ? standing.last : undefined;
   const isWaiting = isPassedOn(standing, asked);
@@ -320,14 +328,17 @@ function sendStanding(
   const what =
     action &&
     html`<p><strong>${stepTitle(action)}</strong></p>${!isOver && html`<p>${labelled(wrong)} ${remedy && labelled(remedy)}</p>`}
-${!isOver && details.length > 0 && html`<details><summary>Details</summary><p>${details}</p></details>`}`;
+${!isOver && details.length > 0 && html`<details><summary>Technical details (for developers)</summary><p>${details}</p></details>`}`;
   const about = company && chain && action && facts(company, chain, action);
   const waiting = html`The relay needs more than ${patienceMs / 1000} seconds for your decision. This page reloads automatically. If nothing changes, <a href="${c.req.path}">go back and decide again</a>.`;
   const before = company && last && decided(last, company.timeZone);
   const said = isWaiting ? waiting : (problem ?? over ?? before);
   const decision = over === undefined && !isWaiting && decisionForm(standing.chain, standing.action, fix);
   const status = said && html`<p role="status">${said} ${over !== undefined && chain && !chain.partial && resultOf(chain)}</p>`;
-  return sendPage(c, { title, main: html`<h1>${title}</h1>${status}${what}${decision}${about}`, forms: true });
+  const open = chain && openChain(chain);
+  const old =
+    kept && open && html`<p>These texts still have the old number: ${kept}. To change the texts, ${open} and edit the steps.</p>`;
+  return sendPage(c, { title, main: html`<h1>${title}</h1>${status}${old}${what}${decision}${about}`, forms: true });
 }
 
 function resultOf({ status, actions }: ChainResource): string {
@@ -368,7 +379,7 @@ export function decisionForm(chain: ChainResource, action: ActionResource, fix?:
     behind.length > 0 ? `Steps that wait for this step: ${behind.join('; ')}.` : 'No other step waits for this step.';
   const isFixed = helpFor(action.error)?.by === 'mend';
   const isFixedHere = isFixed && fix !== undefined && fix.names.length > 0;
-  const unknown = 'Nobody knows whether the last attempt worked. Before you retry, look in the system that the step uses.';
+  const unknown = 'The result of the last attempt is unknown. Before you retry, look in the system that the step uses.';
   const warning = action.error?.unknown ? unknown : isFixed && 'Without a correction, the step fails again.';
   const retry = html`${form}<section id="retry"><h2>Retry</h2>
 <p>The relay runs the step again. Steps that are done do not run again. ${warning}</p>
@@ -378,11 +389,16 @@ export function decisionForm(chain: ChainResource, action: ActionResource, fix?:
 <p><button class="second" name="decision" value="skip">Skip</button></p></section></form>`;
   const both = verbsFor(chain, action).includes('retry') ? [retry, skip] : [skip];
   const ordered = retryHelps(action) ? both : both.reverse();
-  const ref = chainOfWorkflow(chain.workflowId);
-  const open = ref && html`sign in and <a href="${chainPage('', ref)}">open the chain in the relay</a>.`;
+  const open = openChain(chain);
   const fixing = fix && fix.names.length > 0 ? [fixForm(fix, isFixedHere, open)] : [];
-  const page = isFixed && fixing.length === 0 && open ? html`<p>To fix the step, ${open}</p>` : '';
+  const page = isFixed && fixing.length === 0 && open ? html`<p>To fix the step, ${open} and correct the step there.</p>` : '';
   return html`${isFixed ? [...fixing, page, ...ordered] : [...ordered, ...fixing]}<p>${follows}</p>`;
+}
+
+/** The words before a second verb. */
+function openChain({ workflowId }: ChainResource): Html | undefined {
+  const ref = chainOfWorkflow(workflowId);
+  return ref && html`sign in, <a href="${chainPage('', ref)}">open the chain</a>`;
 }
 
 /** @param open - the words with the link to the chain, where a person can also correct texts */
@@ -400,8 +416,8 @@ function fixForm(fix: Fix, isBest: boolean, open: Html | undefined): Html {
   const all = html`<p><label><input type="checkbox" name="allActions" checked>
 Also correct the assignment number in ${others}.</label></p>`;
   const places = namedWords(naming);
-  const kept = html`<p>These texts keep the old number: ${places.join(', ')}. To change them too, do not correct here: ${open ?? 'open the chain in the relay.'}</p>`;
+  const kept = html`<p>You can correct the number here, but these texts keep the old number: ${places}. To change the texts, too, ${open ?? 'open the chain in the relay'} and correct the number there.</p>`;
   return html`${form}<section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the step again.</p>
-${inputs}${sameAssignment.length > 0 && all}${names.includes('platformAssignmentId') && places.length > 0 && kept}
+${inputs}${sameAssignment.length > 0 && all}${names.includes('platformAssignmentId') && places !== '' && kept}
 <p><button${!isBest && html` class="second"`} name="decision" value="mend">Correct and retry</button></p></section></form>`;
 }

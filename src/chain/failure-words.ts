@@ -16,7 +16,7 @@ const failures: Record<string, string> = {
   PlatformError: 'The assignment platform gave an error or no answer',
   TicketingError: 'The ticket system gave an error or no answer',
   MailError: 'The mail server gave an error or no answer',
-  OutcomeUnknown: 'Nobody knows whether this step worked',
+  OutcomeUnknown: 'The result of this step is unknown',
   DataMistake: 'The data of the step has a mistake',
   ConfigurationMistake: 'The settings of the company have a mistake',
 };
@@ -77,7 +77,7 @@ export function failureRemedy(failure: Failure): string | undefined {
   const [, says] = /\banswered "?\d{3}"?: (.+)$/s.exec(message) ?? [];
   if (remedy)
     return says
-      ? remedy.replace(/^Fix the cause \(see the details\)(.*)/, (_, rest) => `Fix this problem${rest}: “${says}”`)
+      ? remedy.replace(/^Fix the cause \(see the details\)(.*)/, (_, rest) => `The reason: “${says}”. Fix this problem${rest}`)
       : remedy;
   if (unknown) return 'Check whether the step was done. If yes, skip the step. If no, retry';
   if (retryable !== false) return undefined;
@@ -98,6 +98,6 @@ export function helpFor(failure: Failure | undefined): Help | undefined {
     const [short = ''] = remedy.split(/, |: | \(/);
     return /^Use/.test(short) || short.length > 40 ? { by: 'mend' } : { by: 'mend', words: short };
   }
-  if (/^Fix /.test(remedy)) return { by: 'mend' };
+  if (/\bFix th(e cause|is problem)/.test(remedy)) return { by: 'mend' };
   return !failure.unknown && /\bretry\b/i.test(remedy) ? { by: 'retry' } : undefined;
 }

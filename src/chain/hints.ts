@@ -3,8 +3,7 @@
 import { asksIncomingValue, type Condition, evaluateCondition, parseCondition, pathText } from './condition.js';
 import type { Fields } from './fields.js';
 import { type Issue, jsonPointer } from './request.js';
-import { listed } from './sentences.js';
-import { cutShort, unsubstituted } from './text.js';
+import { cutShort, listed, unsubstituted } from './text.js';
 import { sampleOf, variablesIn, wordingOf } from './variables.js';
 import { quotedLabel } from './words.js';
 

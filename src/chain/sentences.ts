@@ -4,7 +4,7 @@ import { type Condition, comparisons, conditionOf, hasValue, type Row, whenOf } 
 import { delayText } from './durations.js';
 import type { Fields } from './fields.js';
 import { fieldText } from './fields.js';
-import { capital, cutShort, variablePattern } from './text.js';
+import { capital, cutShort, listed, variablePattern } from './text.js';
 import { actionWords } from './words.js';
 
 /** Writes `${event.manager.email}` as `[manager email]`. */
@@ -20,12 +20,6 @@ export function filledWords(text: string): string {
   const written = [...new Set(text.match(variablePattern))];
   const from = (one: string) => (one.startsWith('${assignment.') ? 'assignment' : 'event');
   return written.map((one) => `${one} is the ${spoken(one).slice(1, -1)} of the ${from(one)}.`).join(' ');
-}
-
-/** For example `501 and Night shift`. */
-export function listed(entries: readonly string[], and = 'and'): string {
-  const last = entries.at(-1) ?? '';
-  return entries.length < 2 ? last : `${entries.slice(0, -1).join(', ')} ${and} ${last}`;
 }
 
 const entriesOf = (value: unknown) =>

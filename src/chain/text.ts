@@ -91,6 +91,12 @@ function stringEnd(text: string, from: number): number {
 /** For example `1 chain` or `3 chains`. */
 export const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
+/** For example `501 and Night shift`. */
+export function listed(entries: readonly string[], and = 'and'): string {
+  const last = entries.at(-1) ?? '';
+  return entries.length < 2 ? last : `${entries.slice(0, -1).join(', ')} ${and} ${last}`;
+}
+
 /** For example `2 sendEmails: tell the manager`. */
 export const titleOf = ({ index, action, comment }: { index: number; action: string; comment?: string | undefined }) =>
   `${index} ${action}${comment ? `: ${comment}` : ''}`;

@@ -5,7 +5,7 @@ import { failureDetails, failureRemedy, failureTitle, helpFor } from './failure-
 import { type Fields, fieldText } from './fields.js';
 import { foundNobody } from './outcome.js';
 import { noValuePattern } from './places.js';
-import { capital, cutShort, oneLine, stepsText } from './text.js';
+import { capital, cutShort, listed, oneLine, stepsText } from './text.js';
 
 export const actionWords: Record<string, string> = {
   platform_sendAssignment: 'send the assignment',
@@ -33,7 +33,13 @@ export const fieldWords: Record<string, string> = {
     groupId: 'Group',
     sendToGroups: 'Groups',
   },
-  ...{ sendRadius: 'Within (miles)', emails: 'To', subject: 'Subject', body: 'Text', bodyHtml: 'HTML version of the text' },
+  ...{
+    sendRadius: 'Within (miles)',
+    emails: 'To',
+    subject: 'Subject',
+    body: 'Text',
+    bodyHtml: 'HTML version of the text',
+  },
   ...{ externalSystemTicketId: 'Ticket', cfName: 'Ticket field', cfValue: 'New value' },
   cfTargetDateFormat: 'Date format of the new value',
 };
@@ -126,9 +132,9 @@ export const elementTitle = ({ action }: Fields, index: number) =>
 
 type Titled = Pick<ActionStatus, 'action' | 'comment'>;
 
-/** For example `Send an e-mail: “tell the manager”`. */
+/** For example `Send an e-mail (note: “tell the manager”)`. */
 export const stepTitle = ({ action, comment = '' }: Titled) =>
-  `${capital(actionWords[action] ?? action)}${comment.trim() && `: “${cutShort(oneLine(comment))}”`}`;
+  `${capital(actionWords[action] ?? action)}${comment.trim() && ` (note: “${cutShort(oneLine(comment))}”)`}`;
 
 /** For example `assignment 1001`. */
 const assignmentText = (id: string | undefined) => (id ? `assignment ${cutShort(oneLine(id), 60)}` : 'the assignment');
@@ -187,17 +193,17 @@ export interface NamedIn {
   fixed?: true | undefined;
 }
 
-/** For example `“Subject” of step 3`. Leaves out the HTML version of a text. */
-export const namedWords = (naming: readonly NamedIn[]): string[] =>
-  naming
-    .filter(
-      ({ index, field }) => field !== 'bodyHtml' || !naming.some((other) => other.index === index && other.field === 'body'),
-    )
-    .map(({ index, field }) => `${quotedLabel(field)} of step ${index + 1}`);
+/** For example `“Subject” and “Text” of step 3`. Leaves out the HTML version of a text. */
+export function namedWords(naming: readonly NamedIn[]): string {
+  const steps = [...new Set(naming.map(({ index }) => index))];
+  const fieldsOf = (step: number) => naming.flatMap(({ index, field }) => (index === step ? field : []));
+  const shown = (fields: string[]) => fields.filter((field) => field !== 'bodyHtml' || !fields.includes('body')).map(quotedLabel);
+  return steps.map((step) => `${listed(shown(fieldsOf(step)))} of step ${step + 1}`).join('; ');
+}
 
 /** Names the other fields with an assignment number that an edit also changes, and the texts that keep the old number. */
 export function renamedWords(steps: readonly number[], naming: readonly NamedIn[]) {
-  const textsOf = (isFixed: boolean) => namedWords(naming.filter(({ fixed = false }) => fixed === isFixed)).join(', ');
+  const textsOf = (isFixed: boolean) => namedWords(naming.filter(({ fixed = false }) => fixed === isFixed));
   const ids = steps.length > 0 && `“${fieldWords.platformAssignmentId}” of ${stepsText(steps)}`;
   return { also: [ids, textsOf(false)].filter(Boolean).join('; '), fixed: textsOf(true) };
 }

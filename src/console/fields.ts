@@ -34,8 +34,10 @@ export function changesOf(fields: Fields, texts: Readonly<Record<string, string>
   const changed = Object.entries(all).filter(([name, text]) => isChanged(name, text));
   const stored = (name: string, text: string) => forms[name]?.stored(text) ?? readText(fields[name], text);
   const changes: Fields = Object.fromEntries(changed.map(([name, text]) => [name, text === '' ? null : stored(name, text)]));
-  const follows = 'body' in changes && !('bodyHtml' in changes) && isMadeHtml(fields);
-  return follows ? { ...changes, bodyHtml: mailHtml(fieldText(changes.body)) } : changes;
+  // People who do not know HTML write only the text. The text replaces the HTML, unless the user changed the HTML, too.
+  const { action, body, bodyHtml } = { ...fields, ...changes };
+  const isOld = 'bodyHtml' in fields ? 'body' in changes && !('bodyHtml' in changes) : action === 'sendEmails' && !bodyHtml;
+  return isOld && body ? { ...changes, bodyHtml: mailHtml(fieldText(body)) } : changes;
 }
 
 /** Fields that a form shows in its own way: a delay with its unit, a condition with `is` or `is not`, addresses as a list. */
@@ -45,7 +47,10 @@ const forms: Record<string, { shown(stored: string): string; stored(shown: strin
   actionCondition: { shown: plainCondition, stored: storedCondition, hint: 'Examples: status is draft; status is not draft.' },
 };
 
-export const hintOf = (name: string, value: unknown) => forms[name]?.hint ?? (Array.isArray(value) ? listHint : undefined);
+export function hintOf(name: string, fields: Fields) {
+  if (name === 'body' && fields.bodyHtml && !isMadeHtml(fields)) return 'If you change this text, it loses its formatting.';
+  return forms[name]?.hint ?? (Array.isArray(fields[name]) ? listHint : undefined);
+}
 
 /** The text of a field in a form. */
 export const formText = (name: string, value: unknown): string => forms[name]?.shown(editText(value)) ?? editText(value);

@@ -63,7 +63,7 @@ export function PauseBanner() {
               <Button {...{ class: 'quiet', onClick: () => void end(what, 'now') }}>
                 End now, and run the waiting steps of {chains} immediately
               </Button>,
-              <span class="soft small">After “End now”, overdue steps run with the planned time between them.</span>,
+              <span class="soft small">“End now” keeps the planned time between the waiting steps.</span>,
             ]}
         </div>
       ))}

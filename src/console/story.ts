@@ -56,13 +56,12 @@ function statusWords({ status, problem }: Partial<AssignmentNow> = {}, wasSent: 
 function sentWords(send: Step, sends: readonly Step[]): string {
   const [recipients, count] = [send.result?.recipients, sends.length];
   const earlier = Math.max(...sends.map(({ result }) => result?.recipients ?? 0));
-  const found = foundNobody(send) ? 'nobody found' : recipients !== undefined && `${counted(recipients, 'technician')} found`;
+  const found = foundNobody(send) ? 'nobody' : recipients !== undefined && counted(recipients, 'technician');
   const to = deedOf(send).replace(/^Send( the assignment)?/, '');
-  if (count === 1) return `Sent${to || ' to technicians'}${found ? `: ${found}` : ''}`;
-  const most = foundNobody(send) && earlier > 0 ? `: ${counted(earlier, 'technician')} found` : '';
-  return found
-    ? `Sent ${count} times${most}. The last time${to && `,${to}`}: ${found}`
-    : `Sent ${count} times, the last time${to}`;
+  if (count === 1) return `Sent${to || ' to technicians'}${found ? `: ${found} found` : ''}`;
+  if (sends.every(foundNobody)) return `${count} sends found nobody${to && `, the last one${to}`}`;
+  const most = foundNobody(send) && earlier > 0 ? `. An earlier send found ${counted(earlier, 'technician')}` : '';
+  return `Sent ${count} times${most}${found ? `. The last send${to && `,${to},`} found ${found}` : `, the last time${to}`}`;
 }
 
 /** @param isSaid - whether the sentence says already that the assignment does not exist. */

@@ -88,7 +88,7 @@ function When({ step: { action, at } }: { step: Step }) {
       {!!result?.recipients &&
         action.action === 'platform_sendAssignment' &&
         `, ${counted(result.recipients, 'technician')} found`}
-      {comment && ` · Note: “${comment}”`}
+      {comment && `${state === 'pending' && reason ? '' : ' · '}Note: “${comment}”`}
     </>
   );
 }

@@ -6,6 +6,7 @@ import { editsEarly, type SteeringVerb, steeringVerbs, verbsFor } from '../chain
 import { type Fields, fieldAt, fixedFields } from '../chain/fields.js';
 import { isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
+import { capital } from '../chain/text.js';
 import { type NamedIn, ownFields } from '../chain/words.js';
 import { ask, co, may, pageOf } from './base.js';
 import { changesOf, formText, hintOf, isLong } from './fields.js';
@@ -129,7 +130,7 @@ export function FieldInputs({ fields, texts, issues, at, words = fieldWords }: F
     if (problem && words === fieldWords && !(name in words))
       return <MeantField key={name} {...{ name, problem, value, texts, fields }} />;
     const field = {
-      ...{ label: words[name] ?? <code>{name}</code>, hint: hintOf(name, value) },
+      ...{ label: words[name] ?? capital(name.replaceAll(/[._]+/g, ' ')), hint: hintOf(name, fields) },
       ...{ problem, value: texts.value[name] ?? formText(name, value) },
       ...({ autocomplete: 'off', spellcheck: false } as const),
       onText: write,
@@ -137,8 +138,9 @@ export function FieldInputs({ fields, texts, issues, at, words = fieldWords }: F
     return isLong(name, value) ? <Area key={name} {...field} rows={4} /> : <Entry key={name} {...field} />;
   };
   const isWrong = (name: string) =>
-    issues.length === 0 || (added.includes(name) && !(name in fields)) || issues.some((issue) => fieldAt(issue, at) === name);
-  const shown = names.filter((name) => !fixedFields.includes(name) || (name === 'action' && mentioned.includes(name)));
+    issues.length === 0 ? name !== 'bodyHtml' : mentioned.includes(name) || (added.includes(name) && !(name in fields));
+  const isHidden = (name: string) => (name === 'bodyHtml' ? !(name in fields) : fixedFields.includes(name));
+  const shown = names.filter((name) => !isHidden(name) || (name === 'action' && mentioned.includes(name)));
   const others = shown.filter((name) => !isWrong(name));
   return (
     <>

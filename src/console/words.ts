@@ -68,8 +68,7 @@ export const fieldHints: Record<string, string> = {
   sendToGroups: 'Names or numbers, separated by commas. If this field is empty, the platform chooses the technicians.',
   sendRadius: 'How far technicians may be from the assignment, for example 25.',
   emails: 'The e-mail addresses of the recipients.',
-  ...{ subject: '', body: '', cfValue: '' },
-  bodyHtml: 'Mail programs show this version. If you do not know HTML, copy the text.',
+  ...{ subject: '', body: '', bodyHtml: '', cfValue: '' },
   externalSystemTicketId: 'The number of the ticket in the ticket system.',
   cfName: 'The name of the field, as the ticket system shows it.',
   cfTargetDateFormat:

@@ -75,7 +75,9 @@ export const listedChainSchema = named('ListedChain', {
   summary: z.string().optional(),
   next: actionSchema
     .pick({ index: true, action: true, comment: true, fields: true })
-    .extend({ at: z.string().describe('When the action is due, unless a person has moved it.') })
+    .extend({
+      at: z.string().optional().describe('When the action is due. Absent while the action waits for the end of a pause.'),
+    })
     .optional()
     .describe('The next delayed action of an open chain. Only with `steps=true`.'),
   problems: texts.optional().describe('Why actions of the chain need attention, in words. Only with `steps=true`.'),

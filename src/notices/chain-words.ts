@@ -91,7 +91,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
       'Not run': others(({ state }) => state === 'not-run').map(stepTitle),
       'Steps already done': others(({ state }) => state === 'done').map(stepTitle),
       Recipients: deliveries.map(({ recipient, sent, error }) => `${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`),
-      Details: isRecovered ? [] : details,
+      'Technical details': isRecovered ? [] : details,
     },
     ids: `Chain ${chainId}, step ${index + 1}, received ${shown(receivedAt)}`,
     operator: [
@@ -234,6 +234,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   ];
   const decideAt = ({ chainId, index, at, heldUntil }: Member) =>
     isHeld ? context.holdLink?.({ companyId, chainId, index, at, heldUntil }) : undefined;
+  const alone = actions === 1 && first[0] && decideAt(first[0]);
   const some = `${first.length} of ${actions} steps`;
   const isCut = first.length < count;
   const isOne = actions === 1;
@@ -247,8 +248,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   const [assignmentId] = assignmentIds.length === 1 ? assignmentIds : [];
   const shared = first.length === actions ? { assignments: assignmentIds.length, assignmentId } : {};
   const { title } = causeFailure({ ...reason, message, reason: type, ...shared });
-  const differ =
-    count > 1 ? ['This is the error of one chain. Other chains may have other numbers or addresses in their errors.'] : [];
+  const differ = count > 1 ? ['Other chains have the same error, perhaps with other numbers or addresses.'] : [];
   const { wrong, details } = explained({ error: { ...reason, title, message, retryable: true } });
   return {
     headline: `${headline}: ${counted(count, 'chain')}. ${capital(inSubject(title))}`,
@@ -258,11 +258,12 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
     wrong: [labelled(wrong), ...(details.length > 0 ? [] : differ)],
     toDo: [remedy ? labelled(sentence(sharedWords(remedy, shared))) : 'Fix the problem, then retry.'],
     links: [
+      ...(alone ? [{ label: capital(oneWithoutKey(context, 'it')), url: alone }] : []),
       isHeld
         ? { label: `Open ${counted(actions, 'step')}`, url: causePage(api, companyId, cause.id) }
         : { label: `Open ${counted(count, 'chain')}`, url: `${api}/companies/${companyId}/chains?${query}` },
     ],
-    hint: `The link ${signIn}. There you can ${isHeld ? 'edit, retry or skip' : 'edit and retry'} ${isOne ? 'this step' : 'all these steps together'}.`,
+    hint: `${alone ? 'The second link' : 'The link'} ${signIn}. There you can ${isHeld ? 'edit, retry or skip' : 'edit and retry'} ${isOne ? 'this step' : 'all these steps together'}.`,
     sections: {
       'What happens next': [
         ...(heldUntil
@@ -272,13 +273,13 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
           : []),
         ...(isHeld && count > 1 ? ['You get one notice when this problem is solved.'] : []),
       ],
-      [list]: first.map(
+      [list]: (alone ? [] : first).map(
         (member): Link => ({
           label: titleOf(member),
           url: decideAt(member) ?? chainPage(api, { companyId, chainId: member.chainId }),
         }),
       ),
-      Details: details.length > 0 ? [...details, ...differ] : [],
+      'Technical details': details.length > 0 ? [...details, ...differ] : [],
     },
     ids: `Problem ${cause.id}`,
     operator: [
@@ -311,14 +312,14 @@ export function throughWords(
   const failure = causeFailure({ ...reason, reason: reason.type });
   const { wrong, details } = explained({ error: { ...failure, retryable: true } });
   return {
-    headline: `${areDone ? `${headline}:` : 'No decision is needed any more for'} ${counted(through, 'chain')} with the problem “${inSubject(failure.title)}”`,
+    headline: `${areDone ? `${headline}:` : 'Nothing left to decide:'} ${counted(through, 'chain')} with the problem “${inSubject(failure.title)}”`,
     about: companyName,
     title: `${counted(through, 'chain')} ${many} ${end}`,
     place: [timesIn(timeZone)(at)],
     wrong: [`The problem was: “${labelled(wrong)}”`],
     sections: {
       'What the steps did': [...tally, ...(open > 0 ? [`${counted(open, 'step')}: the relay does not know the state`] : [])],
-      Details: details,
+      'Technical details': details,
     },
     ids: `Problem ${cause.id}`,
     type: 'recovered.many',

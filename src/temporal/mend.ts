@@ -7,7 +7,7 @@ import type { ChainAction } from '../chain/chain.js';
 import { type Correction, correct } from '../chain/correct.js';
 import type { ActionDefinition } from '../chain/define-action.js';
 import { sameAssignment } from '../chain/edits.js';
-import { fieldsNaming, mergeFields } from '../chain/fields.js';
+import { type Fields, fieldsNaming, mergeFields } from '../chain/fields.js';
 import { mendAction, newRecipients } from '../chain/mend.js';
 import { hasEnded, isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
@@ -76,12 +76,22 @@ export async function readFields(client: Client, chain: ChainOf, asked: ActionRe
   const sent = own ? fieldsOf(own.action) : {};
   const others = 'platformAssignmentId' in sent ? sameAssignment(accepted, chain.actions, asked.index) : [];
   const naming = open.flatMap(({ action, fields }) =>
-    Object.keys(fieldsNaming(asked.assignmentId ?? '', fields)).map((field) => ({
+    Object.keys(renamed(idsOf(asked, own?.action), fields)).map((field) => ({
       ...{ index: action.index, field },
       ...(!isRenamed(action, field) && { fixed: true as const }),
     })),
   );
   return { fields: own?.fields ?? {}, ...(asked.mends && { sent }), sameAssignment: others, naming };
+}
+
+/** The current assignment id of the action and, because texts can still have it, the id before the first edit. */
+const idsOf = ({ assignmentId = '' }: ActionResource, accepted: ChainAction | undefined) =>
+  [assignmentId, accepted?.assignmentId ?? ''] as const;
+
+/** Returns the texts that contain one of the ids. In the returned texts, `to` replaces the ids. */
+function renamed([id, before]: readonly [string, string], fields: Fields, to?: string): Fields {
+  const changed = fieldsNaming(id, fields, to);
+  return { ...changed, ...fieldsNaming(before, { ...fields, ...changed }, to) };
 }
 
 /** An edit of several actions changes no recipients, and no text that gets values when its action runs. */
@@ -98,10 +108,12 @@ export async function renameTexts(
   const to = String(fields.platformAssignmentId);
   const accepted = kept ?? (await readAccepted(client, chain));
   const same = sameAssignment(accepted, chain.actions, asked.index);
+  const ids = idsOf(
+    asked,
+    accepted.find(({ index }) => index === asked.index),
+  );
   const edits = (await readOpen(client, chain, asked, accepted)).map(({ action, fields }) => {
-    const texts = Object.entries(fieldsNaming(asked.assignmentId ?? '', fields, to)).filter(([field]) =>
-      isRenamed(action, field),
-    );
+    const texts = Object.entries(renamed(ids, fields, to)).filter(([field]) => isRenamed(action, field));
     const id = same.includes(action.index) && { platformAssignmentId: to };
     return { index: action.index, fields: { ...id, ...Object.fromEntries(texts) } };
   });

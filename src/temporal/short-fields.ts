@@ -79,12 +79,12 @@ export class ShortFields {
     const { actions = [] } = whole ? await this.addTo(whole, current) : {};
     const due = accepted.flatMap(({ at, needs, ...action }) => {
       const known = actions.find(({ index }) => index === action.index);
-      const { state, pausedSince, nextAttemptAt, fields = action.fields } = known ?? {};
+      const { state, pausedSince, fields = action.fields } = known ?? {};
       const runAt = known?.runAt ?? new Date(at(receivedAt)).toISOString();
-      if (pausedSince) return { ...action, fields, at: pausesOf(current, needs)[0]?.until ?? nextAttemptAt ?? runAt };
+      if (pausedSince) return { ...action, fields, at: pausesOf(current, needs)[0]?.until };
       return Date.parse(runAt) <= Date.now() || (state && hasEnded(state)) ? [] : { ...action, fields, at: runAt };
     });
-    return { ...chain, next: due.sort((one, other) => (one.at < other.at ? -1 : 1))[0] };
+    return { ...chain, next: due.sort((one, other) => ((one.at ?? '') < (other.at ?? '') ? -1 : 1))[0] };
   }
 
   /** The edits of an action. After an edit of several actions, each edit waits for the turn of its action. */

@@ -51,20 +51,20 @@ export function CauseCard({ onAsk, ...sample }: SampleProps & { onAsk(asked: Ask
   const { ruleName } = useCompany();
   const { causeId, chains, actions, assignments, relayIds, since, lastAt, endedAt } = sample.cause;
   const [title, isMany] = [causeFailure(sample.cause).title, chains > 1];
-  const count = assignments > 0 ? counted(assignments, 'assignment') : counted(chains, 'chain');
+  const of = assignments > 0 ? counted(assignments, 'assignment') : counted(chains, 'chain');
   return (
     <Section look={endedAt ? 'card' : 'card wait'} title={title}>
       <p class="soft small">
-        {endedAt ? <Time before="Solved " at={endedAt} distance /> : isMany ? `${counted(actions, 'step')} for ${count}` : count}
+        {endedAt ? <Time before="Solved " at={endedAt} distance /> : isMany ? `${counted(actions, 'step')} failed for ${of}` : of}
         {relayIds.length > 0 && `, ${relayIds.length > 1 ? 'rules' : 'rule'} ${relayIds.map((id) => ruleName(id)).join(', ')}`}
-        <Time before={endedAt || isMany ? '. The first step failed at ' : ', since '} at={since} distance={!isMany} />
-        {isMany && <Time before=", the last step at " at={lastAt} distance />}
+        <Time before={endedAt || isMany ? ': first at ' : ', since '} at={since} distance={!isMany} />
+        {isMany && <Time before=", last at " at={lastAt} distance />}
         {isMany && !location.pathname.endsWith(`/${causeId}`) && [' · ', <a href={pageOf.cause(causeId)}>Show all steps</a>]}
       </p>
       <Sample {...sample} />
       {isMany && may('steer') && (
         <details>
-          <summary>All {counted(chains, 'chain')}</summary>
+          <summary>Decide about all {counted(chains, 'chain')} at once</summary>
           <p class="row">
             {causeVerbs.map((verb) => (
               <Button key={verb} onClick={() => onAsk({ verb, filter: { causeId } })}>
@@ -129,7 +129,7 @@ function Sample({ cause, isOpen, onBegin }: SampleProps) {
               </p>
             )}
             {!isOver && !isPassedOn && <Failure of={error ? { ...error, assignmentId } : failure} under={title} />}
-            {!action && <p class="soft">No step of this chain has this problem now.</p>}
+            {!action && <p class="soft">No step has this problem now.</p>}
             {action && !isPassedOn && (
               <Verbs
                 {...{ chain, action, only: causeVerbs, which: chains > 1 ? ' this step' : '' }}

@@ -114,7 +114,7 @@ function cellsOf(chain: ListedChain, company: Company, chosen: Signal<readonly s
     [...problems.map(labelled), next && (problems.length > 0 ? `Next: ${deedOf(next)}` : deedOf(next))]
       .filter(Boolean)
       .join('. '),
-    <Time at={next?.at} />,
+    next && !next.at ? 'after the pause' : <Time at={next?.at} />,
   ];
 }
 

@@ -77,7 +77,7 @@ export function NowPage() {
 function RefusedCard({ kind }: { kind: RefusedCause }) {
   const { ruleName } = useCompany();
   const { relayId, reason, message, rejectedId, requests, repeats, notKept, since, lastAt } = kind;
-  const isMany = requests > 1;
+  const [isMany, wrong] = [requests > 1, sentence(labelled(message.replace('Nothing has run. ', '')))];
   const [newest, all] = [pageOf.refusal(rejectedId), isMany && pageOf.refused()];
   return (
     <Section look="card wait" title={refusalWords[reason]}>
@@ -85,15 +85,10 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
         {counted(requests, 'refused request')} of rule {ruleName(relayId)}, {isMany ? 'the first at ' : 'received '}
         <Time at={since} distance={!isMany} />
         {isMany && <Time before=", the last at " at={lastAt} distance />}
-        {repeats > 0 && `; ${counted(repeats, 'repeated request')}`}
-        {notKept > 0 && `; the relay could not store ${counted(notKept, 'later request')}, because the storage was full`}
+        {repeats > 0 && `. ${counted(repeats, 'request')} came again`}
+        {notKept > 0 && `. The relay could not store ${counted(notKept, 'later request')}, because the storage was full`}
       </p>
-      {!isForTechnicians(reason) && (
-        <Said
-          look="error"
-          text={`${isMany ? 'The newest request: ' : ''}${sentence(labelled(message.replace('Nothing has run. ', '')))}`}
-        />
-      )}
+      {!isForTechnicians(reason) && <Said look="error" text={(isMany ? 'The newest request: ' : '') + wrong} />}
       <LinkRow of={{ [isMany ? 'Show the newest request' : 'Show the request']: newest, 'All refused requests': all }} />
     </Section>
   );
@@ -157,11 +152,11 @@ export function DueNext() {
       <Known of={open}>
         {({ items }) => {
           const due = items.flatMap(({ next, ...chain }) => (next ? [{ ...chain, next }] : []));
-          due.sort((one, other) => (one.next.at < other.next.at ? -1 : 1));
+          due.sort((one, other) => ((one.next.at ?? '') < (other.next.at ?? '') ? -1 : 1));
           if (due.length === 0) return <p class="soft">No step is planned.</p>;
           const lines = due.slice(0, 5).map(({ chainId, assignmentIds: [assignmentId], next }) => (
             <li key={chainId}>
-              <Time at={next.at} />{' '}
+              {next.at ? <Time at={next.at} /> : 'After the pause:'}{' '}
               <a href={pageOf.chain(chainId)}>{deedOf(next) + (assignmentId ? `, assignment ${assignmentId}` : '')}</a>
             </li>
           ));

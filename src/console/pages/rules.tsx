@@ -18,9 +18,10 @@ const columns: Record<string, (rule: Row) => ComponentChildren> = {
   'Failed 8 to 14 days ago': ({ before }) => share(before.failed, before.chains),
   'Needs attention': ({ held }) => held,
   'Nobody found': ({ nobody }) => nobody,
-  'How long chains take': ({ p50, p95, chains }) => {
+  'How long completed chains took': ({ p50, p95, chains }) => {
     if (p50 === undefined || p95 === undefined) return 'No chain is completed yet.';
-    return chains < 20 ? `Half of them took ${withinText(p50)} or less.` : `95% of them took ${withinText(p95)} or less.`;
+    const [part, most] = chains < 20 ? ['Half', p50] : ['95%', p95];
+    return `${part} of the chains took ${withinText(most)} or less.`;
   },
   Warning: ({ quietSince, lastEvent }) => quietSince && <Silence last={lastEvent} look="error" />,
 };

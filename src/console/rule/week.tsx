@@ -38,7 +38,7 @@ export function Week({ relayId, isWatched }: { relayId: string; isWatched?: true
       </Known>
       {newest && (
         <p>
-          Last chain, <Time at={newest.receivedAt} distance />:{' '}
+          Last chain, <Time at={newest.receivedAt} distance />, {assignmentId ? 'for' : 'with'}{' '}
           <a href={pageOf.chain(newest.chainId)}>{assignmentId ? `assignment ${assignmentId}` : aboutChain(newest)}</a>
         </p>
       )}

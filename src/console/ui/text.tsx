@@ -76,7 +76,7 @@ export function Failure({ of, under }: { of: Omit<FailureOf, 'type'> & { type?: 
         </details>
       )}
       {of.unknown && (
-        <p class="note wait">Nobody knows whether this step worked. Before you retry, look in the system that the step uses.</p>
+        <p class="note wait">The result of this step is unknown. Before you retry, look in the system that the step uses.</p>
       )}
     </>
   );

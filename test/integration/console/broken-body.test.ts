@@ -169,7 +169,7 @@ async function onThePage(): Promise<void> {
     const page = await pageOf(await refuse('The "red" one'));
     await page.getByRole('button', { name: 'Edit and send' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('HTML version of the text').fill('The red valve leaks');
+    await dialog.getByLabel('Text', { exact: true }).fill('The red valve leaks');
     await dialog.getByLabel('Ticket field').fill('');
     await dialog.getByRole('button', { name: 'Send 2 steps' }).click();
     await dialog.locator('[aria-invalid=true]').waitFor();
@@ -181,7 +181,7 @@ async function onThePage(): Promise<void> {
     await dialog.getByLabel('Ticket field').fill('Dispatched');
     await dialog.getByRole('button', { name: 'Send 2 steps' }).click();
     await page.waitForURL(/\/chains\//);
-    assert.equal(started.at(-1)?.[0]?.bodyHtml, 'The red valve leaks');
+    assert.equal(started.at(-1)?.[0]?.bodyHtml, '<p>The red valve leaks</p>');
     await page.context().close();
   });
 
@@ -274,7 +274,7 @@ async function onThePage(): Promise<void> {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('What the step does').selectOption('send an e-mail');
     await dialog.getByLabel('To', { exact: true }).fill('a@a.example\nb@a.example');
-    for (const [label, text] of Object.entries({ Subject: 'Late', Text: 'Later', 'HTML version of the text': 'Later' }))
+    for (const [label, text] of Object.entries({ Subject: 'Late', Text: 'Later' }))
       await dialog.getByLabel(label, { exact: true }).fill(text);
     await dialog.getByRole('button', { name: 'Send' }).click();
     await page.waitForURL(/\/chains\//);
@@ -302,7 +302,6 @@ async function onThePage(): Promise<void> {
     );
     await page.getByRole('button', { name: 'Edit and send' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('HTML version of the text').first().fill('h');
     await dialog.getByText('Other fields').first().click();
     await dialog.getByLabel('Assignment number').first().fill('1002');
     await dialog.getByLabel('Also write 1002 in place of 404404').waitFor();

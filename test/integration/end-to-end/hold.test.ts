@@ -23,7 +23,7 @@ describe('a held action', () => {
     const company = await stack.company();
     const chainId = await company.startHeld(1);
     const text = await notice(company.admin, 'No decision in time');
-    assert.match(text, /Not run:\n {2}Update a ticket field: “behind”\n/);
+    assert.match(text, /Not run:\n {2}Update a ticket field \(note: “behind”\)\n/);
     assert(!text.includes('Still planned'), text);
     await company.ended(chainId);
   });

@@ -86,7 +86,7 @@ describe('the link in a notice', { concurrency: true }, () => {
         `behind ${assignmentId}`,
         `Assignment ${assignmentId} was not sent`,
         `Assignment ${assignmentId} does not exist at the assignment platform. Change the assignment number, then retry.`,
-        '<summary>Details</summary><p>POST http',
+        '<summary>Technical details (for developers)</summary><p>POST http',
         'value="retry"',
         'value="skip"',
       ])
@@ -147,7 +147,7 @@ describe('the link in a notice', { concurrency: true }, () => {
     await says(
       result,
       cookie,
-      /Another step needs attention\. Steps that are not done, or only in part: Send the assignment: “later”\./,
+      /Another step needs attention\. Steps that are not done, or only in part: Send the assignment \(note: “later”\)\./,
     );
     assert.equal((await get(result, cookie)).headers.get('Refresh'), null);
     await company.steer(chainId, 'skip', 1);
@@ -194,7 +194,7 @@ describe('the link in a notice', { concurrency: true }, () => {
     await change(company, { noticeEdits: true });
     const page = await (await get(url, cookie)).text();
     assert.match(page, /<section id="fix">.*<section id="retry">.*<section id="skip">/s);
-    assert.match(page, /These texts keep the old number: “Note” of step 2\./);
+    assert.match(page, /these texts keep the old number: “Note” of step 2\./);
     assert.match(page, /<button name="decision" value="mend">.*<button class="second" name="decision" value="retry">/s);
     const names = [...page.matchAll(/<input name="(\w+)"/g)].map(([, name]) => name);
     assert.deepEqual(names, ['platformAssignmentId', 'groupId', 'sendRadius']);
@@ -228,6 +228,23 @@ describe('the link in a notice', { concurrency: true }, () => {
       fields: ['platformAssignmentId', 'sendRadius'],
       allActions: true,
     });
+  });
+
+  it('names the texts with the old number until they are changed, also after another wrong number', async () => {
+    const company = await stack.company();
+    await change(company, { noticeEdits: true });
+    const [wrongId, stillWrong] = [1, 2].map(() => String(Math.floor(Math.random() * 1e12)));
+    const later = send(wrongId ?? '', { groupId: '501', delayInSeconds: '3000', comment: `once more ${wrongId}` });
+    const { chainId } = await company.start([send(wrongId ?? '', { groupId: '501' }), later]);
+    await company.action(chainId, 0, 'needs-attention');
+    const { url, cookie } = await open(await linkIn(company));
+    const correct = (platformAssignmentId = '') => decide(url, cookie, 'mend', undefined, { platformAssignmentId });
+    assert.equal((await correct(stillWrong)).status, 303);
+    const again = await says(url, cookie, /<h1>The step failed again</);
+    assert.match(again, /these texts keep the old number: “Note” of step 2\./);
+    assert.equal((await correct(await stack.assignment())).status, 303);
+    const done = await says(url, cookie, /<h1>Assignment \d+ was sent</);
+    assert.match(done, /These texts still have the old number: “Note” of step 2\. To change the texts, sign in, <a /);
   });
 
   it("shows times in the company's zone, as the mail does", async () => {

@@ -55,6 +55,7 @@ describe('a paused connector', { concurrency: true }, () => {
     assert.match(held.actions[1]?.reason ?? '', /^paused: the platform, since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC: new version$/);
     assert.equal((await company.steer(one.chainId, 'retry', 1)).status, 409);
     await waiting(company.companyId, 2);
+    assert.deepEqual(await nextDue(company.companyId), [undefined, undefined], 'nobody knows the end of the pause');
     const [notice] = await stack.mails(company.admin, 1);
     assert(notice);
     assert.match(notice.Subject, /Paused/);

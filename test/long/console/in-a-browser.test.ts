@@ -229,7 +229,7 @@ async function lookAround(): Promise<void> {
     assert.deepEqual(await obstacles(page), []);
     await page.goBack();
     await stack.assignment({ id: '404405' });
-    await page.getByText('All 3 chains', { exact: true }).click();
+    await page.getByText('Decide about all 3 chains at once', { exact: true }).click();
     await click(page, /^Retry all 3/);
     const dialog = page.getByRole('dialog');
     await dialog.getByText('Retry 3 chains?').waitFor();
@@ -305,7 +305,7 @@ async function lookAround(): Promise<void> {
     const chains = await Promise.all(Array.from({ length: 3 }, () => company.start([udf('', { cfValue: 'many' })])));
     for (const { chainId } of chains) await company.action(chainId, 0, 'needs-attention');
     const page = await pageOf(keys.steer);
-    await page.getByText('All 3 chains', { exact: true }).click();
+    await page.getByText('Decide about all 3 chains at once', { exact: true }).click();
     await click(page, /^Edit and retry all 3/);
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Field', { exact: true }).selectOption('externalSystemTicketId');

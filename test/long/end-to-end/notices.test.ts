@@ -180,7 +180,7 @@ describe('chains that fail for the same reason', { concurrency: true }, () => {
     for (const chainId of late) await company.ended(chainId);
     await closed(company);
     const recovered = (await headlines(company.admin)).flatMap(
-      (line) => /^(?:Recovered:|No decision is needed any more for) (\d+)/.exec(line)?.[1] ?? [],
+      (line) => /^(?:Recovered|Nothing left to decide): (\d+)/.exec(line)?.[1] ?? [],
     );
     assert.equal(
       recovered.reduce((sum, count) => sum + Number(count), 0),

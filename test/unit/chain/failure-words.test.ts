@@ -38,7 +38,7 @@ describe('a failure', () => {
         remedy: 'Fix the cause (see the details), then retry',
       },
       'The platform refused assignment 2001',
-      'Fix this problem, then retry: “the group is closed”',
+      'The reason: “the group is closed”. Fix this problem, then retry',
       'mend',
       undefined,
     ],
@@ -94,7 +94,7 @@ describe('a failure', () => {
     ],
     [
       { type: 'OutcomeUnknown', message: 'a worker was lost', unknown: true },
-      'Nobody knows whether this step worked',
+      'The result of this step is unknown',
       /^Check whether/,
       undefined,
       undefined,

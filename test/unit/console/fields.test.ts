@@ -64,11 +64,13 @@ describe('the mark at the place where a body breaks', () => {
     it(what, () => assert.deepEqual(partsAt(text, offset), { before, marked, after }));
 });
 
-it('the HTML of an e-mail follows its text, unless somebody wrote the HTML', () => {
+it('the HTML of an e-mail follows its text, unless the user changed the HTML, too', () => {
   const mail = { body: 'Nobody for 404404', bodyHtml: '<p>Nobody for 404404</p>' };
   const edited = { body: 'Nobody for 1001' };
   assert.deepEqual(changesOf(mail, edited), { ...edited, bodyHtml: '<p>Nobody for 1001</p>' });
-  assert.deepEqual(changesOf({ ...mail, bodyHtml: '<b>Nobody</b>' }, edited), edited);
+  assert.deepEqual(changesOf({ ...mail, bodyHtml: '<b>Nobody</b>' }, edited), { ...edited, bodyHtml: '<p>Nobody for 1001</p>' });
+  assert.deepEqual(changesOf({ action: 'sendEmails', body: 'Late' }, {}), { bodyHtml: '<p>Late</p>' });
+  assert.deepEqual(changesOf({ body: 'the text of an event' }, {}), {});
   const both = { ...edited, bodyHtml: '<b>Nobody</b>' };
   assert.deepEqual(changesOf(mail, both), both);
 });

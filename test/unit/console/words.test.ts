@@ -73,7 +73,7 @@ describe('the other words of a cause', () => {
     it(`say that ${text}`, () => {
       const failure = causeFailure({ ...cause, remedy, ...more });
       assert.equal(failure.message, `POST http://x/assignments/${at}/send answered 409: ${text}`);
-      assert.equal(failure.remedy, `Fix this problem, then retry: “${text}”`);
+      assert.equal(failure.remedy, `The reason: “${text}”. Fix this problem, then retry`);
     });
 });
 

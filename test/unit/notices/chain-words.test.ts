@@ -88,7 +88,7 @@ const steer = (verb: string) => [
   `temporal workflow signal -n default -w relay:acme:c-1 --name ${verb} -i '[1]'`,
 ];
 const edit = 'npx relay chains mend acme c-1 1 --set field=value --url https://relay.example';
-const goesOn = [`At ${shownTime(received)}: Update a ticket field`, `At ${shownTime(later)}: Send an e-mail: “alert”`];
+const goesOn = [`At ${shownTime(received)}: Update a ticket field`, `At ${shownTime(later)}: Send an e-mail (note: “alert”)`];
 const missing = {
   type: 'PlatformError',
   message: 'POST /assignments/1001/send answered 404',
@@ -113,10 +113,10 @@ describe('the text of a notice', () => {
         'The relay will retry the step automatically at 2024-03-05 16:18:00 UTC. You get a notice if the retry succeeds.',
         'If nobody decides before 2024-03-08 16:07:09 UTC, the step fails, and the steps that wait for it do not run.',
       ],
-      'Still planned': [`At ${shownTime(later)}: Send an e-mail: “alert”`],
+      'Still planned': [`At ${shownTime(later)}: Send an e-mail (note: “alert”)`],
       'Steps that wait for this step': ['Update a ticket field'],
-      'Steps already done': ['Send an e-mail: “greet”'],
-      Details: ['POST /assignments/1001/send answered 503'],
+      'Steps already done': ['Send an e-mail (note: “greet”)'],
+      'Technical details': ['POST /assignments/1001/send answered 503'],
     });
   });
 
@@ -143,7 +143,7 @@ describe('the text of a notice', () => {
       ...(['Correct the fields of the step, then retry.', 'Fix console, Retry #retry, Skip #skip'] as const),
     ],
     [
-      ...(['an unknown outcome', unknown, true, 'perhaps not', 'Nobody knows whether this step worked.'] as const),
+      ...(['an unknown outcome', unknown, true, 'perhaps not', 'The result of this step is unknown.'] as const),
       ...([
         'Check whether the step was done. If yes, skip the step. If no, retry.',
         'Retry #retry, Fix console, Skip #skip',
@@ -206,7 +206,7 @@ describe('the text of a notice', () => {
     const due = (action: ActionStatus): ActionStatus =>
       [1, 3].includes(action.index) ? { ...action, runAt: later, state: action.index === 3 ? 'pending' : action.state } : action;
     const sections = sectionsOf('needs-attention', {}, actions.map(due));
-    assert.deepEqual(sections.get('Steps that wait for this step'), ['Send an e-mail: “alert”']);
+    assert.deepEqual(sections.get('Steps that wait for this step'), ['Send an e-mail (note: “alert”)']);
     assert.deepEqual(sections.get('Still planned'), [`At ${shownTime(received)}: Update a ticket field`]);
   });
 
@@ -219,10 +219,13 @@ describe('the text of a notice', () => {
     ];
     const sections = sectionsOf('needs-attention', {}, other);
     assert.deepEqual(sections.get('Steps that wait for this step'), ['Update a ticket field']);
-    assert.deepEqual(sections.get('Also needs attention'), ['Send an e-mail: “four”', 'Send an e-mail: “five” (waits)']);
+    assert.deepEqual(sections.get('Also needs attention'), [
+      'Send an e-mail (note: “four”)',
+      'Send an e-mail (note: “five”) (waits)',
+    ]);
     assert.deepEqual(sections.get('Still planned'), [
-      `At ${shownTime(later)}: Send an e-mail: “alert”`,
-      `At ${shownTime(later)}: Send an e-mail: “six”`,
+      `At ${shownTime(later)}: Send an e-mail (note: “alert”)`,
+      `At ${shownTime(later)}: Send an e-mail (note: “six”)`,
     ]);
   });
 
@@ -238,8 +241,8 @@ describe('the text of a notice', () => {
         ids,
       ],
       'Still planned': goesOn,
-      'Steps already done': ['Send an e-mail: “greet”'],
-      Details: ['POST /assignments/1001/send answered 503'],
+      'Steps already done': ['Send an e-mail (note: “greet”)'],
+      'Technical details': ['POST /assignments/1001/send answered 503'],
     });
   });
 
@@ -263,7 +266,7 @@ describe('the text of a notice', () => {
     const sections = sectionsOf('gave-up', { state: 'failed' }, ended);
     assert.match(sections.get('')?.join() ?? '', /Nobody decided in time\. You can still retry the step\./);
     assert.deepEqual(sections.get('Not run'), ['Update a ticket field']);
-    assert.deepEqual(sections.get('Still planned'), [`At ${shownTime(later)}: Send an e-mail: “alert”`]);
+    assert.deepEqual(sections.get('Still planned'), [`At ${shownTime(later)}: Send an e-mail (note: “alert”)`]);
     assert.equal(sections.has('Steps that wait for this step'), false);
   });
 
@@ -299,11 +302,11 @@ describe('the text of a notice', () => {
     assert.deepEqual([...sections.keys()].sort(), [
       ...[
         '',
-        'Details',
         'Recipients',
         'Steps already done',
         'Steps that wait for this step',
         'Still planned',
+        'Technical details',
         'What happens next',
       ],
     ]);

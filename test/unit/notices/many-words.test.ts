@@ -70,9 +70,9 @@ What happens next:
   Assignment 2, step 2: http://127.0.0.1:8080/companies/acme/chains/c-2
   Assignment 1, step 2: http://127.0.0.1:8080/companies/acme/chains/c-1
 
-Details:
+Technical details:
   POST /assignments/2/send answered 404: no assignment 2
-  This is the error of one chain. Other chains may have other numbers or addresses in their errors.
+  Other chains have the same error, perhaps with other numbers or addresses.
 
 Problem c1, company acme
 `,
@@ -111,6 +111,13 @@ Problem c1, company acme
     assert.match(text, /^ {2}npx relay retry acme c-3 1 --url https:\/\/relay\.example$/m);
     assert.doesNotMatch(text, /bulk|none of these/);
     assert.match(html, /href="https:\/\/relay\.example\/companies\/acme\/chains\/c-3"/);
+  });
+
+  it('begins with the link without a sign-in if only one step is concerned', () => {
+    const { text } = rendered(many('needs-attention', 1, 1, [member(3)]), { holdLink: () => 'https://relay.example/hold/x' });
+    const [first, second] = ['Retry or skip it, without a sign-in: https://relay.example/hold/x', 'Open 1 step: '];
+    assert.ok(text.includes(`\n${first}\n${second}`), text);
+    assert.equal(text.match(/\/hold\/x/g)?.length, 1);
   });
 
   for (const kind of ['gave-up', 'failed'] as const)
@@ -157,17 +164,14 @@ Problem c1, company acme
 
   it('is no recovery if a send found no technician', () => {
     const { subject, text, json } = rendered({ ...through, ended: { done: 3 }, nobody: 1, open: 0 });
-    assert.match(subject, /^\[relay\] No decision is needed any more for 2 chains/);
+    assert.match(subject, /^\[relay\] Nothing left to decide: 2 chains/);
     assert.match(text, /^ {2}2 steps: done\n {2}1 step: found nobody$/m);
     assert.equal((json as { nobody?: number }).nobody, 1);
   });
 
   it('otherwise says that the actions are not held any more, with their states', () => {
     const { subject, text, json } = rendered(through);
-    assert.equal(
-      subject,
-      '[relay] No decision is needed any more for 2 chains with the problem “the assignment does not exist” (Acme)',
-    );
+    assert.equal(subject, '[relay] Nothing left to decide: 2 chains with the problem “the assignment does not exist” (Acme)');
     assert.match(text, /^2 chains with this problem no longer need attention$/m);
     assert.match(text, /^ {2}3 steps: done\n {2}1 step: cancelled\n {2}1 step: the relay does not know the state$/m);
     const { type, count, ended, open } = json as Record<string, unknown>;
