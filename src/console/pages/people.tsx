@@ -22,7 +22,7 @@ function Audit() {
   const { timeZone, ruleName } = useCompany();
   const [audit, cursors] = usePages<z.infer<typeof auditResponse>>(admin`/audit`);
   return (
-    <Section title="Audit log" look="">
+    <Section title="Changes (audit log)" look="">
       <Known of={audit}>
         {({ entries, nextCursor }) => (
           <>
@@ -72,7 +72,7 @@ const roleField = (first: Role) => ({ ...roles, first });
 const personFields = ({ email, name, role = 'steer' }: Partial<Person> = {}) =>
   ({
     email: { label: 'E-mail address', type: 'email', required: true, maxLength: 320, first: email, readOnly: !!email },
-    name: { label: 'Name', hint: 'The audit log shows this name.', maxLength: 200, first: name },
+    name: { label: 'Name', hint: 'The list of changes shows this name.', maxLength: 200, first: name },
     role: roleField(role),
   }) as const;
 
@@ -121,7 +121,7 @@ function removing({ personId, name, fromGroup }: Person, at: string) {
 
 const expiries = { 0: 'never', 7: 'in 7 days', 90: 'in 90 days', 365: 'in 1 year' };
 const fields = {
-  name: { label: 'Name', hint: 'Which program uses the key? The audit log shows this name.', required: true, maxLength: 200 },
+  name: { label: 'Name', hint: 'Which program uses the key? The list of changes shows it.', required: true, maxLength: 200 },
   ...{ role: roleField('steer'), days: { label: 'Expires', options: Object.entries(expiries), first: '0' } },
 };
 

@@ -15,7 +15,7 @@ type Row = CompanyHealth['rules'][number];
 const columns: Record<string, (rule: Row) => ComponentChildren> = {
   Events: ({ events }) => events,
   Failed: ({ failed, chains }) => share(failed, chains),
-  'Failed 8 to 14 days ago': ({ before }) => share(before.failed, before.chains),
+  'For comparison: failed 8 to 14 days ago': ({ before }) => share(before.failed, before.chains),
   'Needs attention': ({ held }) => held,
   'Nobody found': ({ nobody }) => nobody,
   'How long completed chains took': ({ p50, p95, chains }) => {
