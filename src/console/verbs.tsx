@@ -126,7 +126,7 @@ export function FieldInputs({ fields, texts, issues, at, words = fieldWords }: F
     const isSolved = (name === 'action' || /^is (required|missing)/.test(said)) && texts.value[name]?.trim();
     const problem = isSolved ? '' : said;
     const write = (text: string) => (texts.value = { ...texts.value, [name]: text });
-    if (name === 'action') return <Select key={name} {...{ ...doing, problem, onPick: write }} />;
+    if (name === 'action') return <Select key={name} {...{ ...doing, problem: problem && 'Choose one.', onPick: write }} />;
     if (problem && words === fieldWords && !(name in words))
       return <MeantField key={name} {...{ name, problem, value, texts, fields }} />;
     const field = {

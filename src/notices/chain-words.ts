@@ -3,7 +3,7 @@
 import type { ActionStatus } from '../chain/action-status.js';
 import { type ChainFacts, historyFull, refusalOf, verbsFor } from '../chain/allowed-verbs.js';
 import { causePage, chainLinks, chainPage, chainUrl, chainWorkflowId } from '../chain/chain.js';
-import { causeFailure, sharedWords } from '../chain/failure-words.js';
+import { causeFailure } from '../chain/failure-words.js';
 import { chainStatus, foundNobody, hasEnded } from '../chain/outcome.js';
 import { capital, counted, cutShort, oneLine } from '../chain/text.js';
 import { timesIn } from '../chain/timestamp/local.js';
@@ -218,7 +218,7 @@ const behind = 'When a step fails, the steps that wait for it do not run.';
 
 export function manyWords({ cause, count, actions, first, since, at }: ManyNotice, context: NoticeContext): Words {
   const { companyId, kind, reason } = cause;
-  const { type, remedy } = reason;
+  const { type } = reason;
   const { api } = context.links;
   const shown = timesIn(context.timeZone);
   const { headline, many: said } = wordsOf[kind];
@@ -247,7 +247,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   const assignmentIds = [...new Set(first.flatMap(({ assignmentId }) => assignmentId ?? []))];
   const [assignmentId] = assignmentIds.length === 1 ? assignmentIds : [];
   const shared = first.length === actions ? { assignments: assignmentIds.length, assignmentId } : {};
-  const { title } = causeFailure({ ...reason, message, reason: type, ...shared });
+  const { title, remedy } = causeFailure({ ...reason, message, reason: type, ...shared });
   const differ = count > 1 ? ['Other chains have the same error, perhaps with other numbers or addresses.'] : [];
   const { wrong, details } = explained({ error: { ...reason, title, message, retryable: true } });
   return {
@@ -256,14 +256,14 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
     title: isOne ? `1 step ${many}` : `${counted(actions, 'step')} in ${counted(count, 'chain')} ${many}${same}`,
     place: [shown(at)],
     wrong: [labelled(wrong), ...(details.length > 0 ? [] : differ)],
-    toDo: [remedy ? labelled(sentence(sharedWords(remedy, shared))) : 'Fix the problem, then retry.'],
+    toDo: [remedy ? labelled(sentence(remedy)) : 'Fix the problem, then retry.'],
     links: [
-      ...(alone ? [{ label: capital(oneWithoutKey(context, 'it')), url: alone }] : []),
+      ...(alone ? [{ label: `${context.edits ? 'Fix, retry' : 'Retry'} or skip`, url: alone }] : []),
       isHeld
         ? { label: `Open ${counted(actions, 'step')}`, url: causePage(api, companyId, cause.id) }
         : { label: `Open ${counted(count, 'chain')}`, url: `${api}/companies/${companyId}/chains?${query}` },
     ],
-    hint: `${alone ? 'The second link' : 'The link'} ${signIn}. There you can ${isHeld ? 'edit, retry or skip' : 'edit and retry'} ${isOne ? 'this step' : 'all these steps together'}.`,
+    hint: `${alone ? 'The first link needs no sign-in: it opens a page where you confirm. The second link' : 'The link'} ${signIn}. There you can ${isHeld ? 'edit, retry or skip' : 'edit and retry'} ${isOne ? 'this step' : 'all these steps together'}.`,
     sections: {
       'What happens next': [
         ...(heldUntil

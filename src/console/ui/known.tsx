@@ -52,12 +52,12 @@ export function ProblemNote({ refused }: { refused: Refused | undefined }) {
   );
 }
 
-/** Shows the last answer, even if later requests fail. `Page` reports an expired session. */
+/** Shows the last answer, even if later requests fail or the object is gone. `Page` reports an expired session. */
 export function Known<Body>({ of, children }: { of: Resource<Body>; children: (body: Body) => ComponentChildren }) {
   const [body, refused] = [of.data.value, of.refused.value];
   return (
     <>
-      {refused?.problem.status !== 401 && <ProblemNote refused={refused} />}
+      {![401, body === undefined ? 401 : 404].includes(refused?.problem.status ?? 401) && <ProblemNote refused={refused} />}
       {body !== undefined ? children(body) : !refused && <p class="soft loading">Loading…</p>}
     </>
   );

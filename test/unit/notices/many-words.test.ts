@@ -101,7 +101,7 @@ Problem c1, company acme
       const members = chosen.map((n) => member(n));
       const notice = many('needs-attention', count, count, members);
       const { text } = rendered({ ...notice, cause: { ...cause, reason: { ...cause.reason, ...words } } });
-      assert.ok(text.includes(`\n\n${wrong}.\nChange the number, then retry.\n`), text);
+      assert.ok(text.includes(`\n\n${wrong}.\nChange the assignment number, then retry.\n`), text);
     });
 
   it("names a few chains in its commands, with the API's address, and counts only these chains", () => {
@@ -115,7 +115,7 @@ Problem c1, company acme
 
   it('begins with the link without a sign-in if only one step is concerned', () => {
     const { text } = rendered(many('needs-attention', 1, 1, [member(3)]), { holdLink: () => 'https://relay.example/hold/x' });
-    const [first, second] = ['Retry or skip it, without a sign-in: https://relay.example/hold/x', 'Open 1 step: '];
+    const [first, second] = ['Retry or skip: https://relay.example/hold/x', 'Open 1 step: '];
     assert.ok(text.includes(`\n${first}\n${second}`), text);
     assert.equal(text.match(/\/hold\/x/g)?.length, 1);
   });
