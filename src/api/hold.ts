@@ -16,6 +16,7 @@ import { chainOfWorkflow, chainPage } from '../chain/chain.js';
 import { helpFor } from '../chain/failure-words.js';
 import { type Fields, fieldAt } from '../chain/fields.js';
 import { type ActionState, type ChainStatus, foundNobody, hasEnded, isToRedo, retryHelps } from '../chain/outcome.js';
+import { stepsText } from '../chain/text.js';
 import { timesIn } from '../chain/timestamp/local.js';
 import {
   doneTitle,
@@ -412,9 +413,8 @@ function fixForm(fix: Fix, isBest: boolean, open: Html | undefined): Html {
         : html`<input name="${name}" value="${text}">`;
     return html`<p><label>${fieldWords[name]}<br>${input}</label></p>`;
   });
-  const others = sameAssignment.length === 1 ? 'the other step' : `the ${sameAssignment.length} other steps`;
   const all = html`<p><label><input type="checkbox" name="allActions" checked>
-Also correct the assignment number in ${others}.</label></p>`;
+Also correct the assignment number in ${stepsText(sameAssignment)}.</label></p>`;
   const places = namedWords(naming);
   const kept = html`<p>You can correct the number here, but these texts keep the old number: ${places}. To change the texts, too, ${open ?? 'open the chain in the relay'} and correct the number there.</p>`;
   return html`${form}<section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the step again.</p>

@@ -15,10 +15,10 @@ type Row = CompanyHealth['rules'][number];
 const columns: Record<string, (rule: Row) => ComponentChildren> = {
   Events: ({ events }) => events,
   Failed: ({ failed, chains }) => share(failed, chains),
-  'For comparison: failed 8 to 14 days ago': ({ before }) => share(before.failed, before.chains),
+  'Failed 8 to 14 days ago': ({ before }) => share(before.failed, before.chains),
   'Needs attention': ({ held }) => held,
   'Nobody found': ({ nobody }) => nobody,
-  'How long completed chains took': ({ p50, p95, chains }) => {
+  'How long chains took': ({ p50, p95, chains }) => {
     if (p50 === undefined || p95 === undefined) return 'No chain is completed yet.';
     const [part, most] = chains < 20 ? ['Half', p50] : ['95%', p95];
     return `${part} of the chains took ${withinText(most)} or less.`;

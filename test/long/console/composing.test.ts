@@ -378,7 +378,7 @@ async function composing(): Promise<void> {
       const sent = text.replaceAll('${assignment_id}', await stack.assignment());
       const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: sent });
       assert.equal(answer.status, 202, await answer.clone().text());
-      await page.getByText('Last chain:').getByRole('link').click();
+      await page.getByText('Last chain,').getByRole('link').click();
       await page.getByText('scheduled').first().waitFor();
       await page.context().close();
     });

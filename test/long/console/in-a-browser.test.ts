@@ -280,7 +280,7 @@ async function lookAround(): Promise<void> {
     await click(page, /^(Change|Edit)/);
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Assignment number').fill(assignment);
-    await dialog.getByText('(“Note” of step 1, “Subject” of step 2)').waitFor();
+    await dialog.getByText('(“Note” of step 1; “Subject” of step 2)').waitFor();
     await dialog.getByText(`The relay does not change the old number ${missing} in: “To” of step 2.`).waitFor();
     assert.deepEqual(await obstacles(page), []);
     await dialog.getByRole('button', { name: 'Save and retry' }).click();
@@ -471,7 +471,7 @@ async function lookAround(): Promise<void> {
       .getByRole('region', { name: 'The last 7 days' })
       .getByRole('link', { name: /completed$/ })
       .waitFor();
-    await reads(page, /Last chain:/);
+    await reads(page, /Last chain,/);
     assert.deepEqual(await obstacles(page), []);
     await page.context().close();
   });
@@ -902,7 +902,7 @@ async function lookAround(): Promise<void> {
       const { many, done } = await heldOnes();
       const page = await pageOf(adminToken, `/companies/${many.companyId}/rules/${many.relayId}`);
       await page
-        .getByText(/Last chain:/)
+        .getByText(/Last chain,/)
         .locator(`a[href$="${done}"]`)
         .waitFor({ timeout: 20_000 });
       await page.context().close();

@@ -31,7 +31,7 @@ const noteAt = (externalSystemTicketId: string): Pick<Case, 'action' | 'shows'> 
   shows: (value) => `${externalSystemTicketId} · Replace a broken till|note: ${value}`,
 });
 const notes = ['cfValue', 'Use the back door', 'Ring at the gate'] as const;
-const correct = 'Fix the cause';
+const correct = 'Fix this problem';
 
 /** Without `edited`, a person solves the problem at the vendor and retries. With `edited`, a person edits the action. */
 const cases: Record<keyof typeof ticketingKinds | keyof typeof platformKinds, Case> = {
@@ -196,7 +196,7 @@ async function systems(): Promise<void> {
       for (const [input, text] of Object.entries({ ...action, [field]: first }))
         await page.locator(`input[name=${input}]`).fill(text);
       const started = await post(page, relayAccessToken);
-      await page.getByText('Last chain:').getByRole('link').click();
+      await page.getByText('Last chain,').getByRole('link').click();
       await page.getByText('completed', { exact: true }).waitFor();
       assert.match(page.url(), new RegExp(`${started}$`));
       return started;
