@@ -37,7 +37,8 @@ import { contactMark, fieldsByLink, HoldLinks, type HoldRef } from '../contract/
 import { decidersOf } from '../contract/notify.js';
 import { Problem } from '../contract/problem.js';
 import { isHeldBehind } from '../notices/chain-words.js';
-import { readFields } from '../temporal/mend.js';
+import { HeldActions } from '../temporal/causes.js';
+import { readFields, readOldNames } from '../temporal/mend.js';
 import { readChain } from '../temporal/read.js';
 import { steerAction } from '../temporal/steer.js';
 import { type Authenticated, assertOwnPage } from './bearer-authentication.js';
@@ -70,6 +71,7 @@ const expired = { over: 'This link has expired.', status: 410 } as const;
 export function holdRoutes(options: ApiOptions): Route[] {
   const { client, links, store, limits, secret, operatorEmail } = options;
   const signed = new HoldLinks(secret);
+  const heldActions = new HeldActions(options);
   const secure = links.api.startsWith('https:') ? ({ prefix: 'secure', secure: true } as const) : {};
   const pathOf = ({ companyId, chainId, index }: Pick<HoldRef, 'companyId' | 'chainId' | 'index'>) =>
     `/hold/${companyId}/${chainId}/${index}`;
@@ -123,11 +125,11 @@ export function holdRoutes(options: ApiOptions): Route[] {
     return { names: all.filter((name) => name !== spare), ...read };
   };
 
-  /** The texts of later steps that still have the assignment number from before the correction. */
+  /** The texts of other steps with the assignment number from before the correction. */
   const keptOf = async ({ chain, action, over }: Standing) => {
-    if (!chain || !action?.mends || over === undefined || chain.partial) return '';
-    const { naming } = await readFields(client, chain, action);
-    return namedWords(naming.filter(({ index }) => index !== action.index));
+    if (!chain || !action?.mends || over === undefined || chain.partial) return undefined;
+    const { open, used } = await readOldNames(client, chain, action);
+    return { open: namedWords(open), used: namedWords(used) };
   };
 
   /** @throws Problem invalid-body, forbidden */
@@ -192,7 +194,8 @@ export function holdRoutes(options: ApiOptions): Route[] {
         const held = heldAt(c);
         if (held) await count(c, 'reads');
         const standing = await settled(held, query);
-        const [fix, kept] = await Promise.all([fixOf(standing).catch(() => undefined), keptOf(standing).catch(() => '')]);
+        const [fix, kept] = await Promise.all([fixOf(standing).catch(() => undefined), keptOf(standing).catch(() => undefined)]);
+        if (standing.over !== undefined && standing.company) void heldActions.refresh(standing.company.companyId);
         return sendStanding(c, standing, { asked: query, fix, kept });
       },
     }),
@@ -278,6 +281,9 @@ interface Fix {
   texts?: Record<string, string | undefined>; // the texts of a refused form
 }
 
+/** Texts with the old assignment number: of steps that have not ended, and of steps that ran with such a text. */
+type Kept = { open: string; used: string };
+
 /** For example `“Within (miles)” must be a number of miles.` for the pointer `/fields/sendRadius`. */
 function inWords({ pointer, detail }: { pointer: string; detail: string }): string {
   return sentence(`${quotedLabel(fieldAt({ pointer }, '/fields') ?? '') || 'The step'} ${detail}`);
@@ -312,7 +318,7 @@ function titleOf({ over, action, chain }: Standing, last: Steered | undefined): 
 function sendStanding(
   c: Context<Authenticated>,
   standing: Standing,
-  shown: { asked?: Asked; fix?: Fix | undefined; problem?: string; kept?: string } = {},
+  shown: { asked?: Asked; fix?: Fix | undefined; problem?: string; kept?: Kept | undefined } = {},
 ) {
   const { asked = {}, fix, problem, kept } = shown;
   const { company, chain, action, over } = standing;
@@ -336,9 +342,8 @@ ${!isOver && details.length > 0 && html`<details><summary>Technical details (for
   const said = isWaiting ? waiting : (problem ?? over ?? before);
   const decision = over === undefined && !isWaiting && decisionForm(standing.chain, standing.action, fix);
   const status = said && html`<p role="status">${said} ${over !== undefined && chain && !chain.partial && resultOf(chain)}</p>`;
-  const open = chain && openChain(chain);
-  const old =
-    kept && open && html`<p>These texts still have the old number: ${kept}. To change the texts, ${open} and edit the steps.</p>`;
+  const old = html`${kept?.used && html`<p>These texts were sent with the old number: ${kept.used}.</p>`}
+${kept?.open && chain && html`<p>These texts still have the old number: ${kept.open}. To change the texts, ${openChain(chain) ?? 'open the chain'} and edit the steps.</p>`}`;
   return sendPage(c, { title, main: html`<h1>${title}</h1>${status}${old}${what}${decision}${about}`, forms: true });
 }
 
@@ -416,7 +421,7 @@ function fixForm(fix: Fix, isBest: boolean, open: Html | undefined): Html {
   const all = html`<p><label><input type="checkbox" name="allActions" checked>
 Also correct the assignment number in ${stepsText(sameAssignment)}.</label></p>`;
   const places = namedWords(naming);
-  const kept = html`<p>You can correct the number here, but these texts keep the old number: ${places}. To change the texts, too, ${open ?? 'open the chain in the relay'} and correct the number there.</p>`;
+  const kept = html`<p>These texts keep the old number: ${places}. To change the number in the texts, too, do not use this page: ${open ?? 'open the chain'} and correct the number there.</p>`;
   return html`${form}<section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the step again.</p>
 ${inputs}${sameAssignment.length > 0 && all}${names.includes('platformAssignmentId') && places !== '' && kept}
 <p><button${!isBest && html` class="second"`} name="decision" value="mend">Correct and retry</button></p></section></form>`;

@@ -103,6 +103,7 @@ export const labelled = (text: string): string =>
     .replace(/^is not a field; did /, 'Did ')
     .replaceAll(/(?<=Did you mean (“[^”]+”)\?) \1 of step \d+ is required;?/g, '') // the wrong name is the only mistake
     .replaceAll(/; (?=“[^”]+” of step)/g, '. ')
+    .replaceAll(/(“[^”]+”) of step (\d+) is required\b(?!:)/g, 'Step $2 needs $1')
     .replace(/^line \d+, column \d+: (.)/i, (_, first: string) => first.toUpperCase())
     .replace(/with actionCondition status==(\w+)/g, 'that is sent only if the assignment still has the status “$1”')
     .replace(fieldNames, (name) => `“${fieldWords[name]}”`)

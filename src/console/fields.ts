@@ -22,7 +22,7 @@ export function editText(value: unknown): string {
 /** Whether the form shows the field as a textarea with several lines. */
 export function isLong(name: string, value: unknown): boolean {
   const text = editText(value);
-  return name === 'emails' || Array.isArray(value) || text.length > 60 || text.includes('\n');
+  return name === 'emails' || name === 'body' || Array.isArray(value) || text.length > 60 || text.includes('\n');
 }
 
 /** A merge patch with the changed fields. A field that the user emptied is `null`, so the API removes the field. */

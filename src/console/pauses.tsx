@@ -23,7 +23,7 @@ const fields = {
 };
 
 const about =
-  'The relay still accepts events. If a step needs the paused system, it waits until the pause ends. All other steps run as planned.';
+  'The relay still accepts events. If a step or its condition needs the paused system, the step waits until the pause ends. Other steps run as planned.';
 const pausing = { title: 'Pause a system', verb: 'Pause', words: 'Paused', look: 'quiet', fields, about } as const;
 
 export function PauseButton() {
@@ -61,9 +61,8 @@ export function PauseBanner() {
           {canEnd &&
             items.length > 0 && [
               <Button {...{ class: 'quiet', onClick: () => void end(what, 'now') }}>
-                End now, and run the waiting steps of {chains} immediately
+                End now, and run the waiting steps of {chains} without delays
               </Button>,
-              <span class="soft small">“End now” keeps the planned time between the waiting steps.</span>,
             ]}
         </div>
       ))}

@@ -3,7 +3,7 @@
 import type { Forecast } from '../chain/forecast.js';
 import { type ActionState, type ChainStatus, foundNobody } from '../chain/outcome.js';
 import { counted, stepsText } from '../chain/text.js';
-import { labelled } from '../chain/words.js';
+import { actionWords, labelled } from '../chain/words.js';
 import type { ActionResource, ListedChain } from './types.js';
 
 export * from '../chain/failure-words.js';
@@ -50,7 +50,8 @@ export function actionOfCause<Action extends { error?: { message: string } | und
 export function aboutChain({ companyId, chainId, summary }: Pick<ListedChain, 'companyId' | 'chainId' | 'summary'>): string {
   const words = labelled(summary?.replace(`${companyId}: `, '') ?? chainId);
   const quoted = (names: string) => `“${names.replaceAll(', ', '”, “')}”`.replace(/([“”])\1/g, '$1');
-  return words.replace(/^(\d+) action(s?): (.*)$/, (_, n, s, names) => `${n} step${s}: ${quoted(names)}`);
+  const are = Object.values(actionWords).some((action) => words.includes(`“${action}”`)) ? ':' : ', notes:';
+  return words.replace(/^(\d+) action(s?): (.*)$/, (_, n, s, names) => `${n} step${s}${are} ${quoted(names)}`);
 }
 
 /** For example `1001`, or the summary of a chain without an assignment. */

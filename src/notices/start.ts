@@ -39,19 +39,9 @@ export async function newsOf({ rules }: Pick<Store, 'rules'>, notice: ChainNotic
   const cause = causeOf(notice, await rules.get(companyId, relayId));
   const action = actionOf(notice);
   const { state, heldUntil, assignmentId } = action;
+  const nobody = foundNobody(action) || undefined;
   const short = { message: cutShort(cause.reason.message, 500), assignmentId: assignmentId && cutShort(assignmentId, 100) };
-  const member: Member = {
-    chainId,
-    index,
-    relayId,
-    state,
-    at,
-    receivedAt,
-    runId,
-    heldUntil,
-    nobody: foundNobody(action) || undefined,
-    ...short,
-  };
+  const member: Member = { chainId, index, relayId, state, nobody, at, receivedAt, runId, heldUntil, ...short };
   return { cause, member };
 }
 

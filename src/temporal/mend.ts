@@ -75,23 +75,44 @@ export async function readFields(client: Client, chain: ChainOf, asked: ActionRe
   const own = open.find(({ action }) => action.index === asked.index);
   const sent = own ? fieldsOf(own.action) : {};
   const others = 'platformAssignmentId' in sent ? sameAssignment(accepted, chain.actions, asked.index) : [];
-  const naming = open.flatMap(({ action, fields }) =>
-    Object.keys(renamed(idsOf(asked, own?.action), fields)).map((field) => ({
-      ...{ index: action.index, field },
-      ...(!isRenamed(action, field) && { fixed: true as const }),
-    })),
-  );
+  const naming = namesIn(open, idsOf(asked, own?.action));
   return { fields: own?.fields ?? {}, ...(asked.mends && { sent }), sameAssignment: others, naming };
 }
 
 /** The current assignment id of the action and, because texts can still have it, the id before the first edit. */
 const idsOf = ({ assignmentId = '' }: ActionResource, accepted: ChainAction | undefined) =>
   [assignmentId, accepted?.assignmentId ?? ''] as const;
+type Ids = ReturnType<typeof idsOf>;
 
 /** Returns the texts that contain one of the ids. In the returned texts, `to` replaces the ids. */
-function renamed([id, before]: readonly [string, string], fields: Fields, to?: string): Fields {
+function renamed([id, before]: Ids, fields: Fields, to?: string): Fields {
   const changed = fieldsNaming(id, fields, to);
   return { ...changed, ...fieldsNaming(before, { ...fields, ...changed }, to) };
+}
+
+/** Returns the places of these ids in texts. */
+const namesIn = (actions: Awaited<ReturnType<typeof readOpen>>, ids: Ids) =>
+  actions.flatMap(({ action, fields }) =>
+    Object.keys(renamed(ids, fields)).map((field) => ({
+      ...{ index: action.index, field },
+      ...(!isRenamed(action, field) && { fixed: true as const }),
+    })),
+  );
+
+/** The texts that still have the assignment id from before all edits of `asked`. `used`: of actions that ran later with such a text. */
+export async function readOldNames(client: Client, chain: ChainOf, asked: ActionResource) {
+  const accepted = await readAccepted(client, chain);
+  const [now, before] = idsOf(
+    asked,
+    accepted.find(({ index }) => index === asked.index),
+  );
+  if (now === before) return { open: [], used: [] };
+  const ranLater = ({ state, endedAt = '' }: ActionResource) => state === 'done' && endedAt > (asked.startedAt ?? '');
+  const others = chain.actions.filter((other) => other.index !== asked.index && (!hasEnded(other.state) || ranLater(other)));
+  const read = await Promise.all(others.map((one) => readAction(client, chain, one, accepted)));
+  const names = namesIn(read, [before, '']);
+  const isOpen = ({ index }: { index: number }) => others.some((other) => other.index === index && !hasEnded(other.state));
+  return { open: names.filter(isOpen), used: names.filter((name) => !isOpen(name)) };
 }
 
 /** An edit of several actions changes no recipients, and no text that gets values when its action runs. */

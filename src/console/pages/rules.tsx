@@ -14,8 +14,7 @@ type Row = CompanyHealth['rules'][number];
 
 const columns: Record<string, (rule: Row) => ComponentChildren> = {
   Events: ({ events }) => events,
-  Failed: ({ failed, chains }) => share(failed, chains),
-  'Failed 8 to 14 days ago': ({ before }) => share(before.failed, before.chains),
+  Failed: ({ failed, chains, before }) => `${share(failed, chains)}, before: ${share(before.failed, before.chains)}`,
   'Needs attention': ({ held }) => held,
   'Nobody found': ({ nobody }) => nobody,
   'How long chains took': ({ p50, p95, chains }) => {
@@ -36,7 +35,7 @@ function Name({ of: { relayId, name, enabled } }: { of: Row }) {
 }
 
 const about =
-  'A rule says what happens when an event arrives, and who gets a notice if a step fails. The table shows the last 7 days.';
+  'A rule says what happens when an event arrives, and who gets a notice if a step fails. The table shows the last 7 days. “Before” means the 7 days before them.';
 
 export function RulesPage() {
   const health = useResource<CompanyHealth>(co`/health`, seldom);

@@ -105,7 +105,13 @@ describe('a body with a value that may have closed its string', () => {
     await problemOf(await resend({ proposed: true }), 409);
     assert.match((await problemOf(await ask(company, `/${kept.rejectedId}/drop`, 'POST'), 409)).type, /already-resent/);
     const { items } = await stack.store.audit.list({ companyId: company.companyId, limit: 1 });
-    assert.deepEqual(items[0]?.details, { rejectedId: kept.rejectedId, chainId, mended: ['/0/cfValue'], proposed: true });
+    assert.deepEqual(items[0]?.details, {
+      rejectedId: kept.rejectedId,
+      chainId,
+      mended: ['/0/cfValue'],
+      proposed: true,
+      relayId: company.relayId,
+    });
   });
 
   it('is kept once, however often the platform retries; each kind of mistake causes one notice', async () => {

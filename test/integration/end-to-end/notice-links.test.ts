@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { contactMark, HoldLinks } from '../../../src/contract/hold-link.js';
-import { adminToken, eventually, readable, send, startStack, Unmet } from '../../end-to-end/stack.js';
+import { adminToken, eventually, readable, send, startStack, Unmet, udf } from '../../end-to-end/stack.js';
 
 const secret = 's'.repeat(32);
 const stack = await startStack({ noticeDigestSeconds: 0, secret, keyring: null });
@@ -194,7 +194,7 @@ describe('the link in a notice', { concurrency: true }, () => {
     await change(company, { noticeEdits: true });
     const page = await (await get(url, cookie)).text();
     assert.match(page, /<section id="fix">.*<section id="retry">.*<section id="skip">/s);
-    assert.match(page, /these texts keep the old number: “Note” of step 2\./);
+    assert.match(page, /These texts keep the old number: “Note” of step 2\./);
     assert.match(page, /<button name="decision" value="mend">.*<button class="second" name="decision" value="retry">/s);
     const names = [...page.matchAll(/<input name="(\w+)"/g)].map(([, name]) => name);
     assert.deepEqual(names, ['platformAssignmentId', 'groupId', 'sendRadius']);
@@ -230,21 +230,35 @@ describe('the link in a notice', { concurrency: true }, () => {
     });
   });
 
-  it('names the texts with the old number until they are changed, also after another wrong number', async () => {
+  it('names the texts with the old number until they are changed, also after another wrong number; and texts that were sent', async () => {
     const company = await stack.company();
     await change(company, { noticeEdits: true });
     const [wrongId, stillWrong] = [1, 2].map(() => String(Math.floor(Math.random() * 1e12)));
     const later = send(wrongId ?? '', { groupId: '501', delayInSeconds: '3000', comment: `once more ${wrongId}` });
-    const { chainId } = await company.start([send(wrongId ?? '', { groupId: '501' }), later]);
+    const next = udf('T', { cfValue: `see ${wrongId}` });
+    const { chainId } = await company.start([send(wrongId ?? '', { groupId: '501' }), later, next]);
     await company.action(chainId, 0, 'needs-attention');
     const { url, cookie } = await open(await linkIn(company));
     const correct = (platformAssignmentId = '') => decide(url, cookie, 'mend', undefined, { platformAssignmentId });
     assert.equal((await correct(stillWrong)).status, 303);
     const again = await says(url, cookie, /<h1>The step failed again</);
-    assert.match(again, /these texts keep the old number: “Note” of step 2\./);
-    assert.equal((await correct(await stack.assignment())).status, 303);
-    const done = await says(url, cookie, /<h1>Assignment \d+ was sent</);
+    assert.match(again, /These texts keep the old number: “Note” of step 2; “New value” of step 3\./);
+    const right = await stack.assignment();
+    assert.equal((await correct(right)).status, 303);
+    const done = await says(
+      url,
+      cookie,
+      /<h1>Assignment \d+ was sent<.*These texts were sent with the old number: “New value” of step 3\./s,
+    );
     assert.match(done, /These texts still have the old number: “Note” of step 2\. To change the texts, sign in, <a /);
+    const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ fields: { comment: `once more ${right}` } });
+    const path = `/co/${company.companyId}/chains/${chainId}/actions/1/mend`;
+    assert.equal((await fetch(api + path, { method: 'POST', headers, body })).status, 202);
+    await eventually('no open text to have the old number', async () => {
+      const text = await (await get(url, cookie)).text();
+      return !text.includes('still have the old number') || new Unmet(text);
+    });
   });
 
   it("shows times in the company's zone, as the mail does", async () => {

@@ -243,7 +243,7 @@ describe('an edited refused request', () => {
     assert.match(JSON.stringify(call?.body), /three\\nmore/);
     const { items } = await stack.store.audit.list({ companyId: company.companyId, limit: 1 });
     const places = ['/0/delayInSecond', '/0/delayInSeconds', '/0/cfValue'];
-    assert.deepEqual(items[0]?.details, { rejectedId, chainId, mended: places });
+    assert.deepEqual(items[0]?.details, { rejectedId, chainId, mended: places, relayId: company.relayId });
     await problemOf(await resend(mended), 409);
   });
 });

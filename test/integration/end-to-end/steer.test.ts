@@ -176,7 +176,7 @@ describe('steering through signals', { concurrency: true }, () => {
     assert.equal(await searchAttribute(workflowId, 'RelayCompanyId'), company.companyId);
     const [notice] = await stack.mails(company.admin, 1);
     assert(notice);
-    assert.match((await stack.text(notice)).Text, /Done:\n {2}Update a ticket field/);
+    assert.match((await stack.text(notice)).Text, /Steps already done:\n {2}Update a ticket field/);
     await stack.client.workflow.getHandle(workflowId).signal('skip', [0]);
     await company.ended(chainId);
     assert.equal(await searchAttribute(workflowId, 'RelayNeedsAttention'), false);

@@ -157,7 +157,7 @@ async function composing(): Promise<void> {
     await stops.nth(1).getByText('The assignment had the status "sent"').waitFor();
     await page.getByLabel('What happens?').selectOption('platform-down');
     await stops
-      .getByText(/People get a notice after /)
+      .getByText(/People get a notice at \d/)
       .first()
       .waitFor();
     assert.deepEqual(await obstacles(page), []);

@@ -136,11 +136,11 @@ it('names the fields for people as the forms do', () => {
     ['Change groupId or sendToGroups, then retry', 'Change “Group” or “Groups”, then retry'],
     ['cfValue is no time', '“New value” is no time'],
     ['the subject and the comment are too long', 'the subject and the comment are too long'],
-    ['/0/subject is required', '“Subject” of step 1 is required'],
+    ['/0/subject is required', 'Step 1 needs “Subject”'],
     ['/0/subjct is not a field; did you mean subject?', 'Step 1 has the unknown field “subjct”. Did you mean “Subject”?'],
     [
       '/0/subjct is not a field; did you mean subject?; /0/subject is required; /0/body is required',
-      'Step 1 has the unknown field “subjct”. Did you mean “Subject”? “Text” of step 1 is required',
+      'Step 1 has the unknown field “subjct”. Did you mean “Subject”? Step 1 needs “Text”',
     ],
     ['Nothing has run. /variables/owner_email is missing', 'Nothing has run. The value “owner email” is missing'],
     ['Nothing has run. /0/action is required', 'Nothing has run. The action of step 1 is required'],
