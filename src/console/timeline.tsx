@@ -122,6 +122,7 @@ function StepBody({ chain, action }: Pick<Step, 'chain' | 'action'>) {
   const { state, reason, result, deliveries = [], steered = [], nextAttemptAt, assignmentId } = action;
   const error = action.error && { ...action.error, assignmentId };
   const isPast = state === 'done' || state === 'skipped';
+  const why = labelled(reason ?? '').replace(/^The (?=assignment had)/, state === 'skipped' ? 'Skipped, because the ' : 'The ');
   const retry = Date.parse(nextAttemptAt ?? '') < Date.now() ? 'Retry overdue since' : 'Next retry';
   const at = co`/chains/${chain.chainId}/actions/${String(action.index)}`;
   return (
@@ -132,7 +133,7 @@ function StepBody({ chain, action }: Pick<Step, 'chain' | 'action'>) {
         {!hasEnded(state) && <Moment name="Decide before" at={action.heldUntil} distance />}
       </dl>
       {result?.note && <Said look="small" text={`Remark: ${result.note}`} />}
-      {reason && reason !== error?.message && <Said look="reason" text={capital(labelled(reason))} />}
+      {reason && reason !== error?.message && <Said look="reason" text={capital(why)} />}
       {error && isPast && <Said look="soft small" text={labelled(`Earlier error: ${failureTitle(error)}`)} />}
       {error && !isPast && <Failure of={error} />}
       <Verbs chain={chain} action={action} />
