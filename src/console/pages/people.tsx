@@ -121,7 +121,7 @@ function removing({ personId, name, fromGroup }: Person, at: string) {
 
 const expiries = { 0: 'never', 7: 'in 7 days', 90: 'in 90 days', 365: 'in 1 year' };
 const fields = {
-  name: { label: 'Name', hint: 'Which program uses the key? The list of changes shows it.', required: true, maxLength: 200 },
+  name: { label: 'Name', hint: 'The name of the program that uses the key.', required: true, maxLength: 200 },
   ...{ role: roleField('steer'), days: { label: 'Expires', options: Object.entries(expiries), first: '0' } },
 };
 

@@ -46,7 +46,7 @@ export function EventTable({ relayId, events }: { relayId: string; events: reado
       caption="Events"
       columns={['Received', 'Assignment', 'Result', 'Version']}
       named={1}
-      empty="There are no events to show. If your platform sends no events yet, create an address for it on the page of the rule."
+      empty="There are no events to show. If your platform does not send its events yet, connect it on the page of the rule."
       rows={events.map((event) => {
         const received = <Time at={event.receivedAt} distance />;
         const link = <a href={pageOf.event(relayId, event.eventId)}>{received}</a>;

@@ -62,7 +62,7 @@ function connectorApi(state: PlatformState, closing: AbortSignal): Hono<{ Bindin
 
     const scope = `${method} ${path} ${idempotencyKey}`;
     const earlier = state.answers.get(scope);
-    let answer: Answer = { status: status ?? 503, body: { error: 'a test told this platform to give an error' } };
+    let answer: Answer = { status: status ?? 503, body: { error: 'this is a test error' } };
     if (!fails || afterActing) {
       const done = earlier ?? answerOf(() => act(state, c.req.param('id'), body));
       if (idempotencyKey !== undefined && method !== 'GET' && done.status < 300) state.put('answers', scope, done);
