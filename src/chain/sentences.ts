@@ -1,4 +1,4 @@
-/** Says what an action does in one sentence: `After 30 minutes, if the assignment is still draft, send to Metro technicians within 25 miles`. */
+/** Says what an action does in one sentence: `After 30 minutes, if the assignment is still “draft”, send to Metro technicians within 25 miles`. */
 
 import { type Condition, comparisons, conditionOf, hasValue, type Row, whenOf } from './comparisons.js';
 import { delayText } from './durations.js';
@@ -59,7 +59,7 @@ export function deedWords(fields: Fields): string {
   return does[action]?.(fields) ?? (action === '' ? 'do something' : action);
 }
 
-/** For example `if the assignment is still draft`. Empty without a condition. */
+/** For example `if the assignment is still “draft”`. Empty without a condition. */
 export function conditionWords({ rows, join, text }: Condition, isDelayed = false): string {
   const said = rows.map((row) => rowWords(row, isDelayed));
   if (text !== undefined) said.push(cutShort(text, 80));
@@ -69,8 +69,8 @@ export function conditionWords({ rows, join, text }: Condition, isDelayed = fals
 function rowWords({ of, path, comparison, value }: Row, isDelayed: boolean): string {
   const shown = spoken(String(value)) || 'empty';
   if (of === 'assignment' && path === 'status' && comparison === 'is' && value)
-    return `the assignment is ${isDelayed ? 'still ' : ''}${shown}`;
-  if (of === 'assignment' && path === 'status' && comparison === 'not') return `the assignment is not ${shown}`;
+    return `the assignment is ${isDelayed ? 'still ' : ''}“${shown}”`;
+  if (of === 'assignment' && path === 'status' && comparison === 'not') return `the assignment is not “${shown}”`;
   const written = typeof value === 'string' && value !== '' ? `“${shown}”` : shown;
   const name = of === 'incomingValue' ? 'the value from the request' : `${of === 'event' ? "the event's " : ''}${path || '…'}`;
   return `${name} ${comparisons[comparison].words}${hasValue(comparison) ? ` ${written}` : ''}`;

@@ -103,7 +103,7 @@ function DoorSettings({ door, at, onSaved }: { door: EventDoor; at: string; onSa
       />
       {signed in senders && <FormFields of={{ key: keyField }} />}
       <FormFields of={fieldsOfDoor(door)} />
-      <Submit {...deed} words={['Save', <span class="unseen"> how the rule accepts events</span>]} />
+      <Submit {...deed} words={['Save', <span class="unseen"> the event settings</span>]} />
     </form>
   );
 }

@@ -132,7 +132,7 @@ async function composing(): Promise<void> {
     await step(page, 1).locator('.error').first().waitFor({ state: 'detached' });
     await page.getByText('Add a reminder e-mail?').waitFor();
     await press(page, 'Send the assignment');
-    await isAt(page, 'Step 2: After 30 minutes, if the assignment is still draft, send to groups 501 and 502');
+    await isAt(page, 'Step 2: After 30 minutes, if the assignment is still “draft”, send to groups 501 and 502');
     await write(page, { sendRadius: '25' });
     await press(page, 'Send an e-mail');
     await isAt(page, 'Step 3: ');
@@ -174,7 +174,7 @@ async function composing(): Promise<void> {
     assert.deepEqual(await obstacles(page), []);
     await press(page, 'Publish');
     await page
-      .getByText('After 30 minutes, if the assignment is still draft, send to groups 501 and 502 within 25 miles')
+      .getByText('After 30 minutes, if the assignment is still “draft”, send to groups 501 and 502 within 25 miles')
       .waitFor();
     await page.getByRole('button', { name: 'Create the address…' }).focus();
     await page.keyboard.press('Enter');
@@ -211,7 +211,7 @@ async function composing(): Promise<void> {
     await addIt.dblclick();
     await addIt.waitFor({ state: 'detached' });
     await step(page, 2)
-      .getByText(/^After 1 hour 30 minutes, if the assignment is still draft, e-mail/)
+      .getByText(/^After 1 hour 30 minutes, if the assignment is still “draft”, e-mail/)
       .waitFor();
     assert.equal(await page.getByRole('article').count(), 2);
     await page.context().close();

@@ -13,7 +13,7 @@ it('an action is a sentence', () => {
   for (const [fields, sentence] of [
     [
       { ...send, sendToGroups: 'Metro technicians', sendRadius: '25', delayInSeconds: '1800', actionCondition: 'status==draft' },
-      'After 30 minutes, if the assignment is still draft, send to Metro technicians within 25 miles',
+      'After 30 minutes, if the assignment is still “draft”, send to Metro technicians within 25 miles',
     ],
     [{ ...send, groupId: '501', sendToGroups: '502, 501', sendRadius: '1' }, 'Send to groups 501 and 502 within 1 mile'],
     [{ ...send, sendRadius: '5' }, 'Send within 5 miles'],
@@ -22,7 +22,7 @@ it('an action is a sentence', () => {
     [{ action: 'sendEmails', delayInSeconds: '${event.delay}' }, 'After [delay], e-mail somebody'],
     [
       { ...mail, if: 'event.n > 3 && assignment.status != "sent"' },
-      "If the event's n is more than 3 and the assignment is not sent, e-mail [manager email] and b@c.example: “Nobody accepted [title]”",
+      "If the event's n is more than 3 and the assignment is not “sent”, e-mail [manager email] and b@c.example: “Nobody accepted [title]”",
     ],
     [{ ...send, if: 'size(event.tags) > 2' }, 'If size(event.tags) > 2, send'],
     [
