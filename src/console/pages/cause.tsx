@@ -57,8 +57,8 @@ export function CauseCard({ onAsk, ...sample }: SampleProps & { onAsk(asked: Ask
       <p class="soft small">
         {endedAt ? <Time before="Solved " at={endedAt} distance /> : isMany ? `${counted(actions, 'step')} failed for ${of}` : of}
         {relayIds.length > 0 && `, ${relayIds.length > 1 ? 'rules' : 'rule'} ${relayIds.map((id) => ruleName(id)).join(', ')}`}
-        <Time before={endedAt || isMany ? ': first at ' : ', since '} at={since} distance={!isMany} />
-        {isMany && <Time before=", last at " at={lastAt} distance />}
+        <Time before={endedAt || isMany ? '. First failure: ' : ', since '} at={since} distance={!isMany} />
+        {isMany && <Time before=". Last failure: " at={lastAt} distance />}
         {isMany && !location.pathname.endsWith(`/${causeId}`) && [' · ', <a href={pageOf.cause(causeId)}>Show all steps</a>]}
       </p>
       <Sample {...sample} />

@@ -15,7 +15,7 @@ type RuleSettingsProps = { rule: Rule; at: string; onSaved(rule: Rule): void };
 
 const hint = 'For example: 30 minutes, 3 h or 1 day. If the field is empty, you get no notice when events stop.';
 const every = { label: 'Send a notice if no event comes for', hint };
-const unknown = 'The relay does not know this if, for example, the connection broke. A second run can do the work twice.';
+const unknown = 'For example, because the connection broke. If the step worked, a second run does the work twice.';
 const [failureWays, unknownWays] = [Object.entries(onFailureWords), Object.entries(onUnknownWords)];
 const fieldsOfRule = ({ name, onFailure, onUnknown }: Rule) => ({
   name: { label: 'Name', required: true, maxLength: 200, first: name },
