@@ -12,10 +12,12 @@ export const verbWords: Record<SteeringVerb, string> = {
   cancel: 'Cancel',
 };
 
-/** For example `Retry 3 chains`, `Run 3 chains now` or `Skip steps of 3 chains`. @param chains - by default, all chains of a list */
+/** For example `Retry 3 chains`, `Run the next step of 3 chains now` or `Skip steps of 3 chains`. @param chains - by default, all chains of a list */
 export function orderWords(verb: BulkVerb, chains?: string): string {
   if (verb === 'skip') return chains ? `Skip steps of ${chains}` : 'Skip all steps that need attention';
-  return verb === 'runNow' ? `Run ${chains ?? 'all chains'} now` : `${verbWords[verb]} ${chains ?? 'all chains'}`;
+  return verb === 'runNow'
+    ? `Run the next step of ${chains ?? 'all chains'} now`
+    : `${verbWords[verb]} ${chains ?? 'all chains'}`;
 }
 
 const verbsDone: Record<BulkVerb, string> = {

@@ -263,7 +263,9 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
         ? { label: `Open ${counted(actions, 'step')}`, url: causePage(api, companyId, cause.id) }
         : { label: `Open ${counted(count, 'chain')}`, url: `${api}/companies/${companyId}/chains?${query}` },
     ],
-    hint: `${alone ? 'The first link needs no sign-in: it opens a page where you confirm. The second link' : 'The link'} ${signIn}. There you can ${isHeld ? 'edit, retry or skip' : 'edit and retry'} ${isOne ? 'this step' : 'all these steps together'}.`,
+    hint: alone
+      ? `The first link needs no sign-in. The second link ${signIn}.`
+      : `The link ${signIn}. There you can ${isHeld ? 'edit, retry or skip' : 'edit and retry'} ${isOne ? 'this step' : 'all these steps together'}.`,
     sections: {
       'What happens next': [
         ...(heldUntil
