@@ -421,7 +421,7 @@ function fixForm(fix: Fix, isBest: boolean, open: Html | undefined): Html {
   const all = html`<p><label><input type="checkbox" name="allActions" checked>
 Also correct the assignment number in ${stepsText(sameAssignment)}.</label></p>`;
   const places = namedWords(naming);
-  const kept = html`<p>These texts keep the old number: ${places}. To change the number in the texts, too, do not use this page: ${open ?? 'open the chain'} and correct the number there.</p>`;
+  const kept = html`<p>This page does not change the number in these texts: ${places}. To change them, too, ${open ?? 'open the chain'}, and correct the number there.</p>`;
   return html`${form}<section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the step again.</p>
 ${inputs}${sameAssignment.length > 0 && all}${names.includes('platformAssignmentId') && places !== '' && kept}
 <p><button${!isBest && html` class="second"`} name="decision" value="mend">Correct and retry</button></p></section></form>`;

@@ -15,12 +15,12 @@ type RuleSettingsProps = { rule: Rule; at: string; onSaved(rule: Rule): void };
 
 const hint = 'For example: 30 minutes, 3 h or 1 day. If the field is empty, you get no notice when events stop.';
 const every = { label: 'Send a notice if no event comes for', hint };
-const unknown = 'For example, because the connection broke. If the step worked, a second run does the work twice.';
+const unknown = 'If the relay does not know whether a step worked, because the connection broke';
 const [failureWays, unknownWays] = [Object.entries(onFailureWords), Object.entries(onUnknownWords)];
 const fieldsOfRule = ({ name, onFailure, onUnknown }: Rule) => ({
   name: { label: 'Name', required: true, maxLength: 200, first: name },
   onFailure: { label: 'If a step fails', options: failureWays, first: onFailure },
-  onUnknown: { label: 'If the relay does not know whether a step worked', hint: unknown, options: unknownWays, first: onUnknown },
+  onUnknown: { label: unknown, hint: 'A second run can do the work twice.', options: unknownWays, first: onUnknown },
 });
 
 export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
