@@ -17,7 +17,7 @@ const columns: Record<string, (rule: Row) => ComponentChildren> = {
   Failed: ({ failed, chains, before }) => `${share(failed, chains)}, before: ${share(before.failed, before.chains)}`,
   'Needs attention': ({ held }) => held,
   'Nobody found': ({ nobody }) => nobody,
-  'How long chains took': ({ p50, p95, chains }) => {
+  'Time per chain': ({ p50, p95, chains }) => {
     if (p50 === undefined || p95 === undefined) return 'No chain is completed yet.';
     const [part, most] = chains < 20 ? ['Half', p50] : ['95%', p95];
     return `${part} of the chains took ${withinText(most)} or less.`;
