@@ -60,8 +60,8 @@ function sentWords(send: Step, sends: readonly Step[]): string {
   const to = deedOf(send).replace(/^Send( the assignment)?/, '');
   if (count === 1) return `Sent${to || ' to technicians'}${found ? `: ${found} found` : ''}`;
   if (sends.every(foundNobody)) return `Nobody found in ${count} tries${to && `, the last one${to}`}`;
-  const most = foundNobody(send) && earlier > 0 ? `. An earlier send found ${counted(earlier, 'technician')}` : '';
-  return `Sent ${count} times${most}${found ? `. The last send${to && `,${to},`} found ${found}` : `, the last time${to}`}`;
+  const most = foundNobody(send) && earlier > 0 ? `. Earlier: ${counted(earlier, 'technician')} found` : '';
+  return `Sent ${count} times${most}${found ? `. The last time${to && `,${to}`}: ${found} found` : `, the last time${to}`}`;
 }
 
 /** @param isSaid - whether the sentence says already that the assignment does not exist. */

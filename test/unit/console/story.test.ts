@@ -54,7 +54,7 @@ describe('the story of an assignment', () => {
     [
       read({ status: 'sent' }),
       [nobody, step({ fields: { groupId: '502' }, result: { recipients: 4 } })],
-      'Sent 2 times. The last send, to group 502, found 4 technicians. Nobody has accepted yet. Nothing more is planned.',
+      'Sent 2 times. The last time, to group 502: 4 technicians found. Nobody has accepted yet. Nothing more is planned.',
     ],
     // The list of steps has another order than the sends.
     [
@@ -63,7 +63,7 @@ describe('the story of an assignment', () => {
         step({ fields: { groupId: '502' }, endedAt: '2026-11-22T13:20:02Z', result: { recipients: 0 } }),
         step({ fields: { groupId: '501' }, endedAt: '2026-11-22T13:20:01Z', result: { recipients: 2 } }),
       ],
-      'Sent 2 times. An earlier send found 2 technicians. The last send, to group 502, found nobody. Nobody has accepted yet. Nothing more is planned.',
+      'Sent 2 times. Earlier: 2 technicians found. The last time, to group 502: nobody found. Nobody has accepted yet. Nothing more is planned.',
     ],
     [read({ status: 'sent' }), [step({})], 'Sent to technicians. Nobody has accepted yet. Nothing more is planned.'],
     [
