@@ -203,7 +203,7 @@ function commands(kind: FailureKind, action: ActionStatus, notice: ChainNotice, 
   };
   const edit = relay(`chains mend ${companyId} ${chainId} ${index} --set field=value`, context);
   const mend = isHeld && verbs.includes('mend') && !action.error?.retryable ? [edit] : [];
-  const inWebUi = `In Temporal's Web UI, open “More Actions”, then “Send a Signal”. Choose the signal “retry” or “skip”. In “Input”, type [${index}]: Temporal counts the steps from 0.`;
+  const inWebUi = `In Temporal's Web UI, open “More Actions”, then “Send a Signal”. Choose the signal “retry” or “skip”. In “Input”, type “[${index}]” with the brackets. This is step ${index + 1}, because Temporal counts from 0.`;
   const ordered = isFixFirst(action) ? [...mend, ...steer('retry')] : [...steer('retry'), ...mend];
   return [...ordered, ...steer('skip'), ...(isHeld && context.links.webUi ? [inWebUi] : [])];
 }

@@ -179,7 +179,7 @@ describe('the text of a notice', () => {
     );
     assert.deepEqual(sectionsOf('needs-attention', { error: missing }, actions, { forOperator: true }).get('For operators'), [
       ...[edit, ...steer('retry'), ...steer('skip')],
-      "In Temporal's Web UI, open “More Actions”, then “Send a Signal”. Choose the signal “retry” or “skip”. In “Input”, type [1]: Temporal counts the steps from 0.",
+      "In Temporal's Web UI, open “More Actions”, then “Send a Signal”. Choose the signal “retry” or “skip”. In “Input”, type “[1]” with the brackets. This is step 2, because Temporal counts from 0.",
       `The chain in the API (you need a token): ${chainUrl}`,
       `Temporal Web UI: ${webUiUrl}`,
     ]);
