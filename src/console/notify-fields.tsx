@@ -3,7 +3,7 @@
 import type { Notify } from './types.js';
 import { FormFields } from './ui/index.js';
 
-const linksWords = 'The notices to this webhook also contain links. Everybody who reads them can retry or skip a step.';
+const linksWords = 'The notices to this webhook also contain links. Everybody who reads a notice can retry or skip a step.';
 const webhookWords = 'The relay also sends the notices to this address, for example to a chat.';
 const maskWords = ' The page shows *** for the secret part of the address. Leave *** unchanged to keep this part.';
 const ofRule = ' The contacts of the company get these notices too, even if this field is empty.';
