@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ruleNotices } from '../notices/start.js';
 import { holdsOneOf } from '../service/metrics-access.js';
 import { healthRoutes } from '../service/telemetry.js';
+import { HeldActions } from '../temporal/causes.js';
 import { adminTokenRoutes } from './admin-tokens.js';
 import { assignmentRoutes } from './assignments.js';
 import { type Access, Callers, createGuard } from './bearer-authentication.js';
@@ -78,6 +79,7 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options), a
   const rejections = new Rejections({ ...options, notices: ruleNotices(client, log) });
   options.closers?.add('the refused requests', () => rejections.settled());
   const quotas = new Quotas(options);
+  const heldActions = new HeldActions(options);
   const door = { rejections, quotas, guesses: new Guesses(log) };
   const asked = [
     relayRoute(options, door, callers),
@@ -87,7 +89,7 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options), a
     ...chainRoutes(options, quotas),
     ...assignmentRoutes(options),
     searchRoute(options),
-    ...causeRoutes(options, rejections),
+    ...causeRoutes(options, rejections, heldActions),
     ...adminRoutes(options),
     ...peopleRoutes(options),
     ...ruleVersionRoutes(options),
@@ -101,7 +103,7 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options), a
     ...signInRoutes(options, callers),
     ...consoleRoutes(callers),
     ...webUiRoutes(callers, options.webUi),
-    ...holdRoutes(options),
+    ...holdRoutes(options, heldActions),
     ...contactRoutes(options),
     ...serviceRoutes(options),
   ];

@@ -2,15 +2,14 @@
 
 import { type CauseResource, causeSchema, causesResponse, silenceRequest, wholeCauseResponse } from '../contract/causes.js';
 import { Problem } from '../contract/problem.js';
-import { HeldActions } from '../temporal/causes.js';
+import type { HeldActions } from '../temporal/causes.js';
 import { numberCursor, pageQuery } from './input.js';
 import { found } from './problems.js';
 import type { Rejections } from './rejections.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
-export function causeRoutes(options: ApiOptions, rejections: Rejections): Route[] {
+export function causeRoutes(options: ApiOptions, rejections: Rejections, heldActions: HeldActions): Route[] {
   const { store } = options;
-  const heldActions = new HeldActions(options);
   const find = async (companyId: string, causeId: string): Promise<CauseResource> =>
     found(await store.causes.get(companyId, causeId), `cause ${causeId} of company ${companyId}`);
   const query = pageQuery(numberCursor);

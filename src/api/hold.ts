@@ -37,7 +37,7 @@ import { contactMark, fieldsByLink, HoldLinks, type HoldRef } from '../contract/
 import { decidersOf } from '../contract/notify.js';
 import { Problem } from '../contract/problem.js';
 import { isHeldBehind } from '../notices/chain-words.js';
-import { HeldActions } from '../temporal/causes.js';
+import type { HeldActions } from '../temporal/causes.js';
 import { readFields, readOldNames } from '../temporal/mend.js';
 import { readChain } from '../temporal/read.js';
 import { steerAction } from '../temporal/steer.js';
@@ -68,10 +68,9 @@ const without =
   'You can use this page for one hour after you open the link from a notice. The hour is over, or you did not open the link in this browser. Open the link again.';
 const expired = { over: 'This link has expired.', status: 410 } as const;
 
-export function holdRoutes(options: ApiOptions): Route[] {
+export function holdRoutes(options: ApiOptions, heldActions: HeldActions): Route[] {
   const { client, links, store, limits, secret, operatorEmail } = options;
   const signed = new HoldLinks(secret);
-  const heldActions = new HeldActions(options);
   const secure = links.api.startsWith('https:') ? ({ prefix: 'secure', secure: true } as const) : {};
   const pathOf = ({ companyId, chainId, index }: Pick<HoldRef, 'companyId' | 'chainId' | 'index'>) =>
     `/hold/${companyId}/${chainId}/${index}`;
@@ -281,7 +280,7 @@ interface Fix {
   texts?: Record<string, string | undefined>; // the texts of a refused form
 }
 
-/** Texts with the old assignment number: of steps that have not ended, and of steps that ran with such a text. */
+/** The texts with the old assignment number. `open`: of steps that have not ended. `used`: of steps that already ran. */
 type Kept = { open: string; used: string };
 
 /** For example `“Within (miles)” must be a number of miles.` for the pointer `/fields/sendRadius`. */
@@ -343,7 +342,7 @@ ${!isOver && details.length > 0 && html`<details><summary>Technical details (for
   const decision = over === undefined && !isWaiting && decisionForm(standing.chain, standing.action, fix);
   const status = said && html`<p role="status">${said} ${over !== undefined && chain && !chain.partial && resultOf(chain)}</p>`;
   const old = html`${kept?.used && html`<p>These texts were sent with the old number: ${kept.used}.</p>`}
-${kept?.open && chain && html`<p>These texts still have the old number: ${kept.open}. To change the texts, ${openChain(chain) ?? 'open the chain'} and edit the steps.</p>`}`;
+${kept?.open && chain && html`<p>These texts still have the old number: ${kept.open}. To change the texts, ${openChain(chain)} and edit the steps.</p>`}`;
   return sendPage(c, { title, main: html`<h1>${title}</h1>${status}${old}${what}${decision}${about}`, forms: true });
 }
 
@@ -397,18 +396,19 @@ export function decisionForm(chain: ChainResource, action: ActionResource, fix?:
   const ordered = retryHelps(action) ? both : both.reverse();
   const open = openChain(chain);
   const fixing = fix && fix.names.length > 0 ? [fixForm(fix, isFixedHere, open)] : [];
-  const page = isFixed && fixing.length === 0 && open ? html`<p>To fix the step, ${open} and correct the step there.</p>` : '';
+  const page = isFixed && fixing.length === 0 ? html`<p>To fix the step, ${open} and correct the step there.</p>` : '';
   return html`${isFixed ? [...fixing, page, ...ordered] : [...ordered, ...fixing]}<p>${follows}</p>`;
 }
 
-/** The words before a second verb. */
-function openChain({ workflowId }: ChainResource): Html | undefined {
+/** The words `sign in, open the chain`, with a link to the chain. */
+function openChain({ workflowId }: ChainResource): Html {
   const ref = chainOfWorkflow(workflowId);
-  return ref && html`sign in, <a href="${chainPage('', ref)}">open the chain</a>`;
+  const words = 'open the chain';
+  return html`sign in, ${ref ? html`<a href="${chainPage('', ref)}">${words}</a>` : words}`;
 }
 
 /** @param open - the words with the link to the chain, where a person can also correct texts */
-function fixForm(fix: Fix, isBest: boolean, open: Html | undefined): Html {
+function fixForm(fix: Fix, isBest: boolean, open: Html): Html {
   const { names, fields, sameAssignment, naming, texts = {} } = fix;
   const inputs = names.map((name) => {
     const text = texts[name] ?? String(fields[name] ?? '');
@@ -421,7 +421,7 @@ function fixForm(fix: Fix, isBest: boolean, open: Html | undefined): Html {
   const all = html`<p><label><input type="checkbox" name="allActions" checked>
 Also correct the assignment number in ${stepsText(sameAssignment)}.</label></p>`;
   const places = namedWords(naming);
-  const kept = html`<p>This page does not change the number in these texts: ${places}. To change them, too, ${open ?? 'open the chain'}, and correct the number there.</p>`;
+  const kept = html`<p>This page does not change the number in these texts: ${places}. To change them, too, ${open}, and correct the number there.</p>`;
   return html`${form}<section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the step again.</p>
 ${inputs}${sameAssignment.length > 0 && all}${names.includes('platformAssignmentId') && places !== '' && kept}
 <p><button${!isBest && html` class="second"`} name="decision" value="mend">Correct and retry</button></p></section></form>`;

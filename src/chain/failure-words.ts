@@ -46,7 +46,7 @@ const numbered = /\b(assignment|ticket|issue) (?=\S*\d)[^\s,;:"”)]+( does| was
 const plurals: Record<string, string> = { '': '', ' does': ' do', ' was': ' were', ' is': ' are', ' has': ' have' };
 
 /** Replaces the ids in a text about one failure. For example `3 assignments`, or `the assignment` if the number is unknown. */
-export const sharedWords = (text: string, { assignments = 0, assignmentId }: Shared): string =>
+const sharedWords = (text: string, { assignments = 0, assignmentId }: Shared): string =>
   text
     .replace(numbered, (found: string, thing: string, verb = '') => {
       const isAssignment = thing.toLowerCase() === 'assignment';

@@ -11,5 +11,5 @@ export function mailHtml(text: string): string {
   return paragraphs.map((paragraph) => `<p>${escaped(paragraph)}</p>`).join('\n');
 }
 
-/** Whether the HTML of an e-mail was made from its text, so nobody wrote the HTML. */
+/** Whether `mailHtml` made the HTML of the e-mail from its text. */
 export const isMadeHtml = ({ body, bodyHtml }: Fields) => bodyHtml !== undefined && bodyHtml === mailHtml(fieldText(body));

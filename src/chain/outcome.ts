@@ -18,7 +18,7 @@ export type ActionState = (typeof actionStates)[number];
 export type Outcomes = Partial<Record<ActionState, number>>;
 
 /**
- * Describes the actions of a bulk order, a few seconds after the order: `1 done, 1 found nobody, 1 failed again`. A single action
+ * Says what the actions of a bulk order did, for example `1 done, 1 found nobody, 1 failed again`. The text for a single action
  * has no number. @param nobodyFound - the number of `done` actions that found no technician
  */
 export function outcomesText(
@@ -67,7 +67,7 @@ type Tried = { error?: { unknown?: boolean }; deliveries?: { sent: boolean; unkn
 export const retryHelps = ({ error }: { error?: { retryable: boolean; unknown?: boolean; remedy?: string } }) =>
   !error || error.retryable || error.unknown === true || /\bretry\b/i.test(error.remedy ?? '');
 
-/** Whether a send found no technician. In this case, nobody can accept the assignment. */
+/** Whether a send found no technician. Without a technician, nobody can accept the assignment. */
 export const foundNobody = ({ state, result }: Sent) => state === 'done' && result?.recipients === 0;
 
 type Sent = { state: string; result?: { recipients?: number | undefined } | undefined };

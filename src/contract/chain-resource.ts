@@ -76,7 +76,7 @@ export const listedChainSchema = named('ListedChain', {
   next: actionSchema
     .pick({ index: true, action: true, comment: true, fields: true })
     .extend({
-      at: z.string().optional().describe('When the action is due. Absent while the action waits for the end of a pause.'),
+      at: z.string().optional().describe('When the action is due. Absent while the action waits for a pause without an end.'),
     })
     .optional()
     .describe('The next delayed action of an open chain. Only with `steps=true`.'),

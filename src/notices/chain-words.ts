@@ -239,7 +239,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   const isCut = first.length < count;
   const isOne = actions === 1;
   const many = isHeld && isOne ? 'needs a decision' : said;
-  const same = kind === 'gave-up' ? '' : ', all for the same reason'; // the words of `gave-up` say the reason: nobody decided
+  const same = kind === 'gave-up' ? '' : ', all for the same reason'; // the notice `gave-up` already says the reason
   const withoutKey = oneWithoutKey(context, isCut ? some : undefined);
   const list = first.some((member) => decideAt(member) !== undefined) ? withoutKey : isCut ? some : 'The steps';
   const query = `status=${status}&reason=${encodeURIComponent(type)}&since=${encodeURIComponent(since)}`;
@@ -314,7 +314,7 @@ export function throughWords(
   const failure = causeFailure({ ...reason, reason: reason.type });
   const { wrong, details } = explained({ error: { ...failure, retryable: true } });
   return {
-    headline: `${areDone ? `${headline}:` : 'Nothing left to decide:'} ${counted(through, 'chain')} with the problem “${inSubject(failure.title)}”`,
+    headline: `${areDone ? headline : 'Nothing left to decide'}: ${counted(through, 'chain')} with the problem “${inSubject(failure.title)}”`,
     about: companyName,
     title: `${counted(through, 'chain')} ${many} ${end}`,
     place: [timesIn(timeZone)(at)],

@@ -75,13 +75,14 @@ export async function readFields(client: Client, chain: ChainOf, asked: ActionRe
   const own = open.find(({ action }) => action.index === asked.index);
   const sent = own ? fieldsOf(own.action) : {};
   const others = 'platformAssignmentId' in sent ? sameAssignment(accepted, chain.actions, asked.index) : [];
-  const naming = namesIn(open, idsOf(asked, own?.action));
+  const naming = namesIn(open, idsOf(asked, accepted));
   return { fields: own?.fields ?? {}, ...(asked.mends && { sent }), sameAssignment: others, naming };
 }
 
 /** The current assignment id of the action and, because texts can still have it, the id before the first edit. */
-const idsOf = ({ assignmentId = '' }: ActionResource, accepted: ChainAction | undefined) =>
-  [assignmentId, accepted?.assignmentId ?? ''] as const;
+function idsOf({ index, assignmentId = '' }: ActionResource, accepted: readonly ChainAction[]) {
+  return [assignmentId, accepted.find((action) => action.index === index)?.assignmentId ?? ''] as const;
+}
 type Ids = ReturnType<typeof idsOf>;
 
 /** Returns the texts that contain one of the ids. In the returned texts, `to` replaces the ids. */
@@ -99,13 +100,13 @@ const namesIn = (actions: Awaited<ReturnType<typeof readOpen>>, ids: Ids) =>
     })),
   );
 
-/** The texts that still have the assignment id from before all edits of `asked`. `used`: of actions that ran later with such a text. */
+/**
+ * Finds texts of other actions with the assignment id that `asked` had before its first edit. `open`: in actions that have not
+ * ended. `used`: in actions that ended after `asked` started.
+ */
 export async function readOldNames(client: Client, chain: ChainOf, asked: ActionResource) {
   const accepted = await readAccepted(client, chain);
-  const [now, before] = idsOf(
-    asked,
-    accepted.find(({ index }) => index === asked.index),
-  );
+  const [now, before] = idsOf(asked, accepted);
   if (now === before) return { open: [], used: [] };
   const ranLater = ({ state, endedAt = '' }: ActionResource) => state === 'done' && endedAt > (asked.startedAt ?? '');
   const others = chain.actions.filter((other) => other.index !== asked.index && (!hasEnded(other.state) || ranLater(other)));
@@ -129,10 +130,7 @@ export async function renameTexts(
   const to = String(fields.platformAssignmentId);
   const accepted = kept ?? (await readAccepted(client, chain));
   const same = sameAssignment(accepted, chain.actions, asked.index);
-  const ids = idsOf(
-    asked,
-    accepted.find(({ index }) => index === asked.index),
-  );
+  const ids = idsOf(asked, accepted);
   const edits = (await readOpen(client, chain, asked, accepted)).map(({ action, fields }) => {
     const texts = Object.entries(renamed(ids, fields, to)).filter(([field]) => isRenamed(action, field));
     const id = same.includes(action.index) && { platformAssignmentId: to };

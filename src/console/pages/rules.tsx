@@ -35,7 +35,7 @@ function Name({ of: { relayId, name, enabled } }: { of: Row }) {
 }
 
 const about =
-  'A rule says what happens when an event arrives, and who gets a notice if a step fails. The table shows the last 7 days. “Before” means the 7 days before them.';
+  'A rule says what happens when an event arrives, and who gets a notice if a step fails. The table shows the last 7 days. “Before” means the week before that.';
 
 export function RulesPage() {
   const health = useResource<CompanyHealth>(co`/health`, seldom);

@@ -9,6 +9,7 @@ import { logRequests } from '../../../src/api/request-log.js';
 import { appOf } from '../../../src/api/route.js';
 import { contactMark, HoldLinks } from '../../../src/contract/hold-link.js';
 import { createLog } from '../../../src/service/telemetry.js';
+import { HeldActions } from '../../../src/temporal/causes.js';
 import { wholeApi } from '../../api/whole-api.js';
 import { forgetful } from '../../hostile/api.js';
 
@@ -39,7 +40,7 @@ describe('the hold page', () => {
     const uses = { lists: 1, reads: more.reads ?? 100, steering: 100 };
     const limits = new Limits({ perMinute: 600, uses, log });
     const options = { ...whole, limits, log, client: forgetful, secret, links: { api: more.url ?? 'http://127.0.0.1' }, ...more };
-    const routes = appOf(holdRoutes(options), () => (_c, next) => next(), limits);
+    const routes = appOf(holdRoutes(options, new HeldActions(options)), () => (_c, next) => next(), limits);
     const app = answerProblems(new Hono(), (err) => log.error({ err }, 'unexpected'))
       .use(logRequests(log))
       .use('/hold/*', sayOnPage)
