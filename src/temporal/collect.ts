@@ -34,6 +34,7 @@ const passMs = 15_000; // A pass ends after this time, which is before the lease
 const clocksMs = 1_000; // The clocks of a worker and of Temporal usually differ by less than this time.
 const overlapMs = 2_000; // Closed runs are usually visible after this time. The deep overlap finds runs that are visible later.
 const openEveryMs = 5_000;
+const mostOpenEveryMs = 60_000; // The first reading lists all open chains, and can take long. The next readings list only new chains.
 const deepOverlapMs = 600_000;
 const deepEveryMs = 300_000;
 const dayMs = 86_400_000;
@@ -131,7 +132,7 @@ export class Collector {
     if (isDeep || began >= this.#openAt) {
       await this.#collectOpen(hasBegun ? from - addedMs - (began - this.#openBegan) : 0, Date.now() - addedMs);
       this.#openBegan = began;
-      this.#openAt = began + Math.max(openEveryMs, 200 * (performance.now() - began));
+      this.#openAt = began + Math.min(Math.max(openEveryMs, 200 * (performance.now() - began)), mostOpenEveryMs);
     }
     let most = 0;
     this.#closed.clear();
