@@ -50,7 +50,7 @@ function statusWords({ status, problem }: Partial<AssignmentNow> = {}, wasSent: 
   if (problem?.missing) return 'The platform does not have this assignment';
   if (problem) return `The relay cannot read the status of the assignment. ${problem.title}`;
   if (status === undefined || (status === 'sent' && wasSent)) return ''; // the words of the send say it
-  return status === 'draft' ? (wasSent ? 'Still draft' : 'Draft') : `Status at the platform: ${status}`;
+  return status === 'draft' ? (wasSent ? 'Still draft' : 'Draft') : `Status at the platform: “${status}”`;
 }
 
 function sentWords(send: Step, sends: readonly Step[]): string {
@@ -59,7 +59,7 @@ function sentWords(send: Step, sends: readonly Step[]): string {
   const found = foundNobody(send) ? 'nobody' : recipients !== undefined && counted(recipients, 'technician');
   const to = deedOf(send).replace(/^Send( the assignment)?/, '');
   if (count === 1) return `Sent${to || ' to technicians'}${found ? `: ${found} found` : ''}`;
-  if (sends.every(foundNobody)) return `Sent ${count} times, nobody found${to && `. Last sent${to}`}`;
+  if (sends.every(foundNobody)) return `Sent ${count} times, nobody found each time${to && `. Last sent${to}`}`;
   const most = foundNobody(send) && earlier > 0 ? `. Earlier: ${counted(earlier, 'technician')} found` : '';
   return `Sent ${count} times${most}${found ? `. The last time${to && `,${to}`}: ${found} found` : `, the last time${to}`}`;
 }

@@ -74,7 +74,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
     about: `${context.ruleName}${assignmentId && !said.includes(oneLine(assignmentId)) ? `, assignment ${assignmentId}` : ''}`,
     title,
     place: [
-      ...(comment?.trim() ? [`Note: ${comment}`] : []),
+      ...(comment?.trim() ? [`Note of the step: “${comment.trim()}”`] : []),
       ...(assignmentId && !isSend ? [`Assignment ${assignmentId}`] : []),
       happened,
     ],
@@ -203,7 +203,7 @@ function commands(kind: FailureKind, action: ActionStatus, notice: ChainNotice, 
   };
   const edit = relay(`chains mend ${companyId} ${chainId} ${index} --set field=value`, context);
   const mend = isHeld && verbs.includes('mend') && !action.error?.retryable ? [edit] : [];
-  const inWebUi = `In Temporal's Web UI, open “More Actions”, then “Send a Signal”. Choose the signal “retry” or “skip”. In “Input”, type “[${index}]” with the brackets. This is step ${index + 1}, because Temporal counts from 0.`;
+  const inWebUi = `In Temporal's Web UI, open “More Actions”, then “Send a Signal”. Choose the signal “retry” or “skip”. In “Input”, type “[${index}]” with the brackets: this number means step ${index + 1} of the chain, because Temporal counts from 0.`;
   const ordered = isFixFirst(action) ? [...mend, ...steer('retry')] : [...steer('retry'), ...mend];
   return [...ordered, ...steer('skip'), ...(isHeld && context.links.webUi ? [inWebUi] : [])];
 }
@@ -248,7 +248,8 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   const [assignmentId] = assignmentIds.length === 1 ? assignmentIds : [];
   const shared = first.length === actions ? { assignments: assignmentIds.length, assignmentId } : {};
   const { title, remedy } = causeFailure({ ...reason, message, reason: type, ...shared });
-  const differ = count > 1 ? ['Other chains have the same error, perhaps with other numbers or addresses.'] : [];
+  const differ =
+    count > 1 ? ['This is the error of the first chain. In the other chains, the numbers or addresses can be different.'] : [];
   const { wrong, details } = explained({ error: { ...reason, title, message, retryable: true } });
   return {
     headline: `${headline}: ${counted(count, 'chain')}. ${capital(inSubject(title))}`,
@@ -270,7 +271,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
       'What happens next': [
         ...(heldUntil
           ? [
-              `If nobody decides, ${isOne ? 'this step fails' : 'the first of these steps fails'} at ${shown(heldUntil)}. ${behind}`,
+              `If nobody decides, ${isOne ? 'this step fails' : 'these steps fail. The earliest fails'} at ${shown(heldUntil)}. ${behind}`,
             ]
           : []),
         ...(isHeld && count > 1 ? ['You get one notice when this problem is solved.'] : []),

@@ -124,7 +124,8 @@ const remedies: Record<RejectionReason, string> = {
   'unsupported-body': 'Make the webhook send JSON in UTF-8.',
   'wrong-token':
     'Ask the person who set up the webhook to check the token (relayAccessToken) of each step: each rule has its own tokens. If all ' +
-    'tokens are right, a field of the webhook probably has a text that looks like a step. Remove this field from the template of the webhook.',
+    'tokens are right, somebody probably wrote a text such as “{"action": …” in a ticket, and the webhook sent this text. Then remove ' +
+    'the field with this text from the template of the webhook.',
   'event-unreadable':
     'Open the request: its page shows the mistake. Ask the person who set up the webhook to correct it, then let the platform send the ' +
     'event again. Sometimes the page shows an event that the relay has repaired: you can check this event and send it from there.',

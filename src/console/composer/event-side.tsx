@@ -76,7 +76,7 @@ function Example({ of }: { of: Signal<Fields | undefined> }) {
 }
 
 function variablesWords({ variables }: Draft): string {
-  const said = Object.entries(variables).map(([name, { path }]) => `${variableWords(name)} from ${path || '…'}`);
+  const said = Object.entries(variables).map(([name, { path }]) => `${variableWords(name)} (field ${path || '…'})`);
   return said.length === 0 ? 'The rule uses no value from the event' : `Values from the event: ${said.join(', ')}`;
 }
 
@@ -106,7 +106,7 @@ function VariableFields({ name, problem }: { name: string; problem: string }) {
       )}
       {stored && (
         <Button onClick={() => change({ ...draft, variables: others })}>
-          Remove<span class="unseen"> the value {variableWords(name)}</span>
+          Remove<span class="unseen"> the value “{variableWords(name)}”</span>
         </Button>
       )}
     </fieldset>

@@ -81,7 +81,11 @@ const linesOf = (...asked: Parameters<typeof sectionsOf>) => sectionsOf(...asked
 
 const chainPage = 'https://relay.example/companies/acme/chains/c-1';
 const ids = `Chain c-1, step 2, received ${shownTime(received)}, rule 7, company acme`;
-const place = ['Note: first wave', '2024-03-05 16:17:30 UTC, after 15 attempts', 'Rule Route new jobs, Acme Field Works'];
+const place = [
+  'Note of the step: “first wave”',
+  '2024-03-05 16:17:30 UTC, after 15 attempts',
+  'Rule Route new jobs, Acme Field Works',
+];
 const signIn = 'The link opens the relay, where you sign in.';
 const steer = (verb: string) => [
   `npx relay ${verb} acme c-1 1 --url https://relay.example`,
@@ -179,7 +183,7 @@ describe('the text of a notice', () => {
     );
     assert.deepEqual(sectionsOf('needs-attention', { error: missing }, actions, { forOperator: true }).get('For operators'), [
       ...[edit, ...steer('retry'), ...steer('skip')],
-      "In Temporal's Web UI, open “More Actions”, then “Send a Signal”. Choose the signal “retry” or “skip”. In “Input”, type “[1]” with the brackets. This is step 2, because Temporal counts from 0.",
+      "In Temporal's Web UI, open “More Actions”, then “Send a Signal”. Choose the signal “retry” or “skip”. In “Input”, type “[1]” with the brackets: this number means step 2 of the chain, because Temporal counts from 0.",
       `The chain in the API (you need a token): ${chainUrl}`,
       `Temporal Web UI: ${webUiUrl}`,
     ]);
@@ -255,7 +259,11 @@ describe('the text of a notice', () => {
     const partly: Partial<ActionStatus> = { action: 'sendEmails', state: 'partly-failed', attempts: 1, error, deliveries };
     const sections = sectionsOf('partly-failed', partly);
     const lines = sections.get('') ?? [];
-    assert.deepEqual(lines.slice(0, 3), ['An e-mail did not reach every recipient', 'Note: first wave', 'Assignment 1001']);
+    assert.deepEqual(lines.slice(0, 3), [
+      'An e-mail did not reach every recipient',
+      'Note of the step: “first wave”',
+      'Assignment 1001',
+    ]);
     assert.ok(lines.some((line) => line.endsWith('A retry sends the e-mail only to recipients that did not get it.')));
     assert.deepEqual(sections.get('Recipients'), ['a@x.org: sent', 'b@x.org: not sent: mail server answered "550 no such user"']);
     assert.deepEqual(sections.get('Still planned'), goesOn);

@@ -63,7 +63,7 @@ Open 300 steps: http://127.0.0.1:8080/companies/acme/causes/c1
 The link opens the relay, where you sign in. There you can edit, retry or skip all these steps together.
 
 What happens next:
-  If nobody decides, the first of these steps fails at 2026-07-04 07:00:01 CDT. When a step fails, the steps that wait for it do not run.
+  If nobody decides, these steps fail. The earliest fails at 2026-07-04 07:00:01 CDT. When a step fails, the steps that wait for it do not run.
   You get one notice when this problem is solved.
 
 2 of 300 steps:
@@ -72,7 +72,7 @@ What happens next:
 
 Technical details:
   POST /assignments/2/send answered 404: no assignment 2
-  Other chains have the same error, perhaps with other numbers or addresses.
+  This is the error of the first chain. In the other chains, the numbers or addresses can be different.
 
 Problem c1, company acme
 `,
