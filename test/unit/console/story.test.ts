@@ -65,6 +65,11 @@ describe('the story of an assignment', () => {
       ],
       'Sent 2 times. Earlier: 2 technicians found. The last time, to group 502: nobody found. Nobody has accepted yet. Nothing more is planned.',
     ],
+    [
+      read({ status: 'draft' }),
+      [nobody, step({ fields: { groupId: '502' }, result: { recipients: 0 } })],
+      'Still draft. Sent 2 times, nobody found each time. Last sent to group 502. Nothing more is planned.',
+    ],
     [read({ status: 'sent' }), [step({})], 'Sent to technicians. Nobody has accepted yet. Nothing more is planned.'],
     [
       read({ problem: silent }),
