@@ -20,7 +20,7 @@ export type Flaw = { kind: FlawKind; offset?: number | undefined; field?: string
 
 const inTemplate =
   'In each text, the template of the webhook must put a backslash (\\) before each quotation mark and before each backslash. ' +
-  'If the platform cannot do that, remove all fields that people type from the template. Fields with numbers and times can stay.';
+  'If the platform cannot do that, remove from the template all fields with texts that people write. Fields with numbers and times can stay.';
 
 const words: Record<FlawKind, { says(field: string, at: string): string; advice: string }> = {
   'quotation-mark': {

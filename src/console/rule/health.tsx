@@ -29,7 +29,7 @@ export function Health({ relayId }: { relayId: string }) {
             return { at, size, bad, wait, words: `${words} ${dated(at)}` };
           });
           const times = buckets.map(({ at, chains, p50 = 0, p95 = 0 }) => {
-            const most = chains >= 20 ? `, 95% of the chains: ${withinText(p95)}` : '';
+            const most = chains >= 20 ? `, and 95% of the chains took ${withinText(p95)} or less` : '';
             return { at, size: p50, bad: 0, words: `${withinText(p50)}${most} ${dated(at)}` };
           });
           const causesText = causes.map(({ type, chains }) => `${failureWords(type)} (${counted(chains, 'chain')})`).join(', ');
