@@ -85,7 +85,7 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
         {counted(requests, 'refused request')} of rule {ruleName(relayId)}, {isMany ? 'the first at ' : 'received '}
         <Time at={since} distance={!isMany} />
         {isMany && <Time before=", the last at " at={lastAt} distance />}
-        {repeats > 0 && `. The sender repeated ${counted(repeats, 'request')}`}
+        {repeats > 0 && `. Repeated requests (not counted): ${repeats}`}
         {notKept > 0 && `. The relay could not store ${counted(notKept, 'later request')}, because the storage was full`}
       </p>
       {!isForTechnicians(reason) && <Said look="error" text={(isMany ? 'The newest request: ' : '') + wrong} />}

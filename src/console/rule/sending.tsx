@@ -22,7 +22,7 @@ function useSending(relayId: string) {
 const versions = Object.entries({ published: 'the published version', same: 'the version that already ran for this event' });
 const again = {
   ...{ title: 'Send the event again?', verb: 'Send again', words: 'Sent again' },
-  about: 'All steps of the rule run again. People may get a second message. Waiting times begin again now.',
+  about: 'All steps of the rule run again. People may get a second message. The waiting time of each step begins again now.',
 };
 
 export function SendAgain({ at, relayId }: { at: string; relayId: string }) {

@@ -50,9 +50,9 @@ it('a reference is shown by its last words', () => {
 
 it('each value in a text has its source in words', () => {
   assert.equal(filledWords('no value'), '');
-  assert.equal(filledWords('${owner_email}, ${owner_email}'), '${owner_email} is the owner email of the event.');
+  assert.equal(filledWords('${owner_email}, ${owner_email}'), '${owner_email} stands for the owner email of the event.');
   assert.equal(
     filledWords('${event.manager.name} asks ${assignment.title}'),
-    '${event.manager.name} is the manager name of the event. ${assignment.title} is the title of the assignment.',
+    '${event.manager.name} stands for the manager name of the event. ${assignment.title} stands for the title of the assignment.',
   );
 });
