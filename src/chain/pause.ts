@@ -44,11 +44,11 @@ export const pausableWords: Record<Pausable, string> = {
   mail: 'mail',
 };
 
-/** For example `paused: the platform, since 2026-07-01 07:00:00 CDT: new version`. @param shown - formats a time. */
+/** For example `paused: the platform, since 2026-07-01 07:00:00 CDT. Reason: new version`. @param shown - formats a time. */
 export function pauseText({ what, since, until, reason, text }: Pause, shown = (iso: string) => iso): string {
   if (text !== undefined) return text;
   const ends = until === undefined ? '' : ` until ${shown(until)}`;
-  return `paused: ${pausableWords[what]}, since ${shown(since)}${ends}${reason === undefined ? '' : `: ${oneLine(reason)}`}`;
+  return `paused: ${pausableWords[what]}, since ${shown(since)}${ends}${reason === undefined ? '' : `. Reason: ${oneLine(reason)}`}`;
 }
 
 /**

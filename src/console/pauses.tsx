@@ -51,7 +51,7 @@ export function PauseBanner() {
           <span class="grows">
             <strong>Paused: {pausableWords[what]}</strong>, since <Time at={since} />
             <Time before=", until " at={until} distance />
-            {reason && `: ${reason}`}. <a href={pageOf.chains({ paused: 'true' })}>{waits}</a>.
+            {reason && `. Reason: ${reason}`}. <a href={pageOf.chains({ paused: 'true' })}>{waits}</a>.
           </span>
           {canEnd && (
             <Button onClick={() => void end(what)}>

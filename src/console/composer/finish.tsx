@@ -12,8 +12,8 @@ import { useKnowledge } from './knowledge.js';
 /** @param refused - why the steps could not be checked. */
 export function Finish({ refused }: { refused: Refused | undefined }) {
   const { relayId, way } = useKnowledge();
-  const make = <a href={`${pageOf.rule(relayId)}#address`}>create the address for your platform</a>;
-  const connect = <p>Publish the rule. If the rule has no address yet, {make} on its page.</p>;
+  const make = <a href={`${pageOf.rule(relayId)}#address`}>create the address</a>;
+  const connect = <p>Publish the rule. If it has no address for your platform yet, {make} on the page of the rule.</p>;
   return (
     <Section title={way === 'list' ? 'Copy the list to the webhook' : 'Connect your platform'} look="">
       {way === 'list' ? <AsList refused={refused} /> : connect}

@@ -111,7 +111,7 @@ describe('dryRun', () => {
   it('says for each action what it would wait for', async () => {
     await company('waiting', { mail: { smtpUrl: 'smtp://127.0.0.1:9' } });
     await store.pauses.begin('waiting', { what: 'mail', reason: 'moving house' }, actor);
-    const paused = /^paused: mail, since \S+ \S+ \S+: moving house$/;
+    const paused = /^paused: mail, since \S+ \S+ \S+\. Reason: moving house$/;
     assert.match((await triedOne('waiting', mail)).paused ?? '', paused);
     assert.doesNotMatch((await triedOne('waiting', mail, false)).paused ?? '', /moving/);
     const asking = { ...mail, platformAssignmentId: '77', actionCondition: 'incomingValue==a', incomingValue: 'b' };

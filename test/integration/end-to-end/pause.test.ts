@@ -52,7 +52,10 @@ describe('a paused connector', { concurrency: true }, () => {
     const held = await company.until(one.chainId, ({ actions }) => actions[1]?.pausedSince !== undefined, 'the first to wait');
     await company.until(two.chainId, ({ actions }) => actions[0]?.pausedSince !== undefined, 'the delayed one to wait');
     assert.deepEqual([held.status, ...states(held)], ['running', 'done', 'pending', 'pending']);
-    assert.match(held.actions[1]?.reason ?? '', /^paused: the platform, since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC: new version$/);
+    assert.match(
+      held.actions[1]?.reason ?? '',
+      /^paused: the platform, since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\. Reason: new version$/,
+    );
     assert.equal((await company.steer(one.chainId, 'retry', 1)).status, 409);
     await waiting(company.companyId, 2);
     assert.deepEqual(await nextDue(company.companyId), [undefined, undefined], 'nobody knows the end of the pause');

@@ -946,7 +946,7 @@ async function lookAround(): Promise<void> {
       await done.waitFor();
       assert.equal(await done.getAttribute('class'), 'wait');
       const local = (await page.locator('.reason', { hasText: 'Paused: the platform' }).textContent()) ?? '';
-      assert.match(local, /^Paused: the platform, since \S+ [\d:]+ C[DS]T until \S+ [\d:]+ C[DS]T: new version$/);
+      assert.match(local, /^Paused: the platform, since \S+ [\d:]+ C[DS]T until \S+ [\d:]+ C[DS]T\. Reason: new version$/);
       assert.deepEqual(await obstacles(page), []);
       await page.context().close();
     });

@@ -46,7 +46,7 @@ describe('the pause that blocks an action', () => {
 it('a pause in words', () => {
   assert.equal(pauseText({ what: 'platform', since: at(0) }), `paused: the platform, since ${at(0)}`);
   const whole: Pause = { what: 'all', since: at(0), until: at(5), reason: 'new\nversion' };
-  assert.equal(pauseText(whole), `paused: everything, since ${at(0)} until ${at(5)}: new version`);
+  assert.equal(pauseText(whole), `paused: everything, since ${at(0)} until ${at(5)}. Reason: new version`);
   assert.equal(
     pauseText({ what: 'mail', since: at(0) }, () => 'noon'),
     'paused: mail, since noon',

@@ -25,9 +25,9 @@ describe('a time', () => {
 describe('a sentence of the API', () => {
   const cases: [text: string, zone: string, local: string][] = [
     [
-      'paused: the platform, since 2026-11-22T13:30:00.000Z until 2026-11-23T15:00:00Z: new version',
+      'paused: the platform, since 2026-11-22T13:30:00.000Z until 2026-11-23T15:00:00Z. Reason: new version',
       'America/Chicago',
-      'paused: the platform, since 07:30:00 until 23 Nov, 09:00:00: new version',
+      'paused: the platform, since 07:30:00 until 23 Nov, 09:00:00. Reason: new version',
     ],
     ['It fails at 2026-11-25 13:00:00 UTC.', 'Europe/Berlin', 'It fails at 25 Nov, 14:00:00.'],
     ['due was "2026-11-22T13:30:00.000Z"', 'America/Chicago', 'due was "2026-11-22T13:30:00.000Z"'],
