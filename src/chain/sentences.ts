@@ -15,11 +15,11 @@ export function spoken(text: string): string {
   });
 }
 
-/** Says where each value in a text comes from: `${owner_email} stands for the owner email of the event.` */
+/** Says where each value in a text comes from: `The relay replaces ${owner_email} with the owner email of the event.` */
 export function filledWords(text: string): string {
   const written = [...new Set(text.match(variablePattern))];
   const from = (one: string) => (one.startsWith('${assignment.') ? 'assignment' : 'event');
-  return written.map((one) => `${one} stands for the ${spoken(one).slice(1, -1)} of the ${from(one)}.`).join(' ');
+  return written.map((one) => `The relay replaces ${one} with the ${spoken(one).slice(1, -1)} of the ${from(one)}.`).join(' ');
 }
 
 const entriesOf = (value: unknown) =>

@@ -50,9 +50,12 @@ it('a reference is shown by its last words', () => {
 
 it('each value in a text has its source in words', () => {
   assert.equal(filledWords('no value'), '');
-  assert.equal(filledWords('${owner_email}, ${owner_email}'), '${owner_email} stands for the owner email of the event.');
+  assert.equal(
+    filledWords('${owner_email}, ${owner_email}'),
+    'The relay replaces ${owner_email} with the owner email of the event.',
+  );
   assert.equal(
     filledWords('${event.manager.name} asks ${assignment.title}'),
-    '${event.manager.name} stands for the manager name of the event. ${assignment.title} stands for the title of the assignment.',
+    'The relay replaces ${event.manager.name} with the manager name of the event. The relay replaces ${assignment.title} with the title of the assignment.',
   );
 });
