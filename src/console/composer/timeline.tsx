@@ -34,7 +34,7 @@ export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; childr
       </p>
       <Choice label="What happens?" of={play as Signal<string>} options={Object.entries(scenarioWords)} />
       <details>
-        <summary>Uses {assignmentId.value ? `assignment ${assignmentId.value}` : 'an example assignment'}</summary>
+        <summary>The rehearsal uses {assignmentId.value ? `assignment ${assignmentId.value}` : 'an example assignment'}</summary>
         <Entry
           hint="The rehearsal reads this assignment from the platform. Leave the field empty to use an example assignment."
           {...{ label: 'Assignment number', of: typed, onChange: use, autocomplete: 'off' }}

@@ -482,7 +482,7 @@ async function composing(): Promise<void> {
     const stops = page.getByRole('list', { name: 'Timeline of the steps' }).getByRole('listitem');
     await stops.nth(2).waitFor();
     await page.getByLabel('What happens?').selectOption('now');
-    await page.getByText('Uses an example assignment').click();
+    await page.getByText('uses an example assignment').click();
     for (const [id, words] of [
       [await stack.assignment({ status: 'sent' }), 'The assignment had the status "sent"'],
       ['2001', 'does not exist'],
