@@ -37,8 +37,8 @@ const words: Record<FlawKind, { says(field: string, at: string): string; advice:
     advice: 'Remove the comment from the template of the webhook; the field `comment` of an action is for such notes.',
   },
   'cut-off': {
-    says: (field) => `the body ends too early, at ${field}`,
-    advice: 'Check that the template is complete, and that the platform does not cut off long bodies.',
+    says: (field) => `the text ends too early, at ${field}`,
+    advice: 'Check that the template is complete, and that the platform does not cut off long requests.',
   },
   unquoted: {
     says: (field, at) => `a quotation mark, a comma or a colon is missing before ${at}, near ${field}`,
