@@ -42,7 +42,7 @@ export function Health({ relayId }: { relayId: string }) {
               )}
               <FieldList fields={Object.entries(facts)} />
               <Bars name="Blue: events. Red: failed. Yellow: no technician found." bars={counts} days={Number(days)} />
-              <Bars name="Each bar shows the usual time per chain: half of the chains were faster." bars={times} days={Number(days)} />
+              <Bars name="Each bar shows the usual time per chain. Half were faster." bars={times} days={Number(days)} />
               {causes.length > 0 && <p>Problems: {causesText}</p>}
             </>
           );
