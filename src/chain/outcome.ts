@@ -18,8 +18,8 @@ export type ActionState = (typeof actionStates)[number];
 export type Outcomes = Partial<Record<ActionState, number>>;
 
 /**
- * Says what the actions of a bulk order did, for example `1 done, 1 found nobody, 1 failed again`. The text for a single action
- * has no number. @param nobodyFound - the number of `done` actions that found no technician
+ * Counts the results of a bulk order, for example `1 done, 1 found nobody, 1 failed again`. The result of a single action has no
+ * number. @param nobodyFound - the number of `done` sends without a technician
  */
 export function outcomesText(
   outcomes: Outcomes,
@@ -67,7 +67,7 @@ type Tried = { error?: { unknown?: boolean }; deliveries?: { sent: boolean; unkn
 export const retryHelps = ({ error }: { error?: { retryable: boolean; unknown?: boolean; remedy?: string } }) =>
   !error || error.retryable || error.unknown === true || /\bretry\b/i.test(error.remedy ?? '');
 
-/** Whether a send found no technician. Without a technician, nobody can accept the assignment. */
+/** Returns `true` for a send without a technician. Nobody can accept this assignment. */
 export const foundNobody = ({ state, result }: Sent) => state === 'done' && result?.recipients === 0;
 
 type Sent = { state: string; result?: { recipients?: number | undefined } | undefined };

@@ -79,7 +79,7 @@ export const fieldHints: Record<string, string> = {
 /** The console shows this question in place of the API's hint. */
 export const reminderWords = 'If no technician is found, nobody is told. Add a reminder e-mail?';
 
-export const onFailureWords = { hold: 'let the next steps wait until somebody decides', continue: 'run the next steps' };
+export const onFailureWords = { hold: 'hold the next steps until somebody decides', continue: 'run the next steps' };
 export const onUnknownWords = {
   resend: 'run the step again',
   hold: 'wait until somebody decides',

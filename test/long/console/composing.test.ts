@@ -402,7 +402,7 @@ async function composing(): Promise<void> {
       const [first] = await Promise.all(subjects.map((subject) => rule.start([{ ...mail, subject }])));
       const page = await pageOf(`${home}/chains/${first?.chainId}`);
       await page.getByRole('button', { name: 'Copy the steps into a draft of the rule…' }).click();
-      await page.getByText(/^The rule takes these values from the event/).waitFor();
+      await page.getByText('The rule takes these values from the event (with examples from earlier chains):').waitFor();
       assert.deepEqual(await obstacles(page), []);
       await page.getByRole('button', { name: 'Save as the draft' }).click();
       await step(page, 1)
@@ -482,7 +482,7 @@ async function composing(): Promise<void> {
     const stops = page.getByRole('list', { name: 'Timeline of the steps' }).getByRole('listitem');
     await stops.nth(2).waitFor();
     await page.getByLabel('What happens?').selectOption('now');
-    await page.getByText('uses an example assignment').click();
+    await page.getByText('The rehearsal uses an example assignment').click();
     for (const [id, words] of [
       [await stack.assignment({ status: 'sent' }), 'The assignment had the status "sent"'],
       ['2001', 'does not exist'],
