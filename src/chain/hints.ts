@@ -72,7 +72,7 @@ function ofVariable(name: string): string[] {
   const written = `\${${cutShort(name, 80)}}`;
   const free =
     `${written} is text that a person writes. If this text contains a quotation mark ("), the relay cannot read the list of steps correctly. ` +
-    'Use an id, an e-mail address or a time instead. Or ask the person who set up the webhook to change its template, so that it writes \\" instead of " in this text';
+    'Use an id, an e-mail address or a time instead. Or ask the person who set up the webhook to change its template, so that it puts a backslash (\\) before each quotation mark in this text';
   return [
     ...(sampleOf(name) === undefined ? [`${written} is a value that the relay does not know`] : []),
     ...(wordingOf(name) === 'free' ? [free] : []),

@@ -87,7 +87,7 @@ describe('a body with a value that may have closed its string', () => {
     const { Text } = await stack.text(mail ?? assert.fail());
     for (const part of [
       '`blue`',
-      'n each text, the template of the webhook must write \\" instead of ", and \\\\ instead of \\.',
+      'n each text, the template of the webhook must put a backslash (\\) before each quotation mark, and write each backslash twice.',
       `/companies/${company.companyId}/refused/${kept.rejectedId}`,
       'Open the request: ',
     ])
