@@ -61,7 +61,7 @@ export function PauseBanner() {
           {canEnd &&
             items.length > 0 && [
               <Button {...{ class: 'quiet', onClick: () => void end(what, 'now') }}>
-                End now, and run the waiting steps of {chains} without delays
+                End the pause, and run all waiting steps of {chains} now
               </Button>,
             ]}
         </div>

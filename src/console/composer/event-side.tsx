@@ -94,7 +94,7 @@ function VariableFields({ name, problem }: { name: string; problem: string }) {
       <legend>{variableWords(name)}</legend>
       <Suggested
         {...{ label: 'Field of the event', problem, offers: offersOf(event ?? {}), value: variable.path }}
-        hint={event ? inLast : 'For example workorder.id. After the first event, you can choose the field from a list.'}
+        hint={event ? variable.path && inLast : 'For example workorder.id. After the first event, you can choose the field.'}
         onText={(text) => set({ ...variable, path: text.trim() }, 'path')}
       />
       <Select

@@ -64,7 +64,7 @@ function Detail({ name, value }: { name: string; value: unknown }) {
 
 const roles = {
   label: 'Role',
-  hint: 'The list begins with the fewest rights. Each role also has all rights of the roles before it.',
+  hint: 'The first role has the fewest rights. Each role also has all rights of the roles before it.',
   options: Object.entries(roleWords),
 };
 const roleField = (first: Role) => ({ ...roles, first });
@@ -72,7 +72,7 @@ const roleField = (first: Role) => ({ ...roles, first });
 const personFields = ({ email, name, role = 'steer' }: Partial<Person> = {}) =>
   ({
     email: { label: 'E-mail address', type: 'email', required: true, maxLength: 320, first: email, readOnly: !!email },
-    name: { label: 'Name', hint: 'The list of changes shows this name.', maxLength: 200, first: name },
+    name: { label: 'Name', hint: 'When this person changes something, the relay shows this name.', maxLength: 200, first: name },
     role: roleField(role),
   }) as const;
 

@@ -22,7 +22,7 @@ describe('hints', () => {
     [
       'a value that does not exist',
       [{ ...mail, actionCondition: 'incomingValue==a' }],
-      [['/0/actionCondition', /is never true.*the field “Value from the request” is empty/]],
+      [['/0/actionCondition', /is never true.*the field “Condition value” is empty/]],
     ],
     [
       'a condition that is always true',
