@@ -341,7 +341,7 @@ ${!isOver && details.length > 0 && html`<details><summary>Technical details (for
   const said = isWaiting ? waiting : (problem ?? over ?? before);
   const decision = over === undefined && !isWaiting && decisionForm(standing.chain, standing.action, fix);
   const status = said && html`<p role="status">${said} ${over !== undefined && chain && !chain.partial && resultOf(chain)}</p>`;
-  const old = html`${kept?.used && html`<p>These texts were sent with the old number: ${kept.used}.</p>`}
+  const old = html`${kept?.used && html`<p>The old number was sent in these texts: ${kept.used}.</p>`}
 ${kept?.open && chain && html`<p>These texts still have the old number: ${kept.open}. To change the texts, ${openChain(chain)} and edit the steps.</p>`}`;
   return sendPage(c, { title, main: html`<h1>${title}</h1>${status}${old}${what}${decision}${about}`, forms: true });
 }
@@ -421,7 +421,7 @@ function fixForm(fix: Fix, isBest: boolean, open: Html): Html {
   const all = html`<p><label><input type="checkbox" name="allActions" checked>
 Also correct the assignment number in ${stepsText(sameAssignment)}.</label></p>`;
   const places = namedWords(naming);
-  const kept = html`<p>This page does not change the number in these texts: ${places}. To change them, too, ${open}, and correct the number there.</p>`;
+  const kept = html`<p>After this correction, these texts still have the old number: ${places}. To change the texts, ${open} and edit the steps.</p>`;
   return html`${form}<section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the step again.</p>
 ${inputs}${sameAssignment.length > 0 && all}${names.includes('platformAssignmentId') && places !== '' && kept}
 <p><button${!isBest && html` class="second"`} name="decision" value="mend">Correct and retry</button></p></section></form>`;

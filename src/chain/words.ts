@@ -114,7 +114,12 @@ export const labelled = (text: string): string =>
       /( has (no ==|a single =))?: write <property>==.*"94016"/,
       (_, is: string) => `${is ? ' is not a condition' : ''}: ${example}`,
     )
-    .replace(/^status was /, 'The assignment had the status ')
+    .replace(
+      /^status was (?:"([^"]*)")?/,
+      (_, status) => `The assignment had the status ${status === undefined ? '' : `“${status}”`}`,
+    )
+    .replaceAll(/\bevent\.([^\s:,]+): no such property/g, 'the event has no field “$1”')
+    .replaceAll(/(?:\bassignment\.)?((?!incomingValue)\b[\w.[\]]+): no such property/g, 'the assignment has no property “$1”')
     .replace(/(?<=, )(mend|runNow|cancelAction)(?=[ :])/, (name) => signalWords[name] ?? name)
     .replace(/ \((?:GET|POST|PUT|PATCH|DELETE) \S+ answered [^)]*\)/g, '')
     .replace(/ \[\d+\]:/g, ':')

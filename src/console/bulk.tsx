@@ -59,7 +59,7 @@ function CorrectionDialog({ onClose, onGiven }: { onClose(): void; onGiven(corre
       <Choice label="Change" of={way} options={Object.entries(ways)} />
       {isAssignment && (
         <Check name="areAll" defaultChecked>
-          Also change the assignment number in the other steps and texts of each chain.
+          If the assignment number changes, also change it in the other steps of each chain, and in their texts.
         </Check>
       )}
     </Confirm>

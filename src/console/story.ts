@@ -70,7 +70,7 @@ function troubleWords(steps: readonly Step[], isSaid = false): string | undefine
   const [held, retrying, failed] = [of('needs-attention'), of('retrying'), of('failed')];
   const why = ({ error, reason, assignmentId }: Step) =>
     error ? labelled(failureTitle({ ...error, assignmentId })) : (reason ?? 'no reason given');
-  if (held) return isSaid ? 'A step needs attention' : `Needs attention: ${why(held)}`;
+  if (held) return isSaid ? 'A step needs attention' : `A step needs attention: ${why(held)}`;
   if (retrying) return `Being retried: ${why(retrying)}`;
   return failed && `Failed: ${why(failed)}`;
 }

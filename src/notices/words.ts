@@ -123,9 +123,9 @@ const remedies: Record<RejectionReason, string> = {
   'body-too-large': 'Make the webhook send smaller requests. The page shows only the first 256 KiB of this request.',
   'unsupported-body': 'Make the webhook send JSON in UTF-8.',
   'wrong-token':
-    'Ask the person who set up the webhook to check the token (relayAccessToken) of each step: each rule has its own tokens. If all ' +
-    'tokens are right, somebody probably wrote a text such as “{"action": …” in a ticket, and the webhook sent this text. Then remove ' +
-    'the field with this text from the template of the webhook.',
+    'Ask the person who set up the webhook to check the token (relayAccessToken) of each step. Each rule has its own tokens. If all ' +
+    'tokens are right, a ticket probably has a text such as “{"action": …”. The webhook sent this text, and the relay read it as a step. ' +
+    'In that case, remove the field with this text from the template of the webhook.',
   'event-unreadable':
     'Open the request: its page shows the mistake. Ask the person who set up the webhook to correct it, then let the platform send the ' +
     'event again. Sometimes the page shows an event that the relay has repaired: you can check this event and send it from there.',
@@ -168,7 +168,7 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
     sections: {
       'Details for the person who set up the webhook': isForTechnicians(reason) ? details : [],
       'How often you get this notice': [
-        `You get this notice at most once ${isQuota(reason) ? 'a day' : 'an hour'} for the same mistake. The relay shows all stored requests.`,
+        `For the same mistake, you get at most one notice ${isQuota(reason) ? 'a day' : 'an hour'}. You can see all refused requests in the relay.`,
       ],
     },
     ids: `Refused request ${rejectedId}`,
@@ -213,7 +213,7 @@ function pausedWords(notice: PausedNotice, context: NoticeContext): Words {
     place: [timesIn(timeZone)(at)],
     wrong: [
       capital(sentence(pauseText({ ...notice, since: at }, timesIn(timeZone)))),
-      'Nothing is lost. When the pause ends, the steps run automatically. Before each step runs, the relay checks its condition.',
+      'Nothing is lost. When the pause ends, the steps run automatically. A step with a condition runs only if the condition is true at that time.',
     ],
     toDo: ['You do not need to do anything.'],
     links: [{ label: 'Open the waiting chains', url: `${links.api}/companies/${companyId}/chains?paused=true` }],

@@ -24,7 +24,7 @@ export function evaluateParts({ condition, if: expression }: Opaque, values: Val
   const verdict = condition ? evaluateCondition(condition, subject) : { holds: true, reason: '', missing: false };
   if (!verdict.holds || !expression) return { ok: true, verdict };
   const seen = evaluateExpression(expression.text, { ...values, event: expression.event });
-  if (!seen.ok) return { ok: false, error: `the condition "if" cannot be evaluated: ${cutShort(seen.error, 500)}` };
+  if (!seen.ok) return { ok: false, error: `the condition "if" cannot be checked: ${cutShort(seen.error, 500)}` };
   const reason = [verdict.reason, seen.reason].filter(Boolean).join('; ');
   return { ok: true, verdict: { ...verdict, holds: seen.holds, reason } };
 }

@@ -26,7 +26,7 @@ export function renderEvent(contents: Contents, relayId: string, event: Record<s
   const { actions: compiled, text, problems } = compileContents(contents);
   if (problems.length > 0) return { kind: 'refused', problems };
   const applies = contents.when === undefined ? undefined : evaluateExpression(contents.when, { event });
-  if (applies?.ok === false) return refused('/when', `cannot be evaluated on this event: ${applies.error}`);
+  if (applies?.ok === false) return refused('/when', `cannot be checked on this event: ${applies.error}`);
   if (applies?.holds === false) return { kind: 'not-applicable', reason: applies.reason };
 
   const { variables, missing } = variablesIn(contents, event);

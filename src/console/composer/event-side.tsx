@@ -52,7 +52,7 @@ export function EventSide({ example }: { example: Signal<Fields | undefined> | u
         ))}
         {seen.event[0] && (
           <Picker
-            {...{ label: 'Add a value from the event', hint: 'The steps can use the value that you choose.' }}
+            {...{ label: 'Add a value from the event', hint: 'Choose a value here. Then the steps can use it.' }}
             {...{ offers: offersOf(seen.event[0]), onPick: add }}
           />
         )}

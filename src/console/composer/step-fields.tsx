@@ -71,7 +71,7 @@ export function StepFields({ fields, at, problems, hints, onChange }: StepFields
           {isWritten && isOld.value && bodyHtml !== mailHtml(field.value) && <p class="note wait small">{oldHtml}</p>}
           <p>
             <Button class="quiet" onClick={() => onChange(html, '')}>
-              {isWritten ? 'Replace the HTML version with the words of “Text”' : 'Advanced: write the e-mail in HTML'}
+              {isWritten ? 'Copy “Text” into the HTML version' : 'Advanced: write the e-mail in HTML'}
             </Button>
           </p>
         </Fragment>

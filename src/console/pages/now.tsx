@@ -85,7 +85,7 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
         {counted(requests, 'refused request')} of rule {ruleName(relayId)}, {isMany ? 'the first at ' : 'received '}
         <Time at={since} distance={!isMany} />
         {isMany && <Time before=", the last at " at={lastAt} distance />}
-        {repeats > 0 && `. Repeated requests (not counted): ${repeats}`}
+        {repeats > 0 && `, and ${repeats} ${repeats > 1 ? 'repeats' : 'repeat'} of the same requests`}
         {notKept > 0 && `. The relay could not store ${counted(notKept, 'later request')}, because the storage was full`}
       </p>
       {!isForTechnicians(reason) && <Said look="error" text={(isMany ? 'The newest request: ' : '') + wrong} />}

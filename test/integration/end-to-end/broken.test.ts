@@ -75,7 +75,7 @@ describe('a body with a value that may have closed its string', () => {
     assert(!answer.detail.includes(company.relayAccessToken));
     const kept = await only(company);
     assert.deepEqual([kept.reason, kept.relayIds, kept.elements], ['malformed-body', [company.relayId], []]);
-    assert.match(kept.problem.detail, /`blue`.*remove from the template all fields with texts that people write/);
+    assert.match(kept.problem.detail, /`blue`.*remove all fields with texts that people write/);
     const { place, text = '' } = kept.body ?? {};
     assert.match(text.slice(place?.offset), /^"blue/);
     assert.match(text, /"relayAccessToken":"\*+"/);
@@ -87,7 +87,7 @@ describe('a body with a value that may have closed its string', () => {
     const { Text } = await stack.text(mail ?? assert.fail());
     for (const part of [
       '`blue`',
-      'n each text, the template of the webhook must put a backslash (\\) before each quotation mark, and write each backslash twice.',
+      'The template of the webhook must put a backslash (\\) before each quotation mark in a text. It must also write each backslash in a text twice.',
       `/companies/${company.companyId}/refused/${kept.rejectedId}`,
       'Open the request: ',
     ])

@@ -161,7 +161,7 @@ describe('an expression', () => {
     assert.deepEqual(states({ actions }), ['done', 'skipped', 'skipped', 'done', 'needs-attention']);
     const reasons = actions.slice(1, 3).map(({ reason }) => reason);
     assert.deepEqual(reasons, ['event.n was 4', 'status was "draft"']);
-    assert.match(actions[4]?.error?.message ?? '', /^the condition "if" cannot be evaluated: /);
+    assert.match(actions[4]?.error?.message ?? '', /^the condition "if" cannot be checked: /);
     await company.steer(chainId, 'skip', 4);
     await company.ended(chainId);
   });
@@ -349,7 +349,7 @@ describe('a dry run', () => {
       'an expression that fails',
       udf('T', { if: 'assignment.none > 4' }),
       'needs-attention',
-      /^the condition "if" cannot be evaluated/,
+      /^the condition "if" cannot be checked/,
     ],
   ];
   for (const [name, fields, outcome, reason] of cases)

@@ -706,7 +706,7 @@ async function lookAround(): Promise<void> {
       const page = await pageOf(adminToken, `/companies/${companyId}/rules/${relayId}`);
       await openSettings(page);
       assert.equal(await page.getByLabel('If a step fails').inputValue(), 'continue');
-      assert.equal(await page.getByLabel('If the relay does not know whether a step worked').inputValue(), 'hold');
+      assert.equal(await page.getByLabel('If a connection breaks, and the result of the step is unknown').inputValue(), 'hold');
       await save(page);
       const policy = async () => {
         const { onFailure, onUnknown } = (await stack.store.rules.get(companyId, relayId)) ?? {};

@@ -130,7 +130,7 @@ describe('the check of an action that was made from an event', () => {
     [
       'an expression that fails',
       { condition: opaque({ if: { text: 'assignment.none > 3', event: {} } }) },
-      /^DataMistake: the condition "if" cannot be evaluated/,
+      /^DataMistake: the condition "if" cannot be checked/,
     ],
     ['a pause', { condition: late, late: title, pauses: [{ what: 'platform', since: '2026-07-01T12:00:00Z' }] }, /^Paused: /],
   ];

@@ -150,6 +150,12 @@ it('names the fields for people as the forms do', () => {
       'Nothing has run. Step 1 has no known action. Possible actions: “send an e-mail”',
     ],
     ['/actions/1/body is blank', 'Step 2, “Text” is blank'],
+    [
+      'Nothing has run. /when cannot be checked on this event: event.job.status: no such property',
+      'Nothing has run. The condition of the rule cannot be checked on this event: the event has no field “job.status”',
+    ],
+    ['location.zipp: no such property', 'the assignment has no property “location.zipp”'],
+    ['status was "sent"', 'The assignment had the status “sent”'],
     ['no such assignment (GET http://x/assignments/7 answered 404 Not Found)', 'no such assignment'],
   ] as const)
     assert.equal(labelled(text), shown);

@@ -298,7 +298,7 @@ describe('the text of a notice', () => {
     assert.equal(lines[0], 'No decision is needed any more');
     assert.equal(
       lines[4],
-      'The relay skipped the step and did not retry it (the assignment had the status "sent"). The chain continues.',
+      'The relay skipped the step and did not retry it (the assignment had the status “sent”). The chain continues.',
     );
   });
 

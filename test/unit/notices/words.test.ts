@@ -45,7 +45,7 @@ describe('a notice about a refused request', () => {
         '\nOpen the request: https://relay.example/companies/acme/refused/R1\n',
         'https://relay.example/co/acme/rejected/R1',
         'npx relay rejected list acme --url https://relay.example\n',
-        /^(actions|recipients)-per-day|^open-chains/.test(reason) ? 'once a day' : 'once an hour',
+        /^(actions|recipients)-per-day|^open-chains/.test(reason) ? 'at most one notice a day' : 'at most one notice an hour',
       ])
         assert(text.includes(part), `${part} in ${text}`);
       const dead = ['token-expired', 'token-revoked', 'signature'].includes(reason);
@@ -94,7 +94,7 @@ describe('a notice about a refused request', () => {
         'is missing: the event has no value at id',
         '\n\nThe value “assignment id” is missing: the event has nothing in its field “id”.\n',
       ],
-      ['/when', 'cannot be evaluated', '\n\nThe condition of the rule cannot be evaluated.\n'],
+      ['/when', 'cannot be checked', '\n\nThe condition of the rule cannot be checked.\n'],
     ] as const) {
       const { text } = renderNotice({ ...rejected, reason: 'event-refused', mistakes: [{ pointer, detail }] }, context);
       assert(text.includes(sentence), text);

@@ -131,13 +131,13 @@ describe('what a version would do with an event', () => {
       'would be refused',
       { actions: [mail] },
       broken,
-      { outcome: 'would-be-refused', reason: '/when cannot be evaluated on this event: event.x: no such property' },
+      { outcome: 'would-be-refused', reason: '/when cannot be checked on this event: event.x: no such property' },
     ],
     [
       'is refused as before',
       broken,
       broken,
-      { outcome: 'same', reason: '/when cannot be evaluated on this event: event.x: no such property' },
+      { outcome: 'same', reason: '/when cannot be checked on this event: event.x: no such property' },
     ],
     ['the same action, which would need attention', held, held, { outcome: 'same' }],
   ];

@@ -25,7 +25,7 @@ describe('the parts of a condition', () => {
     [
       'a value is missing',
       { if: { text: 'assignment.urgency > 3', event: {} } },
-      /^the condition "if" cannot be evaluated: /,
+      /^the condition "if" cannot be checked: /,
       true,
     ],
     ['only late texts', { late: true }, true, false],

@@ -41,8 +41,8 @@ describe('an event', () => {
     assert.deepEqual(render(when, { status: 'sent' }), { kind: 'not-applicable', reason: 'event.status was "sent"' });
   });
 
-  it('is refused if `when` cannot be evaluated', () => {
-    const detail = 'cannot be evaluated on this event: event.status: no such property';
+  it('is refused if `when` cannot be checked', () => {
+    const detail = 'cannot be checked on this event: event.status: no such property';
     assert.deepEqual(render(when, {}), { kind: 'refused', problems: [{ pointer: '/when', detail }] });
   });
 
