@@ -37,6 +37,7 @@ export function storyOf(current: AssignmentNow | undefined, steps: readonly Step
   const told = [
     statusWords(known, sends.length > 0),
     last && sentWords(last, sends),
+    known?.status && !['draft', last && 'sent'].includes(known.status) && `Status at the platform now: “${known.status}”`,
     known?.status === 'sent' && sends.some((send) => !foundNobody(send)) && 'Nobody has accepted yet',
     troubleWords(steps, current?.problem?.missing),
     next
@@ -49,8 +50,8 @@ export function storyOf(current: AssignmentNow | undefined, steps: readonly Step
 function statusWords({ status, problem }: Partial<AssignmentNow> = {}, wasSent: boolean): string {
   if (problem?.missing) return 'The platform does not have this assignment';
   if (problem) return `The relay cannot read the status of the assignment. ${problem.title}`;
-  if (status === undefined || (status === 'sent' && wasSent)) return ''; // the words of the send say it
-  return status === 'draft' ? (wasSent ? 'Still draft' : 'Draft') : `Status at the platform: “${status}”`;
+  if (status !== 'draft') return '';
+  return wasSent ? 'Still draft' : 'Draft';
 }
 
 function sentWords(send: Step, sends: readonly Step[]): string {

@@ -124,11 +124,11 @@ const remedies: Record<RejectionReason, string> = {
   'unsupported-body': 'Make the webhook send JSON in UTF-8.',
   'wrong-token':
     'Ask the person who set up the webhook to check the token (relayAccessToken) of each step. Each rule has its own tokens. If all ' +
-    'tokens are right, a ticket probably has a text such as “{"action": …”. The webhook sent this text, and the relay read it as a step. ' +
-    'In that case, remove the field with this text from the template of the webhook.',
+    'tokens are right, the webhook probably sends a text of a ticket that looks like a step (“{"action": …”). Then remove the field with this ' +
+    'text from the template of the webhook.',
   'event-unreadable':
     'Open the request: its page shows the mistake. Ask the person who set up the webhook to correct it, then let the platform send the ' +
-    'event again. Sometimes the page shows an event that the relay has repaired: you can check this event and send it from there.',
+    'event again. If the page shows a repaired event, you can check it and send it there. Then the platform does not need to send it again.',
   'event-refused': 'Correct the rule and publish it, or correct the event. Then send the event again.',
   'lists-refused':
     "Make the webhook send its event to the rule's “Address for your platform”. If the webhook must send a list, open “How the rule accepts events” on the page of the rule. Then choose “run the steps” for “If a webhook sends a list of steps”.",

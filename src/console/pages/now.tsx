@@ -76,7 +76,7 @@ export function NowPage() {
 /** A group of refused requests without a decision. The page of each request has the buttons. */
 function RefusedCard({ kind }: { kind: RefusedCause }) {
   const { ruleName } = useCompany();
-  const { relayId, reason, message, rejectedId, requests, repeats, notKept, since, lastAt } = kind;
+  const { relayId, reason, message, rejectedId, requests, notKept, since, lastAt } = kind;
   const [isMany, wrong] = [requests > 1, sentence(labelled(message.replace('Nothing has run. ', '')))];
   const [newest, all] = [pageOf.refusal(rejectedId), isMany && pageOf.refused()];
   return (
@@ -85,7 +85,6 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
         {counted(requests, 'refused request')} of rule {ruleName(relayId)}, {isMany ? 'the first at ' : 'received '}
         <Time at={since} distance={!isMany} />
         {isMany && <Time before=", the last at " at={lastAt} distance />}
-        {repeats > 0 && `, and ${repeats} ${repeats > 1 ? 'repeats' : 'repeat'} of the same requests`}
         {notKept > 0 && `. The relay could not store ${counted(notKept, 'later request')}, because the storage was full`}
       </p>
       {!isForTechnicians(reason) && <Said look="error" text={(isMany ? 'The newest request: ' : '') + wrong} />}

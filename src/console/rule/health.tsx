@@ -29,8 +29,9 @@ export function Health({ relayId }: { relayId: string }) {
             return { at, size, bad, wait, words: `${words} ${dated(at)}` };
           });
           const times = buckets.map(({ at, chains, p50 = 0, p95 = 0 }) => {
-            const most = chains >= 20 && p95 > p50 ? `, and 95% of the chains took ${withinText(p95)} or less` : '';
-            return { at, size: p50, bad: 0, words: `${withinText(p50)}${most} ${dated(at)}` };
+            const [half, nearly] = [withinText(p50), withinText(p95)];
+            const most = chains >= 20 && nearly !== half ? `, and 95% of the chains took ${nearly} or less` : '';
+            return { at, size: p50, bad: 0, words: `${half}${most} ${dated(at)}` };
           });
           const causesText = causes.map(({ type, chains }) => `${failureWords(type)} (${counted(chains, 'chain')})`).join(', ');
           return (
@@ -42,7 +43,7 @@ export function Health({ relayId }: { relayId: string }) {
               )}
               <FieldList fields={Object.entries(facts)} />
               <Bars name="Blue: events. Red: failed. Yellow: no technician found." bars={counts} days={Number(days)} />
-              <Bars name="Each bar: half of the chains took this time or less." bars={times} days={Number(days)} />
+              <Bars name={`Each bar is one ${by}: half of its chains took this time or less.`} bars={times} days={Number(days)} />
               {causes.length > 0 && <p>Problems: {causesText}</p>}
             </>
           );

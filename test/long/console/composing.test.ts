@@ -154,7 +154,7 @@ async function composing(): Promise<void> {
     await stops.nth(2).getByText('1:00').waitFor();
     assert.match((await stops.first().textContent()) ?? '', /^0:00 Send to groups 501 and 502 within 5 miles reaches nobody/);
     await page.getByLabel('What happens?').selectOption('nobody-accepts');
-    await stops.nth(1).getByText('The assignment had the status "sent"').waitFor();
+    await stops.nth(1).getByText('The assignment had the status “sent”').waitFor();
     await page.getByLabel('What happens?').selectOption('platform-down');
     await stops
       .getByText(/People get a notice at \d/)
@@ -484,7 +484,7 @@ async function composing(): Promise<void> {
     await page.getByLabel('What happens?').selectOption('now');
     await page.getByText('The rehearsal uses an example assignment').click();
     for (const [id, words] of [
-      [await stack.assignment({ status: 'sent' }), 'The assignment had the status "sent"'],
+      [await stack.assignment({ status: 'sent' }), 'The assignment had the status “sent”'],
       ['2001', 'does not exist'],
     ] as const) {
       await page.getByLabel('Assignment number').last().fill(id);

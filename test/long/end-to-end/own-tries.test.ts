@@ -94,7 +94,7 @@ describe("the relay's own try of a held action", { concurrency: true }, () => {
       const found = mails.find(({ Subject }) => Subject.startsWith('[relay] Recovered'));
       return found ? (await stack.text(found)).Text : new Unmet(mails.map(({ Subject }) => Subject));
     });
-    assert.match(text, /The relay skipped the step and did not retry it \(the assignment had the status "accepted"\)/);
+    assert.match(text, /The relay skipped the step and did not retry it \(the assignment had the status “accepted”\)/);
     assert(!text.includes('has been done'), text);
   });
 
