@@ -30,7 +30,7 @@ export function storyOf(current: AssignmentNow | undefined, steps: readonly Step
   const [scheduled] = steps
     .filter(({ state }) => state === 'scheduled')
     .sort((one, other) => ((one.runAt ?? '') < (other.runAt ?? '') ? -1 : 1));
-  const next = paused ?? scheduled;
+  const [next, isPaused] = [paused ?? scheduled, paused || scheduled?.reason];
   const isOver = steps.length > 0 && steps.every(({ state }) => hasEnded(state));
   // An answer from before the send no longer says how things are.
   const known = current && !current.problem && current.readAt < (last?.endedAt ?? '') ? undefined : current;
@@ -41,7 +41,7 @@ export function storyOf(current: AssignmentNow | undefined, steps: readonly Step
     known?.status === 'sent' && sends.some((send) => !foundNobody(send)) && 'Nobody has accepted yet',
     troubleWords(steps, current?.problem?.missing),
     next
-      ? `Next: ${nextWords(next, last)}${next.runAt && !paused ? ` ${atTime(next.runAt, zone, now)}` : ''}${only(next, known)}${paused || next.reason ? '. This step waits until the pause ends' : ''}`
+      ? `Next${isPaused ? ', when the pause ends' : ''}: ${nextWords(next, last)}${next.runAt && !isPaused ? ` ${atTime(next.runAt, zone, now)}` : ''}${only(next, known)}`
       : isOver && 'Nothing more is planned',
   ];
   return told.flatMap((words) => (words ? [`${words}.`] : [])).join(' ');
@@ -62,7 +62,7 @@ function sentWords(send: Step, sends: readonly Step[]): string {
   if (count === 1) return `Sent${to || ' to technicians'}${found ? `: ${found} found` : ''}`;
   if (sends.every(foundNobody)) return `Sent ${count} times, nobody found each time${to && `. Last sent${to}`}`;
   const most = foundNobody(send) && earlier > 0 ? `. Earlier: ${counted(earlier, 'technician')} found` : '';
-  return `Sent ${count} times${most}${found ? `. The last time${to && `,${to}`}: ${found} found` : `, the last time${to}`}`;
+  return `Sent ${count} times${most}${found || to ? `. Last sent${to}${found ? `: ${found} found` : ''}` : ''}`;
 }
 
 /** @param isSaid - whether the sentence says already that the assignment does not exist. */

@@ -162,7 +162,7 @@ function MeantField({ name, problem, value, texts, fields }: MeantProps) {
     meant.value = to;
   };
   const options = [['', 'choose…'], ['none', 'no field: do not use this text'], ...free] as const;
-  const label = `The field “${name}” is unknown. Which field is right for its text “${formText('', value)}”?`;
+  const label = `The field “${name}” is unknown. Its text is “${formText('', value)}”. Choose the field for this text`;
   return <Select {...{ label, problem: meant.value ? undefined : problem, options, onPick }} />;
 }
 

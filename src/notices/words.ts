@@ -124,8 +124,8 @@ const remedies: Record<RejectionReason, string> = {
   'unsupported-body': 'Make the webhook send JSON in UTF-8.',
   'wrong-token':
     'Ask the person who set up the webhook to check the token (relayAccessToken) of each step. Each rule has its own tokens. If all ' +
-    'tokens are right, the webhook probably sends a text of a ticket that looks like a step (“{"action": …”). Then remove the field with this ' +
-    'text from the template of the webhook.',
+    'tokens in the template of the webhook are right, somebody probably wrote a step (“{"action": …”) into a text of a ticket. In this ' +
+    'case, remove the field with this text from the template.',
   'event-unreadable':
     'Open the request: its page shows the mistake. Ask the person who set up the webhook to correct it, then let the platform send the ' +
     'event again. If the page shows a repaired event, you can check it and send it there. Then the platform does not need to send it again.',

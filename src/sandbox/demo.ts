@@ -1,5 +1,5 @@
 /**
- * Makes the demo company, which has one rule and uses the pretend platform and the mail catcher. Also writes example chains,
+ * Makes the demo company, which has one rule and uses the demo platform and the mail catcher. Also writes example chains,
  * and settings that connect a company to the simulators of vendors.
  */
 
@@ -23,11 +23,11 @@ export async function ensureDemo(store: Store, platformUrl: string, dataDir: str
   const actor = { kind: 'admin' } as const;
   const { companyId, relayId } = ids;
   const system = { kind: 'http', baseUrl: platformUrl } as const;
-  const pretend = { platform: system, ticketing: system };
+  const connections = { platform: system, ticketing: system };
   const { items } = await store.companies.list({ limit: 1 });
   if (items.length === 0) {
     const notify = { emails: ['admin@demo.example'] };
-    const company = { companyId, name: 'Demo company', timeZone: 'America/Chicago', notify, noticeEdits: true, ...pretend };
+    const company = { companyId, name: 'Demo company', timeZone: 'America/Chicago', notify, noticeEdits: true, ...connections };
     await store.companies.put(companyId, () => company, actor);
     await store.people.set(companyId, { email: 'admin@demo.example', name: 'Demo manager', role: 'manage' }, actor);
   }
@@ -54,6 +54,7 @@ export async function ensureDemo(store: Store, platformUrl: string, dataDir: str
     const chain = value.map((action) => ({ ...action, relayId, relayAccessToken }));
     write(name, chain);
   }
-  for (const [kind, settings] of Object.entries({ pretend, ...vendorSettings(platformUrl) })) write(`connect-${kind}`, settings);
+  for (const [kind, settings] of Object.entries({ demo: connections, ...vendorSettings(platformUrl) }))
+    write(`connect-${kind}`, settings);
   return { ...ids, relayAccessToken, examples };
 }

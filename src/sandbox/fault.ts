@@ -68,7 +68,7 @@ export const mailFailureSchema = z
   );
 export type MailFailure = z.infer<typeof mailFailureSchema>;
 
-/** Failures of the pretend platform. If only `delayMs` is set, the right answer is late. If nothing is set, the answer is 503. */
+/** Failures of the demo platform. If only `delayMs` is set, the right answer is late. If nothing is set, the answer is 503. */
 export const platformFailureSchema = z
   .strictObject({
     status: z.int().min(400).max(599).optional(),

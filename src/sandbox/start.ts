@@ -41,7 +41,7 @@ process.umask(0o077); // Only the owner can read the files in the data directory
 const retentionMs = 30 * 86_400_000; // The server's own default is one day.
 
 await runProcess(async (closers, stop) => {
-  // Connectors may call this machine, because the pretend platform runs here.
+  // Connectors may call this machine, because the demo platform runs here.
   const standard = { RELAY_ALLOW_PRIVATE_NETWORKS: true, RELAY_OPERATOR_EMAIL: 'operator@relay.example' };
   const given: Config = { ...standard, ...readConfig(process.env) };
   const { HOST: host, PORT: port } = given;
@@ -59,7 +59,7 @@ await runProcess(async (closers, stop) => {
 
   const stateFile = inDirectory('platform.jsonl');
   const platform = await startPlatform({ host: loopback, port: config.RELAY_SANDBOX_PORT, stateFile });
-  closers.add('the pretend platform', platform.close);
+  closers.add('the demo platform', platform.close);
   const mail = await mailServer(config, inDirectory('mail'), closers);
   const refusal = demoRefusal(config);
   // In a trial on one machine, the Web UI needs no sign-in: whoever can read the data can read the keys beside it.
@@ -111,7 +111,7 @@ The relay is running.
   Console             ${links.api}/
   Temporal Web UI     ${links.webUi ? `${links.webUi}/workflows` : '(TEMPORAL_UI_URL is not set)'}
   Temporal command    ${config.TEMPORAL_ADDRESS ? 'your own' : command}
-  Pretend platform    ${platform.url}
+  Demo platform       ${platform.url}
   Vendors' simulators ${platform.url}/vendors
   Inbox               ${mail.uiUrl ?? `(mail goes to ${new URL(mail.smtpUrl).host})`}
   Admin token         ${config.RELAY_ADMIN_TOKEN ? 'RELAY_ADMIN_TOKEN' : `in ${tokenFile}`}

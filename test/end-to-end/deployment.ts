@@ -1,5 +1,5 @@
 /**
- * The parts that `npm run api` and `npm run worker` need: a database, a pretend platform, a mail catcher and environment
+ * The parts that `npm run api` and `npm run worker` need: a database, a demo platform, a mail catcher and environment
  * variables.
  */
 

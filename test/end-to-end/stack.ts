@@ -1,5 +1,5 @@
 /**
- * The whole relay in the test's process: real Temporal server, store, API, worker, pretend platform, mail catcher. Each test file
+ * The whole relay in the test's process: real Temporal server, store, API, worker, demo platform, mail catcher. Each test file
  * has its own stack. All stacks use one Temporal server, each with its own task queue, and one PGlite, which each stack empties
  * first.
  */

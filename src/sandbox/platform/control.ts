@@ -1,4 +1,4 @@
-/** The page and the controls of the pretend platform: people and tests set failures, change assignments, and reset the state. */
+/** The page and the controls of the demo platform: people and tests set failures, change assignments, and reset the state. */
 
 import type { Hono } from 'hono';
 import { html } from 'hono/html';
@@ -52,7 +52,7 @@ export function controlOf(state: PlatformState, webhooks: Webhooks): Hono {
       return c.json(state.change({ id, status }));
     })
     .get('/', (c) =>
-      sendPage(c, { title: 'Pretend platform', header: headerOf(state), main: overview(state, webhooks), live: true }),
+      sendPage(c, { title: 'Demo platform', header: headerOf(state), main: overview(state, webhooks), live: true }),
     )
     .post('/page/reset', reset)
     .post('/page/day', day)
@@ -61,8 +61,8 @@ export function controlOf(state: PlatformState, webhooks: Webhooks): Hono {
     .post('/page/assignments/:id', fire);
 }
 
-const headerOf = (state: PlatformState) => html`<h1>Pretend platform</h1>
-<p class="soft">This program pretends to be the assignment platform and the ticket system. Nothing here is real.
+const headerOf = (state: PlatformState) => html`<h1>Demo platform</h1>
+<p class="soft">This program simulates an assignment platform and a ticket system. Nothing here is real.
 The <a href="/vendors">simulators of vendors</a> have a page of their own.</p>
 <form method="post" action="/page/fail" class="row">
 <label for="path">Let</label>

@@ -1,5 +1,5 @@
 /**
- * The pretend platform: an assignment platform and a ticket system with the relay's connector API. Each idempotency key has only
+ * The demo platform: an assignment platform and a ticket system with the relay's connector API. Each idempotency key has only
  * one effect. A journal records every call.
  */
 

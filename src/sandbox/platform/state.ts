@@ -1,5 +1,5 @@
 /**
- * The state of the pretend platform. If there is a file, each change is appended as a line of JSON before the answer, so a killed
+ * The state of the demo platform. If there is a file, each change is appended as a line of JSON before the answer, so a killed
  * process loses no confirmed change. At the start, the file is rewritten without outdated lines.
  */
 

@@ -1,5 +1,5 @@
 /**
- * The webhooks of the pretend platform. An event changes the status of an assignment, and sends the body of its webhook.
+ * The webhooks of the demo platform. An event changes the status of an assignment, and sends the body of its webhook.
  * As on the real platform, values are pasted unchanged, so a quotation mark in a value breaks the JSON.
  */
 

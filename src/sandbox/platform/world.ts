@@ -1,5 +1,5 @@
 /**
- * The first data of the pretend platform, and the workers that a send reaches. Assignment 1001 has workers of groups 501 and 502
+ * The first data of the demo platform, and the workers that a send reaches. Assignment 1001 has workers of groups 501 and 502
  * within 25 miles, but none within 5 miles. 1002 has no worker within 2,600 miles. 1003 has a worker of group 502 within 5 miles.
  */
 

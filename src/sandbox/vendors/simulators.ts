@@ -1,5 +1,5 @@
 /**
- * The simulators of `npm start`. They share the address of the pretend platform, because no two vendors have the same paths. Their
+ * The simulators of `npm start`. They share the address of the demo platform, because no two vendors have the same paths. Their
  * state is in memory. The page `/vendors` shows their records and sets their failures.
  */
 
@@ -32,7 +32,7 @@ export function vendorSettings(baseUrl: string): Record<string, ReturnType<typeo
   return Object.fromEntries(vendors.map((vendor) => [vendor.kind, settingsFor(vendor, baseUrl)]));
 }
 
-/** What the console offers to connect: the simulators, and the pretend platform, which also is a ticket system. */
+/** What the console offers to connect: the simulators, and the demo platform, which also is a ticket system. */
 export function simulatorsAt(baseUrl: string): Simulators {
   const settings = { kind: 'http', baseUrl };
   const of = (section: 'platform' | 'ticketing') =>
@@ -40,8 +40,8 @@ export function simulatorsAt(baseUrl: string): Simulators {
       return own ? [{ name: kinds[kind]?.name ?? kind, settings: own }] : [];
     });
   return {
-    platform: [{ name: 'Pretend platform', settings }, ...of('platform')],
-    ticketing: [{ name: 'Pretend ticket system', settings }, ...of('ticketing')],
+    platform: [{ name: 'Demo platform', settings }, ...of('platform')],
+    ticketing: [{ name: 'Demo ticket system', settings }, ...of('ticketing')],
   };
 }
 
@@ -61,7 +61,7 @@ export function vendorSimulators() {
 
 const header = html`<h1>Simulators of vendors</h1>
 <p class="soft">These programs answer as the vendors' documentation says. Nothing here is real, and a restart forgets all changes.
-The <a href="/">pretend platform</a> has a page of its own.</p>`;
+The <a href="/">demo platform</a> has a page of its own.</p>`;
 
 function simulated(vendor: Vendor<VendorState>) {
   const { kind, faults, records } = vendor;

@@ -44,7 +44,7 @@ async function check(company: StoredCompany | undefined, section: string): Promi
 }
 
 const entries = Object.entries(simulators).flatMap(([section, of]) => of.map((one) => ({ section, ...one })));
-const [pretend] = simulators.ticketing;
+const [simulator] = simulators.ticketing;
 
 describe('the simulators of npm start', () => {
   it('are offered, and work for a manager of a company', async () => {
@@ -79,7 +79,7 @@ describe('the simulators of npm start', () => {
 
   it('do not open the network to a system at a public address that the manager connects later', async () => {
     const { connect, stored } = await served(simulators);
-    await connect('ticketing', pretend?.settings ?? {});
+    await connect('ticketing', simulator?.settings ?? {});
     assert.equal((await connect('ticketing', { baseUrl: 'https://tickets.example.com' })).status, 200);
     assert.deepEqual((await stored())?.setByCompany, ['ticketing']);
   });

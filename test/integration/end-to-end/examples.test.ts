@@ -1,4 +1,4 @@
-/** The example chains of examples/, against the pretend platform; only their delays are shortened. */
+/** The example chains of examples/, against the demo platform; only their delays are shortened. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

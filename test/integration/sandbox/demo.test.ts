@@ -32,7 +32,7 @@ describe('the demo company', async () => {
       people.map(({ companyId, role }) => [companyId, role]),
       [['demo', 'manage']],
     );
-    const back = JSON.parse(readFileSync(join(demo.examples, 'connect-pretend.json'), 'utf8'));
+    const back = JSON.parse(readFileSync(join(demo.examples, 'connect-demo.json'), 'utf8'));
     const company = await store.companies.get(demo.companyId);
     assert.deepEqual(back, { platform: company?.platform, ticketing: company?.ticketing });
   });

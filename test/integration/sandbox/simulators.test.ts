@@ -1,4 +1,4 @@
-/** The vendors' simulators of `npm start`, with the real connectors. The simulators share the address of the pretend platform. */
+/** The vendors' simulators of `npm start`, with the real connectors. The simulators share the address of the demo platform. */
 
 import assert from 'node:assert/strict';
 import { after, beforeEach, describe, it } from 'node:test';

@@ -1,4 +1,4 @@
-/** The webhooks of the pretend platform, received by a server of the test. */
+/** The webhooks of the demo platform, received by a server of the test. */
 
 import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
@@ -31,7 +31,7 @@ const answers = (count: number) =>
     return known.length >= count ? known : new Unmet(known);
   });
 
-describe('the webhooks of the pretend platform', () => {
+describe('the webhooks of the demo platform', () => {
   beforeEach(async () => {
     await press('reset');
     state.rule = { url: rule, token: 'token-of-the-demo' };

@@ -962,7 +962,7 @@ async function lookAround(): Promise<void> {
       await click(page, /^Pause/);
       await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
       await step.getByText(/in (1 hour|2 hours).*waits until the pause ends/).waitFor({ timeout: 20_000 });
-      await reads(page, /Next: send to group 501 .*waits until the pause ends/);
+      await reads(page, /Next, when the pause ends: send to group 501/);
       await page.getByRole('button', { name: /^End now/ }).click();
       await step.getByText(/in (9|10) minutes/).waitFor({ timeout: 20_000 });
       await page.context().close();

@@ -44,7 +44,7 @@ describe('the story of an assignment', () => {
     [
       read({ status: 'draft' }),
       [step({ fields, state: 'pending', pausedSince: '2026-11-22T13:30:00Z' }), wider],
-      'Draft. Next: send to group 501 within 5 miles. This step waits until the pause ends.',
+      'Draft. Next, when the pause ends: send to group 501 within 5 miles.',
     ],
     [
       read({ status: 'accepted' }),
@@ -54,7 +54,7 @@ describe('the story of an assignment', () => {
     [
       read({ status: 'sent' }),
       [nobody, step({ fields: { groupId: '502' }, result: { recipients: 4 } })],
-      'Sent 2 times. The last time, to group 502: 4 technicians found. Nobody has accepted yet. Nothing more is planned.',
+      'Sent 2 times. Last sent to group 502: 4 technicians found. Nobody has accepted yet. Nothing more is planned.',
     ],
     // The list of steps has another order than the sends.
     [
@@ -63,7 +63,7 @@ describe('the story of an assignment', () => {
         step({ fields: { groupId: '502' }, endedAt: '2026-11-22T13:20:02Z', result: { recipients: 0 } }),
         step({ fields: { groupId: '501' }, endedAt: '2026-11-22T13:20:01Z', result: { recipients: 2 } }),
       ],
-      'Sent 2 times. Earlier: 2 technicians found. The last time, to group 502: nobody found. Nobody has accepted yet. Nothing more is planned.',
+      'Sent 2 times. Earlier: 2 technicians found. Last sent to group 502: nobody found. Nobody has accepted yet. Nothing more is planned.',
     ],
     [
       read({ status: 'draft' }),
@@ -86,7 +86,7 @@ describe('the story of an assignment', () => {
     [
       read({ status: 'draft' }),
       [{ ...wider, reason: 'paused: the platform' }],
-      'Draft. Next: send to group 501 within 25 miles at 7:51. This step waits until the pause ends.',
+      'Draft. Next, when the pause ends: send to group 501 within 25 miles.',
     ],
     [read({ status: 'draft' }), [], 'Draft.'],
   ] as const)

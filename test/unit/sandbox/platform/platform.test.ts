@@ -18,7 +18,7 @@ const send = (id: string, body: unknown, key?: string) =>
 const statusOf = async (id: string) => (await call('GET', `/assignments/${id}`)).at('status');
 const sendsOf = async (id: string) => (await call('GET', `/assignments/${id}`)).table('sends', 'at').length;
 
-describe('the pretend platform', () => {
+describe('the demo platform', () => {
   let platform: Awaited<ReturnType<typeof startPlatform>>;
   before(async () => {
     platform = await startPlatform({ host: '127.0.0.1', port: 0 });
@@ -230,7 +230,7 @@ describe('the pretend platform', () => {
   });
 });
 
-describe('a restarted pretend platform', () => {
+describe('a restarted demo platform', () => {
   const directory = mkdtempSync(join(tmpdir(), 'relay-platform-'));
   after(() => rmSync(directory, { recursive: true }));
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { PlatformState } from '../../../../src/sandbox/platform/state.js';
 
-describe("the pretend platform's memory", () => {
+describe("the demo platform's memory", () => {
   const directory = mkdtempSync(join(tmpdir(), 'relay-platform-'));
   after(() => rmSync(directory, { recursive: true }));
 
