@@ -9,7 +9,7 @@ import { deedOf } from '../story.js';
 import type { ActionResource, CauseResource, ChainResource, wholeCauseResponse, z } from '../types.js';
 import { Button, Failure, Known, ProblemNote, Section, State, Table, Time, useDeed } from '../ui/index.js';
 import { Verbs } from '../verbs.js';
-import { actionOfCause, causeFailure, counted, verbWords } from '../words.js';
+import { actionOfCause, causeFailure, counted, orderWords } from '../words.js';
 
 export function CausePage({ causeId }: { causeId: string }) {
   const [cause] = usePages<z.infer<typeof wholeCauseResponse>>(co`/causes/${causeId}`);
@@ -55,10 +55,10 @@ export function CauseCard({ onAsk, ...sample }: SampleProps & { onAsk(asked: Ask
   return (
     <Section look={endedAt ? 'card' : 'card wait'} title={title}>
       <p class="soft small">
-        {endedAt ? <Time before="Solved " at={endedAt} distance /> : isMany ? `${counted(actions, 'step')} failed for ${of}` : of}
+        {endedAt ? <Time before="Solved " at={endedAt} distance /> : isMany ? `${counted(actions, 'step')} of ${of}` : of}
         {relayIds.length > 0 && `, ${relayIds.length > 1 ? 'rules' : 'rule'} ${relayIds.map((id) => ruleName(id)).join(', ')}`}
-        <Time before={endedAt || isMany ? '. First failure: ' : ', since '} at={since} distance={!isMany} />
-        {isMany && <Time before=". Last failure: " at={lastAt} distance />}
+        <Time before={endedAt || isMany ? '. First error: ' : ', since '} at={since} distance={!isMany} />
+        {isMany && <Time before=". Last error: " at={lastAt} distance />}
         {isMany && !location.pathname.endsWith(`/${causeId}`) && [' · ', <a href={pageOf.cause(causeId)}>Show all steps</a>]}
       </p>
       <Sample {...sample} />
@@ -68,7 +68,7 @@ export function CauseCard({ onAsk, ...sample }: SampleProps & { onAsk(asked: Ask
           <p class="row">
             {causeVerbs.map((verb) => (
               <Button key={verb} onClick={() => onAsk({ verb, filter: { causeId } })}>
-                {verbWords[verb]} all {actions} steps…
+                {orderWords(verb, counted(chains, 'chain'))}…
               </Button>
             ))}
           </p>
@@ -117,7 +117,7 @@ function Sample({ cause, isOpen, onBegin }: SampleProps) {
           <div class="sample">
             {action && (
               <p>
-                {isTried ? 'Your last decision was for this step: ' : chains > 1 && 'The step that has waited longest: '}
+                {isTried ? 'Your last decision was for this step: ' : chains > 1 && 'The oldest step: '}
                 <a href={pageOf.chain(shown)}>{deedOf(action)}</a>
                 {assignmentId && [', for assignment ', <a href={pageOf.assignment(assignmentId)}>{assignmentId}</a>]}
               </p>

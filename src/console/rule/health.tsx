@@ -43,7 +43,7 @@ export function Health({ relayId }: { relayId: string }) {
               )}
               <FieldList fields={Object.entries(facts)} />
               <Bars name="Blue: events. Red: failed. Yellow: no technician found." bars={counts} days={Number(days)} />
-              <Bars name={`Each bar is one ${by}: half of its chains took this time or less.`} bars={times} days={Number(days)} />
+              <Bars name={`How long a chain usually takes, by ${by}.`} bars={times} days={Number(days)} />
               {causes.length > 0 && <p>Problems: {causesText}</p>}
             </>
           );

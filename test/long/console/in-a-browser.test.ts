@@ -230,7 +230,7 @@ async function lookAround(): Promise<void> {
     await page.goBack();
     await stack.assignment({ id: '404405' });
     await page.getByText('Decide about all 3 chains at once', { exact: true }).click();
-    await click(page, /^Retry all 3/);
+    await click(page, /^Retry 3 chains/);
     const dialog = page.getByRole('dialog');
     await dialog.getByText('Retry 3 chains?').waitFor();
     await takePicture(page, 'bulk');
@@ -306,7 +306,7 @@ async function lookAround(): Promise<void> {
     for (const { chainId } of chains) await company.action(chainId, 0, 'needs-attention');
     const page = await pageOf(keys.steer);
     await page.getByText('Decide about all 3 chains at once', { exact: true }).click();
-    await click(page, /^Edit and retry all 3/);
+    await click(page, /^Edit and retry 3 chains/);
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Field', { exact: true }).selectOption('externalSystemTicketId');
     await dialog.getByLabel('Change').selectOption('default');
