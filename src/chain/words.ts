@@ -97,7 +97,8 @@ export const labelled = (text: string): string =>
     .replace(/\?; (.)/g, (_, next: string) => `? ${next.toUpperCase()}`)
     .replace(noValuePattern, 'the event has nothing in its field “$1”')
     .replace(/Step (\d+), (the action|“[^”]+”)(?= (?:is required:|must be) one of | is not a field; did )/, '$2 of step $1')
-    .replace(/the action of step (\d+) (?:is required:|must be) one of /i, 'Step $1 has no known action. Possible actions: ')
+    .replace(/the action of step (\d+) must be one of /i, 'Step $1 has an unknown action. Possible actions: ')
+    .replace(/the action of step (\d+) is required: one of /i, 'Step $1 has no action. Possible actions: ')
     .replaceAll(/(“[^”]+”) of step (\d+) is not a field; did /g, 'Step $2 has the unknown field $1. Did ')
     .replace(/^is not a field; did /, 'Did ')
     .replaceAll(/(?<=Did you mean (“[^”]+”)\?) \1 of step \d+ is required;?/g, '') // the wrong name is the only mistake

@@ -47,7 +47,7 @@ const eventsPage = async (eventId: string) => (await import('./pages/rule-events
 const settingsPage = async () => (await import('./pages/settings.js')).SettingsPage;
 const companiesPage = later(async () => (await import('./pages/settings.js')).CompaniesPage, 'Companies');
 const peoplePage = async () => (await import('./pages/people.js')).PeoplePage;
-const people = 'People and audit';
+const people = 'People and changes';
 
 /** The pages, by their address after the company. `rules/draft` is the page with the address `rules/<id>/draft`. */
 const pages: Record<string, PageOfCompany> = {

@@ -60,7 +60,7 @@ function sentWords(send: Step, sends: readonly Step[]): string {
   const found = foundNobody(send) ? 'nobody' : recipients !== undefined && counted(recipients, 'technician');
   const to = deedOf(send).replace(/^Send( the assignment)?/, '');
   if (count === 1) return `Sent${to || ' to technicians'}${found ? `: ${found} found` : ''}`;
-  if (sends.every(foundNobody)) return `Sent ${count} times: nobody found${to && `. Last sent${to}`}`;
+  if (sends.every(foundNobody)) return `Sent ${count} times, but nobody was found${to && `. Last sent${to}`}`;
   const most = foundNobody(send) && earlier > 0 ? `. Earlier: ${counted(earlier, 'technician')} found` : '';
   return `Sent ${count} times${most}${found || to ? `. Last sent${to}${found ? `: ${found} found` : ''}` : ''}`;
 }

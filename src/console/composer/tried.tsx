@@ -79,7 +79,7 @@ interface PublishProps extends Pick<ConfirmProps, 'title' | 'verb' | 'about' | '
   onPublished?(): void;
 }
 
-const fields = { note: { label: 'Why? (optional)', hint: 'The list of versions shows this text.', rows: 2, maxLength: 1000 } };
+const fields = { note: { label: 'Why? (optional)', hint: 'The list of versions shows your reason.', rows: 2, maxLength: 1000 } };
 
 /** Publishes the draft, or an old version again. */
 export function PublishDialog({ verb, relayId, version, publish, onPublished, children, ...dialog }: PublishProps) {

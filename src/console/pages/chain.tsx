@@ -173,7 +173,7 @@ function MakeRule({ relayId, chainId, onClose }: { relayId: string; chainId: str
   return (
     <Confirm {...deed} title={making} verb="Save as the draft" onClose={onClose} onConfirm={() => void save()}>
       <Sentences of={draftOf(contents)} />
-      {varying.length > 0 && <p>The rule takes these values from each event. The examples come from earlier chains:</p>}
+      {varying.length > 0 && <p>The rule takes these values from each event. Examples stand next to each value:</p>}
       <FieldList fields={varying} />
       {draft.contents && <p class="note wait">These steps replace the draft. The published version does not change.</p>}
       <p class="soft small">Saving does not publish the draft. You can change and try the draft before you publish it.</p>

@@ -10,7 +10,7 @@ const changing = <span class="unseen">Change</span>;
 
 export function PeoplePage() {
   return (
-    <Page title="People and audit" about="People sign in with their e-mail address. Programs send a key with each request.">
+    <Page title="People and changes" about="People sign in with their e-mail address. Programs send a key with each request.">
       <People />
       <Keys />
       <Audit />

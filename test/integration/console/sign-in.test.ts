@@ -58,7 +58,7 @@ async function inTheBrowser() {
     await button.waitFor();
     assert.deepEqual(await obstacles(linked), []);
     await button.click();
-    await linked.getByRole('heading', { name: 'People and audit' }).waitFor();
+    await linked.getByRole('heading', { name: 'People and changes' }).waitFor();
     await linked.getByText('Signed in as Ada, manager').waitFor();
 
     await page.goto(`${served.url}/companies/${served.companyId}/people`);

@@ -402,7 +402,7 @@ async function composing(): Promise<void> {
       const [first] = await Promise.all(subjects.map((subject) => rule.start([{ ...mail, subject }])));
       const page = await pageOf(`${home}/chains/${first?.chainId}`);
       await page.getByRole('button', { name: 'Copy the steps into a draft of the rule…' }).click();
-      await page.getByText('The rule takes these values from each event. The examples come from earlier chains:').waitFor();
+      await page.getByText('The rule takes these values from each event. Examples stand next to each value:').waitFor();
       assert.deepEqual(await obstacles(page), []);
       await page.getByRole('button', { name: 'Save as the draft' }).click();
       await step(page, 1)

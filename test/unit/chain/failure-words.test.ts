@@ -144,10 +144,11 @@ it('names the fields for people as the forms do', () => {
     ],
     ['Nothing has run. /variables/owner_email is missing', 'Nothing has run. The value “owner email” is missing'],
     ['Nothing has run. /0/action is required', 'Nothing has run. The action of step 1 is required'],
-    ['Step 1, the action must be one of sendEmails', 'Step 1 has no known action. Possible actions: “send an e-mail”'],
+    ['Step 1, the action must be one of sendEmails', 'Step 1 has an unknown action. Possible actions: “send an e-mail”'],
+    ['/0/action is required: one of sendEmails', 'Step 1 has no action. Possible actions: “send an e-mail”'],
     [
       'Nothing has run. /0/action must be one of sendEmails',
-      'Nothing has run. Step 1 has no known action. Possible actions: “send an e-mail”',
+      'Nothing has run. Step 1 has an unknown action. Possible actions: “send an e-mail”',
     ],
     ['/actions/1/body is blank', 'Step 2, “Text” is blank'],
     [

@@ -68,7 +68,7 @@ describe('the story of an assignment', () => {
     [
       read({ status: 'draft' }),
       [nobody, step({ fields: { groupId: '502' }, result: { recipients: 0 } })],
-      'Still draft. Sent 2 times: nobody found. Last sent to group 502. Nothing more is planned.',
+      'Still draft. Sent 2 times, but nobody was found. Last sent to group 502. Nothing more is planned.',
     ],
     [read({ status: 'sent' }), [step({})], 'Sent to technicians. Nobody has accepted yet. Nothing more is planned.'],
     [
