@@ -71,7 +71,7 @@ function troubleWords(steps: readonly Step[], isSaid = false): string | undefine
   const [held, retrying, failed] = [of('needs-attention'), of('retrying'), of('failed')];
   const why = ({ error, reason, assignmentId }: Step) =>
     error ? labelled(failureTitle({ ...error, assignmentId })) : (reason ?? 'no reason given');
-  if (held) return isSaid ? 'A step needs attention' : `A step needs attention: ${why(held)}`;
+  if (held) return isSaid ? 'A step needs attention' : `This step needs attention: ${deedOf(held)}. ${why(held)}`;
   if (retrying) return `Being retried: ${why(retrying)}`;
   return failed && `Failed: ${why(failed)}`;
 }

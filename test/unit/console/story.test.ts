@@ -81,6 +81,11 @@ describe('the story of an assignment', () => {
       [held],
       'The platform does not have this assignment. A step needs attention.',
     ],
+    [
+      read({ status: 'draft' }),
+      [{ ...held, fields }],
+      `Draft. This step needs attention: Send to group 501 within 5 miles. ${title}.`,
+    ],
     [undefined, [retrying], `Being retried: ${title}.`],
     [read({ status: 'draft' }), [{ ...held, state: 'failed' }], `Draft. Failed: ${title}. Nothing more is planned.`],
     [
