@@ -39,6 +39,7 @@ export function failureTitle(failure: Failure): string {
   return failures[type] ? `${failures[type]}: ${message}` : capital(message);
 }
 
+/** `assignments`: their number, or `Infinity` if it is more than one, but unknown. */
 type Shared = { assignments?: number | undefined; assignmentId?: string | undefined };
 
 /** Words such as `assignment 2001 does`. An id has a digit. */
@@ -51,7 +52,10 @@ const sharedWords = (text: string, { assignments = 0, assignmentId }: Shared): s
     .replace(numbered, (found: string, thing: string, verb = '') => {
       const isAssignment = thing.toLowerCase() === 'assignment';
       const one = isAssignment && assignmentId ? `assignment ${assignmentId}` : `the ${thing.toLowerCase()}`;
-      const words = isAssignment && assignments > 1 ? `${assignments} assignments${plurals[verb]}` : one + verb;
+      const words =
+        isAssignment && assignments > 1
+          ? `${assignments === Infinity ? '' : `${assignments} `}assignments${plurals[verb]}`
+          : one + verb;
       return /^[A-Z]/.test(found) ? capital(words) : words;
     })
     .replace(/\bno the (?=\w)/g, 'no ')

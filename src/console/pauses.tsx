@@ -23,7 +23,7 @@ const fields = {
 };
 
 const about =
-  'The relay still accepts events. If a step or its condition needs the paused system, the step waits until the pause ends. Other steps run as planned.';
+  'The relay still accepts events. A step that needs the paused system waits until the pause ends. Other steps run as planned.';
 const pausing = { title: 'Pause a system', verb: 'Pause', words: 'Paused', look: 'quiet', fields, about } as const;
 
 export function PauseButton() {

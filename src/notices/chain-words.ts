@@ -246,7 +246,8 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   const message = first[0]?.message ?? reason.message;
   const assignmentIds = [...new Set(first.flatMap(({ assignmentId }) => assignmentId ?? []))];
   const [assignmentId] = assignmentIds.length === 1 ? assignmentIds : [];
-  const shared = first.length === actions ? { assignments: assignmentIds.length, assignmentId } : {};
+  const several = assignmentIds.length > 1 ? { assignments: Infinity } : {};
+  const shared = first.length === actions ? { assignments: assignmentIds.length, assignmentId } : several;
   const { title, remedy } = causeFailure({ ...reason, message, reason: type, ...shared });
   const differ =
     count > 1 ? ['This is the error of the first chain. In the other chains, the numbers or addresses can be different.'] : [];

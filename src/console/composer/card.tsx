@@ -140,7 +140,7 @@ function InsertValue({ into, isLate, onInsert }: { into: string | undefined; isL
   const variables = Object.entries(draft.variables).map(([name, one]) => [name, wordsOf(one)] as const);
   const places = [...offersOf(event, 'event.'), ...(isLate ? offersOf(assignment, 'assignment.') : [])];
   const isBlind = way === 'event' && seen.event.length === 0;
-  if (!into) return <p class="soft small">To insert a value of the event, first click a field.</p>;
+  if (!into) return <p class="soft small">Click in a box above. Then you can insert a value of the event.</p>;
   return (
     <Picker
       {...{ label: 'Insert a value', name: 'insert', onPick: onInsert }}

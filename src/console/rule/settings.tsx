@@ -85,7 +85,7 @@ export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
 const disabled = 'Disabled. The relay refuses new requests, and skips steps that become due.';
 const disabling = {
   ...{ verb: 'Disable', danger: true, words: 'Rule disabled.' },
-  about: 'The relay stores new requests and does not run them. It skips steps that become due. You cannot undo a skip.',
+  about: 'New requests are stored, but do not run. Running chains skip each step that becomes due. You cannot undo a skip.',
 };
 
 export function Enabling({ rule: { name, enabled }, at, onSaved }: RuleSettingsProps) {

@@ -47,7 +47,7 @@ const rendered = (notice: ManyNotice | ThroughNotice, more = {}) => renderNotice
 describe('a notice about many chains', () => {
   it('says how many, why, until when, and where to retry them', () => {
     const { subject, text } = rendered(many('needs-attention', 214, 300, [member(2), member(1)]));
-    assert.equal(subject, '[relay] Needs attention: 214 chains. The assignment does not exist (Acme)');
+    assert.equal(subject, '[relay] Needs attention: 214 chains. Assignments do not exist (Acme)');
     assert.equal(
       text,
       `300 steps in 214 chains need a decision, all for the same reason
@@ -55,7 +55,7 @@ describe('a notice about many chains', () => {
 2026-07-01 07:01:00 CDT
 Acme
 
-The assignment does not exist.
+Assignments do not exist.
 Fix the problem, then retry.
 
 Open 300 steps: http://127.0.0.1:8080/companies/acme/causes/c1
@@ -92,7 +92,7 @@ Problem c1, company acme
   });
 
   for (const [count, chosen, wrong] of [
-    [214, [2, 1], 'The assignment does not exist at WorkMarket'],
+    [214, [2, 1], 'Assignments do not exist at WorkMarket'],
     [3, [2, 3, 4], '3 assignments do not exist at WorkMarket'],
     [1, [3], 'Assignment 3 does not exist at WorkMarket'],
   ] as const)
