@@ -59,7 +59,7 @@ function CorrectionDialog({ onClose, onGiven }: { onClose(): void; onGiven(corre
       <Choice label="Change" of={way} options={Object.entries(ways)} />
       {isAssignment && (
         <Check name="areAll" defaultChecked>
-          If the assignment number changes, also change it in the other steps of each chain, and in their texts.
+          Also use a new assignment number in the other steps of each chain, and in the texts of these steps.
         </Check>
       )}
     </Confirm>

@@ -3,7 +3,7 @@
 import type { Forecast } from '../chain/forecast.js';
 import { type ActionState, type ChainStatus, foundNobody } from '../chain/outcome.js';
 import { counted, stepsText } from '../chain/text.js';
-import { actionWords, labelled } from '../chain/words.js';
+import { labelled } from '../chain/words.js';
 import type { ActionResource, ListedChain } from './types.js';
 
 export * from '../chain/failure-words.js';
@@ -50,15 +50,14 @@ export function actionOfCause<Action extends { error?: { message: string } | und
 export function aboutChain({ companyId, chainId, summary }: Pick<ListedChain, 'companyId' | 'chainId' | 'summary'>): string {
   const words = labelled(summary?.replace(`${companyId}: `, '') ?? chainId);
   const quoted = (names: string) => `“${names.replaceAll(', ', '”, “')}”`.replace(/([“”])\1/g, '$1');
-  const are = Object.values(actionWords).some((action) => words.includes(`“${action}”`)) ? ':' : ', notes:';
-  return words.replace(/^(\d+) action(s?): (.*)$/, (_, n, s, names) => `${n} step${s}${are} ${quoted(names)}`);
+  return words.replace(/^(\d+) action(s?): (.*)$/, (_, n, s, names) => `${n} step${s}: ${quoted(names)}`);
 }
 
 /** For example `1001`, or the summary of a chain without an assignment. */
 export function namesOf(chain: Pick<ListedChain, 'companyId' | 'chainId' | 'summary' | 'assignmentIds'>): string {
   const assignmentIds = chain.assignmentIds.filter(Boolean);
   const more = assignmentIds.length > 3 ? ` and ${assignmentIds.length - 3} more` : '';
-  return assignmentIds.length > 0 ? assignmentIds.slice(0, 3).join(', ') + more : `Without an assignment: ${aboutChain(chain)}`;
+  return assignmentIds.length > 0 ? assignmentIds.slice(0, 3).join(', ') + more : `No assignment. ${aboutChain(chain)}`;
 }
 
 /** Hints for dispatchers. The API's descriptions are for programmers. */

@@ -68,7 +68,7 @@ function Example({ of }: { of: Signal<Fields | undefined> }) {
   return (
     <JsonArea
       label="Example of an event (JSON)"
-      hint="No event has arrived yet. Paste an example event from your platform. Then you can choose its values and rehearse the rule."
+      hint="No event has arrived yet. Paste an example event from your platform. Then you can use its values in the rule, and rehearse the rule."
       problem={isWrong ? 'This must be a JSON object, such as {"workorder": {"id": 1001}}' : ''}
       {...{ rows: 3, value: typed.value, onText: (text) => ([typed.value, of.value] = [text, readObject(text)]) }}
     />

@@ -33,7 +33,7 @@ export function SettingsPage() {
 const switches = {
   noticeLinks: 'Put links into notices. Everybody who has a link can retry or skip the step, without a sign-in.',
   noticeEdits:
-    'With the links in notices, readers can also correct the assignment number, the groups, the radius, the ticket, and the new value of a ticket field.',
+    'Everybody who has a link can also correct the assignment number, the groups, the radius, the ticket, and the new value of a ticket field.',
   weeklyDigest: 'Every Monday, the e-mail contacts of the company get a summary of the last week.',
 };
 
