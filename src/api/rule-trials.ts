@@ -34,7 +34,7 @@ export function ruleTrialRoutes({ store, keyring }: Pick<ApiOptions, 'store' | '
           return found(stored, `version ${version} of rule ${relayId} of company ${companyId}`).contents;
         };
         const against = asked.against === 'published' ? rule.published : asked.against;
-        const noDraft = `draft of rule ${relayId} to try. Change the rule first`;
+        const noDraft = `draft of rule ${relayId} to try. Change the rule first: a change makes a draft`;
         const draft = async () => found((await store.versions.draft(companyId, relayId))?.contents, noDraft);
         const given = asked.contents ?? (await (asked.version === 'draft' ? draft() : versionOf(asked.version)));
         const checked = checkContents(given, { relayId, platform: company.platform });

@@ -37,7 +37,9 @@ export function storyOf(current: AssignmentNow | undefined, steps: readonly Step
   const told = [
     statusWords(known, sends.length > 0),
     last && sentWords(last, sends),
-    known?.status && !['draft', last && 'sent'].includes(known.status) && `Status at the platform now: “${known.status}”`,
+    known?.status &&
+      !['draft', last && 'sent'].includes(known.status) &&
+      `${last && foundNobody(last) ? 'But the' : 'The'} status at the platform is “${known.status}”`,
     known?.status === 'sent' && sends.some((send) => !foundNobody(send)) && 'Nobody has accepted yet',
     troubleWords(steps, current?.problem?.missing),
     next
@@ -50,8 +52,7 @@ export function storyOf(current: AssignmentNow | undefined, steps: readonly Step
 function statusWords({ status, problem }: Partial<AssignmentNow> = {}, wasSent: boolean): string {
   if (problem?.missing) return 'The platform does not have this assignment';
   if (problem) return `The relay cannot read the status of the assignment. ${problem.title}`;
-  if (status !== 'draft') return '';
-  return wasSent ? 'Still draft' : 'Draft';
+  return status !== 'draft' ? '' : wasSent ? 'Still draft' : 'Draft';
 }
 
 function sentWords(send: Step, sends: readonly Step[]): string {

@@ -131,7 +131,7 @@ const newTokens = {
 };
 const revoking = {
   ...{ title: 'Revoke the token?', verb: 'Revoke', danger: true, words: 'Token revoked.' },
-  about: 'If a new request has this token, the relay keeps it but does not run it. You can send it again later.',
+  about: 'The relay keeps new requests with this token, but does not run them. You can send these requests again later.',
 };
 
 export function Tokens({ tokens, at }: { tokens: readonly Token[]; at: string }) {

@@ -100,7 +100,10 @@ describe('trying a rule', () => {
   it('says so if the rule has no draft', async () => {
     await api.ask('POST', '/admin/companies/acme/rules', adminToken, { name: 'New', relayId: '2' });
     const { status, json } = await api.ask('POST', '/admin/companies/acme/rules/2/try', key, {});
-    assert.deepEqual([status, json.detail], [404, 'There is no draft of rule 2 to try. Change the rule first.']);
+    assert.deepEqual(
+      [status, json.detail],
+      [404, 'There is no draft of rule 2 to try. Change the rule first: a change makes a draft.'],
+    );
   });
 
   it('names the mistakes of contents, and tries nothing', async () => {

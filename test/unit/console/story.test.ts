@@ -49,7 +49,7 @@ describe('the story of an assignment', () => {
     [
       read({ status: 'accepted' }),
       [nobody, wider],
-      'Sent to group 501 within 5 miles: nobody found. Status at the platform now: “accepted”. Next: send within 25 miles at 7:51, if the assignment is still “draft”.',
+      'Sent to group 501 within 5 miles: nobody found. But the status at the platform is “accepted”. Next: send within 25 miles at 7:51, if the assignment is still “draft”.',
     ],
     [
       read({ status: 'sent' }),
