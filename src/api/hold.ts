@@ -419,9 +419,9 @@ function fixForm(fix: Fix, isBest: boolean, open: Html): Html {
     return html`<p><label>${fieldWords[name]}<br>${input}</label></p>`;
   });
   const all = html`<p><label><input type="checkbox" name="allActions" checked>
-Also correct the assignment number in ${stepsText(sameAssignment)}.</label></p>`;
+Also correct the field “${fieldWords.platformAssignmentId}” of ${stepsText(sameAssignment)}.</label></p>`;
   const places = namedWords(naming);
-  const kept = html`<p>This correction does not change these texts: ${places}. They keep the old number. To change them, ${open} and edit the steps.</p>`;
+  const kept = html`<p>The old number stays in these texts: ${places}. To change them, ${open} and edit the steps.</p>`;
   return html`${form}<section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the step again.</p>
 ${inputs}${sameAssignment.length > 0 && all}${names.includes('platformAssignmentId') && places !== '' && kept}
 <p><button${!isBest && html` class="second"`} name="decision" value="mend">Correct and retry</button></p></section></form>`;

@@ -131,7 +131,7 @@ function deadReason(found: readonly KnownToken[], signature: RefusedRequest['sig
   return found.some(({ state }) => state === 'expired') ? 'token-expired' : 'rule-disabled';
 }
 
-const someWrong = 'A step has no token, or the token of another rule. So the relay refused the whole request.';
+const someWrong = 'At least one step has no token, or the token of another rule. So the relay refused the whole request.';
 
 /** @param cut - whether the end of the text is missing */
 export function keptBody(text: string, { bytes }: Received, cut: boolean, flaw?: Flaw): KeptBody {

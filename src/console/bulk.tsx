@@ -59,7 +59,7 @@ function CorrectionDialog({ onClose, onGiven }: { onClose(): void; onGiven(corre
       <Choice label="Change" of={way} options={Object.entries(ways)} />
       {isAssignment && (
         <Check name="areAll" defaultChecked>
-          Also use a new assignment number in the other steps of each chain, and in the texts of these steps.
+          If you change the assignment number, change it in all steps of each chain, and in their texts.
         </Check>
       )}
     </Confirm>

@@ -127,8 +127,8 @@ const remedies: Record<RejectionReason, string> = {
     'tokens in the template of the webhook are right, somebody probably wrote a step (“{"action": …”) into a text of a ticket. In this ' +
     'case, remove the field with this text from the template.',
   'event-unreadable':
-    'Open the request: its page shows the mistake. Ask the person who set up the webhook to correct the mistake. If the page proposes a ' +
-    'corrected event, check this event, then send it from the page. If not, let the platform send the event again after the correction.',
+    'Open the request: its page shows the mistake. Ask the person who set up the webhook to correct it. If the page proposes a corrected ' +
+    'event, check this event and send it. If the page proposes no event, wait until the webhook is corrected. Then send the event again from the platform.',
   'event-refused': 'Correct the rule and publish it, or correct the event. Then send the event again.',
   'lists-refused':
     "Make the webhook send its event to the rule's “Address for your platform”. If the webhook must send a list, open “How the rule accepts events” on the page of the rule. Then choose “run the steps” for “If a webhook sends a list of steps”.",

@@ -194,7 +194,7 @@ describe('the link in a notice', { concurrency: true }, () => {
     await change(company, { noticeEdits: true });
     const page = await (await get(url, cookie)).text();
     assert.match(page, /<section id="fix">.*<section id="retry">.*<section id="skip">/s);
-    assert.match(page, /This correction does not change these texts: “Note” of step 2\./);
+    assert.match(page, /The old number stays in these texts: “Note” of step 2\./);
     assert.match(page, /<button name="decision" value="mend">.*<button class="second" name="decision" value="retry">/s);
     const names = [...page.matchAll(/<input name="(\w+)"/g)].map(([, name]) => name);
     assert.deepEqual(names, ['platformAssignmentId', 'groupId', 'sendRadius']);
@@ -242,7 +242,7 @@ describe('the link in a notice', { concurrency: true }, () => {
     const correct = (platformAssignmentId = '') => decide(url, cookie, 'mend', undefined, { platformAssignmentId });
     assert.equal((await correct(stillWrong)).status, 303);
     const again = await says(url, cookie, /<h1>The step failed again</);
-    assert.match(again, /This correction does not change these texts: “Note” of step 2; “New value” of step 3\./);
+    assert.match(again, /The old number stays in these texts: “Note” of step 2; “New value” of step 3\./);
     const right = await stack.assignment();
     assert.equal((await correct(right)).status, 303);
     const done = await says(
