@@ -43,7 +43,7 @@ export function storyOf(current: AssignmentNow | undefined, steps: readonly Step
     known?.status === 'sent' && sends.some((send) => !foundNobody(send)) && 'Nobody has accepted yet',
     troubleWords(steps, current?.problem?.missing),
     next
-      ? `Next${isPaused ? ', when the pause ends' : ''}: ${nextWords(next, last)}${next.runAt && !isPaused ? ` ${atTime(next.runAt, zone, now)}` : ''}${only(next, known)}`
+      ? `Next${isPaused ? ' step, when the pause ends' : ''}: ${nextWords(next, last)}${next.runAt && !isPaused ? ` ${atTime(next.runAt, zone, now)}` : ''}${only(next, known)}`
       : isOver && 'Nothing more is planned',
   ];
   return told.flatMap((words) => (words ? [`${words}.`] : [])).join(' ');
@@ -72,9 +72,9 @@ function troubleWords(steps: readonly Step[], isSaid = false): string | undefine
   const [held, retrying, failed] = [of('needs-attention'), of('retrying'), of('failed')];
   const why = ({ error, reason, assignmentId }: Step) =>
     error ? labelled(failureTitle({ ...error, assignmentId })) : (reason ?? 'no reason given');
-  if (held) return isSaid ? 'A step needs attention' : `This step needs attention: ${deedOf(held)}. ${why(held)}`;
-  if (retrying) return `Being retried: ${why(retrying)}`;
-  return failed && `Failed: ${why(failed)}`;
+  const needs = `${of('done') ? 'Another' : 'A'} step needs attention`;
+  if (held) return isSaid ? needs : `${needs}: ${deedOf(held)}. Reason: ${why(held)}`;
+  return retrying ? `Being retried: ${why(retrying)}` : failed && `Failed: ${why(failed)}`;
 }
 
 /** The words of the next step. After a send to the same groups, these words name only the radius. */

@@ -15,7 +15,7 @@ import { saidAt, useKnowledge } from './knowledge.js';
 import { offersOf, undefinedVariables, valueWords, variableName } from './places.js';
 
 const missingWords: Record<Variable['missing'], string> = {
-  ...({ hold: 'hold the steps that need this value until somebody decides', refuse: 'refuse the event' } as const),
+  ...({ hold: 'until somebody decides, hold the steps that need this value', refuse: 'refuse the event' } as const),
   default: 'use this text',
 };
 

@@ -12,8 +12,8 @@ import { useKnowledge } from './knowledge.js';
 /** @param refused - why the steps could not be checked. */
 export function Finish({ refused }: { refused: Refused | undefined }) {
   const { relayId, way } = useKnowledge();
-  const make = <a href={`${pageOf.rule(relayId)}#address`}>create it on the page of the rule</a>;
-  const connect = <p>Publish the rule. Your platform needs an address for its events. If there is none yet, {make}.</p>;
+  const make = <a href={`${pageOf.rule(relayId)}#address`}>create one on the page of the rule</a>;
+  const connect = <p>Publish the rule. Your platform sends its events to an address. If you have no address yet, {make}.</p>;
   return (
     <Section title={way === 'list' ? 'Copy the list to the webhook' : 'Connect your platform'} look="">
       {way === 'list' ? <AsList refused={refused} /> : connect}

@@ -886,7 +886,9 @@ async function lookAround(): Promise<void> {
 
       const dialog = page.getByRole('dialog');
       await click(page, 'Disable');
-      await dialog.getByText(/does not run them/).waitFor();
+      await dialog
+        .getByText(/New requests are stored, but do not run\. Running chains skip each step that becomes due\./)
+        .waitFor();
       assert.deepEqual(await obstacles(page), []);
       await dialog.getByRole('button', { name: 'Back' }).click();
       assert.equal((await stored()).enabled, true);
@@ -962,7 +964,7 @@ async function lookAround(): Promise<void> {
       await click(page, /^Pause/);
       await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
       await step.getByText(/in (1 hour|2 hours).*waits until the pause ends/).waitFor({ timeout: 20_000 });
-      await reads(page, /Next, when the pause ends: send to group 501/);
+      await reads(page, /Next step, when the pause ends: send to group 501/);
       await page.getByRole('button', { name: /^End now/ }).click();
       await step.getByText(/in (9|10) minutes/).waitFor({ timeout: 20_000 });
       await page.context().close();

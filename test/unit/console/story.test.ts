@@ -44,7 +44,7 @@ describe('the story of an assignment', () => {
     [
       read({ status: 'draft' }),
       [step({ fields, state: 'pending', pausedSince: '2026-11-22T13:30:00Z' }), wider],
-      'Draft. Next, when the pause ends: send to group 501 within 5 miles.',
+      'Draft. Next step, when the pause ends: send to group 501 within 5 miles.',
     ],
     [
       read({ status: 'accepted' }),
@@ -84,14 +84,14 @@ describe('the story of an assignment', () => {
     [
       read({ status: 'draft' }),
       [{ ...held, fields }],
-      `Draft. This step needs attention: Send to group 501 within 5 miles. ${title}.`,
+      `Draft. A step needs attention: Send to group 501 within 5 miles. Reason: ${title}.`,
     ],
     [undefined, [retrying], `Being retried: ${title}.`],
     [read({ status: 'draft' }), [{ ...held, state: 'failed' }], `Draft. Failed: ${title}. Nothing more is planned.`],
     [
       read({ status: 'draft' }),
       [{ ...wider, reason: 'paused: the platform' }],
-      'Draft. Next, when the pause ends: send to group 501 within 25 miles.',
+      'Draft. Next step, when the pause ends: send to group 501 within 25 miles.',
     ],
     [read({ status: 'draft' }), [], 'Draft.'],
   ] as const)
