@@ -59,7 +59,7 @@ function CorrectionDialog({ onClose, onGiven }: { onClose(): void; onGiven(corre
       <Choice label="Change" of={way} options={Object.entries(ways)} />
       {isAssignment && (
         <Check name="areAll" defaultChecked>
-          If you change the assignment number, change it in all steps of each chain, and in their texts.
+          Change the assignment number in all steps of each chain, also in the texts of the e-mails.
         </Check>
       )}
     </Confirm>

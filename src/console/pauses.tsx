@@ -40,7 +40,7 @@ export function PauseBanner() {
   const [deed, canEnd] = [useDeed(), may('manage')];
   const { items = [], nextCursor } = waiting.data.value ?? {};
   const chains = nextCursor ? `more than ${mostCounted} chains` : counted(items.length, 'chain');
-  const waits = items.length === 0 ? 'No step is paused yet' : `${chains} ${items.length === 1 ? 'is' : 'are'} paused`;
+  const waits = `This pause affects ${items.length === 0 ? 'no step yet' : chains}`;
   const end = (what: Pausable, overdue?: 'now') =>
     deed.run(() => ask('DELETE', admin`/pause` + query({ what, overdue })), 'The pause has ended.');
   if (pauses.length === 0) return null;
