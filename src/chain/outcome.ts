@@ -18,8 +18,8 @@ export type ActionState = (typeof actionStates)[number];
 export type Outcomes = Partial<Record<ActionState, number>>;
 
 /**
- * Counts the results of a bulk order, for example `1 done, 1 found nobody, 1 failed again`. The result of a single action has no
- * number. @param nobodyFound - the number of `done` sends without a technician
+ * Says how many actions of a bulk order have each result, for example `1 done, 1 found nobody, 1 failed again`. For one action, the
+ * text has no number. @param nobodyFound - how many sends are done, but found no technician
  */
 export function outcomesText(
   outcomes: Outcomes,
@@ -67,7 +67,7 @@ type Tried = { error?: { unknown?: boolean }; deliveries?: { sent: boolean; unkn
 export const retryHelps = ({ error }: { error?: { retryable: boolean; unknown?: boolean; remedy?: string } }) =>
   !error || error.retryable || error.unknown === true || /\bretry\b/i.test(error.remedy ?? '');
 
-/** Returns `true` for a send without a technician. Nobody can accept this assignment. */
+/** Whether a send is done, but found no technician. Then nobody can accept the assignment. */
 export const foundNobody = ({ state, result }: Sent) => state === 'done' && result?.recipients === 0;
 
 type Sent = { state: string; result?: { recipients?: number | undefined } | undefined };

@@ -115,10 +115,8 @@ export const labelled = (text: string): string =>
       /( has (no ==|a single =))?: write <property>==.*"94016"/,
       (_, is: string) => `${is ? ' is not a condition' : ''}: ${example}`,
     )
-    .replace(
-      /^status was (?:"([^"]*)")?/,
-      (_, status) => `The assignment had the status ${status === undefined ? '' : `“${status}”`}`,
-    )
+    .replace(/^status was /, 'The assignment had the status ')
+    .replace(/^(The assignment had the status )"([^"]*)"/, '$1“$2”')
     .replaceAll(/\bevent\.([^\s:,]+): no such property/g, 'the event has no field “$1”')
     .replaceAll(/(?:\bassignment\.)?((?!incomingValue)\b[\w.[\]]+): no such property/g, 'the assignment has no property “$1”')
     .replace(/(?<=, )(mend|runNow|cancelAction)(?=[ :])/, (name) => signalWords[name] ?? name)

@@ -63,7 +63,7 @@ export interface Member
     Pick<ChainNotice, 'chainId' | 'runId' | 'receivedAt'> {
   at: string; // when the action entered its state; ISO 8601, UTC
   message: string; // cut short
-  nobody?: boolean | undefined; // `true` for a `done` send without a technician
+  nobody?: boolean | undefined; // `true` if the send is done, but found no technician
 }
 
 /** Tells a `Notifier` that an action failed for the cause of this notifier, or recovered. */
@@ -92,7 +92,7 @@ export interface ThroughNotice extends AboutCause {
   /** The number of actions in each last state. `needs-attention` means that the action is held for another cause. */
   ended: Partial<Record<ActionState, number>>;
   open: number; // the number of actions for which no end was reported
-  nobody?: number; // the number of `done` sends without a technician
+  nobody?: number; // how many sends are done, but found no technician
 }
 
 export interface RejectedNotice extends AboutRule {
