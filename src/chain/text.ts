@@ -101,10 +101,11 @@ export function listed(entries: readonly string[], and = 'and'): string {
 export const titleOf = ({ index, action, comment }: { index: number; action: string; comment?: string | undefined }) =>
   `${index} ${action}${comment ? `: ${comment}` : ''}`;
 
-/** For example `action 1` or `actions 1, 2`. */
-export const actionsText = (indexes: readonly number[]) => `action${indexes.length === 1 ? '' : 's'} ${indexes.join(', ')}`;
+/** For example `action 1` or `actions 1 and 2`. */
+export const actionsText = (indexes: readonly number[]) =>
+  `action${indexes.length === 1 ? '' : 's'} ${listed(indexes.map(String))}`;
 
-/** For example `steps 2, 3` for the actions 1 and 2. In the console, steps count from 1. */
+/** For example `steps 2 and 3` for the actions 1 and 2. In the console, steps count from 1. */
 export const stepsText = (indexes: readonly number[]) => actionsText(indexes.map((index) => index + 1)).replace('action', 'step');
 
 /** The length of each unit in seconds. */

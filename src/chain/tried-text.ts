@@ -34,5 +34,5 @@ export function triedText({ tried, counts, stopped }: Tried, which = ''): string
     return count > 0 && !unchanged.includes(outcome) ? [`${count} ${words}`] : [];
   });
   const all = `The relay tried the rule on ${which}${counted(tried, 'event')}${stopped ? ' (there was no time for more events)' : ''}`;
-  return parts.length > 0 ? `${all}: ${parts.join('; ')}.` : `${all}. All results stay the same.`;
+  return parts.length > 0 ? `${all}: ${parts.join('; ')}.` : `${all}: nothing would change.`;
 }

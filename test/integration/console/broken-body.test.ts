@@ -85,7 +85,7 @@ async function onThePage(): Promise<void> {
       assert(text.includes('Valve "blue" leaks') && /"relayAccessToken": "\*+"/.test(text), text);
       assert(!(await page.content()).includes(served.relayAccessToken));
       await page.getByText('wrong token', { exact: true }).waitFor();
-      await page.getByRole('button', { name: 'Send only steps 1, 3' }).waitFor();
+      await page.getByRole('button', { name: 'Send only steps 1 and 3' }).waitFor();
       assert.deepEqual(await obstacles(page), []);
       const { wider } = await page.evaluate<{ wider: boolean }>('({ wider: document.documentElement.scrollWidth > innerWidth })');
       assert.equal(wider, false, 'it is wider than the screen');
@@ -146,7 +146,7 @@ async function onThePage(): Promise<void> {
     await page.getByRole('button', { name: 'Send only step 1' }).waitFor();
     await page.getByRole('checkbox', { name: 'Send step 3' }).check();
     const count = started.length;
-    await page.getByRole('button', { name: 'Send only steps 1, 3' }).click();
+    await page.getByRole('button', { name: 'Send only steps 1 and 3' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Send these steps' }).click();
     await page.waitForURL(/\/chains\//);
     assert.equal(started.length, count + 1);

@@ -393,12 +393,12 @@ describe('chain commands', () => {
       method === 'GET' ? { body: { fields: {}, sameAssignment: [1, 2] } } : { status: 202, body: { sameAssignment: [1, 2] } };
     const sent = () => JSON.parse(server.asked.at(-1)?.body ?? '');
     const asked = await run(mend, answer, { reply: 'y' });
-    assert.match(asked.err, /Also change the assignment of actions 1, 2\? y\/N/);
+    assert.match(asked.err, /Also change the assignment of actions 1 and 2\? y\/N/);
     assert.deepEqual(sent(), { fields: { platformAssignmentId: '7' }, allActions: true });
     await run(mend, answer, { reply: 'n' });
     assert.deepEqual(sent(), { fields: { platformAssignmentId: '7' } });
     const unasked = await run(mend, answer);
-    assert.match(unasked.out, /The assignment of actions 1, 2 is unchanged\./);
+    assert.match(unasked.out, /The assignment of actions 1 and 2 is unchanged\./);
     assert.equal(server.asked.length, 1);
   });
 
@@ -408,7 +408,7 @@ describe('chain commands', () => {
       body: { fields, sent: { ...fields, subject: 'r' }, sameAssignment: [1, 2] },
     }));
     assert.deepEqual([shown.exitCode, server.asked[0]?.path], [0, '/co/acme/chains/c1/actions/0/fields']);
-    assert.match(shown.out, /emails +ada[\s\S]*as they were sent:[\s\S]*subject +r[\s\S]*in actions 1, 2: `--all-actions`/);
+    assert.match(shown.out, /emails +ada[\s\S]*as they were sent:[\s\S]*subject +r[\s\S]*in actions 1 and 2: `--all-actions`/);
     for (const words of [[], ['--set', 'cfValue'], ['--set', '=x']])
       assert.equal((await run(['chains', 'mend', 'acme', 'c1', '0', ...words], () => ({}))).exitCode, 2);
     const rejected = ['rejected', 'resend', 'acme', 'r1', '--set'];

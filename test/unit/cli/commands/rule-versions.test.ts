@@ -114,7 +114,7 @@ describe('the versions and events of a rule', () => {
     const same = { ...none, tried: 1, counts: { same: 1 }, stopped: true };
     assert.match(
       (await run('rules try acme 4711', { 'POST try': same })).out,
-      /^The relay tried the rule on 1 event \(there was no time for more events\)\. All results stay the same\.\n$/,
+      /^The relay tried the rule on 1 event \(there was no time for more events\): nothing would change\.\n$/,
     );
     const wrong = { ...none, problems: [{ pointer: '/when', detail: 'ends too early' }] };
     assert.match((await run('rules try acme 4711', { 'POST try': wrong })).out, /mistakes.*\n {2}\/when +ends too early\n$/);
