@@ -206,7 +206,7 @@ export function assertOwnPage(c: Context<Authenticated>): void {
   const isHere = origin !== undefined && URL.canParse(origin) && new URL(origin).host === c.req.header('Host');
   const site = c.req.header('Sec-Fetch-Site');
   if (site === 'same-origin' || (site === undefined && isHere)) return;
-  throw new Problem('foreign-page', 'With a session cookie, only pages of the relay can make changes.');
+  throw new Problem('foreign-page', 'This change did not come from a page of the relay. Nothing was changed.');
 }
 
 export function unauthorized(needed: string, c: Context<Authenticated>): Problem {

@@ -353,7 +353,7 @@ function resultOf({ status, actions }: ChainResource): string {
     'needs-attention': 'Another step needs attention.',
   };
   const wrong = actions.filter(({ state }) => state === 'needs-attention' || isToRedo(state)).map(stepTitle);
-  return `${known[status] ?? `The state of the chain is “${words(status)}”.`}${wrong.length > 0 ? ` Steps that are not done, or only in part: ${wrong.join('; ')}.` : ''}`;
+  return `${known[status] ?? `The state of the chain is “${words(status)}”.`}${wrong.length > 0 ? ` Steps that are not done, or are done only in part: ${wrong.join('; ')}.` : ''}`;
 }
 
 function facts({ companyId, name, timeZone }: Whose, chain: ChainResource, action: ActionResource): Html {
@@ -368,7 +368,7 @@ function facts({ companyId, name, timeZone }: Whose, chain: ChainResource, actio
     'Decide before': heldUntil && shown(heldUntil),
     'State of the step': foundNobody(action) ? 'nobody found' : words(state),
     'State of the chain': words(status),
-    'In the relay':
+    'Open in the relay':
       assignmentId &&
       html`<a href="/companies/${companyId}/assignments/${encodeURIComponent(assignmentId)}">Assignment ${assignmentId}</a>`,
   });

@@ -124,7 +124,7 @@ export async function receive(c: Context): Promise<Received> {
   return { ...headers, bytes: new Uint8Array(Buffer.concat(chunks).subarray(0, mostBytes)).buffer, whole: size <= mostBytes };
 }
 
-export const largest = `A body may have at most ${mostBytes / 1024} KiB.`;
+export const largest = `A request may have at most ${mostBytes / 1024} KiB.`;
 /** The relay does not read the rest of a body that is too large, so the connection must close. */
 export const closing = ({ whole }: Received): { headers: Record<string, string> } => ({
   headers: whole ? {} : { Connection: 'close' },

@@ -1,11 +1,11 @@
 /** Says what an action does in one sentence: `After 30 minutes, if the assignment is still “draft”, send to Metro technicians within 25 miles`. */
 
 import { type Condition, comparisons, conditionOf, hasValue, type Row, whenOf } from './comparisons.js';
-import { delayText } from './durations.js';
+import { delaySeconds, delayText } from './durations.js';
 import type { Fields } from './fields.js';
 import { fieldText } from './fields.js';
 import { capital, cutShort, listed, variablePattern } from './text.js';
-import { actionWords } from './words.js';
+import { actionWords, labelled } from './words.js';
 
 /** Writes `${event.manager.email}` as `[manager email]`. */
 export function spoken(text: string): string {
@@ -34,7 +34,9 @@ const sendWords = (fields: Fields) => {
   const numbers = groups.length > 0 && groups.every((group) => /^\d+$/.test(group));
   const to = numbers ? `group${groups.length > 1 ? 's' : ''} ${listed(groups)}` : listed(groups);
   const radius = spoken(fieldText(fields.sendRadius)).trim();
-  return ['send', to && `to ${to}`, radius && `within ${radius} mile${radius === '1' ? '' : 's'}`].filter(Boolean).join(' ');
+  return [to ? 'send' : 'send the assignment', to && `to ${to}`, radius && `within ${radius} mile${radius === '1' ? '' : 's'}`]
+    .filter(Boolean)
+    .join(' ');
 };
 
 const mailWords = ({ emails, subject }: Fields) => {
@@ -77,7 +79,8 @@ function rowWords({ of, path, comparison, value }: Row, isDelayed: boolean): str
 }
 
 export function sentenceOf(fields: Fields): string {
-  const delay = spoken(delayText(fieldText(fields.delayInSeconds)));
+  const wait = fieldText(fields.delayInSeconds);
+  const delay = delaySeconds(wait) === undefined && !wait.includes('${') ? `“${wait}”` : spoken(delayText(wait));
   const condition = conditionWords(conditionOf(fields), delay !== '');
   return capital([delay && `after ${delay}`, condition, deedWords(fields)].filter(Boolean).join(', '));
 }
@@ -95,9 +98,10 @@ export const codedFields = ['delayInSeconds', 'actionCondition', 'if'];
 /** The value of a field in words: `30 minutes` for `1800`, `if draft` for `status==draft`. */
 export function valueText(field: string, value: unknown): string {
   if (field === 'when') return whenWords(value);
+  if (field === 'needs attention') return value === undefined ? 'no' : `yes, because ${labelled(fieldText(value))}`;
   if (value === undefined || value === '') return 'nothing';
   const text = fieldText(value);
   if (field === 'delayInSeconds') return spoken(delayText(text)) || 'immediately';
   if (field === 'actionCondition' || field === 'if') return conditionWords(conditionOf({ [field]: value })).replace(/^if /, '');
-  return field === 'action' ? (actionWords[text] ?? text) : spoken(text);
+  return field === 'action' ? (actionWords[text] ?? text) : spoken(Array.isArray(value) ? value.join(', ') : text);
 }

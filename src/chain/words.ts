@@ -93,7 +93,7 @@ export const labelled = (text: string): string =>
     .replace(/(?<!\S)\/(\d+)\/(\w+)\b/g, (_, index: string, name: string) => `${quotedLabel(name)} of step ${Number(index) + 1}`)
     .replaceAll(/\b(platform_sendAssignment|ticket_updateUDF|sendEmails)\b/g, (name) => `“${actionWords[name]}”`)
     .replace(/did you mean (\w+)\?/, (_, name: string) => `did you mean ${quotedLabel(name)}?`)
-    .replace(/(?<=^Nothing has run\. )[a-z](?=\w* (?:\w+ )?of step )/, (first) => first.toUpperCase())
+    .replace(/(?<=^Nothing has run\. )[a-z](?=\w* (?:\w+ ){0,2}of step )/, (first) => first.toUpperCase())
     .replace(/\?; (.)/g, (_, next: string) => `? ${next.toUpperCase()}`)
     .replace(noValuePattern, 'the event has nothing in its field “$1”')
     .replace(/Step (\d+), (the action|“[^”]+”)(?= (?:is required:|must be) one of | is not a field; did )/, '$2 of step $1')
@@ -108,6 +108,16 @@ export const labelled = (text: string): string =>
     .replace(/with actionCondition status==(\w+)/g, 'that is sent only if the assignment still has the status “$1”')
     .replace(fieldNames, (name) => `“${fieldWords[name]}”`)
     .replace('this action will', 'this step will')
+    .replace(
+      /(?:the rule number of step (\d+)|step (\d+), the rule number) belongs to/i,
+      (_, of, at) => `Step ${of ?? at} belongs to`,
+    )
+    .replace(/\b(t)he text of (?=`)/i, '$1he field ')
+    .replace(/^\/notify\/emails\/(\d+)/, (_, index: string) => `Entry ${Number(index) + 1} of the addresses`)
+    .replace(/^\/elements(?= has)/, 'The list')
+    .replace(/(?<=\bhas \d+ )actions\b/, 'steps')
+    .replace(/^\/fields\/(\w+)/, (_, name: string) => quotedLabel(name))
+    .replace(/^((?:(?:skipped|cancelled) by )?(?:key|admin)) (.+?)(?= \(|$)/, '$1 “$2”')
     .replace(/\baction (\d+)\b/g, (_, index: string) => `step ${Number(index) + 1}`)
     .replace('must be an array of strings, such as ["dispatch@example.com"]', 'must be a list of e-mail addresses')
     .replace('a whole number of seconds, such as "1800"', 'a time, such as 30 minutes')
@@ -121,6 +131,7 @@ export const labelled = (text: string): string =>
     .replaceAll(/(?:\bassignment\.)?((?!incomingValue)\b[\w.[\]]+): no such property/g, 'the assignment has no property “$1”')
     .replace(/(?<=, )(mend|runNow|cancelAction)(?=[ :])/, (name) => signalWords[name] ?? name)
     .replace(/ \((?:GET|POST|PUT|PATCH|DELETE) \S+ answered [^)]*\)/g, '')
+    .replaceAll(/`“?([^`]+?)”?`/g, '“$1”')
     .replace(/ \[\d+\]:/g, ':')
     .replace(/ \(bulk [\w-]+\)/g, ' (many chains at once)');
 

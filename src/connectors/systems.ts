@@ -84,7 +84,7 @@ export function createHttpPlatform(settings: HttpSettings<PlatformSettings>, htt
         return `knows the assignment ${assignmentId}`;
       }
       await assertThere(this.getAssignment(assignment === own.assignment ? unknownId : otherId, call));
-      return 'answers and accepts the credentials; to check more, fill in the number of an assignment';
+      return 'answers and accepts the credentials. To check more, enter the id of an assignment';
     },
 
     /** The path of the groups is optional. Without it, the system answers 404, and the list is unknown. */

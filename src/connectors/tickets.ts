@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { capital } from '../chain/text.js';
 import { timesIn } from '../chain/timestamp/local.js';
 import { readTimestamp } from '../chain/timestamp/read.js';
 import { type Bounds, type Call, ConnectorError } from './call.js';
@@ -218,9 +219,11 @@ export function createTicketing(system: TicketSystem, http: HttpClient, memory: 
     const quota = await system.quota?.(session).catch(() => undefined);
     return [
       `answers, accepts the credentials and shows ${known.length} ticket fields${of}`,
-      id === undefined ? 'give the id of a ticket to check the right to read tickets' : `can read ticket ${ticketId}`,
-      ...(quota === undefined ? [] : [quota]),
-    ].join('; ');
+      id === undefined
+        ? 'To check that the relay may read tickets, enter the id of a ticket'
+        : `The relay can read ticket ${ticketId}`,
+      ...(quota === undefined ? [] : [capital(quota)]),
+    ].join('. ');
   }
 
   return { severalCalls: true, ...(system.limits && { limits: system.limits }), check, names, setField };

@@ -50,7 +50,8 @@ export type SettingsProps = { company: StoredCompany; at: string; onSaved(compan
 function fieldOf(setting: Setting, before: unknown, problem: string | undefined) {
   const { label, help, secret, optional, pattern } = setting;
   const keeps = secret && before !== undefined && 'A secret is stored. Leave this field empty to keep the secret.';
-  const hints = [help, pattern && `For example ${pattern.example}.`, optional && 'Optional.', keeps];
+  const example = pattern && !help?.includes(pattern.example) && `For example ${pattern.example}.`;
+  const hints = [help, example, optional && 'Optional.', keeps];
   const readOnly = setting === otherAddress && !isOperator();
   return {
     ...{ label, problem, readOnly, hint: hints.filter(Boolean).join(' '), required: !optional && !keeps, maxLength: 4096 },

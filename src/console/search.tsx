@@ -90,7 +90,7 @@ function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): 
             return (
               <li key={`${kind} ${words}`}>
                 <As {...{ href, type: href ? undefined : 'button' }} onClick={() => [onClose(), press?.()]}>
-                  <span class="soft small">{kind}</span> {words} {more && <kbd>{more}</kbd>}
+                  <span class="soft small">{kind}:</span> {words} {more && <kbd>{more}</kbd>}
                 </As>
               </li>
             );

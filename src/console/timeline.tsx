@@ -12,7 +12,7 @@ import { deedOf } from './story.js';
 import type { ActionResource, ChainResource, NoticeText } from './types.js';
 import { Asked, Failure, FieldList, Moment, now, Said, State, Time } from './ui/index.js';
 import { Verbs } from './verbs.js';
-import { counted, durationText, failureTitle, fieldLabel, labelled, toneOf, verbWords } from './words.js';
+import { counted, durationText, failureTitle, fieldLabel, labelled, listed, toneOf, verbWords } from './words.js';
 
 /** `at`: when the action ran or will run. */
 export type Step = { chain: ChainResource; action: ActionResource; at: string };
@@ -65,7 +65,7 @@ export function Timeline({ steps, about }: { steps: readonly Step[]; about?(step
               </h2>
               <Track step={step} scale={scale} />
               <p class="small soft">
-                <When step={step} /> {about?.(step)}
+                <When step={step} /> {about && ['· ', about(step)]}
               </p>
               <StepBody {...step} />
             </article>
@@ -166,7 +166,7 @@ function StepBody({ chain, action }: Pick<Step, 'chain' | 'action'>) {
       {steered.map(({ at, by, verb, fields = [] }) => (
         <p key={at} class="soft small">
           <Time at={at} />: {verb === 'mend' ? 'changed' : verbWords[verb]}
-          {fields.length > 0 && ` ${fields.map((name) => `“${fieldLabel(name)}”`).join(', ')}`}, by {labelled(by)}
+          {fields.length > 0 && ` ${listed(fields.map((name) => `“${fieldLabel(name)}”`))}`}, by {labelled(by)}
         </p>
       ))}
     </>

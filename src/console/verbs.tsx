@@ -71,13 +71,13 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
   const { by } = action.steered?.at(-1) ?? {};
   const meanwhile = asked.value && !verbs.includes(asked.value) && (
     <p class="note wait" role="status">
-      The step has changed: its state is now “{stateWords(action.state)}”{by && ` (last decision: ${by})`}. The relay may refuse
-      your decision. Your input stays here until you choose Back.
+      The step has changed: its state is now “{stateWords(action.state)}”{by && ` (last decision: ${labelled(by)})`}. The relay
+      may refuse your decision. Your input stays here until you choose Back.
     </p>
   );
   const question = asked.value && questions[asked.value];
   return (
-    <fieldset ref={group} class="row" tabIndex={-1} aria-label={`Decisions about step ${title}`}>
+    <fieldset ref={group} class="row" tabIndex={-1} aria-label={`Decisions about this step: ${title}`}>
       {help?.by === 'settings' && may('manage') && action.state === 'needs-attention' && (
         <ButtonTo href={pageOf.settings()}>{help.words}</ButtonTo>
       )}
@@ -161,7 +161,7 @@ function MeantField({ name, problem, value, texts, fields }: MeantProps) {
     texts.value = { ...others, ...(to && { [name]: '' }), ...(to in fieldWords && { [to]: formText(to, value) }) };
     meant.value = to;
   };
-  const options = [['', 'choose…'], ['none', 'no field: do not use this text'], ...free] as const;
+  const options = [['', 'choose…'], ['none', 'Do not use this text'], ...free] as const;
   const label = `The field “${name}” is unknown. Its text is “${formText('', value)}”. Choose the field for this text`;
   return <Select {...{ label, problem: meant.value ? undefined : problem, options, onPick }} />;
 }

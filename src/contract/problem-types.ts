@@ -56,7 +56,7 @@ export const problemTypes = {
     'Send one of the two headers, with 1 to 255 characters. Send the same key when you repeat the same request.',
     'Idempotency-Key and webhook-id are both given and differ: send one of them.',
   ]),
-  'invalid-body': type(400, 'Invalid body', [
+  'invalid-body': type(400, 'Invalid input', [
     'A field of the body is missing, unknown or invalid. Nothing was changed.',
     'Correct every place that `errors` names, then send the request again.',
     '/timeZone must be the name of a time zone such as Europe/Berlin, or ±hh:mm',
@@ -87,12 +87,12 @@ export const problemTypes = {
       ' create <companyId> --name <name> --role <role>`.',
     'The key dashboard has the role read: this request needs the role steer, or an admin token.',
   ]),
-  'foreign-page': type(403, 'Not a page of the relay', [
+  'foreign-page': type(403, 'Change refused', [
     'The request has a session cookie and would change something, but it did not come from a page of the relay. Another site ' +
       'may have made the browser send it. Nothing was done.',
     'In a program, send the admin token or key as `Authorization: Bearer …` instead of the cookie. In a browser, use the ' +
       'pages of the relay. A proxy in front of the relay must not change `Host`, `Origin` and `Sec-Fetch-Site`.',
-    'With a session cookie, only pages of the relay can make changes.',
+    'This change did not come from a page of the relay. Nothing was changed.',
   ]),
   'not-found': type(404, 'Not found', [
     'This URL is wrong, or the object at this URL was deleted.',
@@ -225,10 +225,10 @@ export const problemTypes = {
     'Send events to `/co/{companyId}/events/{relayId}`, or allow lists in the settings of the rule.',
     'Rule 4711 accepts only events, not lists. Nothing has run.',
   ]),
-  'body-too-large': type(413, 'Body too large', [
+  'body-too-large': type(413, 'Request too large', [
     'The body is too large. Nothing was done. If a token in a chain is right, the relay stores the first 256 KiB.',
     'Shorten the body. The usual reason is the HTML of an e-mail: link to images instead of embedding them.',
-    'A body may have at most 256 KiB.',
+    'A request may have at most 256 KiB.',
   ]),
   'unsupported-media-type': type(415, 'Unsupported media type', [
     'The `Content-Type` header does not declare JSON. Nothing was done. Only a chain is accepted without this header.',

@@ -118,7 +118,8 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
     });
     const merged: Fields = Object.fromEntries(fields);
     if (carried && destination(merged) !== destination(before)) {
-      const detail = 'has a secret that was stored for another address: send the secret in full, or null to remove it';
+      const detail =
+        'cannot keep the stored secret, because it belongs to another address: enter the whole secret again, or remove it (null)';
       problems.push({ pointer: `${at}/${carried}`, detail });
     }
     return merged;
@@ -132,7 +133,7 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
     // The request sends `***`, but no secret is stored: a required secret counts as missing, an optional secret fails its check.
     if (given === mask && !shown) return schema === base(schema) ? undefined : given;
     if (shown && typeof given === 'string' && given.includes(mask)) {
-      const detail = `has ${mask}, but is not the stored address: send the whole address, or null to remove it`;
+      const detail = `has ${mask}, but is not the stored address: enter the whole address, or remove it (null)`;
       problems.push({ pointer: at, detail });
     }
     return given;

@@ -51,7 +51,7 @@ function read(text: string, dialect: Dialect): Reading {
     const fail = (problem: string): Reading => ({
       ok: false,
       place,
-      error: `has a mistake at place ${place}: ${first} ${problem}`,
+      error: `has a mistake at character ${place}: ${first} ${problem}`,
     });
     if (/[A-Za-z]/.test(first)) {
       if (first === 'p' && dialect.extended) {
@@ -60,7 +60,7 @@ function read(text: string, dialect: Dialect): Reading {
         continue;
       }
       const letter = Object.hasOwn(dialect.letters, first) ? dialect.letters[first] : undefined;
-      if (!letter) return fail('is not a pattern letter; put text in single quotes');
+      if (!letter) return fail('has no meaning in a date format; put plain text in single quotes');
       if (!letter.allows(token.length)) {
         const allowed = Array.from({ length: 19 }, (_, place) => place + 1).filter(letter.allows);
         return fail(`has the length ${token.length}; allowed lengths: ${allowed.join(', ')}`);

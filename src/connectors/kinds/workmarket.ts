@@ -98,9 +98,9 @@ export function workmarket(settings: Settings, http: HttpClient, memory: Memory)
       const session = begin(call);
       await groupsCalled(session, groups, true);
       const known = groups.length > 0 ? ` and knows the groups ${groups.join(', ')}` : '';
-      if (assignmentId === undefined) return `accepts the credentials${known}; give the id of an assignment to check more`;
+      if (assignmentId === undefined) return `accepts the credentials${known}. To check more, enter the id of an assignment`;
       await look(session, assignmentId);
-      return `accepts the credentials${known}; can read the assignment ${assignmentId}`;
+      return `accepts the credentials${known}. The relay can read assignment ${assignmentId}`;
     },
 
     names: async (call) => (await usableGroups(call)).map(({ name }) => name),

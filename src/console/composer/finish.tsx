@@ -5,7 +5,7 @@ import { admin, ask, co, pageOf, type Refused } from '../base.js';
 import { Week } from '../rule/week.js';
 import type { rotatedTokenResponse, z } from '../types.js';
 import { Button, Copy, Entry, JsonArea, ProblemNote, Section, useDeed } from '../ui/index.js';
-import { counted } from '../words.js';
+import { counted, labelled } from '../words.js';
 import { listOf } from './draft.js';
 import { useKnowledge } from './knowledge.js';
 
@@ -32,7 +32,7 @@ function AsList({ refused }: { refused: Refused | undefined }) {
         the assignment, with “is” or “is not”. To change the conditions, choose “The whole event” above.
       </p>
     );
-  if (refused) return <p class="note bad">The relay could not check the steps: {refused.problem.detail}</p>;
+  if (refused) return <p class="note bad">The relay could not check the steps: {labelled(refused.problem.detail)}</p>;
   if (problems.length > 0)
     return <p class="note bad">The relay would refuse these steps, because they have {counted(problems.length, 'mistake')}.</p>;
   const given = token.value.trim();

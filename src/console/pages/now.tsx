@@ -133,7 +133,7 @@ export function Figures({ health, refused }: { health: CompanyHealth | undefined
 export function DayChart({ health: { hours } }: { health: CompanyHealth }) {
   const { timeZone } = useCompany();
   const bars = hours.map(({ at, events: size, failed: bad, nobody: wait, usual }) => {
-    const words = `${counted(size, 'event')}${usual === undefined ? '' : ` (usual: ${usual})`}, ${bad} failed, ${wait} found no technician`;
+    const words = `${counted(size, 'event')}${usual === undefined ? '' : ` (usual: ${usual})`}, failed: ${bad}, no technician found: ${wait}`;
     return { at, size, bad, wait, words: `${words} (${timeText(at, timeZone, Date.now()).slice(0, -3)})` };
   });
   return (

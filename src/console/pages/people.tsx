@@ -144,7 +144,7 @@ export function Keys() {
       <Known of={keys}>
         {(known) => (
           <Table
-            {...{ caption: 'Keys', columns: ['Name', 'Role', 'Use', changing], named: 2, empty: 'There are no keys yet.' }}
+            {...{ caption: 'Keys', columns: ['Name', 'Role', 'Last use', changing], named: 2, empty: 'There are no keys yet.' }}
             rows={known.keys.map((key) => {
               const { keyId, name, role } = key;
               const dialog = { ...deleting, unseen: `the key ${name}`, title: `Delete the key ${name}?` };

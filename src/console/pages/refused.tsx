@@ -30,7 +30,7 @@ export function RefusedPage() {
               <h2>
                 <a href={pageOf.refusal(request.rejectedId)}>{refusalWords[request.reason]}</a>{' '}
                 {request.chainId && <Badge tone="good">sent again</Badge>}
-                {request.droppedAt && <Badge tone="quiet">dropped</Badge>}
+                {request.droppedAt && <Badge tone="quiet">dropped: will not run</Badge>}
               </h2>
               {!isForTechnicians(request.reason) && <Said look="" text={sentence(labelled(request.problem.detail))} />}
               <Origin request={request} />
@@ -67,6 +67,7 @@ export function RefusalPage({ rejectedId }: { rejectedId: string }) {
 function Refusal({ request }: { request: RejectedRequest }) {
   const { reason, problem, signature, chainId, elements, body, proposal = [], droppedAt, droppedBy } = request;
   const leftOut = useSignal(proposal.flatMap(({ authenticated }, index) => (authenticated ? [] : [index])));
+  const dropped = `${droppedBy ? ` by ${labelled(droppedBy)}` : ''}. Nobody can send this request again.`;
   const canDecide = !chainId && !droppedAt && may('steer');
   const { errors = [], type } = problem;
   const detail = <Said text={sentence(labelled(problem.detail.replace(chainId ? 'Nothing has run. ' : '', '')))} />;
@@ -89,12 +90,7 @@ function Refusal({ request }: { request: RejectedRequest }) {
             <Time before="Sent again " at={request.resentAt} />: <a href={pageOf.chain(chainId)}>open its chain</a>
           </p>
         )}
-        {droppedAt && (
-          <p>
-            <Time before="Dropped " at={droppedAt} />
-            {droppedBy && ` by ${droppedBy}`}. Nobody can send this request again.
-          </p>
-        )}
+        {droppedAt && <p>{[<Time before="Dropped " at={droppedAt} />, dropped]}</p>}
         {!may('steer') && <p>Only dispatchers, rule authors and managers can send or drop a refused request.</p>}
         {canDecide && <Decide request={request} leftOut={leftOut.value} />}
       </div>

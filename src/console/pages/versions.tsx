@@ -8,6 +8,7 @@ import { PublishDialog } from '../composer/tried.js';
 import { PageOf } from '../frame.js';
 import type { ContentsDiff, Version, versionsResponse, WholeVersion, z } from '../types.js';
 import { Asked, Badge, Choice, DeedButton, LinkRow, Opener, Section, Time } from '../ui/index.js';
+import { labelled } from '../words.js';
 
 type Versions = z.infer<typeof versionsResponse>;
 
@@ -46,15 +47,15 @@ type OneVersionProps = { at: string; relayId: string; version: Version; known: V
 function OneVersion({ at, relayId, version: shown, known }: OneVersionProps) {
   const { version, publishedAt, publishedBy, note, fromVersion } = shown;
   const [isPublished, isShadow] = [version === known.published, version === known.shadow];
-  const own = `${at}/versions/${version}`;
+  const [own, back] = [`${at}/versions/${version}`, `Go back to version ${version}`];
   const badges = [isPublished && <Badge tone="good">published</Badge>, ' ', isShadow && <Badge tone="busy">on trial</Badge>];
   return (
     <Section title={[`Version ${version} `, ...badges]}>
       <p class="soft small">
-        <Time before="Published " at={publishedAt} distance /> by {publishedBy}
+        <Time before="Published " at={publishedAt} distance /> by {labelled(publishedBy)}
         {fromVersion !== undefined && `. The contents are the same as in version ${fromVersion}`}
       </p>
-      {note && <p>{note}</p>}
+      {note && <p>Reason: “{note}”</p>}
       <Asked summary="What it does" path={own}>
         {({ contents }: WholeVersion) => <Sentences of={draftOf(contents)} />}
       </Asked>
@@ -62,10 +63,10 @@ function OneVersion({ at, relayId, version: shown, known }: OneVersionProps) {
       {may('author') && (
         <p class="row">
           {!isPublished && (
-            <Opener opens={`Go back to version ${version}`}>
+            <Opener opens={back}>
               {(onClose) => (
                 <PublishDialog
-                  {...{ relayId, version, onClose, title: `Go back to version ${version}?`, verb: 'Go back' }}
+                  {...{ relayId, version, onClose, title: `${back}?`, verb: back }}
                   about={`The relay publishes version ${version} again, as a new version. Chains that are already running keep their version.`}
                   publish={(note) => ask('POST', `${own}/publish`, note)}
                 />

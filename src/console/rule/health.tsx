@@ -25,7 +25,7 @@ export function Health({ relayId }: { relayId: string }) {
           const facts = { Events: sum('events'), Chains: sum('chains'), ...results, 'Needs attention': held };
           const dated = (at: string) => `(${timeText(at, timeZone, 0).slice(0, by === 'day' ? -10 : -3)})`;
           const counts = buckets.map(({ at, events: size, failed: bad, nobody: wait }) => {
-            const words = `${counted(size, 'event')}, ${bad} failed, ${wait} found no technician`;
+            const words = `${counted(size, 'event')}, failed: ${bad}, no technician found: ${wait}`;
             return { at, size, bad, wait, words: `${words} ${dated(at)}` };
           });
           const times = buckets.map(({ at, chains, p50 = 0, p95 = 0 }) => {

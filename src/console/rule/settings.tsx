@@ -94,7 +94,7 @@ export function Enabling({ rule: { name, enabled }, at, onSaved }: RuleSettingsP
   const enable = () => void deed.run(() => set(true), 'Rule enabled.');
   return (
     <p class="row">
-      {enabled && <DeedButton {...disabling} title={`Disable ${name}?`} change={() => set(false)} />}
+      {enabled && <DeedButton {...disabling} title={`Disable the rule “${name}”?`} change={() => set(false)} />}
       {!enabled && <Button {...{ 'aria-disabled': deed.busy, onClick: enable }}>Enable</Button>}
       <ProblemNote refused={deed.refused} />
       <span class="soft small">{enabled ? 'Enabled.' : disabled}</span>

@@ -234,7 +234,7 @@ async function onThePage(): Promise<void> {
     await page.getByRole('button', { name: 'Drop' }).click();
     assert.deepEqual(await obstacles(page), []);
     await page.getByRole('dialog').getByRole('button', { name: 'Drop' }).click();
-    await page.getByText(/^Dropped .* by key key/).waitFor();
+    await page.getByText(/^Dropped .* by key “key”/).waitFor();
     await page
       .getByRole('button', { name: /Send|Drop/ })
       .first()
@@ -243,8 +243,8 @@ async function onThePage(): Promise<void> {
     await page.getByRole('link', { name: 'All refused requests' }).click();
     const card = page
       .getByRole('listitem')
-      .filter({ hasText: 'The same request came 1 more time', has: page.getByText('dropped', { exact: true }) });
-    await card.getByText('dropped', { exact: true }).waitFor();
+      .filter({ hasText: 'The same request came 1 more time', has: page.getByText('dropped: will not run', { exact: true }) });
+    await card.getByText('dropped: will not run', { exact: true }).waitFor();
     await card.getByText(/The same request came 1 more time/).waitFor();
     assert.deepEqual(await obstacles(page), []);
     await page.context().close();

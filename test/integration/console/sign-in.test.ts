@@ -59,7 +59,7 @@ async function inTheBrowser() {
     assert.deepEqual(await obstacles(linked), []);
     await button.click();
     await linked.getByRole('heading', { name: 'People and changes' }).waitFor();
-    await linked.getByText('Signed in as Ada, manager').waitFor();
+    await linked.getByText('Signed in as Ada (role: manager)').waitFor();
 
     await page.goto(`${served.url}/companies/${served.companyId}/people`);
     await page.getByRole('button', { name: 'Add a person' }).click();

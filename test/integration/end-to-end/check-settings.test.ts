@@ -70,7 +70,7 @@ it('a failure has a title and a remedy, for groups, tickets and fields from the 
   const { ticketing: right } = await checked(companyId, { ticketId, fields: ['Site note', 'Arrival time'] });
   assert.match(
     right?.detail ?? '',
-    /shows \d+ ticket fields, among them Site note, Arrival time; can read ticket T20260105\.0674; \d+ of 10000 calls are left in this hour$/,
+    /shows \d+ ticket fields, among them Site note, Arrival time\. The relay can read ticket T20260105\.0674\. \d+ of 10000 calls are left in this hour$/,
   );
   assert.deepEqual([right?.works, right?.title], [true, undefined]);
   for (const [body, wrong] of [
@@ -84,7 +84,10 @@ it('a failure has a title and a remedy, for groups, tickets and fields from the 
   }
   await publish(stack.store, companyId, relayId, { actions: [setOf('Site note'), setOf('${event.name}')] });
   const { ticketing: named } = await checked(companyId);
-  assert.match(named?.detail ?? '', /ticket fields, among them Site note; give the id/);
+  assert.match(
+    named?.detail ?? '',
+    /ticket fields, among them Site note\. To check that the relay may read tickets, enter the id/,
+  );
   await publish(stack.store, companyId, relayId, { actions: [setOf('Site note'), setOf('Gone')] });
   const { ticketing: gone } = await checked(companyId, { fields: ['Site note'] });
   assert.deepEqual([gone?.works, gone?.title], [false, 'There is no field "Gone" at Autotask']);

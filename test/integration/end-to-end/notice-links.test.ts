@@ -147,7 +147,7 @@ describe('the link in a notice', { concurrency: true }, () => {
     await says(
       result,
       cookie,
-      /Another step needs attention\. Steps that are not done, or only in part: Send the assignment \(note: “later”\)\./,
+      /Another step needs attention\. Steps that are not done, or are done only in part: Send the assignment \(note: “later”\)\./,
     );
     assert.equal((await get(result, cookie)).headers.get('Refresh'), null);
     await company.steer(chainId, 'skip', 1);

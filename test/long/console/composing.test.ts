@@ -316,7 +316,7 @@ async function composing(): Promise<void> {
     await page.getByText('There is no difference.').waitFor();
     await page.getByRole('button', { name: 'Go back to version 1…' }).click();
     await page.getByText(/^The relay tried the rule on the last 2 events/).waitFor();
-    await page.getByRole('button', { name: 'Go back', exact: true }).click();
+    await page.getByRole('button', { name: 'Go back to version 1', exact: true }).click();
     await page.getByText('The contents are the same as in version 1').waitFor();
     await page.getByText('From version 2 to the draft').waitFor();
     await page.getByText('There is no difference.').waitFor({ state: 'detached', timeout: 15_000 });
@@ -432,7 +432,7 @@ async function composing(): Promise<void> {
       await json(page).fill(JSON.stringify({ ...contents, actions }));
       await page.getByText('did you mean “Ticket field”').first().waitFor();
       await json(page).fill('{"actions": [{"action": "sendEmails",}, ]');
-      await page.getByText(/^The text is not JSON.*The relay keeps your last text without a mistake/).waitFor();
+      await page.getByText(/^The text is not JSON.*The relay keeps your last correct text/).waitFor();
       assert.deepEqual(await obstacles(page), []);
       await show(page, 'Steps');
       await unfold(step(page, 2));
@@ -442,11 +442,11 @@ async function composing(): Promise<void> {
       await show(page, 'Steps');
       await unfold(step(page, 2));
       await step(page, 2).getByText('More').click();
-      await step(page, 2).getByText('for example 2026').waitFor();
+      await step(page, 2).getByText('for example, “2026”').waitFor();
       await step(page, 2).getByLabel('Date format of the new value').fill('yyyy-MM');
-      await step(page, 2).getByText('for example 2026-07').waitFor();
+      await step(page, 2).getByText('for example, “2026-07”').waitFor();
       await step(page, 2).getByLabel('Date format of the new value').fill('bad');
-      await step(page, 2).getByText('at place 1: b').first().waitFor();
+      await step(page, 2).getByText('at character 1: b').first().waitFor();
 
       await show(page, 'JSON');
       const pasted = [{ ...wanted[0], relayId, relayAccessToken: 'rlt_x' }];
@@ -464,7 +464,7 @@ async function composing(): Promise<void> {
       await show(page, 'JSON');
       await page.getByLabel('Paste this as the body of the webhook').waitFor();
       for (const [actions, words] of [
-        [Array.from({ length: 101 }, () => wanted[2]), 'has 101 actions; at most 100 are allowed'],
+        [Array.from({ length: 101 }, () => wanted[2]), 'has 101 steps; at most 100 are allowed'],
         [[{ ...wanted[2], body: 'x'.repeat(300_000) }], 'at most 256 KiB'],
       ] as const) {
         await json(page).fill(JSON.stringify({ actions }));

@@ -211,7 +211,7 @@ async function lookAround(): Promise<void> {
     await stack.assignment({ id: '404404' });
     await click(page, /^Retry/);
     await page.getByText('completed', { exact: true }).waitFor();
-    await reads(page, /: Retry, by the key the one who may steer|: Retry, by key the one who may steer/);
+    await reads(page, /: Retry, by key “the one who may steer”/);
     assert.equal((await company.ended(shown.chains.held)).status, 'completed');
     await page.context().close();
   });
@@ -220,9 +220,9 @@ async function lookAround(): Promise<void> {
     await startHeldAt('404405', 3);
     const page = await pageOf(keys.steer);
     await click(page, 'I am working on this problem');
-    await reads(page, 'Working on this problem: key the one who may steer');
+    await reads(page, 'Working on this problem: key “the one who may steer”');
     await click(page, 'Turn off notices for 1 hour');
-    await reads(page, /Notices turned off by key the one who may steer until/);
+    await reads(page, /Notices turned off by key “the one who may steer” until/);
     await page.getByRole('link', { name: 'Show all steps' }).click();
     await page.getByRole('heading', { name: 'Problem', level: 1 }).waitFor();
     await page.getByRole('cell', { name: '404405' }).nth(2).waitFor();
@@ -264,7 +264,7 @@ async function lookAround(): Promise<void> {
 
     await go(page, `${home}/refused/${refusal?.rejectedId}`);
     await click(page, /^Edit and send/);
-    await dialog.getByLabel(/^The field “cfValu” is unknown/).selectOption('no field: do not use this text');
+    await dialog.getByLabel(/^The field “cfValu” is unknown/).selectOption('Do not use this text');
     assert.deepEqual(await obstacles(page), []);
     await dialog.getByRole('button', { name: 'Send' }).click();
     await page.getByText('completed', { exact: true }).waitFor();
@@ -390,7 +390,7 @@ async function lookAround(): Promise<void> {
     await wholeCheck.getByLabel('Ticket', { exact: true }).fill('T20260105.0674');
     await wholeCheck.getByLabel('Ticket fields').fill('Site note, Arrival time');
     await wholeCheck.getByLabel('Ticket fields').press('Enter');
-    await wholeCheck.getByText(/among them Site note, Arrival time; can read ticket T20260105\.0674/).waitFor();
+    await wholeCheck.getByText(/among them Site note, Arrival time\. The relay can read ticket T20260105\.0674/).waitFor();
     assert.deepEqual(await obstacles(page), []);
 
     assert.equal(await tickets.getByLabel('Password (Secret)').inputValue(), '');

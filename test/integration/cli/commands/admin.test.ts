@@ -65,7 +65,7 @@ describe('admin commands', () => {
     assert.deepEqual([refused.exitCode, /add --name/.test(refused.err)], [2, true]);
     const nobody = await run('companies set acme --name "Acme Field"');
     assert.equal(nobody.exitCode, 1);
-    assert.match(nobody.err, /^Invalid body \(400\)\n {2}\/notify {2}must name a contact/);
+    assert.match(nobody.err, /^Invalid input \(400\)\n {2}\/notify {2}must name a contact/);
 
     const made = await succeed(
       'companies set acme --name "Acme Field" --time-zone Europe/Berlin --notify-email a@acme.example --notify-email ' +
@@ -84,7 +84,7 @@ describe('admin commands', () => {
       { from: 'relay@acme.example' },
     ]);
     const moved = await run('companies set acme --platform-url https://elsewhere.example');
-    assert.match(moved.err, /\/platform\/auth +has a secret that was stored for another address/);
+    assert.match(moved.err, /\/platform\/auth +cannot keep the stored secret, because it belongs to another address/);
 
     await succeed('companies set acme --platform-token s3cret-2 --mail-from office@acme.example --file -', {
       stdin: '{"mail": {"from": "file@acme.example", "replyTo": "help@acme.example"}}',

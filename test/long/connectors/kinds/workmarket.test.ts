@@ -314,10 +314,10 @@ function suite(doubts: Doubts): void {
 
   it('checks the connection without effect', async () => {
     const { platform } = it_;
-    assert.match(await platform.check(call()), /accepts the credentials; give the id of an assignment/);
+    assert.match(await platform.check(call()), /accepts the credentials\. To check more, enter the id of an assignment/);
     const said = await platform.check(call(), { assignmentId: draft, groups: ['11', 'Cabling crew'] });
     assert.ok((await platform.names?.(call()))?.includes('Cabling crew'));
-    assert.match(said, /knows the groups 11, Cabling crew; can read the assignment 6029116324/);
+    assert.match(said, /knows the groups 11, Cabling crew\. The relay can read assignment 6029116324/);
     assert.match((await failing(platform.check(call(), { groups: ['13'] }))).facts.title ?? '', /not active/);
     assert.match((await failing(platform.check(call(), { assignmentId: '1' }))).facts.title ?? '', /does not exist/);
     it_.fail({ name: 'credentials' });
