@@ -115,7 +115,8 @@ function MendLine({ field, mend: { chainId, index, before, after, problem, ...na
   return (
     <li>
       <span class="soft small">
-        {chain ? namesOf(chain) : chainId.slice(0, 8)}, step {index + 1}: {field && fieldLabel(field)}
+        {chain ? namesOf(chain) : chainId.slice(0, 8)}. Change in step {index + 1}
+        {field && `, “${fieldLabel(field)}”`}:
       </span>{' '}
       {before !== undefined && <del>{text(before)}</del>} {after !== undefined && ['→ ', <ins>{text(after)}</ins>]}
       {also && <p class="soft small">The relay also writes the new number in: {also}.</p>}

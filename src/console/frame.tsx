@@ -89,7 +89,7 @@ export function Framed({ company, places = [], children }: FramedProps) {
       <footer class="row soft small">
         {isOperator() && <a href="/companies">All companies</a>}
         <a href={`/docs${query({ companyId: company?.companyId })}`}>For programmers</a>
-        <InTemporal at={company?.webUi} words="Temporal (for operators)" />
+        <InTemporal at={company?.webUi} words="Temporal Web UI (for operators)" />
         {company && <span class="keys">Press ? for keyboard shortcuts</span>}
       </footer>
       <p {...{ role: 'status', class: said.value && isShown.value ? 'note said' : 'unseen' }}>{said}</p>

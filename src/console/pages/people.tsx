@@ -147,7 +147,7 @@ export function Keys() {
             {...{ caption: 'Keys', columns: ['Name', 'Role', 'Last use', changing], named: 2, empty: 'There are no keys yet.' }}
             rows={known.keys.map((key) => {
               const { keyId, name, role } = key;
-              const dialog = { ...deleting, unseen: `the key ${name}`, title: `Delete the key ${name}?` };
+              const dialog = { ...deleting, unseen: `the key “${name}”`, title: `Delete the key “${name}”?` };
               const remove = <DeedButton {...dialog} change={() => ask('DELETE', at + path`/${keyId}`)} />;
               return [keyId, [name, roleWords[role], <Lifetime of={key} />, remove]];
             })}
