@@ -86,7 +86,11 @@ export function holdRoutes(options: ApiOptions, heldActions: HeldActions): Route
     const company = await store.companies.get(companyId);
     if (!company) return expired;
     if (company.noticeLinks === false)
-      return { company, over: `${company.name} does not allow decisions with links from notices.`, status: 410 };
+      return {
+        company,
+        over: `You cannot decide by a link in a notice, because ${company.name} does not allow it.`,
+        status: 410,
+      };
     if (Date.now() > until * 1000) return { company, ...expired };
     const chain = await readChain(client, links, companyId, chainId);
     const action = chain?.actions.find((action) => action.index === index);

@@ -42,7 +42,7 @@ const isOfOneAssignment = ({ fields: { platformAssignmentId: id } }: Written) =>
   typeof id === 'string' && id.trim() !== '' && !unsubstituted(id);
 const ofAssignment = ({ index }: Written): Issue => ({
   pointer: `/${index}/platformAssignmentId`,
-  detail: 'is the same for every event. To use the assignment of each event, write ${assignment_id}',
+  detail: 'names the same assignment for every event. To use the assignment of each event, write ${assignment_id}',
 });
 
 function ofOne({ index, fields, condition }: Written): Issue[] {

@@ -108,6 +108,6 @@ export function remarkOn(scenario: Scenario, actions: readonly ChainAction[], pl
   );
   if (isTold) return undefined;
   return scenario === 'nobody-found'
-    ? 'No technician is found, and nobody gets a message about it: add a delayed e-mail with actionCondition status==draft.'
-    : 'No technician accepts, and nobody gets a message about it: add a delayed e-mail with actionCondition status==sent.';
+    ? 'If no technician is found, nobody gets a message about it. To change this, add a delayed e-mail with actionCondition status==draft.'
+    : 'If no technician accepts, nobody gets a message about it. To change this, add a delayed e-mail with actionCondition status==sent.';
 }

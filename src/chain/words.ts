@@ -116,7 +116,7 @@ export const labelled = (text: string): string =>
     .replace(/^\/notify\/emails\/(\d+)/, (_, index: string) => `Entry ${Number(index) + 1} of the addresses`)
     .replace(/^\/elements(?= has)/, 'The list')
     .replace(/(?<=\bhas \d+ )actions\b/, 'steps')
-    .replace(/^\/fields\/(\w+)/, (_, name: string) => quotedLabel(name))
+    .replace(/(?<!\S)\/fields\/(\w+)/, (_, name: string) => quotedLabel(name))
     .replace(/^((?:(?:skipped|cancelled) by )?(?:key|admin)) (.+?)(?= \(|$)/, '$1 “$2”')
     .replace(/\baction (\d+)\b/g, (_, index: string) => `step ${Number(index) + 1}`)
     .replace('must be an array of strings, such as ["dispatch@example.com"]', 'must be a list of e-mail addresses')

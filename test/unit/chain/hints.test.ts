@@ -11,7 +11,11 @@ const forEveryEvent = widenThenAlert.map((element) => ({ ...element, platformAss
 
 describe('hints', () => {
   const rows: [what: string, elements: Record<string, unknown>[], hints: [pointer: string, detail: RegExp][]][] = [
-    ['an example with one assignment', widenThenAlert, [['/0/platformAssignmentId', /is the same for every event/]]],
+    [
+      'an example with one assignment',
+      widenThenAlert,
+      [['/0/platformAssignmentId', /names the same assignment for every event/]],
+    ],
     ['no hints for a chain for every event', forEveryEvent, []],
     ['nothing has', [], []],
     [

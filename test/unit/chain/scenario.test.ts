@@ -49,7 +49,7 @@ describe('the example widen-then-alert', () => {
     const some = played(widenThenAlert, 'nobody-accepts');
     assert.deepEqual(outcomes(some), ['runs', 'skipped', 'skipped', 'skipped']);
     assert.equal(some.result[1]?.reason, 'status was "sent"');
-    assert.match(some.remark ?? '', /No technician accepts, and nobody gets a message about it/);
+    assert.match(some.remark ?? '', /If no technician accepts, nobody gets a message about it/);
   });
 
   it('asks for no reminder if no assignment is sent, because people get a notice about that', () => {
