@@ -64,10 +64,11 @@ export const variableWords = (name: string) => name.replaceAll('_', ' ');
  * Says which part of a rule or a request is meant: `Step 2, “Wait”`, or the value `“owner email”`.
  * @param pointer - a JSON pointer into the contents of a rule, or into a list of actions
  * @param whole - the words for the pointer to the whole text
+ * @param label - the words for the name of a field
  */
-export function placeText(pointer: string, whole = 'The rule'): string {
+export function placeText(pointer: string, whole = 'The rule', label = quotedLabel): string {
   const [, part = '', field = ''] = pointer.replace(/^\/actions\//, '/').split('/');
-  if (/^\d+$/.test(part)) return [`Step ${Number(part) + 1}`, field && quotedLabel(field)].filter(Boolean).join(', ');
+  if (/^\d+$/.test(part)) return [`Step ${Number(part) + 1}`, field && label(field)].filter(Boolean).join(', ');
   if (part === 'variables') return `The value “${variableWords(field)}”`;
   return part === 'when' ? 'The condition of the rule' : whole;
 }
@@ -75,6 +76,10 @@ export function placeText(pointer: string, whole = 'The rule'): string {
 /** For example `Step 1, “To” is blank.` for the pointer `/0/emails`. */
 export const mistakeText = ({ pointer, detail }: { pointer: string; detail: string }, whole?: string) =>
   sentence(labelled(`${placeText(pointer, whole)} ${detail}`.trim()));
+
+/** For the author of JSON, with the names of the API: `Step 2, “cfNam” is not a field; did you mean “cfName”?` */
+export const jsonMistake = ({ pointer, detail }: { pointer: string; detail: string }) =>
+  sentence(`${placeText(pointer, undefined, (name) => `“${name}”`)} ${detail.replace(/(?<=did you mean )\w+/, '“$&”')}`);
 
 const apiNames = Object.keys(fieldWords).filter((name) => /[A-Z]/.test(name)); // the others, such as `comment`, are also words
 const fieldNames = new RegExp(`\\b(${apiNames.join('|')}|emails(?= has | of step ))\\b`, 'g');

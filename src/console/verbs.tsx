@@ -77,7 +77,7 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
   );
   const question = asked.value && questions[asked.value];
   return (
-    <fieldset ref={group} class="row" tabIndex={-1} aria-label={`Decisions about this step: ${title}`}>
+    <fieldset ref={group} class="row" tabIndex={-1} aria-label={`Decisions about the step “${title}”`}>
       {help?.by === 'settings' && may('manage') && action.state === 'needs-attention' && (
         <ButtonTo href={pageOf.settings()}>{help.words}</ButtonTo>
       )}

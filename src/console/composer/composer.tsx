@@ -39,7 +39,7 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
   const { problems: found, warnings } = isList ? (composed ?? { problems: [], warnings: [] }) : stored;
   const timestamps = (composed?.timestamps ?? []).map(({ pointer, detail, written }) => ({
     pointer,
-    detail: written ? `the result is, for example, “${detail}”` : `the relay cannot use this date: ${labelled(detail)}`,
+    detail: written ? `with your format, the new value is “${detail}”` : `the relay cannot use this date: ${labelled(detail)}`,
   }));
   const placed = (remark: Remark) => (isList ? { ...remark, pointer: `/actions${remark.pointer}` } : remark);
   const problems = found.map(placed);

@@ -7,7 +7,7 @@ import { placesOf } from '../../chain/places.js';
 import { capital } from '../../chain/text.js';
 import { announce } from '../base.js';
 import { Button, JsonArea, Mistakes } from '../ui/index.js';
-import { actionWords, mistakeText } from '../words.js';
+import { actionWords, jsonMistake } from '../words.js';
 import { ActionCard, cardId } from './card.js';
 import { type Card, contentsText, type Draft, draftOf, newCard, readContents, withoutTokens } from './draft.js';
 import { useKnowledge } from './knowledge.js';
@@ -127,7 +127,7 @@ export function JsonView({ onList }: { onList(): void }) {
         {...{ rows: 24, value: isStale ? stored : typed.value, onText: take }}
       />
       {hadTokens.value && <p class="note">The page removed the tokens, because a rule does not store tokens.</p>}
-      {!error && <Mistakes of={problems} look="note bad" words={mistakeText} />}
+      {!error && <Mistakes of={problems} look="note bad" words={jsonMistake} />}
     </>
   );
 }

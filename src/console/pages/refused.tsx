@@ -29,7 +29,7 @@ export function RefusedPage() {
             <>
               <h2>
                 <a href={pageOf.refusal(request.rejectedId)}>{refusalWords[request.reason]}</a>{' '}
-                {request.chainId && <Badge tone="good">sent again</Badge>}
+                {request.chainId && <Badge tone="good">sent again: chain started</Badge>}
                 {request.droppedAt && <Badge tone="quiet">dropped: will not run</Badge>}
               </h2>
               {!isForTechnicians(request.reason) && <Said look="" text={sentence(labelled(request.problem.detail))} />}

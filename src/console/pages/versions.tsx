@@ -98,7 +98,7 @@ function Compared({ version, known, rule }: { version: number; known: Versions; 
     <Asked summary="Differences" path={path} above={choice}>
       {(diff: ContentsDiff) => (
         <>
-          <p class="soft small">{`From version ${before} to ${after === 'draft' ? 'the draft' : `version ${after}`}:`}</p>
+          <p class="soft small">{`Changes from version ${before} to ${after === 'draft' ? 'the draft' : `version ${after}`}:`}</p>
           <Differences of={diff} />
         </>
       )}

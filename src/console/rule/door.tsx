@@ -109,7 +109,7 @@ function DoorSettings({ door, at, onSaved }: { door: EventDoor; at: string; onSa
 }
 
 const laterGraces = { 3600: 'after 1 hour', 86400: 'after 1 day', 604800: 'after 7 days' };
-const graces = { null: 'when you revoke them', 0: 'immediately', ...laterGraces };
+const graces = { null: 'when you revoke the older tokens', 0: 'immediately', ...laterGraces };
 
 /** @param secrets - for example `tokens`. @param users - who uses the older secrets. */
 const graceField = (secrets: string, users: string) => {

@@ -309,7 +309,7 @@ async function composing(): Promise<void> {
     await page.getByRole('link', { name: 'Versions and differences' }).click();
     await page.getByText('Only new ones').waitFor();
     await page.locator('summary', { hasText: 'Differences' }).first().click();
-    await page.getByText('From version 1 to version 2').waitFor();
+    await page.getByText('Changes from version 1 to version 2').waitFor();
     await page.getByText('For each event, if workorder.status is “created”').waitFor();
     assert.deepEqual(await obstacles(page), []);
     await page.getByLabel('Compare version 2 with').selectOption('draft');
@@ -318,7 +318,7 @@ async function composing(): Promise<void> {
     await page.getByText(/^The relay tried the rule on the last 2 events/).waitFor();
     await page.getByRole('button', { name: 'Go back to version 1', exact: true }).click();
     await page.getByText('The contents are the same as in version 1').waitFor();
-    await page.getByText('From version 2 to the draft').waitFor();
+    await page.getByText('Changes from version 2 to the draft').waitFor();
     await page.getByText('There is no difference.').waitFor({ state: 'detached', timeout: 15_000 });
     await page.getByRole('link', { name: 'The rule' }).click();
     await page.getByText('For every event').waitFor();
@@ -430,7 +430,7 @@ async function composing(): Promise<void> {
       await show(page, 'JSON');
       const actions = [wanted[0], { ...udf, cfNam: 'x' }];
       await json(page).fill(JSON.stringify({ ...contents, actions }));
-      await page.getByText('did you mean “Ticket field”').first().waitFor();
+      await page.getByText('Step 2, “cfNam” is not a field; did you mean “cfName”?').first().waitFor();
       await json(page).fill('{"actions": [{"action": "sendEmails",}, ]');
       await page.getByText(/^The text is not JSON.*The relay keeps your last correct text/).waitFor();
       assert.deepEqual(await obstacles(page), []);
@@ -442,9 +442,9 @@ async function composing(): Promise<void> {
       await show(page, 'Steps');
       await unfold(step(page, 2));
       await step(page, 2).getByText('More').click();
-      await step(page, 2).getByText('for example, “2026”').waitFor();
+      await step(page, 2).getByText('the new value is “2026”').waitFor();
       await step(page, 2).getByLabel('Date format of the new value').fill('yyyy-MM');
-      await step(page, 2).getByText('for example, “2026-07”').waitFor();
+      await step(page, 2).getByText('the new value is “2026-07”').waitFor();
       await step(page, 2).getByLabel('Date format of the new value').fill('bad');
       await step(page, 2).getByText('at character 1: b').first().waitFor();
 
