@@ -11,7 +11,7 @@ import { contactsOf } from '../contract/notify.js';
 import { namedIn } from '../rules/contents.js';
 import type { Deps } from './effect.js';
 
-const testShows = 'a test notice shows whether notices arrive';
+const testShows = 'To check that notices arrive, send a test notice';
 
 export function checkSettings({ store, connectors, inFlight, operatorEmail }: Deps): Activities['checkSettings'] {
   return async ({ companyId, assignmentId, ticketId, ...asked }) => {
@@ -31,7 +31,7 @@ export function checkSettings({ store, connectors, inFlight, operatorEmail }: De
     const said = (part: CheckedPart, works: boolean, detail: string): Checked => ({ part, works, detail });
     const contacts = contactsOf(company.notify ?? {});
     const unconfirmed = (await store.contacts.unconfirmed(companyId)).filter(({ contact }) => contacts.includes(contact)).length;
-    const open = unconfirmed > 0 ? `; not confirmed yet: ${unconfirmed} (the first notice has a link to confirm)` : '';
+    const open = unconfirmed > 0 ? `. Not confirmed yet: ${unconfirmed} (the first notice has a link to confirm)` : '';
     const enabled = [...(rules?.values() ?? [])].filter(({ enabled }) => enabled);
     const published = enabled.flatMap(({ relayId }) => contents?.get(relayId)?.published ?? []);
     const named = published.map((version) => namedIn(version.contents));
@@ -44,10 +44,10 @@ export function checkSettings({ store, connectors, inFlight, operatorEmail }: De
         seen('mail', async () => connectors.mailerOf(company).check(call)),
       ])),
       contacts.length > 0
-        ? said('contacts', true, `notices go to ${counted(contacts.length, 'contact')}${open}; ${testShows}`)
+        ? said('contacts', true, `notices go to ${counted(contacts.length, 'contact')}${open}. ${testShows}`)
         : said('contacts', operatorEmail !== undefined, 'nobody in the company gets notices about failures: add a contact'),
       enabled.length > 0
-        ? said('rules', true, `number of rules that can be used: ${enabled.length}`)
+        ? said('rules', true, `${counted(enabled.length, 'rule')} enabled`)
         : said('rules', false, 'no rule can be used: create a rule or enable one'),
       ...(pauses ?? []).map(({ what }) => said('pauses', false, `${pausableWords[what]} is paused: the steps wait`)),
     ];

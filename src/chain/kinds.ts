@@ -62,7 +62,7 @@ export const ticketingKinds = {
       'In ConnectWise: System > Members > API Members. Add a member with API keys. Get the client id at developer.connectwise.com.',
     settings: {
       site: { label: 'Site', pattern: host(/^(?:na|eu|au|aus|za|staging)\.myconnectwise\.net$/, 'na.myconnectwise.net') },
-      company: { label: 'Company', help: 'The same company as on the login page.', pattern: host(/^[\w.-]+$/, 'example') },
+      company: { label: 'Company', help: 'The same company as on the login page.', pattern: host(/^[\w.-]+$/, 'acme') },
       publicKey: { label: 'Public key' },
       privateKey: { label: 'Private key', secret: true },
       clientId: { label: 'Client ID', secret: true },
@@ -90,7 +90,7 @@ export const ticketingKinds = {
       subdomain: {
         label: 'Subdomain',
         help: 'The first part of the address, before .zendesk.com.',
-        pattern: host(/^[a-z0-9-]+$/, 'example'),
+        pattern: host(/^[a-z0-9-]+$/, 'acme'),
       },
       email: { label: 'E-mail of the agent' },
       token: { label: 'API token', secret: true },
@@ -103,7 +103,7 @@ export const ticketingKinds = {
       site: {
         label: 'Site',
         help: 'The first part of the address, before .atlassian.net.',
-        pattern: host(/^[a-z0-9-]+$/, 'example'),
+        pattern: host(/^[a-z0-9-]+$/, 'acme'),
       },
       email: { label: 'E-mail of the user' },
       token: { label: 'API token', secret: true },

@@ -8,7 +8,7 @@ const wouldBe = {
   same: 'would start the same chain',
   different: 'would start a different chain',
   'no-longer-applies': 'would not start a chain any more',
-  'applies-now': 'would start a chain, but did not before',
+  'applies-now': 'would start a chain, but started none before',
   'would-be-refused': 'would be refused',
   'needs-attention': 'would need attention',
   'not-applicable': 'would start no chain, as before',
@@ -26,12 +26,12 @@ interface Tried {
   stopped?: true | undefined;
 }
 
-/** For example `The relay tried the rule on 9 events: 2 would start a different chain.` @param which - such as `the last ` */
+/** For example `The relay tried the rule on 9 events: 2 events would start a different chain.` @param which - such as `the last ` */
 export function triedText({ tried, counts, stopped }: Tried, which = ''): string {
   if (tried === 0) return 'There are no events to try the rule on.';
   const parts = Object.entries(wouldBe).flatMap(([outcome, words]) => {
     const count = counts[outcome as keyof typeof wouldBe] ?? 0;
-    return count > 0 && !unchanged.includes(outcome) ? [`${count} ${words}`] : [];
+    return count > 0 && !unchanged.includes(outcome) ? [`${counted(count, 'event')} ${words}`] : [];
   });
   const all = `The relay tried the rule on ${which}${counted(tried, 'event')}${stopped ? ' (there was no time for more events)' : ''}`;
   return parts.length > 0 ? `${all}: ${parts.join('; ')}.` : `${all}: nothing would change.`;

@@ -81,6 +81,12 @@ export const mistakeText = ({ pointer, detail }: { pointer: string; detail: stri
 export const jsonMistake = ({ pointer, detail }: { pointer: string; detail: string }) =>
   sentence(`${placeText(pointer, undefined, (name) => `“${name}”`)} ${detail.replace(/(?<=did you mean )\w+/, '“$&”')}`);
 
+/** For example `“Site url” of the ticket system`. */
+function settingWords(part: string, name: string): string {
+  const spaced = capital(name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
+  return `${name === 'auth' ? 'The secret' : `“${spaced}”`} of the ${part === 'platform' ? 'assignment platform' : 'ticket system'}`;
+}
+
 const apiNames = Object.keys(fieldWords).filter((name) => /[A-Z]/.test(name)); // the others, such as `comment`, are also words
 const fieldNames = new RegExp(`\\b(${apiNames.join('|')}|emails(?= has | of step ))\\b`, 'g');
 
@@ -121,6 +127,8 @@ export const labelled = (text: string): string =>
     .replace(/^\/notify\/emails\/(\d+)/, (_, index: string) => `Entry ${Number(index) + 1} of the addresses`)
     .replace(/^\/elements(?= has)/, 'The list')
     .replace(/(?<=\bhas \d+ )actions\b/, 'steps')
+    .replace(/; null removes it$/, '')
+    .replace(/(?<!\S)\/(platform|ticketing)\/(\w+)(?= |$)/, (_, part: string, name: string) => settingWords(part, name))
     .replace(/(?<!\S)\/fields\/(\w+)/, (_, name: string) => quotedLabel(name))
     .replace(/^((?:(?:skipped|cancelled) by )?(?:key|admin)) (.+?)(?= \(|$)/, '$1 “$2”')
     .replace(/\baction (\d+)\b/g, (_, index: string) => `step ${Number(index) + 1}`)
@@ -205,6 +213,12 @@ export const isFixFirst = ({ error }: Pick<Known, 'error'>) => !error?.unknown &
 
 /** Adds a full stop if the text does not end with a punctuation mark. */
 export const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`);
+
+/** The words after the name of a checked part: `Ticket system answers.`, or `Contacts: notices go to 1 contact`. */
+export const checkedText = (detail: string) => (/^(answers|accepts|knows) /.test(detail) ? ` ${detail}` : `: ${detail}`);
+
+/** A mistake in the field of a form. Details of the API begin with a verb: `This field is required.` */
+export const fieldMistake = (detail: string) => sentence(detail.replace(/^(?=(?:is|has|must|cannot) )/, 'This field '));
 
 /** A text that contains an assignment number. If `fixed`, an edit of several actions does not change this text. */
 export interface NamedIn {

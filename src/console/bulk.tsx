@@ -9,7 +9,7 @@ import { announce, ask, co, often, pageOf, type Query, Refused, refreshAll, useC
 import type { Bulk, bulkPreviewSchema, ListedChain, z } from './types.js';
 import { Button, Confirm, Dialog, NotReady, useDeed } from './ui/dialog.js';
 import { Check, Choice, InTemporal, ProblemNote, Said, State, Time } from './ui/index.js';
-import { counted, labelled, namesOf, orderWords, progressWords, renamedWords, verbMeanings, verbWords } from './words.js';
+import { bulkTitle, counted, labelled, namesOf, orderWords, progressWords, renamedWords, verbMeanings } from './words.js';
 
 /** A decision about the chains with these ids, about all chains of a cause, or about all chains of a list. */
 export type AskedOfChains = { verb: BulkVerb; filter: { causeId: string } | { chainIds: string[] } | Query };
@@ -88,7 +88,7 @@ function CountedDialog({ verb, filter, correction, onDecided, onClose }: BulkPro
   const edited = found === first.length ? shown?.filter(({ problem }) => !problem) : undefined;
   const count = edited ? new Set(edited.map(({ chainId }) => chainId)).size : found;
   const named = orderWords(verb, count === undefined ? 'many chains' : counted(count, 'chain'));
-  const dialog = { title: count ? `${named}?` : verbWords[verb], ...deed, onClose };
+  const dialog = { title: count ? `${named}?` : named, ...deed, onClose };
   const nothing = found === 0 ? 'No step of these chains needs this decision now.' : 'Your edit changes no step. Check it.';
   if (!found || edited?.length === 0) return <NotReady {...dialog}>{preview.value ? nothing : 'Counting chains…'}</NotReady>;
   const same = (mends?.length ?? 0) - (shown?.length ?? 0);
@@ -139,8 +139,8 @@ function ChainLine({ chain: { status, chainId, receivedAt, relayIds, ...chain } 
 function BulkProgress({ bulk: begun, onClose }: { bulk: Bulk; onClose(): void }) {
   const asking = useResource<Bulk>(co`/chains/bulk/${begun.bulkId}`, often);
   const bulk = asking.data.value ?? begun;
-  const { progress, status, count, verb, links } = bulk;
-  const [isOver, title] = [status !== 'running', `${verbWords[verb]}: ${status === 'completed' ? 'finished' : status}`];
+  const { progress, status, count, links } = bulk;
+  const [isOver, title] = [status !== 'running', bulkTitle(bulk)];
   useEffect(() => {
     if (!isOver) return;
     announce(`${title}. ${progressWords(bulk)}`);

@@ -8,6 +8,7 @@ import { readObject } from './fields.js';
 import type { Checked, CheckedPart, checkResponse, StoredCompany, z } from './types.js';
 import { FormFields, fieldsOf, JsonArea, Select } from './ui/fields.js';
 import { Badge, Button, Failure, FieldList, ProblemNote, Said, Section, Submit, useDeed } from './ui/index.js';
+import { checkedText } from './words.js';
 
 export const partWords: Record<CheckedPart | 'limits' | 'webhookSecret', string> = {
   ...{ platform: 'Assignment platform', ticketing: 'Ticket system', mail: 'Mail', limits: 'Limits' },
@@ -21,7 +22,7 @@ export function CheckedLine({ of: { part, works, title, remedy, detail } }: { of
   return (
     <div>
       <Badge tone={works ? 'good' : 'bad'}>{works ? 'works' : 'does not work'}</Badge> {partWords[part]}
-      {title ? <Failure of={{ title, remedy, message: detail }} /> : <Said text={`: ${detail}`} />}
+      {title ? <Failure of={{ title, remedy, message: detail }} /> : <Said text={checkedText(detail)} />}
     </div>
   );
 }
@@ -50,7 +51,7 @@ export type SettingsProps = { company: StoredCompany; at: string; onSaved(compan
 function fieldOf(setting: Setting, before: unknown, problem: string | undefined) {
   const { label, help, secret, optional, pattern } = setting;
   const keeps = secret && before !== undefined && 'A secret is stored. Leave this field empty to keep the secret.';
-  const example = pattern && !help?.includes(pattern.example) && `For example ${pattern.example}.`;
+  const example = pattern && !help?.includes(pattern.example) && `For example “${pattern.example}”.`;
   const hints = [help, example, optional && 'Optional.', keeps];
   const readOnly = setting === otherAddress && !isOperator();
   return {

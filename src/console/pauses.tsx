@@ -55,7 +55,7 @@ export function PauseBanner() {
           </span>
           {canEnd && (
             <Button onClick={() => void end(what)}>
-              End now<span class="unseen">: {pausableWords[what]}</span>
+              End now<span class="unseen"> (the pause of {pausableWords[what]})</span>
             </Button>
           )}
           {canEnd &&

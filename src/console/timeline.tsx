@@ -52,7 +52,7 @@ export function Timeline({ steps, about }: { steps: readonly Step[]; about?(step
     <>
       <p class="row spread axis soft small" aria-hidden="true">
         <Time at={iso(Math.min(...spans.map(({ from }) => from)))} />
-        {gaps && <span>Grey: nothing happened{scale.breaks.length < 4 && ` for ${gaps}`}</span>}
+        {gaps && <span>Grey part: nothing happened{scale.breaks.length < 4 && ` for ${gaps}`}</span>}
         <Time at={iso(Math.max(...spans.map(({ to }) => to)))} />
       </p>
       <ol class="rail">

@@ -57,7 +57,7 @@ export function aboutChain({ companyId, chainId, summary }: Pick<ListedChain, 'c
 export function namesOf(chain: Pick<ListedChain, 'companyId' | 'chainId' | 'summary' | 'assignmentIds'>): string {
   const assignmentIds = chain.assignmentIds.filter(Boolean);
   const more = assignmentIds.length > 3 ? ` and ${assignmentIds.length - 3} more` : '';
-  return assignmentIds.length > 0 ? assignmentIds.slice(0, 3).join(', ') + more : `No assignment. ${aboutChain(chain)}`;
+  return assignmentIds.slice(0, 3).join(', ') + more || `Chain without an assignment (${aboutChain(chain)})`;
 }
 
 /** Hints for dispatchers. The API's descriptions are for programmers. */

@@ -118,8 +118,7 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
     });
     const merged: Fields = Object.fromEntries(fields);
     if (carried && destination(merged) !== destination(before)) {
-      const detail =
-        'cannot keep the stored secret, because it belongs to another address: enter the whole secret again, or remove it (null)';
+      const detail = 'must be entered again, because the stored secret belongs to another address; null removes it';
       problems.push({ pointer: `${at}/${carried}`, detail });
     }
     return merged;

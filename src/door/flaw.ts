@@ -20,7 +20,7 @@ export type Flaw = { kind: FlawKind; offset?: number | undefined; field?: string
 
 const inTemplate =
   'The template of the webhook must put a backslash (\\) before each quotation mark in a text. It must also write each backslash in a text ' +
-  'twice. If the platform cannot do that, remove all fields with texts that people write. Fields with numbers and times can stay.';
+  'twice. If the platform cannot do that, remove from the template all fields with texts that people write. Fields with numbers and times can stay.';
 
 const words: Record<FlawKind, { says(field: string, at: string): string; advice: string }> = {
   'quotation-mark': {

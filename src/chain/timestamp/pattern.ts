@@ -51,7 +51,7 @@ function read(text: string, dialect: Dialect): Reading {
     const fail = (problem: string): Reading => ({
       ok: false,
       place,
-      error: `has a mistake at character ${place}: ${first} ${problem}`,
+      error: `has a mistake at character ${place}: “${first}” ${problem}`,
     });
     if (/[A-Za-z]/.test(first)) {
       if (first === 'p' && dialect.extended) {

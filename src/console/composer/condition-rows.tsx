@@ -105,7 +105,7 @@ function RowFields({ row, subjects, onChange }: Pick<ConditionRowsProps, 'subjec
         />
       )}
       <Button onClick={() => onChange()}>
-        Remove the condition<span class="unseen"> on {path || subjectWords[of]}</span>
+        Remove the condition<span class="unseen"> on “{path || subjectWords[of]}”</span>
       </Button>
     </div>
   );

@@ -39,8 +39,8 @@ export function useKnowledge(): Knowledge {
 /** Assignments with the usual statuses. The composer offers them before it has read an assignment. */
 export const usualAssignments: readonly Fields[] = ['draft', 'sent', 'accepted'].map((status) => ({ status }));
 
-/** The remarks at a place and below it, as one text. */
-export function saidAt(remarks: readonly Remark[], place: string): string {
-  const said = remarks.filter(({ pointer }) => pointer === place || pointer.startsWith(`${place}/`));
+/** The remarks at these places and below them, as one text. */
+export function saidAt(remarks: readonly Remark[], ...places: string[]): string {
+  const said = remarks.filter(({ pointer }) => places.some((place) => pointer === place || pointer.startsWith(`${place}/`)));
   return [...new Set(said.map(({ detail }) => labelled(detail)))].join('; ');
 }

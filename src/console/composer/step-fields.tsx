@@ -31,7 +31,7 @@ const usualDelays = [300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400].ma
 
 export function StepFields({ fields, at, problems, hints, onChange }: StepFieldsProps) {
   const { composer, draft, names, way } = useKnowledge();
-  const problemOf = (...names: string[]) => names.flatMap((name) => saidAt(problems, `${at}/${name}`) || []).join('; ');
+  const problemOf = (...names: string[]) => saidAt(problems, ...names.map((name) => `${at}/${name}`));
   const hintOf = (name: string, subject: string) =>
     saidAt(hints, `${at}/${name}`).replaceAll(/(^|; )(?=(?:is|has|must|names) )/g, `$1${subject} `);
   const notesOf = (name: string) => hintOf(name, 'this field').replace(/(.+)/, 'Note: $1.');

@@ -133,8 +133,8 @@ export function Figures({ health, refused }: { health: CompanyHealth | undefined
 export function DayChart({ health: { hours } }: { health: CompanyHealth }) {
   const { timeZone } = useCompany();
   const bars = hours.map(({ at, events: size, failed: bad, nobody: wait, usual }) => {
-    const words = `${counted(size, 'event')}${usual === undefined ? '' : ` (usual: ${usual})`}, failed: ${bad}, no technician found: ${wait}`;
-    return { at, size, bad, wait, words: `${words} (${timeText(at, timeZone, Date.now()).slice(0, -3)})` };
+    const words = `${counted(size, 'event')}${usual === undefined ? '' : ` (usually ${usual})`}, failed: ${bad}, no technician found: ${wait}`;
+    return { at, size, bad, wait, words: `${timeText(at, timeZone, Date.now()).slice(0, -3)}: ${words}` };
   });
   return (
     <Section title="The last 24 hours">

@@ -23,15 +23,15 @@ export function Health({ relayId }: { relayId: string }) {
             buckets.reduce((sum, bucket) => sum + bucket[field], 0);
           const results = { Failed: share(sum('failed'), sum('chains')), 'Nobody found': sum('nobody') };
           const facts = { Events: sum('events'), Chains: sum('chains'), ...results, 'Needs attention': held };
-          const dated = (at: string) => `(${timeText(at, timeZone, 0).slice(0, by === 'day' ? -10 : -3)})`;
+          const dated = (at: string) => timeText(at, timeZone, 0).slice(0, by === 'day' ? -10 : -3);
           const counts = buckets.map(({ at, events: size, failed: bad, nobody: wait }) => {
             const words = `${counted(size, 'event')}, failed: ${bad}, no technician found: ${wait}`;
-            return { at, size, bad, wait, words: `${words} ${dated(at)}` };
+            return { at, size, bad, wait, words: `${dated(at)}: ${words}` };
           });
           const times = buckets.map(({ at, chains, p50 = 0, p95 = 0 }) => {
             const [half, nearly] = [withinText(p50), withinText(p95)];
             const most = chains >= 20 && nearly !== half ? `, and 95% of the chains took ${nearly} or less` : '';
-            return { at, size: p50, bad: 0, words: `${half}${most} ${dated(at)}` };
+            return { at, size: p50, bad: 0, words: `${dated(at)}: ${half}${most}` };
           });
           const causesText = causes.map(({ type, chains }) => `${failureWords(type)} (${counted(chains, 'chain')})`).join(', ');
           return (
@@ -77,7 +77,7 @@ export function Bars({ name, bars, days }: { name: string; bars: readonly Bar[];
   const label = bars.map(({ words }) => words).join('; ');
   return (
     <figure>
-      <figcaption class="soft small">{`${name} The highest bar: ${top.words}.`}</figcaption>
+      <figcaption class="soft small">{`${name} The highest bar is ${top.words}.`}</figcaption>
       <svg viewBox="0 0 100 20" width="100%" height="6rem" preserveAspectRatio="none" role="img" aria-label={label}>
         {bars.map(({ at, size, bad, wait = 0, words }, place) => {
           const x = width * Math.round(((times[place] ?? 0) - first) / step);

@@ -3,7 +3,7 @@
 import type { Signal } from '@preact/signals';
 import { type ComponentChildren, type ComponentProps, h } from 'preact';
 import { useId } from 'preact/hooks';
-import { sentence } from '../words.js';
+import { fieldMistake } from '../words.js';
 
 type EntryProps = { label: ComponentChildren; hint?: string | undefined; problem?: string | undefined };
 type Typing = { onText?(text: string): void };
@@ -23,7 +23,7 @@ function Field({ as, label, hint, problem, onText, children, ...control }: Field
     <p class="field">
       <label for={id}>{label}</label>
       {h(as, { ...attributes, ...control }, children)}
-      {problem && <span {...{ id: `${id}-problem`, class: 'error small' }}>{`${sentence(problem)} `}</span>}
+      {problem && <span {...{ id: `${id}-problem`, class: 'error small' }}>{`${fieldMistake(problem)} `}</span>}
       {hint && <span {...{ id: `${id}-hint`, class: 'soft small' }}>{hint}</span>}
     </p>
   );

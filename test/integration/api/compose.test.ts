@@ -172,7 +172,7 @@ describe('composing a chain', () => {
       udf,
     ]);
     assert.deepEqual(timestamps[0], { pointer: '/0/cfTargetDateFormat', detail: '2026-07-01 08:00 EDT', written: true });
-    assert.match(timestamps[1]?.detail ?? '', /^cfTargetDateFormat .*character 1: b/);
+    assert.match(timestamps[1]?.detail ?? '', /^cfTargetDateFormat .*character 1: “b”/);
     assert.match(timestamps[2]?.detail ?? '', /is not a date or time that the relay can read/);
     assert.equal(timestamps.length, 3);
     const { actions } = await composed([udf], { variables: { checked_in_on: 'a\nb' } });

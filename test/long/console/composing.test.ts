@@ -296,7 +296,7 @@ async function composing(): Promise<void> {
     await step(page, 3).getByText('[workorder manager email]').waitFor();
     await page.getByText('Draft saved').waitFor();
     await page.getByRole('button', { name: 'Try the draft on the last events…' }).click();
-    await page.getByText('The relay tried the rule on the last 2 events: 1 would').waitFor();
+    await page.getByText('The relay tried the rule on the last 2 events: 1 event would').waitFor();
     await page.getByText('2 events with a different result').click();
     await page.getByText('would not start a chain any more', { exact: true }).waitFor();
     await page.getByText(/^Step 3, To/).waitFor();
@@ -446,7 +446,7 @@ async function composing(): Promise<void> {
       await step(page, 2).getByLabel('Date format of the new value').fill('yyyy-MM');
       await step(page, 2).getByText('the new value is “2026-07”').waitFor();
       await step(page, 2).getByLabel('Date format of the new value').fill('bad');
-      await step(page, 2).getByText('at character 1: b').first().waitFor();
+      await step(page, 2).getByText('at character 1: “b”').first().waitFor();
 
       await show(page, 'JSON');
       const pasted = [{ ...wanted[0], relayId, relayAccessToken: 'rlt_x' }];

@@ -348,7 +348,7 @@ async function lookAround(): Promise<void> {
     await page.getByText('This is not a JSON object').waitFor();
     await json.fill(JSON.stringify({ ...before, ticketing: { kind: 'http' } }));
     await click(page, 'Save connections');
-    await page.getByRole('alert').getByText('/ticketing/baseUrl').waitFor();
+    await page.getByRole('alert').getByText('“Base url” of the ticket system').waitFor();
     const auth = { type: 'bearer', token: 'a-new-secret' };
     await json.fill(JSON.stringify({ ...before, ticketing: { ...before.ticketing, auth } }));
     await click(page, 'Save connections');

@@ -102,7 +102,7 @@ describe('a body without one meaning is never guessed: the error says where it b
       action('"the "blue" door"'),
       {},
       /^line 1, column 54: the text of `body` seems to end at the quotation mark before `blue`$/,
-      /remove all fields with texts that people write/,
+      /remove from the template all fields with texts that people write/,
     ],
     [
       'a quotation mark at the end of a text',

@@ -84,7 +84,7 @@ describe('admin commands', () => {
       { from: 'relay@acme.example' },
     ]);
     const moved = await run('companies set acme --platform-url https://elsewhere.example');
-    assert.match(moved.err, /\/platform\/auth +cannot keep the stored secret, because it belongs to another address/);
+    assert.match(moved.err, /\/platform\/auth +must be entered again, because the stored secret belongs to another address/);
 
     await succeed('companies set acme --platform-token s3cret-2 --mail-from office@acme.example --file -', {
       stdin: '{"mail": {"from": "file@acme.example", "replyTo": "help@acme.example"}}',

@@ -110,7 +110,7 @@ There are no events to try the rule on.
     }
     edit('sendRadius: "25"', 'sendRadius: "26"');
     const { out } = await run(`rules push acme ${folder}`, { reply: 'n' });
-    assert.match(out, /\n {4}\+ 26\nThe relay tried the rule on 3 events: 1 would start a different chain\.\n$/);
+    assert.match(out, /\n {4}\+ 26\nThe relay tried the rule on 3 events: 1 event would start a different chain\.\n$/);
     edit('sendRadius: "26"', 'sendRadius: "25"');
   });
 

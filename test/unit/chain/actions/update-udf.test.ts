@@ -106,7 +106,7 @@ describe('ticket_updateUDF', () => {
       assert.equal(effect, undefined);
       assert.equal(problems[0], 'cfName: is required');
       assert.match(problems[1] ?? '', /^cfTargetDateFormat: /);
-      assert.ok(problems[1]?.includes(`: ${letter} `), problems[1]);
+      assert.ok(problems[1]?.includes(`: “${letter}” `), problems[1]);
     });
   }
 

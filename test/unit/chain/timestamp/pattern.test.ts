@@ -85,31 +85,31 @@ describe('a pattern', () => {
     it(`${pattern} of ${at} in ${zone} gives ${expected}`, () => assert.equal(format(pattern, Date.parse(at), zone), expected));
 
   const rejected: [pattern: string, error: string][] = [
-    ['yyyy-MM-ddTHH:mm', 'has a mistake at character 11: T has no meaning in a date format; put plain text in single quotes'],
-    ["yyyy 'at", "has a mistake at character 6: ' opens a quote that is never closed"],
-    ["'it''s", "has a mistake at character 1: ' opens a quote that is never closed"],
-    ['yyyy QQQQQQ', 'has a mistake at character 6: Q has the length 6; allowed lengths: 1, 2, 3, 4, 5'],
-    ['XXXXXX', 'has a mistake at character 1: X has the length 6; allowed lengths: 1, 2, 3, 4, 5'],
+    ['yyyy-MM-ddTHH:mm', 'has a mistake at character 11: “T” has no meaning in a date format; put plain text in single quotes'],
+    ["yyyy 'at", "has a mistake at character 6: “'” opens a quote that is never closed"],
+    ["'it''s", "has a mistake at character 1: “'” opens a quote that is never closed"],
+    ['yyyy QQQQQQ', 'has a mistake at character 6: “Q” has the length 6; allowed lengths: 1, 2, 3, 4, 5'],
+    ['XXXXXX', 'has a mistake at character 1: “X” has the length 6; allowed lengths: 1, 2, 3, 4, 5'],
     [
       'EEEEEE Q',
-      'is wrong for both Java classes: for SimpleDateFormat, it has a mistake at character 8: Q has no meaning in a date format; put plain text in single quotes; ' +
-        'for DateTimeFormatter, it has a mistake at character 1: E has the length 6; allowed lengths: 1, 2, 3, 4, 5',
+      'is wrong for both Java classes: for SimpleDateFormat, it has a mistake at character 8: “Q” has no meaning in a date format; put plain text in single quotes; ' +
+        'for DateTimeFormatter, it has a mistake at character 1: “E” has the length 6; allowed lengths: 1, 2, 3, 4, 5',
     ],
     [
       'Q {',
-      'is wrong for both Java classes: for SimpleDateFormat, it has a mistake at character 1: Q has no meaning in a date format; put plain text in single quotes; ' +
-        'for DateTimeFormatter, it has a mistake at character 3: { is not allowed as text; put it in single quotes',
+      'is wrong for both Java classes: for SimpleDateFormat, it has a mistake at character 1: “Q” has no meaning in a date format; put plain text in single quotes; ' +
+        'for DateTimeFormatter, it has a mistake at character 3: “{” is not allowed as text; put it in single quotes',
     ],
     [
       '[Q]]',
-      'is wrong for both Java classes: for SimpleDateFormat, it has a mistake at character 2: Q has no meaning in a date format; put plain text in single quotes; ' +
-        'for DateTimeFormatter, it has a mistake at character 4: ] has no [ before it',
+      'is wrong for both Java classes: for SimpleDateFormat, it has a mistake at character 2: “Q” has no meaning in a date format; put plain text in single quotes; ' +
+        'for DateTimeFormatter, it has a mistake at character 4: “]” has no [ before it',
     ],
-    ['pp-', 'has a mistake at character 1: p needs a letter after it'],
+    ['pp-', 'has a mistake at character 1: “p” needs a letter after it'],
     [
       'pHH',
-      'is wrong for both Java classes: for SimpleDateFormat, it has a mistake at character 1: p has no meaning in a date format; put plain text in single quotes; ' +
-        'for DateTimeFormatter, it has a mistake at character 2: H never fits into the width 1, which p sets',
+      'is wrong for both Java classes: for SimpleDateFormat, it has a mistake at character 1: “p” has no meaning in a date format; put plain text in single quotes; ' +
+        'for DateTimeFormatter, it has a mistake at character 2: “H” never fits into the width 1, which p sets',
     ],
   ];
   for (const [pattern, error] of rejected)

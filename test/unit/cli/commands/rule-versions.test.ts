@@ -38,7 +38,7 @@ const tried = {
     { eventId: 'e2', receivedAt: at, outcome: 'would-be-refused', reason: 'no value' },
   ],
 };
-const sum = 'The relay tried the rule on 200 events: 12 would start a different chain; 1 would be refused.';
+const sum = 'The relay tried the rule on 200 events: 12 events would start a different chain; 1 event would be refused.';
 const diffText = `when
   + event.priority > 2
 variables.note
