@@ -19,12 +19,12 @@ export type FlawKind =
 export type Flaw = { kind: FlawKind; offset?: number | undefined; field?: string | undefined; error?: string | undefined };
 
 const inTemplate =
-  'The template of the webhook must put a backslash (\\) before each quotation mark in a text. It must also write each backslash in a text ' +
-  'twice. If the platform cannot do that, remove from the template all fields with texts that people write. Fields with numbers and times can stay.';
+  'In the template of the webhook, put a backslash (\\) before each quotation mark in a text, and write each backslash in a text twice. ' +
+  'If the platform cannot do that, remove these fields from the template: all fields in which people write their own text. Fields with numbers and times can stay.';
 
 const words: Record<FlawKind, { says(field: string, at: string): string; advice: string }> = {
   'quotation-mark': {
-    says: (field, at) => `the text of ${field} seems to end at the quotation mark before ${at}`,
+    says: (field, at) => `the text of ${field} has a quotation mark before ${at}; this mark ends the text too early`,
     advice: inTemplate,
   },
   backslash: { says: (field, at) => `there is a backslash before ${at} in the text of ${field}`, advice: inTemplate },

@@ -71,11 +71,17 @@ describe('a body with a value that may have closed its string', () => {
     const company = await stack.company();
     const ticket = `T-${company.companyId}`;
     const answer = await problemOf(await send(company.companyId, pasted(company, 'the "blue" door', ticket)), 400);
-    assert.match(answer.detail, /line 1, column \d+: the text of `comment` seems to end at the quotation mark before `blue`/);
+    assert.match(
+      answer.detail,
+      /line 1, column \d+: the text of `comment` has a quotation mark before `blue`; this mark ends the text too early/,
+    );
     assert(!answer.detail.includes(company.relayAccessToken));
     const kept = await only(company);
     assert.deepEqual([kept.reason, kept.relayIds, kept.elements], ['malformed-body', [company.relayId], []]);
-    assert.match(kept.problem.detail, /`blue`.*remove from the template all fields with texts that people write/);
+    assert.match(
+      kept.problem.detail,
+      /`blue`.*remove these fields from the template: all fields in which people write their own text/,
+    );
     const { place, text = '' } = kept.body ?? {};
     assert.match(text.slice(place?.offset), /^"blue/);
     assert.match(text, /"relayAccessToken":"\*+"/);
@@ -87,7 +93,7 @@ describe('a body with a value that may have closed its string', () => {
     const { Text } = await stack.text(mail ?? assert.fail());
     for (const part of [
       '`blue`',
-      'The template of the webhook must put a backslash (\\) before each quotation mark in a text. It must also write each backslash in a text twice.',
+      'In the template of the webhook, put a backslash (\\) before each quotation mark in a text, and write each backslash in a text twice.',
       `/companies/${company.companyId}/refused/${kept.rejectedId}`,
       'Open the request: ',
     ])
