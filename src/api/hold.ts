@@ -88,7 +88,7 @@ export function holdRoutes(options: ApiOptions, heldActions: HeldActions): Route
     if (company.noticeLinks === false)
       return {
         company,
-        over: `You cannot decide by a link in a notice, because ${company.name} does not allow it.`,
+        over: `You cannot use a link in a notice to decide, because ${company.name} does not allow it.`,
         status: 410,
       };
     if (Date.now() > until * 1000) return { company, ...expired };
@@ -263,7 +263,7 @@ function howItEnded(action: ActionResource, last: Steered | undefined, { timeZon
 }
 
 const decided = ({ verb, by, at }: Steered, timeZone: string): string =>
-  `${verbs[verb]} by ${labelled(by).replace(/^the link in a notice to (.*)/, '$1 (link in a notice)')}, ${timesIn(timeZone)(at)}.`;
+  `${verbs[verb]} by ${labelled(by).replace(/^the link in a notice to (.*)/, '$1, who used the link in a notice')}, ${timesIn(timeZone)(at)}.`;
 
 const verbs = {
   retry: 'Retried',

@@ -42,7 +42,8 @@ const isOfOneAssignment = ({ fields: { platformAssignmentId: id } }: Written) =>
   typeof id === 'string' && id.trim() !== '' && !unsubstituted(id);
 const ofAssignment = ({ index }: Written): Issue => ({
   pointer: `/${index}/platformAssignmentId`,
-  detail: 'names the same assignment for every event. To use the assignment of each event, write ${assignment_id}',
+  detail:
+    'has a fixed number, so every event uses the same assignment. To use the assignment of each event, write ${assignment_id}',
 });
 
 function ofOne({ index, fields, condition }: Written): Issue[] {

@@ -215,7 +215,7 @@ export const isFixFirst = ({ error }: Pick<Known, 'error'>) => !error?.unknown &
 export const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
 /** The words after the name of a checked part: `Ticket system answers.`, or `Contacts: notices go to 1 contact`. */
-export const checkedText = (detail: string) => (/^(answers|accepts|knows) /.test(detail) ? ` ${detail}` : `: ${detail}`);
+export const checkedText = (detail: string) => (/^(answers|accepts|knows)\b/.test(detail) ? ` ${detail}` : `: ${detail}`);
 
 /** A mistake in the field of a form. Details of the API begin with a verb: `This field is required.` */
 export const fieldMistake = (detail: string) => sentence(detail.replace(/^(?=(?:is|has|must|cannot) )/, 'This field '));

@@ -105,7 +105,7 @@ export function autotask({ userName, secret, integrationCode, baseUrl }: Ticketi
     async quota(session) {
       const usage = await session.read(thresholdSchema, { path: '/ThresholdInformation' });
       const { externalRequestThreshold: all, currentTimeframeRequestCount: used } = usage;
-      return `${all - used} of ${all} calls are left in this hour`;
+      return `${all - used} of ${all} requests are left in this hour`;
     },
   };
 }

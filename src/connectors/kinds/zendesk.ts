@@ -89,7 +89,7 @@ export function zendesk({ subdomain, email, token, baseUrl }: TicketingConnectio
     async quota(session) {
       const { headers } = await session.ask({ path: '/users/me.json' });
       const { 'x-rate-limit-remaining': left, 'x-rate-limit': all } = headers;
-      return left === undefined ? undefined : `${left} of ${all} calls are left in this minute`;
+      return left === undefined ? undefined : `${left} of ${all} requests are left in this minute`;
     },
 
     // JSON would contain 1e-7 instead of 0.0000001, and Zendesk may refuse this form.

@@ -33,7 +33,7 @@ export function StepFields({ fields, at, problems, hints, onChange }: StepFields
   const { composer, draft, names, way } = useKnowledge();
   const problemOf = (...names: string[]) => saidAt(problems, ...names.map((name) => `${at}/${name}`));
   const hintOf = (name: string, subject: string) =>
-    saidAt(hints, `${at}/${name}`).replaceAll(/(^|; )(?=(?:is|has|must|names) )/g, `$1${subject} `);
+    saidAt(hints, `${at}/${name}`).replaceAll(/(^|; )(?=(?:is|has|must) )/g, `$1${subject} `);
   const notesOf = (name: string) => hintOf(name, 'this field').replace(/(.+)/, 'Note: $1.');
   const definition = composer.actions.find(({ name }) => name === fieldText(fields.action));
   const shown = (definition?.fields ?? []).filter(({ name }) => !shownApart.includes(name));

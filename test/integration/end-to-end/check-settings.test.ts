@@ -70,7 +70,7 @@ it('a failure has a title and a remedy, for groups, tickets and fields from the 
   const { ticketing: right } = await checked(companyId, { ticketId, fields: ['Site note', 'Arrival time'] });
   assert.match(
     right?.detail ?? '',
-    /shows \d+ ticket fields, among them Site note, Arrival time\. The relay can read ticket T20260105\.0674\. \d+ of 10000 calls are left in this hour$/,
+    /shows \d+ ticket fields, among them Site note, Arrival time\. The relay can read ticket T20260105\.0674\. \d+ of 10000 requests are left in this hour$/,
   );
   assert.deepEqual([right?.works, right?.title], [true, undefined]);
   for (const [body, wrong] of [

@@ -116,7 +116,7 @@ describe('the link in a notice', { concurrency: true }, () => {
       cookie,
       />Assignment \d+ was sent<.*The state of the step is “done”.*State of the chain<\/th><td>completed/s,
     );
-    assert.match(page, new RegExp(`Retried by ${company.admin} \\(link in a notice\\), `));
+    assert.match(page, new RegExp(`Retried by ${company.admin}, who used the link in a notice, `));
     assert.match(page, /The chain has ended: all steps are done\./);
     assert.ok(page.includes(`href="/companies/${company.companyId}/assignments/${assignmentId}"`));
     assert.doesNotMatch(page, /<button/);
@@ -160,7 +160,7 @@ describe('the link in a notice', { concurrency: true }, () => {
     const { url, cookie } = await open(await linkIn(company));
     await decide(url, cookie, 'skip');
     await company.action(chainId, 0, 'skipped');
-    await says(url, cookie, /Skipped by .* \(link in a notice\)/);
+    await says(url, cookie, /Skipped by .*, who used the link in a notice/);
   });
 
   it('offers retry and skip again after a retry that failed', async () => {
@@ -210,7 +210,10 @@ describe('the link in a notice', { concurrency: true }, () => {
     const corrected = await correct({ platformAssignmentId: assignmentId, groupId: '501', sendRadius: '25', allActions: 'on' });
     assert.equal(corrected.status, 303, await corrected.clone().text());
     const result = await (await get(`${api}${corrected.headers.get('Location')}`, cookie)).text();
-    assert.match(result, new RegExp(`<h1>Assignment ${assignmentId} was sent<.*Corrected by .* \\(link in a notice\\)`, 's'));
+    assert.match(
+      result,
+      new RegExp(`<h1>Assignment ${assignmentId} was sent<.*Corrected by .*, who used the link in a notice`, 's'),
+    );
     const ended = await company.ended(chainId);
     assert.deepEqual(
       new Set(ended.actions.map((action) => action.assignmentId)),

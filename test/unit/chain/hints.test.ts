@@ -14,7 +14,7 @@ describe('hints', () => {
     [
       'an example with one assignment',
       widenThenAlert,
-      [['/0/platformAssignmentId', /names the same assignment for every event/]],
+      [['/0/platformAssignmentId', /has a fixed number, so every event uses the same assignment/]],
     ],
     ['no hints for a chain for every event', forEveryEvent, []],
     ['nothing has', [], []],

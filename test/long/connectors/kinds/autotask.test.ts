@@ -28,7 +28,7 @@ describeTicketSystem({
   },
   system,
   ticket: { id: '123456', number: 'T20260105.0674' },
-  quota: /; \d+ of 1000000 calls are left in this hour$/,
+  quota: /\. \d+ of 1000000 requests are left in this hour$/,
   writeMethod: 'PATCH',
   sets: [
     { field: 'Site note', value: 'Back door', stored: 'Back door' },

@@ -28,7 +28,7 @@ describeTicketSystem({
   create: (doubts) => unlimited(createZendesk({ doubts })),
   system,
   ticket: { id: '35436', number: '35436' },
-  quota: /; \d+ of \d+ calls are left in this minute$/,
+  quota: /\. \d+ of \d+ requests are left in this minute$/,
   writeMethod: 'PUT',
   sets: [
     { field: 'Site note', value: 'Back door', stored: 'Back door' },
