@@ -57,27 +57,33 @@ const withoutLabel = new Map([
 /** For example `“To”` for `emails`, `the token` for `relayAccessToken`, and `“subjct”` for a name that is no field. */
 export const quotedLabel = (name: string) => withoutLabel.get(name) ?? (name && `“${fieldLabel(name)}”`);
 
+/** For example `“cfName” (“Ticket field”)`, because the sender of a wrong name must find the right name. */
+function bothNames(name: string): string {
+  const label = quotedLabel(name);
+  return label.toLowerCase() === `“${name.toLowerCase()}”` ? label : `“${name}” (${label})`;
+}
+
 /** For example `manager email` for the value `manager_email`. */
 export const variableWords = (name: string) => name.replaceAll('_', ' ');
 
 /**
- * Says which part of a rule or a request is meant: `Step 2, “Wait”`, or the value `“owner email”`.
+ * Says which part of a rule or a request is meant: `Step 2: “Wait”`, or the value `“owner email”`.
  * @param pointer - a JSON pointer into the contents of a rule, or into a list of actions
  * @param whole - the words for the pointer to the whole text
  * @param label - the words for the name of a field
  */
 export function placeText(pointer: string, whole = 'The rule', label = quotedLabel): string {
   const [, part = '', field = ''] = pointer.replace(/^\/actions\//, '/').split('/');
-  if (/^\d+$/.test(part)) return [`Step ${Number(part) + 1}`, field && label(field)].filter(Boolean).join(', ');
+  if (/^\d+$/.test(part)) return [`Step ${Number(part) + 1}`, field && label(field)].filter(Boolean).join(': ');
   if (part === 'variables') return `The value “${variableWords(field)}”`;
   return part === 'when' ? 'The condition of the rule' : whole;
 }
 
-/** For example `Step 1, “To” is blank.` for the pointer `/0/emails`. */
+/** For example `Step 1: “To” is blank.` for the pointer `/0/emails`. */
 export const mistakeText = ({ pointer, detail }: { pointer: string; detail: string }, whole?: string) =>
   sentence(labelled(`${placeText(pointer, whole)} ${detail}`.trim()));
 
-/** For the author of JSON, with the names of the API: `Step 2, “cfNam” is not a field; did you mean “cfName”?` */
+/** For the author of JSON, with the names of the API: `Step 2: “cfNam” is not a field; did you mean “cfName”?` */
 export const jsonMistake = ({ pointer, detail }: { pointer: string; detail: string }) =>
   sentence(`${placeText(pointer, undefined, (name) => `“${name}”`)} ${detail.replace(/(?<=did you mean )\w+/, '“$&”')}`);
 
@@ -88,7 +94,7 @@ function settingWords(part: string, name: string): string {
 }
 
 const apiNames = Object.keys(fieldWords).filter((name) => /[A-Z]/.test(name)); // the others, such as `comment`, are also words
-const fieldNames = new RegExp(`\\b(${apiNames.join('|')}|emails(?= has | of step ))\\b`, 'g');
+const fieldNames = new RegExp(`(?<!“)\\b(${apiNames.join('|')}|emails(?= has | of step ))\\b`, 'g');
 
 const example = 'write, for example, “status is draft” or “status is not draft”';
 
@@ -102,12 +108,13 @@ export const labelled = (text: string): string =>
       return start + (start === '' && at > 0 ? words.replace(/^./, (first) => first.toLowerCase()) : words);
     })
     .replace(/(?<!\S)\/(\d+)\/(\w+)\b/g, (_, index: string, name: string) => `${quotedLabel(name)} of step ${Number(index) + 1}`)
+    .replace(/(?<!\S)\/fields\/(\w+)/, (_, name: string) => quotedLabel(name))
     .replaceAll(/\b(platform_sendAssignment|ticket_updateUDF|sendEmails)\b/g, (name) => `“${actionWords[name]}”`)
-    .replace(/did you mean (\w+)\?/, (_, name: string) => `did you mean ${quotedLabel(name)}?`)
+    .replace(/did you mean (\w+)\?/, (_, name: string) => `did you mean ${bothNames(name)}?`)
     .replace(/(?<=^Nothing has run\. )[a-z](?=\w* (?:\w+ ){0,2}of step )/, (first) => first.toUpperCase())
     .replace(/\?; (.)/g, (_, next: string) => `? ${next.toUpperCase()}`)
     .replace(noValuePattern, 'the event has nothing in its field “$1”')
-    .replace(/Step (\d+), (the action|“[^”]+”)(?= (?:is required:|must be) one of | is not a field; did )/, '$2 of step $1')
+    .replace(/Step (\d+)[,:] (the action|“[^”]+”)(?= (?:is required:|must be) one of | is not a field; did )/, '$2 of step $1')
     .replace(/the action of step (\d+) must be one of /i, 'Step $1 has an unknown action. Possible actions: ')
     .replace(/the action of step (\d+) is required: one of /i, 'Step $1 has no action. Possible actions: ')
     .replaceAll(/(“[^”]+”) of step (\d+) is not a field; did /g, 'Step $2 has the unknown field $1. Did ')
@@ -120,7 +127,7 @@ export const labelled = (text: string): string =>
     .replace(fieldNames, (name) => `“${fieldWords[name]}”`)
     .replace('this action will', 'this step will')
     .replace(
-      /(?:the rule number of step (\d+)|step (\d+), the rule number) belongs to/i,
+      /(?:the rule number of step (\d+)|step (\d+): the rule number) belongs to/i,
       (_, of, at) => `Step ${of ?? at} belongs to`,
     )
     .replace(/\b(t)he text of (?=`)/i, '$1he field ')
@@ -129,7 +136,6 @@ export const labelled = (text: string): string =>
     .replace(/(?<=\bhas \d+ )actions\b/, 'steps')
     .replace(/; null removes it$/, '')
     .replace(/(?<!\S)\/(platform|ticketing)\/(\w+)(?= |$)/, (_, part: string, name: string) => settingWords(part, name))
-    .replace(/(?<!\S)\/fields\/(\w+)/, (_, name: string) => quotedLabel(name))
     .replace(/^((?:(?:skipped|cancelled) by )?(?:key|admin)) (.+?)(?= \(|$)/, '$1 “$2”')
     .replace(/\baction (\d+)\b/g, (_, index: string) => `step ${Number(index) + 1}`)
     .replace('must be an array of strings, such as ["dispatch@example.com"]', 'must be a list of e-mail addresses')

@@ -116,7 +116,7 @@ export function createHttpTicketing(settings: HttpSettings<TicketingSettings>, h
 
     async check(call: Call): Promise<string> {
       await assertThere(look(read ? otherId : unknownId, call));
-      return 'answers and accepts the credentials; the first update shows whether the ticket system accepts updates';
+      return 'answers and accepts the credentials. The check cannot show whether the ticket system accepts updates: the first update shows this';
     },
 
     async setField({ ticketId, name: field, text: value }: FieldUpdate, call: Call) {

@@ -15,7 +15,7 @@ import { saidAt, useKnowledge } from './knowledge.js';
 import { offersOf, undefinedVariables, valueWords, variableName } from './places.js';
 
 const missingWords: Record<Variable['missing'], string> = {
-  ...({ hold: 'until somebody decides, hold the steps that need this value', refuse: 'refuse the event' } as const),
+  ...({ hold: 'the steps that need this value wait for a decision', refuse: 'refuse the event' } as const),
   default: 'use this text',
 };
 

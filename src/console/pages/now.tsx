@@ -106,7 +106,7 @@ export function Figures({ health, refused }: { health: CompanyHealth | undefined
   const figures = [
     ['Running', open?.running, list('running'), 'busy'],
     ['Completed today', counts?.completed, list('completed', since), 'good'],
-    ['Nobody found today', nobody, pageOf.chains({ nobodyFound: 'true', since }), 'wait'],
+    ['Found nobody today', nobody, pageOf.chains({ nobodyFound: 'true', since }), 'wait'],
     ['Failed today', counts?.failed, list('failed', since), 'bad'],
     ['Needs attention', open?.['needs-attention'], list('needs-attention'), 'wait'],
     ['Refused requests', refused, pageOf.refused(), 'wait'],

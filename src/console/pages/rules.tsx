@@ -49,7 +49,7 @@ export function RulesPage() {
       <Known of={health}>
         {({ rules }) => (
           <Table
-            caption="All rules in the last 7 days"
+            caption="All rules: the last 7 days"
             {...{ columns: ['Rule', ...Object.keys(columns)], named: 1 }}
             empty="There are no rules yet. Create a rule, then write its steps."
             rows={rules.map((rule) => [rule.relayId, [<Name of={rule} />, ...Object.values(columns).map((read) => read(rule))]])}

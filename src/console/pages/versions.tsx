@@ -75,7 +75,7 @@ function OneVersion({ at, relayId, version: shown, known }: OneVersionProps) {
           )}
           {!isPublished && (
             <DeedButton
-              {...{ ...(isShadow ? stop : start), unseen: `, version ${version}` }}
+              {...{ ...(isShadow ? stop : start), unseen: `(version ${version})` }}
               change={() => ask('PUT', `${at}/shadow`, { version: isShadow ? null : version })}
             />
           )}

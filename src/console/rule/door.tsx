@@ -22,8 +22,8 @@ export function Door({ at, relayId, hasOlder }: { at: string; relayId: string; h
         <SecretButton {...{ ...addresses, fields: hasOlder ? olderAddresses : {}, change }} />
         <p class="soft small">
           For programmers: if the sender can set a header, send the events to{' '}
-          <code>{location.origin + co`/events/${relayId}`}</code> with the header <code>Authorization: Bearer</code> and a token
-          of this rule.
+          <code>{location.origin + co`/events/${relayId}`}</code> with the header <code>Authorization: Bearer TOKEN</code>. In
+          place of TOKEN, write a token of this rule.
         </p>
       </Section>
       <Known of={door}>
@@ -58,7 +58,7 @@ const keyField = {
   ...({ type: 'password', autocomplete: 'new-password', required: true } as const),
 };
 const inNumber = 'For example event.id. If two events have the same number, the relay ignores the second event.';
-const listWays = Object.entries({ no: 'run the steps', yes: 'refuse the list' });
+const listWays = Object.entries({ no: 'run the steps', yes: 'refuse the list of steps' });
 const inDays = 'With 0, the relay keeps no events, so you cannot try a changed rule on past events.';
 const days = { type: 'number', min: '0', max: '400', required: true } as const;
 
@@ -144,7 +144,7 @@ export function Tokens({ tokens, at }: { tokens: readonly Token[]; at: string })
         {(token) => (
           <>
             <code>{token.tokenId}</code> <Badge tone={token.state === 'active' ? 'good' : 'quiet'}>{token.state}</Badge>
-            {token.purpose === 'event' && <Badge tone="quiet">address for events</Badge>}
+            {token.purpose === 'event' && <Badge tone="quiet">used in the address for events</Badge>}
             <Lifetime of={token} />
             {token.state === 'active' && (
               <DeedButton

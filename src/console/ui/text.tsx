@@ -127,6 +127,6 @@ export function FieldList({ fields }: { fields: readonly [name: string, value: u
 }
 
 /** A link to Temporal's own pages. Shows nothing if these pages have no address. */
-export function InTemporal({ at, words = 'Open in the Temporal Web UI' }: { at: string | undefined; words?: string }) {
+export function InTemporal({ at, words = 'Technical view (Temporal)' }: { at: string | undefined; words?: string }) {
   return at ? <a {...{ href: at, target: '_blank', rel: 'noreferrer' }}>{words}</a> : null;
 }

@@ -130,7 +130,7 @@ async function onThePage(): Promise<void> {
     const list = [{ ...udf, cfNam: 'x' }];
     const page = await pageOf(await refuseBody(JSON.stringify(list).replace('"no"', '"say "no" now"')));
     await page.getByText('has a mistake', { exact: true }).waitFor();
-    await page.getByText(/has the unknown field .* Did you mean “Ticket field”/).waitFor();
+    await page.getByText(/has the unknown field .* Did you mean “cfName” \(“Ticket field”\)/).waitFor();
     assert.equal(await page.locator('button.main').textContent(), 'Edit and send…');
     await page.getByRole('button', { name: 'Edit and send…' }).click();
     await page
@@ -252,7 +252,7 @@ async function onThePage(): Promise<void> {
 
   it('lets a person edit a request whose JSON was valid', async () => {
     const page = await pageOf(await refuseBody(JSON.stringify([{ ...udf, cfValue: undefined, cfValu: 'yes' }])));
-    await page.getByText('did you mean “New value”').first().waitFor();
+    await page.getByText('did you mean “cfValue” (“New value”)').first().waitFor();
     await page.getByRole('button', { name: 'Edit and send' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel(/^The field “cfValu” is unknown.*yes/).selectOption('New value');

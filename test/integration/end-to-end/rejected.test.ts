@@ -72,7 +72,7 @@ describe('an invalid chain', () => {
       assert.match(mail?.Subject ?? '', /Refused: the list of steps has a mistake \(Test rule\)/);
       const { Text, HTML } = await stack.text(mail ?? assert.fail());
       for (const part of [
-        'Step 2, “Wait” must be a time, such as 30 minutes',
+        'Step 2: “Wait” must be a time, such as 30 minutes',
         'Rule Test rule, Test company',
         `rule ${company.relayId}, company ${company.companyId}`,
         shownTime(item.receivedAt),
@@ -117,9 +117,9 @@ describe('an invalid chain', () => {
     const [one] = await stack.mails('one@rules.example', 1);
     const [two] = await stack.mails('two@rules.example', 1);
     const text = async (mail = one) => (await stack.text(mail ?? assert.fail())).Text;
-    assert.match(await text(one), /Step 1, “Wait”/);
+    assert.match(await text(one), /Step 1: “Wait”/);
     assert.doesNotMatch(await text(one), /cfName/);
-    assert.match(await text(two), /Step 2, “Ticket field”/);
+    assert.match(await text(two), /Step 2: “Ticket field”/);
   });
 
   it('in a dry run is not kept: the caller reads the answer', async () => {

@@ -430,13 +430,13 @@ async function composing(): Promise<void> {
       await show(page, 'JSON');
       const actions = [wanted[0], { ...udf, cfNam: 'x' }];
       await json(page).fill(JSON.stringify({ ...contents, actions }));
-      await page.getByText('Step 2, “cfNam” is not a field; did you mean “cfName”?').first().waitFor();
+      await page.getByText('Step 2: “cfNam” is not a field; did you mean “cfName”?').first().waitFor();
       await json(page).fill('{"actions": [{"action": "sendEmails",}, ]');
       await page.getByText(/^The text is not JSON.*The relay keeps your last correct text/).waitFor();
       assert.deepEqual(await obstacles(page), []);
       await show(page, 'Steps');
       await unfold(step(page, 2));
-      await step(page, 2).getByText('did you mean “Ticket field”').waitFor();
+      await step(page, 2).getByText('did you mean “cfName” (“Ticket field”)').waitFor();
       await show(page, 'JSON');
       await json(page).fill(JSON.stringify({ ...contents, actions: [wanted[0], udf] }));
       await show(page, 'Steps');

@@ -104,7 +104,7 @@ async function lookAround(): Promise<void> {
       ['rules', `${home}/rules`, relayId],
       ['rule', `${home}/rules/${relayId}`, 'active'],
       ['refused', `${home}/refused`, 'The list of steps has a mistake'],
-      ['refusal', `${home}/refused/${refusal?.rejectedId}`, 'did you mean “New value”'],
+      ['refusal', `${home}/refused/${refusal?.rejectedId}`, 'did you mean “cfValue” (“New value”)'],
       ['settings', `${home}/settings`, 'Assignment platform'],
       ['people', `${home}/people`, 'the one who may steer'],
       ['compose', `${home}/compose`, 'A new rule'],
@@ -296,7 +296,7 @@ async function lookAround(): Promise<void> {
     const { chainId } = await company.start([email(['ann@acme.example', 'none'])]);
     const page = await pageOf(keys.steer, `${home}/chains/${chainId}`);
     await page.getByText('Warnings about the request (1)').click();
-    await page.getByText('Step 1, “To” has "none", which is no e-mail address and is left out.').waitFor();
+    await page.getByText('Step 1: “To” has "none", which is no e-mail address and is left out.').waitFor();
     assert.deepEqual(await obstacles(page), []);
     await page.context().close();
   });

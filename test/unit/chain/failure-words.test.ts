@@ -150,7 +150,7 @@ it('names the fields for people as the forms do', () => {
       'Nothing has run. /0/action must be one of sendEmails',
       'Nothing has run. Step 1 has an unknown action. Possible actions: “send an e-mail”',
     ],
-    ['/actions/1/body is blank', 'Step 2, “Text” is blank'],
+    ['/actions/1/body is blank', 'Step 2: “Text” is blank'],
     [
       'Nothing has run. /when cannot be checked on this event: event.job.status: no such property',
       'Nothing has run. The condition of the rule cannot be checked on this event: the event has no field “job.status”',
@@ -164,10 +164,10 @@ it('names the fields for people as the forms do', () => {
 
 it('says where a mistake is', () => {
   for (const [pointer, words] of [
-    ['/actions/1/delayInSeconds/x', 'Step 2, “Wait” is wrong.'],
-    ['/0/unknown', 'Step 1, “unknown” is wrong.'],
+    ['/actions/1/delayInSeconds/x', 'Step 2: “Wait” is wrong.'],
+    ['/0/unknown', 'Step 1: “unknown” is wrong.'],
     ['/2', 'Step 3 is wrong.'],
-    ['/actions/0/if', 'Step 1, “Only if” is wrong.'],
+    ['/actions/0/if', 'Step 1: “Only if” is wrong.'],
     ['/variables/owner_email/path', 'The value “owner email” is wrong.'],
     ['/when', 'The condition of the rule is wrong.'],
     ['', 'The rule is wrong.'],

@@ -38,7 +38,7 @@ describe('a notice about a refused request', () => {
       assert.match(subject, /^\[relay\] Refused: .+ \(Widen & alert\)$/);
       for (const part of [
         'Nothing has run',
-        'Step 1, the token of rule 4711 was rotated, and its grace is over.',
+        'Step 1: the token of rule 4711 was rotated, and its grace is over.',
         'Rule Widen & alert, Acme <b>',
         'Refused request R1, rule 4711, company acme',
         '\n2026-03-02 03:12:44 CST\n',
@@ -89,7 +89,7 @@ describe('a notice about a refused request', () => {
         '\n\nCompany acme has sent more than 600 requests in a minute.\nNothing has run.\n',
       ],
       ['', 'must be an object', '\n\nThe request must be an object.\n'],
-      ['/actions/0/emails', 'is blank', '\n\nStep 1, “To” is blank.\n'],
+      ['/actions/0/emails', 'is blank', '\n\nStep 1: “To” is blank.\n'],
       [
         '/variables/assignment_id',
         'is missing: the event has no value at id',
@@ -106,7 +106,7 @@ describe('a notice about a refused request', () => {
   it('names twenty mistakes, and gives the number of further mistakes', () => {
     const mistakes = Array.from({ length: 25 }, (_, n) => ({ pointer: `/${n}/x`, detail: 'is wrong' }));
     const { text } = renderNotice({ ...rejected, mistakes }, context);
-    assert(text.includes('Step 20, “x” is wrong.') && !text.includes('Step 21') && text.includes('And 5 more mistakes.'));
+    assert(text.includes('Step 20: “x” is wrong.') && !text.includes('Step 21') && text.includes('And 5 more mistakes.'));
   });
 
   it("escapes other people's texts in HTML, and has a link to the request only", () => {
