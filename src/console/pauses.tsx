@@ -7,13 +7,7 @@ import { Button, DeedButton, ProblemNote, Time, useDeed } from './ui/index.js';
 import { counted, pausableWords, timeIn } from './words.js';
 
 /** The choices for the end of a pause. The key is the length of the pause in seconds. */
-const ends = {
-  0: 'when a person ends the pause',
-  600: 'in 10 minutes',
-  1800: 'in 30 minutes',
-  7200: 'in 2 hours',
-  28800: 'in 8 hours',
-};
+const ends = { 0: 'when a person ends it', 600: 'in 10 minutes', 1800: 'in 30 minutes', 7200: 'in 2 hours', 28800: 'in 8 hours' };
 const mostCounted = 200; // the banner counts at most this many waiting chains
 
 const fields = {
@@ -23,7 +17,7 @@ const fields = {
 };
 
 const about =
-  'The relay still accepts events. A step that needs the paused system waits until the pause ends. Other steps run as planned.';
+  'The relay still accepts events. Each step that needs the paused system waits until the pause ends. After the pause, the time between the steps of a chain stays the same.';
 const pausing = { title: 'Pause a system', verb: 'Pause', words: 'Paused', look: 'quiet', fields, about } as const;
 
 export function PauseButton() {

@@ -35,7 +35,10 @@ const minutes = {
 /** What a dialog asks before a decision. Retry acts immediately. */
 const questions: Partial<Record<SteeringVerb, Pick<ConfirmProps, 'verb' | 'danger' | 'fields' | 'about'>>> = {
   skip: { verb: 'Skip', about: 'This step will not run. The chain continues with the next step.' },
-  runNow: { verb: 'Run now', about: 'The relay runs this step now, if its condition is true. You cannot undo this.' },
+  runNow: {
+    verb: 'Run now',
+    about: 'The relay runs this step now, if its condition is true and no pause stops the step. You cannot undo this.',
+  },
   cancel: { verb: 'Cancel the step', danger: true, about: cancelling },
   reschedule: { verb: 'Reschedule', fields: { minutes: { label: 'Minutes from now', ...minutes } } },
 };

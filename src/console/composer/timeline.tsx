@@ -15,7 +15,7 @@ import type { Play, Rehearsal } from './use-rehearsal.js';
 
 const scenarioWords: Record<Play, string> = {
   ...{ 'nobody-found': 'No technician is found', 'nobody-accepts': 'Technicians get the assignment, but nobody accepts it' },
-  ...{ 'platform-down': 'The platform does not answer for 1 hour', now: 'The status of the assignment stays as it is now' },
+  ...{ 'platform-down': 'The platform does not answer for 1 hour', now: 'The assignment keeps its status' },
 };
 
 export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; children: ComponentChildren }) {

@@ -123,7 +123,7 @@ export function Figures({ health, refused }: { health: CompanyHealth | undefined
         ))}
       </ul>
       <p class="soft small">
-        {hour?.events ? `${counted(hour.events, 'event')} in this hour.` : 'No event in this hour yet.'}
+        {hour?.events ? `${counted(hour.events, 'event')} in this hour.` : hour ? 'No event in this hour yet.' : 'Loading…'}
         {hour?.usual !== undefined && ` Usual for this hour: ${hour.usual}.`}
       </p>
     </>
@@ -183,6 +183,7 @@ export function FirstRun() {
   if (steps.every(([isDone]) => isDone)) return null;
   return (
     <Section title="First steps">
+      <p>{relayWords}</p>
       <ol class="plain todo">
         {steps.map(([isDone, words, help, href]) => (
           <li key={words} class={isDone ? 'good' : 'quiet'}>
@@ -196,6 +197,8 @@ export function FirstRun() {
   );
 }
 
+const relayWords =
+  'When your platform sends an event, the relay does the next steps for you: it sends the assignment to technicians, sends e-mails, and fills in fields of tickets.';
 const platformHelp = 'The relay sends assignments through this platform, and reads the status of assignments there.';
 const testHelp =
   'On the page of the rule, choose “Send a test event”. Or choose “Create the address”, enter the address in your platform, and let the platform send an event.';

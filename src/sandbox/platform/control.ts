@@ -90,8 +90,8 @@ ${faultButtons({
 </form>
 <details><summary>Webhooks</summary>
 <p class="soft">Each button of an assignment sends the webhook of its event. A played day also sends webhooks. To test a rule that
-you wrote, paste the address of the rule as URL, and leave the body empty: then the platform sends the event as JSON. Variables such
-as <code>\${assignment_id}</code> are pasted as text. <code>&lt;RELAY_ACCESS_TOKEN&gt;</code> becomes the token of the demo rule.</p>
+you wrote, paste the address of the rule as URL, and save. A body that you did not change becomes empty: then the platform sends the
+event as JSON. Variables such as <code>\${assignment_id}</code> are pasted as text. <code>&lt;RELAY_ACCESS_TOKEN&gt;</code> becomes the token of the demo rule.</p>
 ${eventNames.map((event) => webhookForm(event, webhookOf(state, event)))}</details>`;
 
 const webhookForm = (event: PlatformEvent, { url, body }: Webhook) => html`<form method="post" class="card"
