@@ -351,13 +351,19 @@ ${kept?.open && chain && html`<p>These texts still have the old number: ${kept.o
 }
 
 function resultOf({ status, actions }: ChainResource): string {
+  const named = (isMeant: (state: ActionState) => boolean) =>
+    actions
+      .filter(({ state }) => isMeant(state))
+      .map(stepTitle)
+      .join('; ');
+  const [held, redo] = [named((state) => state === 'needs-attention'), named(isToRedo)];
   const known: Partial<Record<ChainStatus, string>> = {
     running: 'The chain is still running. This page reloads automatically.',
     completed: `The chain has ended${actions.every(({ state }) => state === 'done') ? ': all steps are done' : ''}.`,
-    'needs-attention': 'Another step needs attention.',
+    'needs-attention': `Another step needs attention${held && `: ${held}`}.`,
   };
-  const wrong = actions.filter(({ state }) => state === 'needs-attention' || isToRedo(state)).map(stepTitle);
-  return `${known[status] ?? `The state of the chain is “${words(status)}”.`}${wrong.length > 0 ? ` Steps that are not done, or are done only in part: ${wrong.join('; ')}.` : ''}`;
+  const rest = redo && ` Steps that are not done, or are done only in part: ${redo}.`;
+  return `${known[status] ?? `The state of the chain is “${words(status)}”.`}${rest}`;
 }
 
 function facts({ companyId, name, timeZone }: Whose, chain: ChainResource, action: ActionResource): Html {

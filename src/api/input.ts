@@ -13,7 +13,7 @@ export function limitBody(maxBytes = mostBytes): MiddlewareHandler {
   const countBody = bodyLimit({
     maxSize: maxBytes,
     onError: () => {
-      throw new Problem('body-too-large', `All texts together may have at most ${maxBytes / 1024} KiB.`);
+      throw new Problem('body-too-large', `The texts are too long: all texts together may have at most ${maxBytes / 1024} KiB.`);
     },
   });
   return (c, next) => {

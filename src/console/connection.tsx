@@ -128,7 +128,7 @@ export function Connection({ section, company, at, onSaved }: SettingsProps & { 
           <Submit {...deed} words={[picked ? 'Save' : 'Remove', unseen]} danger={!picked}>
             {picked && picked === first && (
               <Button aria-disabled={checking.busy} onClick={() => void check()}>
-                {[checking.busy ? 'Checking…' : 'Check', unseen]}
+                {[checking.busy ? 'Checking' : 'Check', unseen, checking.busy && '…']}
               </Button>
             )}
             {picked && picked === first && <span class="soft small">The check uses the saved settings. It changes nothing.</span>}

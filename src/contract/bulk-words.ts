@@ -20,9 +20,9 @@ export function orderWords(verb: BulkVerb, chains?: string): string {
     : `${verbWords[verb]} ${chains ?? 'all chains'}`;
 }
 
-/** For example `Retry: in progress`. */
+/** For example `“Retry” is finished`. */
 export const bulkTitle = ({ verb, status }: Pick<WholeBulk, 'verb' | 'status'>) =>
-  `${verbWords[verb]}: ${({ running: 'in progress', completed: 'finished' } as Record<string, string>)[status] ?? status}`;
+  `“${verbWords[verb]}” ${({ running: 'is in progress', completed: 'is finished' } as Record<string, string>)[status] ?? status}`;
 
 const verbsDone: Record<BulkVerb, string> = {
   ...{ retry: 'retried', mend: 'edited and retried', skip: 'skipped', cancel: 'cancelled', runNow: 'started' },
