@@ -19,6 +19,7 @@ import { type ActionState, type ChainStatus, foundNobody, hasEnded, isToRedo, re
 import { stepsText } from '../chain/text.js';
 import { timesIn } from '../chain/timestamp/local.js';
 import {
+  byWords,
   doneTitle,
   explained,
   fieldWords,
@@ -263,7 +264,7 @@ function howItEnded(action: ActionResource, last: Steered | undefined, { timeZon
 }
 
 const decided = ({ verb, by, at }: Steered, timeZone: string): string =>
-  `${verbs[verb]} by ${labelled(by).replace(/^the link in a notice to (.*)/, '$1, who used the link in a notice')}, ${timesIn(timeZone)(at)}.`;
+  `${verbs[verb]} ${byWords(by).replace(/^with the link in a notice to (.*)/, 'by $1, who used the link in a notice')}, ${timesIn(timeZone)(at)}.`;
 
 const verbs = {
   retry: 'Retried',

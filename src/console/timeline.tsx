@@ -12,7 +12,7 @@ import { deedOf } from './story.js';
 import type { ActionResource, ChainResource, NoticeText } from './types.js';
 import { Asked, Failure, FieldList, Moment, now, Said, State, Time } from './ui/index.js';
 import { Verbs } from './verbs.js';
-import { counted, durationText, failureTitle, fieldLabel, labelled, listed, toneOf, verbWords } from './words.js';
+import { byWords, counted, durationText, failureTitle, fieldLabel, labelled, listed, toneOf, verbWords } from './words.js';
 
 /** `at`: when the action ran or will run. */
 export type Step = { chain: ChainResource; action: ActionResource; at: string };
@@ -166,7 +166,7 @@ function StepBody({ chain, action }: Pick<Step, 'chain' | 'action'>) {
       {steered.map(({ at, by, verb, fields = [] }) => (
         <p key={at} class="soft small">
           <Time at={at} />: {verb === 'mend' ? 'changed' : verbWords[verb]}
-          {fields.length > 0 && ` ${listed(fields.map((name) => `“${fieldLabel(name)}”`))}`}, by {labelled(by)}
+          {fields.length > 0 && ` ${listed(fields.map((name) => `“${fieldLabel(name)}”`))}`}, {byWords(by)}
         </p>
       ))}
     </>

@@ -20,7 +20,7 @@ export type Flaw = { kind: FlawKind; offset?: number | undefined; field?: string
 
 const inTemplate =
   'In the template of the webhook, put a backslash (\\) before each quotation mark in a text, and write each backslash in a text twice. ' +
-  'If the platform cannot do that, remove these fields from the template: all fields in which people write their own text. Fields with numbers and times can stay.';
+  'If the platform cannot do that, remove from the template all fields in which people write their own text. Fields with numbers and times can stay.';
 
 const words: Record<FlawKind, { says(field: string, at: string): string; advice: string }> = {
   'quotation-mark': {

@@ -9,7 +9,7 @@ import { deedOf } from '../story.js';
 import type { ActionResource, CauseResource, ChainResource, wholeCauseResponse, z } from '../types.js';
 import { Button, Failure, Known, ProblemNote, Section, State, Table, Time, useDeed } from '../ui/index.js';
 import { Verbs } from '../verbs.js';
-import { actionOfCause, causeFailure, counted, labelled, orderWords } from '../words.js';
+import { actionOfCause, byWords, causeFailure, counted, labelled, orderWords } from '../words.js';
 
 export function CausePage({ causeId }: { causeId: string }) {
   const [cause] = usePages<z.infer<typeof wholeCauseResponse>>(co`/causes/${causeId}`);
@@ -150,7 +150,7 @@ function Sample({ cause, isOpen, onBegin }: SampleProps) {
 
 function Owner({ cause }: Pick<SampleProps, 'cause'>) {
   const { causeId, takenBy, takenAt, silencedBy, silencedUntil } = cause;
-  const [deed, silencer] = [useDeed(), labelled(silencedBy ?? '')];
+  const [deed, silencer] = [useDeed(), byWords(silencedBy ?? '')];
   const isSilent = silencedUntil !== undefined && Date.parse(silencedUntil) > Date.now();
   const change = (to: string, button: string, words: string, body?: object) => {
     const make = () => deed.run(() => ask('POST', co`/causes/${causeId}/${to}`, body), words);
@@ -161,7 +161,7 @@ function Owner({ cause }: Pick<SampleProps, 'cause'>) {
     <div class="row small">
       <span class="soft">
         {takenBy && [`Working on this problem: ${labelled(takenBy)}`, <Time before=", since " at={takenAt} />]}
-        {isSilent && <Time before={`${takenBy ? '. ' : ''}Notices turned off by ${silencer} until `} at={silencedUntil} />}
+        {isSilent && <Time before={`${takenBy ? '. ' : ''}Notices turned off ${silencer} until `} at={silencedUntil} />}
       </span>
       {may('steer') && [
         takenBy

@@ -12,7 +12,7 @@ import { PageOf } from '../frame.js';
 import { Decide } from '../refusal.js';
 import type { KeptBody, ListedRejectedRequest, ProposedAction, RejectedRequest, rejectedListSchema, z } from '../types.js';
 import { Badge, Cards, Check, FieldList, Fold, Mistakes, Said, Section, Time } from '../ui/index.js';
-import { counted, isForTechnicians, labelled, refusalWords, sentence, type Tone } from '../words.js';
+import { byWords, counted, isForTechnicians, labelled, refusalWords, sentence, type Tone } from '../words.js';
 
 const forTechnicians = 'For the person who set up the webhook';
 const noProposal = 'The relay could not repair the request. Correct the webhook, then let your platform send it again.';
@@ -67,7 +67,7 @@ export function RefusalPage({ rejectedId }: { rejectedId: string }) {
 function Refusal({ request }: { request: RejectedRequest }) {
   const { reason, problem, signature, chainId, elements, body, proposal = [], droppedAt, droppedBy } = request;
   const leftOut = useSignal(proposal.flatMap(({ authenticated }, index) => (authenticated ? [] : [index])));
-  const dropped = `${droppedBy ? ` by ${labelled(droppedBy)}` : ''}. Nobody can send this request again.`;
+  const dropped = `${droppedBy ? ` ${byWords(droppedBy)}` : ''}. Nobody can send this request again.`;
   const canDecide = !chainId && !droppedAt && may('steer');
   const { errors = [], type } = problem;
   const detail = <Said text={sentence(labelled(problem.detail.replace(chainId ? 'Nothing has run. ' : '', '')))} />;

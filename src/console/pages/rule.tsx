@@ -11,7 +11,7 @@ import { Enabling, type Rule, RuleSettings } from '../rule/settings.js';
 import { Week } from '../rule/week.js';
 import type { DraftResponse, eventsResponse, Token, tokensResponse, versionsResponse, WholeVersion, z } from '../types.js';
 import { ButtonTo, Known, LinkRow, Opener, Section, Time } from '../ui/index.js';
-import { labelled } from '../words.js';
+import { byWords } from '../words.js';
 import { EventTable } from './rule-events.js';
 
 export function RulePage({ relayId }: { relayId: string }) {
@@ -84,7 +84,7 @@ export function RuleContents({ at, relayId }: { at: string; relayId: string }) {
             <>
               <Sentences of={draftOf(contents)} />
               <p class="soft small">
-                Version {version}, published by {labelled(publishedBy)}, <Time at={publishedAt} distance />
+                Version {version}, published {byWords(publishedBy)}, <Time at={publishedAt} distance />
                 {note && `. Reason: “${note}”`}
               </p>
             </>

@@ -8,7 +8,7 @@ import { PublishDialog } from '../composer/tried.js';
 import { PageOf } from '../frame.js';
 import type { ContentsDiff, Version, versionsResponse, WholeVersion, z } from '../types.js';
 import { Asked, Badge, Choice, DeedButton, LinkRow, Opener, Section, Time } from '../ui/index.js';
-import { labelled } from '../words.js';
+import { byWords } from '../words.js';
 
 type Versions = z.infer<typeof versionsResponse>;
 
@@ -52,7 +52,7 @@ function OneVersion({ at, relayId, version: shown, known }: OneVersionProps) {
   return (
     <Section title={[`Version ${version} `, ...badges]}>
       <p class="soft small">
-        <Time before="Published " at={publishedAt} distance /> by {labelled(publishedBy)}
+        <Time before="Published " at={publishedAt} distance /> {byWords(publishedBy)}
         {fromVersion !== undefined && `. The contents are the same as in version ${fromVersion}`}
       </p>
       {note && <p>Reason: “{note}”</p>}

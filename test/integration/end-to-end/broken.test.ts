@@ -78,10 +78,7 @@ describe('a body with a value that may have closed its string', () => {
     assert(!answer.detail.includes(company.relayAccessToken));
     const kept = await only(company);
     assert.deepEqual([kept.reason, kept.relayIds, kept.elements], ['malformed-body', [company.relayId], []]);
-    assert.match(
-      kept.problem.detail,
-      /`blue`.*remove these fields from the template: all fields in which people write their own text/,
-    );
+    assert.match(kept.problem.detail, /`blue`.*remove from the template all fields in which people write their own text/);
     const { place, text = '' } = kept.body ?? {};
     assert.match(text.slice(place?.offset), /^"blue/);
     assert.match(text, /"relayAccessToken":"\*+"/);

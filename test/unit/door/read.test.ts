@@ -102,7 +102,7 @@ describe('a body without one meaning is never guessed: the error says where it b
       action('"the "blue" door"'),
       {},
       /^line 1, column 54: the text of `body` has a quotation mark before `blue`; this mark ends the text too early$/,
-      /remove these fields from the template: all fields in which people write their own text/,
+      /remove from the template all fields in which people write their own text/,
     ],
     [
       'a quotation mark at the end of a text',
