@@ -89,7 +89,7 @@ export function holdRoutes(options: ApiOptions, heldActions: HeldActions): Route
     if (company.noticeLinks === false)
       return {
         company,
-        over: `You cannot use a link in a notice to decide, because ${company.name} does not allow it.`,
+        over: `You cannot decide with the link in a notice. ${company.name} does not allow this.`,
         status: 410,
       };
     if (Date.now() > until * 1000) return { company, ...expired };

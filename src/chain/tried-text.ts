@@ -36,3 +36,7 @@ export function triedText({ tried, counts, stopped }: Tried, which = ''): string
   const all = `The relay tried the rule on ${which}${counted(tried, 'event')}${stopped ? ' (there was no time for more events)' : ''}`;
   return parts.length > 0 ? `${all}: ${parts.join('; ')}.` : `${all}: nothing would change.`;
 }
+
+/** Without the mistake that a step has now, because the reason of the result names this mistake. */
+export const shownDifferences = <One extends { field: string; after?: unknown }>(differences: readonly One[]): One[] =>
+  differences.filter(({ field, after }) => field !== 'needs attention' || after === undefined);

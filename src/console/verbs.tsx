@@ -164,7 +164,7 @@ function MeantField({ name, problem, value, texts, fields }: MeantProps) {
     texts.value = { ...others, ...(to && { [name]: '' }), ...(to in fieldWords && { [to]: formText(to, value) }) };
     meant.value = to;
   };
-  const options = [['', 'choose…'], ['none', 'Do not use this text'], ...free] as const;
+  const options = [['', 'choose…'], ['none', 'leave this text out of the request'], ...free] as const;
   const label = `The field “${name}” is unknown. Its text is “${formText('', value)}”. Choose the field for this text`;
   return <Select {...{ label, problem: meant.value ? undefined : problem, options, onPick }} />;
 }

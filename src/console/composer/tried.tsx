@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { capital } from '../../chain/text.js';
-import { triedText, triedWords } from '../../chain/tried-text.js';
+import { shownDifferences, triedText, triedWords } from '../../chain/tried-text.js';
 import { admin, pageOf, useAnswer } from '../base.js';
 import type { Tried, TriedOutcome, tryRequest, z } from '../types.js';
 import { Choice, type ConfirmProps, Deed, Mistakes, ProblemNote, Said, Time } from '../ui/index.js';
@@ -59,7 +59,7 @@ function TriedResult({ tried, relayId }: { tried: Tried; relayId: string }) {
                 <span class={`badge ${tones[outcome]}`}>{triedWords(outcome)}</span>
                 {reason && <Said look="reason small" text={capital(labelled(reason))} />}
                 <ul class="small">
-                  {differences.map((change) => (
+                  {shownDifferences(differences).map((change) => (
                     <Changes of={[change]} nameOf={(field) => `Step ${change.action + 1}, ${fieldLabel(field)}`} />
                   ))}
                 </ul>

@@ -8,7 +8,7 @@ import { Bars } from '../rule/health.js';
 import { deedOf } from '../story.js';
 import type { ChainCounts, ChainList, CompanyHealth, causesResponse, RefusedCause, StoredCompany, z } from '../types.js';
 import { Known, LinkRow, Pager, Said, Section, Silence, Time, UpToDate } from '../ui/index.js';
-import { counted, isForTechnicians, labelled, refusalWords, sentence, startOfDay, timeText } from '../words.js';
+import { counted, isForTechnicians, labelled, refusalWords, sentence, startOfDay } from '../words.js';
 import { CauseCard } from './cause.js';
 
 /** At first, at most this many cards load their chain, because the page polls each loaded chain. */
@@ -106,7 +106,7 @@ export function Figures({ health, refused }: { health: CompanyHealth | undefined
   const figures = [
     ['Running', open?.running, list('running'), 'busy'],
     ['Completed today', counts?.completed, list('completed', since), 'good'],
-    ['Found nobody today', nobody, pageOf.chains({ nobodyFound: 'true', since }), 'wait'],
+    ['Without a technician today', nobody, pageOf.chains({ nobodyFound: 'true', since }), 'wait'],
     ['Failed today', counts?.failed, list('failed', since), 'bad'],
     ['Needs attention', open?.['needs-attention'], list('needs-attention'), 'wait'],
     ['Refused requests', refused, pageOf.refused(), 'wait'],
@@ -131,10 +131,9 @@ export function Figures({ health, refused }: { health: CompanyHealth | undefined
 }
 
 export function DayChart({ health: { hours } }: { health: CompanyHealth }) {
-  const { timeZone } = useCompany();
   const bars = hours.map(({ at, events: size, failed: bad, nobody: wait, usual }) => {
     const words = `${counted(size, 'event')}${usual === undefined ? '' : ` (usually ${usual})`}, failed: ${bad}, no technician found: ${wait}`;
-    return { at, size, bad, wait, words: `${timeText(at, timeZone, Date.now()).slice(0, -3)}: ${words}` };
+    return { at, size, bad, wait, words };
   });
   return (
     <Section title="The last 24 hours">

@@ -10,7 +10,6 @@ const dayMs = 86_400_000;
 const periods = { 'day-90': '90 days, by day', 'day-28': '28 days, by day', 'hour-7': '7 days, by hour', 'hour-1': '24 hours' };
 
 export function Health({ relayId }: { relayId: string }) {
-  const { timeZone } = useCompany();
   const period = useSignal('day-28');
   const [by, days] = period.value.split('-');
   const health = useResource<RuleHealth>(co`/rules/${relayId}/health` + query({ by, days }), seldom);
@@ -23,15 +22,14 @@ export function Health({ relayId }: { relayId: string }) {
             buckets.reduce((sum, bucket) => sum + bucket[field], 0);
           const results = { Failed: share(sum('failed'), sum('chains')), 'Nobody found': sum('nobody') };
           const facts = { Events: sum('events'), Chains: sum('chains'), ...results, 'Needs attention': held };
-          const dated = (at: string) => timeText(at, timeZone, 0).slice(0, by === 'day' ? -10 : -3);
           const counts = buckets.map(({ at, events: size, failed: bad, nobody: wait }) => {
             const words = `${counted(size, 'event')}, failed: ${bad}, no technician found: ${wait}`;
-            return { at, size, bad, wait, words: `${dated(at)}: ${words}` };
+            return { at, size, bad, wait, words };
           });
           const times = buckets.map(({ at, chains, p50 = 0, p95 = 0 }) => {
             const [half, nearly] = [withinText(p50), withinText(p95)];
             const most = chains >= 20 && nearly !== half ? `, and 95% of the chains took ${nearly} or less` : '';
-            return { at, size: p50, bad: 0, words: `${dated(at)}: ${half}${most}` };
+            return { at, size: p50, bad: 0, words: half + most };
           });
           const causesText = causes.map(({ type, chains }) => `${failureWords(type)} (${counted(chains, 'chain')})`).join(', ');
           return (
@@ -74,10 +72,11 @@ export function Bars({ name, bars, days }: { name: string; bars: readonly Bar[];
   const end = (time: number) =>
     timeText(new Date(time).toISOString(), timeZone, isDaily ? 0 : Date.now()).slice(0, isDaily ? -10 : -3);
   const width = Math.min(5, 100 / Math.round((last - first) / step + 1)); // a single bar must not fill the chart
-  const label = bars.map(({ words }) => words).join('; ');
+  const dated = ({ at, words }: Pick<Bar, 'at' | 'words'>) => `${end(Date.parse(at))}, ${words}`;
+  const label = bars.map(dated).join('; ');
   return (
     <figure>
-      <figcaption class="soft small">{`${name} The highest bar is ${top.words}.`}</figcaption>
+      <figcaption class="soft small">{`${name} The highest bar is for ${end(Date.parse(top.at))}, with ${top.words}.`}</figcaption>
       <svg viewBox="0 0 100 20" width="100%" height="6rem" preserveAspectRatio="none" role="img" aria-label={label}>
         {bars.map(({ at, size, bad, wait = 0, words }, place) => {
           const x = width * Math.round(((times[place] ?? 0) - first) / step);
@@ -86,7 +85,7 @@ export function Bars({ name, bars, days }: { name: string; bars: readonly Bar[];
           );
           return (
             <g key={at}>
-              <title>{words}</title>
+              <title>{dated({ at, words })}</title>
               {bar('accent', size)}
               {bar('amber', bad + wait)}
               {bar('bad', bad)}

@@ -73,7 +73,7 @@ export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
         {proposed && (
           <p class="row">
             <Button {...{ 'aria-disabled': deed.busy, onClick: () => void propose(proposed) }}>Use the proposal</Button>
-            <span class="soft small">The events of the last 4 weeks suggest one event every {proposalWords(proposed)}.</span>
+            <span class="soft small">Proposal from the last 4 weeks: {proposalWords(proposed)}.</span>
           </p>
         )}
       </fieldset>

@@ -264,7 +264,7 @@ async function lookAround(): Promise<void> {
 
     await go(page, `${home}/refused/${refusal?.rejectedId}`);
     await click(page, /^Edit and send/);
-    await dialog.getByLabel(/^The field “cfValu” is unknown/).selectOption('Do not use this text');
+    await dialog.getByLabel(/^The field “cfValu” is unknown/).selectOption('leave this text out of the request');
     assert.deepEqual(await obstacles(page), []);
     await dialog.getByRole('button', { name: 'Send' }).click();
     await page.getByText('completed', { exact: true }).waitFor();
@@ -963,7 +963,7 @@ async function lookAround(): Promise<void> {
       await step.getByText(/in (9|10) minutes/).waitFor();
       await click(page, /^Pause/);
       await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
-      await step.getByText(/in (1 hour|2 hours).*waits until the pause ends/).waitFor({ timeout: 20_000 });
+      await step.getByText(/in (1 hour|2 hours).*when the pause ends/).waitFor({ timeout: 20_000 });
       await reads(page, /Next step, when the pause ends: send to group 501/);
       await page.getByRole('button', { name: /^End now/ }).click();
       await step.getByText(/in (9|10) minutes/).waitFor({ timeout: 20_000 });
