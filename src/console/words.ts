@@ -2,7 +2,7 @@
 
 import type { Forecast } from '../chain/forecast.js';
 import { type ActionState, type ChainStatus, foundNobody } from '../chain/outcome.js';
-import { counted, listed, stepsText } from '../chain/text.js';
+import { capital, counted, listed, stepsText } from '../chain/text.js';
 import { labelled } from '../chain/words.js';
 import type { ActionResource, ListedChain } from './types.js';
 
@@ -14,7 +14,7 @@ export * from '../contract/bulk-words.js';
 export { isForTechnicians, refusalWords } from '../contract/rejection.js';
 export { callerWords, roleName, roleWords, signedInWords } from '../contract/role-words.js';
 export * from './when.js';
-export { counted, listed, stepsText };
+export { capital, counted, listed, stepsText };
 
 export type Tone = 'good' | 'wait' | 'bad' | 'quiet' | 'busy';
 

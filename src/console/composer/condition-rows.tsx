@@ -84,7 +84,7 @@ function RowFields({ row, subjects, onChange }: Pick<ConditionRowsProps, 'subjec
     <div class="row condition">
       {subjects.length > 1 && (
         <Select
-          {...{ label: 'Source', value: of, options: subjects.map((one) => [one, subjectWords[one]] as const) }}
+          {...{ label: 'Check a value of', value: of, options: subjects.map((one) => [one, subjectWords[one]] as const) }}
           onPick={(picked) => onChange({ ...row, of: picked as Subject, path: usualPath(picked as Subject) })}
         />
       )}

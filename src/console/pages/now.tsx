@@ -117,7 +117,7 @@ export function Figures({ health, refused }: { health: CompanyHealth | undefined
         {figures.map(([name, count, href, tone]) => (
           <li key={name}>
             <a class="card" href={href}>
-              <strong class={count ? `figure ${tone}` : 'figure'}>{count ?? '…'}</strong> {name}
+              <strong class={count ? `figure ${tone}` : 'figure'}>{count ?? '\u2007'}</strong> {name}
             </a>
           </li>
         ))}

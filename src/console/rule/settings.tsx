@@ -7,7 +7,7 @@ import { ask, changedIn, co, only, seldom, useCompany, useForm, useResource } fr
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
 import type { RuleHealth, ruleSchema, z } from '../types.js';
 import { Button, DeedButton, FormFields, fieldsOf, ProblemNote, Submit, useDeed } from '../ui/index.js';
-import { onFailureWords, onUnknownWords } from '../words.js';
+import { capital, onFailureWords, onUnknownWords } from '../words.js';
 
 export type Rule = z.infer<typeof ruleSchema>;
 
@@ -64,7 +64,7 @@ export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {
         <p class="row">
           {weekdays.map((day) => (
             <label key={day}>
-              <input type="checkbox" name={day} defaultChecked={expectWithin.days?.includes(day) ?? false} /> {day}
+              <input type="checkbox" name={day} defaultChecked={expectWithin.days?.includes(day) ?? false} /> {capital(day)}
             </label>
           ))}
           <span class="soft small">If you select no day, the relay expects events every day.</span>
@@ -109,4 +109,4 @@ const hours = (days: readonly string[], from?: string, to?: string) => ({
 
 /** For example `1 hour, mon tue wed, 08:00 to 18:00`. */
 const proposalWords = ({ expectEvery, expectWithin: { days, from, to } = {} }: NonNullable<RuleHealth['proposed']>) =>
-  [wholeDuration(expectEvery), days?.join(' '), from && `${from} to ${to}`].filter(Boolean).join(', ');
+  [wholeDuration(expectEvery), days?.map(capital).join(' '), from && `${from} to ${to}`].filter(Boolean).join(', ');

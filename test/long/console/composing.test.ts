@@ -282,7 +282,7 @@ async function composing(): Promise<void> {
       async () => (await call('GET', relayId, '/events')).events?.length === 2 || new Unmet('fewer'),
     );
     const page = await pageOf(`${home}/rules/${relayId}/draft`);
-    await page.getByText('For every event').click();
+    await page.getByText('For each event').click();
     await page.getByRole('button', { name: 'Add a condition' }).click();
     await page.getByLabel('Field', { exact: true }).fill('workorder.status');
     const offered = page.locator('datalist option[value="cancelled"]');
@@ -321,7 +321,7 @@ async function composing(): Promise<void> {
     await page.getByText('Changes from version 2 to the draft').waitFor();
     await page.getByText('There is no difference.').waitFor({ state: 'detached', timeout: 15_000 });
     await page.getByRole('link', { name: 'The rule' }).click();
-    await page.getByText('For every event').waitFor();
+    await page.getByText('For each event').waitFor();
     await page.getByRole('button', { name: 'Send a test event' }).click();
     const test = page.getByRole('dialog');
     await test.getByText(/^This test has real effects\. “Send” runs 3 steps for assignment \d+\.$/).waitFor();

@@ -37,7 +37,7 @@ it('an action is a sentence', () => {
 });
 
 it('a rule says for which events it runs', () => {
-  assert.equal(whenWords(undefined), 'For every event');
+  assert.equal(whenWords(undefined), 'For each event');
   assert.equal(
     whenWords('event.status == "created" && event.n > 3'),
     'For each event, if status is “created” and n is more than 3',
