@@ -338,7 +338,7 @@ function sendStanding(
   const isOver = action?.state === 'done' || action?.state === 'skipped';
   const what =
     action &&
-    html`<p><strong>${stepTitle(action)}</strong></p>${!isOver && html`<p>${labelled(wrong)} ${remedy && labelled(remedy)}</p>`}
+    html`<p>Step: <strong>${stepTitle(action)}</strong></p>${!isOver && html`<p>${labelled(wrong)} ${remedy && labelled(remedy)}</p>`}
 ${!isOver && details.length > 0 && html`<details><summary>Technical details (for developers)</summary><p>${details}</p></details>`}`;
   const about = company && chain && action && facts(company, chain, action);
   const waiting = html`The relay needs more than ${patienceMs / 1000} seconds for your decision. This page reloads automatically. If nothing changes, <a href="${c.req.path}">go back and decide again</a>.`;

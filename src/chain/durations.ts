@@ -53,12 +53,3 @@ export function delaySeconds(delay: unknown): number | undefined {
   const text = delay === undefined ? '' : String(delay).trim();
   return /^\d*$/.test(text) ? Number(text) : undefined;
 }
-
-/** Writes a time for a timeline, such as `0:30` or `1 day 2:00`. @param seconds - after the event. */
-export function clockText(seconds: number): string {
-  const [days, rest] = [Math.floor(seconds / 86_400), Math.floor(seconds % 86_400)];
-  const two = (count: number) => String(count).padStart(2, '0');
-  const [hours, minutes, left] = [Math.floor(rest / 3600), Math.floor((rest % 3600) / 60), rest % 60];
-  const clock = `${hours}:${two(minutes)}${left > 0 ? `:${two(left)}` : ''}`;
-  return days > 0 ? `${counted(days, 'day')} ${clock}` : clock;
-}

@@ -17,7 +17,7 @@ const fields = {
 };
 
 const about =
-  'The relay still accepts events. Each step that needs the paused system waits until the pause ends. After the pause, the time between the steps of a chain stays the same.';
+  'The relay still accepts events. Each step that needs the paused system waits until the pause ends. After the pause, the waiting steps run in their order, with the same time between them.';
 const pausing = { title: 'Pause a system', verb: 'Pause', words: 'Paused', look: 'quiet', fields, about } as const;
 
 export function PauseButton() {
@@ -34,7 +34,7 @@ export function PauseBanner() {
   const [deed, canEnd] = [useDeed(), may('manage')];
   const { items = [], nextCursor } = waiting.data.value ?? {};
   const chains = nextCursor ? `more than ${mostCounted} chains` : counted(items.length, 'chain');
-  const waits = `This pause affects ${items.length === 0 ? 'no step yet' : chains}`;
+  const waits = items.length === 0 ? 'No step is due yet' : `This pause affects ${chains}`;
   const end = (what: Pausable, overdue?: 'now') =>
     deed.run(() => ask('DELETE', admin`/pause` + query({ what, overdue })), 'The pause has ended.');
   if (pauses.length === 0) return null;

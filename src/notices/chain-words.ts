@@ -262,8 +262,8 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
     links: [
       ...(alone ? [{ label: `${context.edits ? 'Fix, retry' : 'Retry'} or skip`, url: alone }] : []),
       isHeld
-        ? { label: `Open ${counted(actions, 'step')}`, url: causePage(api, companyId, cause.id) }
-        : { label: `Open ${counted(count, 'chain')}`, url: `${api}/companies/${companyId}/chains?${query}` },
+        ? { label: `Show ${counted(actions, 'step')} in the console`, url: causePage(api, companyId, cause.id) }
+        : { label: `Show ${counted(count, 'chain')} in the console`, url: `${api}/companies/${companyId}/chains?${query}` },
     ],
     hint: alone
       ? `The first link needs no sign-in. The second link ${signIn}.`

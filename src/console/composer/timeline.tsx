@@ -2,12 +2,12 @@
 
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { clockText, delaySeconds } from '../../chain/durations.js';
+import { delaySeconds } from '../../chain/durations.js';
 import { deedWords } from '../../chain/sentences.js';
 import { capital } from '../../chain/text.js';
 import { useCompany } from '../base.js';
 import { Badge, Choice, Entry, ProblemNote, Said, Section } from '../ui/index.js';
-import { forecastTone, labelled, mistakeText, timeText } from '../words.js';
+import { durationText, forecastTone, labelled, mistakeText, timeText } from '../words.js';
 import { cardId } from './card.js';
 import type { Card } from './draft.js';
 import { useKnowledge } from './knowledge.js';
@@ -74,12 +74,12 @@ function stopsOf(cards: readonly Card[], actions: NonNullable<Rehearsal['played'
 function Stop({ card, action, isAlone, seconds }: ReturnType<typeof stopsOf>[number]) {
   const { outcome, reason, paused, attempts = 1, toldAfterSeconds: told, condition } = action;
   const tone = isAlone ? 'wait' : forecastTone[outcome];
-  const at = (time: number) => clockText(time > 600 ? 60 * Math.round(time / 60) : time);
-  const alerted = told !== undefined && `people get a notice ${told ? `at ${at(told)}` : 'immediately'}`;
+  const after = (time: number) => `after ${durationText(time > 600 ? 60 * Math.round(time / 60) : time)}`;
+  const alerted = told !== undefined && `people get a notice ${told ? after(told) : 'immediately'}`;
   const notes = [attempts > 1 && `${attempts} attempts`, alerted, outcome === 'runs' && condition?.reason, reason, paused];
   return (
     <li class={tone}>
-      <strong>{seconds === undefined ? 'Later' : at(seconds)}</strong>{' '}
+      <strong>{seconds === undefined ? 'Later' : seconds === 0 ? 'Immediately' : capital(after(seconds))}:</strong>{' '}
       {card && <a href={`#${cardId(card)}`}>{capital(deedWords(card.fields))}</a>}{' '}
       <Badge tone={tone}>{isAlone ? 'reaches nobody' : outcome === 'held' ? 'waits' : outcome.replaceAll('-', ' ')}</Badge>
       {notes.map((note) => note && <Said key={note} look="soft small" text={capital(labelled(note))} />)}

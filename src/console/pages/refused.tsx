@@ -158,7 +158,7 @@ function Body({ body: { text, cut, place } }: { body: KeptBody }) {
 /** The badge of a proposed action. An event has no action. */
 const badgeOf = ({ authenticated, problems = [] }: Omit<ProposedAction, 'element'>) =>
   authenticated && problems.length === 0
-    ? ({ tone: 'good', badge: 'no mistake found' } as const)
+    ? ({ tone: 'good', badge: 'can be sent' } as const)
     : ({ tone: 'bad', badge: authenticated ? 'has a mistake' : 'wrong token' } as const);
 
 /** @param leftOut - the indexes of the omitted actions. If undefined, the user cannot choose actions. */

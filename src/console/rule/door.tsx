@@ -29,7 +29,7 @@ export function Door({ at, relayId, hasOlder }: { at: string; relayId: string; h
       <Known of={door}>
         {(known) => (
           <details class="card">
-            <summary>How the rule accepts events</summary>
+            <summary>How the rule accepts events (for programmers)</summary>
             <DoorSettings door={known} at={at} onSaved={(saved) => (door.data.value = saved)} />
           </details>
         )}

@@ -151,13 +151,16 @@ async function composing(): Promise<void> {
     await page.keyboard.press('Enter');
     await page.getByLabel('Field of the event').fill('workorder.id');
     const stops = page.getByRole('list', { name: 'Timeline of the steps' }).getByRole('listitem');
-    await stops.nth(2).getByText('1:00').waitFor();
-    assert.match((await stops.first().textContent()) ?? '', /^0:00 Send to groups 501 and 502 within 5 miles reaches nobody/);
+    await stops.nth(2).getByText('After 1 hour:').waitFor();
+    assert.match(
+      (await stops.first().textContent()) ?? '',
+      /^Immediately: Send to groups 501 and 502 within 5 miles reaches nobody/,
+    );
     await page.getByLabel('What happens?').selectOption('nobody-accepts');
     await stops.nth(1).getByText('The assignment had the status “sent”').waitFor();
     await page.getByLabel('What happens?').selectOption('platform-down');
     await stops
-      .getByText(/People get a notice at \d/)
+      .getByText(/People get a notice after \d/)
       .first()
       .waitFor();
     assert.deepEqual(await obstacles(page), []);
@@ -498,7 +501,7 @@ async function composing(): Promise<void> {
   it('has no axe violation on a phone in dark mode', async () => {
     const page = await pageOf(`${home}/rules/${await ruleWith(contents)}/draft`, phone);
     await unfold(step(page, 2));
-    await page.getByRole('list', { name: 'Timeline of the steps' }).getByText('1:00').waitFor();
+    await page.getByRole('list', { name: 'Timeline of the steps' }).getByText('After 1 hour:').waitFor();
     assert.deepEqual(await obstacles(page), []);
     const [width, room] = await page.evaluate<[number, number]>('[document.documentElement.scrollWidth, innerWidth]');
     assert.ok(width <= room, `${width} of ${room}`);

@@ -963,7 +963,7 @@ async function lookAround(): Promise<void> {
       await step.getByText(/in (9|10) minutes/).waitFor();
       await click(page, /^Pause/);
       await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
-      await step.getByText(/in (1 hour|2 hours).*when the pause ends/).waitFor({ timeout: 20_000 });
+      await step.getByText(/in (1 hour|2 hours).*later because of the pause/).waitFor({ timeout: 20_000 });
       await reads(page, /Next step, when the pause ends: send to group 501/);
       await page.getByRole('button', { name: /^End now/ }).click();
       await step.getByText(/in (9|10) minutes/).waitFor({ timeout: 20_000 });

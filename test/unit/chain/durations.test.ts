@@ -1,14 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import {
-  clockText,
-  delaySeconds,
-  delayText,
-  miles,
-  readDuration,
-  storedDelay,
-  wholeDuration,
-} from '../../../src/chain/durations.js';
+import { delaySeconds, delayText, miles, readDuration, storedDelay, wholeDuration } from '../../../src/chain/durations.js';
 import { durationText, withinText } from '../../../src/console/when.js';
 
 it('a duration is read as people write it', () => {
@@ -52,10 +44,6 @@ it('a field shows a stored delay in words, and keeps a text that is no duration'
 
 it('a radius can have its unit', () => {
   assert.deepEqual(['5 miles', ' 2.5 mi', '1 mile.', '25', '5 km', '${x}'].map(miles), ['5', '2.5', '1', '25', '5 km', '${x}']);
-});
-
-it('a timeline shows hours and minutes', () => {
-  assert.deepEqual([0, 1800, 3661, 90_000].map(clockText), ['0:00', '0:30', '1:01:01', '1 day 1:00']);
 });
 
 it('a duration is shown in its two largest units', () => {

@@ -58,7 +58,7 @@ Acme
 Assignments do not exist.
 Fix the problem, then retry.
 
-Open 300 steps: http://127.0.0.1:8080/companies/acme/causes/c1
+Show 300 steps in the console: http://127.0.0.1:8080/companies/acme/causes/c1
 
 The link opens the relay, where you sign in. There you can edit, retry or skip all these steps together.
 
@@ -115,7 +115,7 @@ Problem c1, company acme
 
   it('begins with the link without a sign-in if only one step is concerned', () => {
     const { text } = rendered(many('needs-attention', 1, 1, [member(3)]), { holdLink: () => 'https://relay.example/hold/x' });
-    const [first, second] = ['Retry or skip: https://relay.example/hold/x', 'Open 1 step: '];
+    const [first, second] = ['Retry or skip: https://relay.example/hold/x', 'Show 1 step in the console: '];
     assert.ok(text.includes(`\n${first}\n${second}`), text);
     assert.equal(text.match(/\/hold\/x/g)?.length, 1);
   });
@@ -124,7 +124,7 @@ Problem c1, company acme
     it(`that failed (${kind}) retries the closed chains`, () => {
       const { text } = rendered(many(kind, 20, 20, [member(1)]), { forOperator: true });
       assert.match(text, /npx relay bulk retry acme --status failed --reason PlatformError --since /);
-      assert.match(text, /Open 20 chains: http\S+\/companies\/acme\/chains\?status=failed&reason=PlatformError/);
+      assert.match(text, /Show 20 chains in the console: http\S+\/companies\/acme\/chains\?status=failed&reason=PlatformError/);
     });
 
   it('links to the console if there is no link to the Web UI', () => {
