@@ -74,7 +74,7 @@ function rowWords({ of, path, comparison, value }: Row, isDelayed: boolean): str
     return `the assignment is ${isDelayed ? 'still ' : ''}“${shown}”`;
   if (of === 'assignment' && path === 'status' && comparison === 'not') return `the assignment is not “${shown}”`;
   const written = typeof value === 'string' && value !== '' ? `“${shown}”` : shown;
-  const name = of === 'incomingValue' ? 'the value for the condition' : `${of === 'event' ? "the event's " : ''}${path || '…'}`;
+  const name = of === 'incomingValue' ? 'the value to compare' : `${of === 'event' ? "the event's " : ''}${path || '…'}`;
   return `${name} ${comparisons[comparison].words}${hasValue(comparison) ? ` ${written}` : ''}`;
 }
 

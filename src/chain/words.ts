@@ -28,7 +28,7 @@ export const fieldsOfAction: Record<string, readonly string[]> = Object.fromEntr
 export const fieldWords: Record<string, string> = {
   ...{ platformAssignmentId: 'Assignment number', delayInSeconds: 'Wait', actionCondition: 'Only if' },
   ...{
-    incomingValue: 'Value for the condition',
+    incomingValue: 'Value to compare',
     comment: 'Note',
     groupId: 'Group',
     sendToGroups: 'Groups',

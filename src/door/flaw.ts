@@ -19,7 +19,7 @@ export type FlawKind =
 export type Flaw = { kind: FlawKind; offset?: number | undefined; field?: string | undefined; error?: string | undefined };
 
 const inTemplate =
-  'In the template of the webhook, put a backslash (\\) before each quotation mark in a text, and write each backslash in a text twice. ' +
+  'In the template of the webhook, make the platform put a backslash (\\) before each quotation mark and before each backslash in a text. ' +
   'If the platform cannot do that, remove from the template all fields in which people write their own text. Fields with numbers and times can stay.';
 
 const words: Record<FlawKind, { says(field: string, at: string): string; advice: string }> = {

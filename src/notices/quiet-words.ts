@@ -33,7 +33,7 @@ export function quietWords(notice: QuietNotice, context: NoticeContext): Words {
     ],
     toDo: [
       'Check whether the webhook of the sender is still enabled, and whether its address and token are right.',
-      'If events come less often now, change “Send a notice after this time without an event” in the settings of the rule.',
+      'If events come less often now, change “Send a notice if no event arrives for” in the settings of the rule.',
     ],
     sections: {
       'How often you get this notice': ['You get one notice when the events stop, and one when the next event comes.'],

@@ -18,7 +18,7 @@ interface ConditionRowsProps {
   onChange(condition: Condition): void;
 }
 
-const subjectWords = { assignment: 'assignment', event: 'event', incomingValue: 'value for the condition' };
+const subjectWords = { assignment: 'assignment', event: 'event', incomingValue: 'value to compare' };
 const joins = Object.entries({ and: 'all', or: 'at least one' });
 const comparisonOptions = Object.entries(comparisons).map(([name, { words }]) => [name, words] as const);
 const usualPath = (of: Subject) => (of === 'assignment' ? 'status' : '');

@@ -14,7 +14,7 @@ export type Rule = z.infer<typeof ruleSchema>;
 type RuleSettingsProps = { rule: Rule; at: string; onSaved(rule: Rule): void };
 
 const hint = 'For example: 30 minutes, 3 h or 1 day. If the field is empty, nobody gets this notice.';
-const every = { label: 'Send a notice after this time without an event', hint };
+const every = { label: 'Send a notice if no event arrives for', hint };
 const unknown = 'If a connection breaks, and the result of the step is unknown';
 const [failureWays, unknownWays] = [Object.entries(onFailureWords), Object.entries(onUnknownWords)];
 const fieldsOfRule = ({ name, onFailure, onUnknown }: Rule) => ({

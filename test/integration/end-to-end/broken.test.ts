@@ -90,7 +90,7 @@ describe('a body with a value that may have closed its string', () => {
     const { Text } = await stack.text(mail ?? assert.fail());
     for (const part of [
       '`blue`',
-      'In the template of the webhook, put a backslash (\\) before each quotation mark in a text, and write each backslash in a text twice.',
+      'In the template of the webhook, make the platform put a backslash (\\) before each quotation mark and before each backslash in a text.',
       `/companies/${company.companyId}/refused/${kept.rejectedId}`,
       'Open the request: ',
     ])

@@ -64,7 +64,7 @@ it('the console proposes how often a rule expects an event, and shows a quiet ru
   assert.ok(days === 27 || days === 28, `${days}`);
   await page.locator('summary', { hasText: 'Settings' }).click();
   await page.getByRole('button', { name: 'Use the proposal' }).click();
-  await page.getByLabel('Send a notice after this time without an event').and(page.locator('[value="1 hour"]')).waitFor();
+  await page.getByLabel('Send a notice if no event arrives for').and(page.locator('[value="1 hour"]')).waitFor();
   assert.deepEqual(await obstacles(page), []);
 
   await watch(stack, Date.now() + 3 * 2 * halfHour);

@@ -101,7 +101,7 @@ describe('chains that fail for the same reason', { concurrency: true }, () => {
     assert.ok(paused && digest);
     const count = Number(/: (\d+) chain/.exec(headline(digest))?.[1]);
     const { Text, HTML } = await stack.text(digest);
-    assert.match(Text, /^Open \d+ steps?: http\S+\/causes\/\S+$/m);
+    assert.match(Text, /^Show \d+ steps? in the console: http\S+\/causes\/\S+$/m);
     assert.equal(Text.match(/^ {2}Assignment \d+, step 1: http/gm)?.length, Math.min(10, count), Text);
     assert.match(HTML, /<a class="link" href="http[^"]+\/companies\/[^"]+\/chains\/[^"]+"[^>]*>Assignment/);
     assert.match(Text, /404/);

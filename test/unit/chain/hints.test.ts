@@ -26,7 +26,7 @@ describe('hints', () => {
     [
       'a value that does not exist',
       [{ ...mail, actionCondition: 'incomingValue==a' }],
-      [['/0/actionCondition', /is never true.*the field “Value for the condition” is empty/]],
+      [['/0/actionCondition', /is never true.*the field “Value to compare” is empty/]],
     ],
     [
       'a condition that is always true',
