@@ -346,7 +346,7 @@ ${!isOver && details.length > 0 && html`<details><summary>Technical details (for
   const said = isWaiting ? waiting : (problem ?? over ?? before);
   const decision = over === undefined && !isWaiting && decisionForm(standing.chain, standing.action, fix);
   const status = said && html`<p role="status">${said} ${over !== undefined && chain && !chain.partial && resultOf(chain)}</p>`;
-  const old = html`${kept?.used && html`<p>The old number was sent in these texts: ${kept.used}.</p>`}
+  const old = html`${kept?.used && html`<p>These texts were already sent with the old number: ${kept.used}.</p>`}
 ${kept?.open && chain && html`<p>These texts still have the old number: ${kept.open}. To change the texts, ${openChain(chain)} and edit the steps.</p>`}`;
   return sendPage(c, { title, main: html`<h1>${title}</h1>${status}${old}${what}${decision}${about}`, forms: true });
 }

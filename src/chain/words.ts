@@ -136,8 +136,7 @@ export const labelled = (text: string): string =>
     .replace(/(?<=\bhas \d+ )actions\b/, 'steps')
     .replace(/; null removes it$/, '')
     .replace(/(?<!\S)\/(platform|ticketing)\/(\w+)(?= |$)/, (_, part: string, name: string) => settingWords(part, name))
-    .replace(/^((?:(?:skipped|cancelled) by )?(?:key|admin)) (.+?)(?= \(|$)/, '$1 “$2”')
-    .replace(/^(skipped|cancelled) by key /, '$1 with the key ')
+    .replace(/^((?:skipped|cancelled) by )?(key|admin) (.+?)(?= \(|$)/, '$1“$3” ($2)')
     .replace(/\baction (\d+)\b/g, (_, index: string) => `step ${Number(index) + 1}`)
     .replace('must be an array of strings, such as ["dispatch@example.com"]', 'must be a list of e-mail addresses')
     .replace('a whole number of seconds, such as "1800"', 'a time, such as 30 minutes')
@@ -224,11 +223,8 @@ export const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${te
 /** The words after the name of a checked part: `Ticket system answers.`, or `Contacts: notices go to 1 contact`. */
 export const checkedText = (detail: string) => (/^(answers|accepts|knows)\b/.test(detail) ? ` ${detail}` : `: ${detail}`);
 
-/** For example `by Ada`, or `with the key “dana”`, because a key decides nothing. @param by - a stored name: `key dana` */
-export function byWords(by: string): string {
-  const name = labelled(by).replace(/^key /, 'the key ');
-  return `${/^the (?:key|link) /.test(name) ? 'with' : 'by'} ${name}`;
-}
+/** For example `by Ada`, or `by “dana” (key)`. @param by - a stored name: `key dana` */
+export const byWords = (by: string) => `${by.startsWith('the link ') ? 'with' : 'by'} ${labelled(by)}`;
 
 /** A mistake in the field of a form. Details of the API begin with a verb: `This field is required.` */
 export const fieldMistake = (detail: string) => sentence(detail.replace(/^(?=(?:is|has|must|cannot) )/, 'This field '));

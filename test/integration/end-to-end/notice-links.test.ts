@@ -247,7 +247,7 @@ describe('the link in a notice', { concurrency: true }, () => {
     const done = await says(
       url,
       cookie,
-      /<h1>Assignment \d+ was sent<.*The old number was sent in these texts: “New value” of step 3\./s,
+      /<h1>Assignment \d+ was sent<.*These texts were already sent with the old number: “New value” of step 3\./s,
     );
     assert.match(done, /These texts still have the old number: “Note” of step 2\. To change the texts, sign in, <a /);
     const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };

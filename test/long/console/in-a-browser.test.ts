@@ -211,7 +211,7 @@ async function lookAround(): Promise<void> {
     await stack.assignment({ id: '404404' });
     await click(page, /^Retry/);
     await page.getByText('completed', { exact: true }).waitFor();
-    await reads(page, /: Retry, with the key “the one who may steer”/);
+    await reads(page, /: Retry, by “the one who may steer” \(key\)/);
     assert.equal((await company.ended(shown.chains.held)).status, 'completed');
     await page.context().close();
   });
@@ -220,9 +220,9 @@ async function lookAround(): Promise<void> {
     await startHeldAt('404405', 3);
     const page = await pageOf(keys.steer);
     await click(page, 'I am working on this problem');
-    await reads(page, 'Working on this problem: key “the one who may steer”');
+    await reads(page, 'Working on this problem: “the one who may steer” (key)');
     await click(page, 'Turn off notices for 1 hour');
-    await reads(page, /Notices turned off with the key “the one who may steer” until/);
+    await reads(page, /Notices turned off by “the one who may steer” \(key\) until/);
     await page.getByRole('link', { name: 'Show all steps' }).click();
     await page.getByRole('heading', { name: 'Problem', level: 1 }).waitFor();
     await page.getByRole('cell', { name: '404405' }).nth(2).waitFor();

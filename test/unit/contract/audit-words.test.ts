@@ -56,8 +56,11 @@ describe('the sentence of an audit entry', () => {
 
 it('says who is signed in, and what this person may do', () => {
   assert.equal(signedInWords({ kind: 'admin' }), 'Signed in as the administrator');
-  assert.equal(signedInWords({ kind: 'admin', name: 'dana' }), 'Signed in with admin token “dana”');
+  assert.equal(signedInWords({ kind: 'admin', name: 'dana' }), 'Signed in with the admin token “dana”');
   assert.equal(signedInWords({ kind: 'person', name: 'Ada', role: 'steer' }), 'Signed in as Ada (role: dispatcher)');
-  assert.equal(signedInWords({ kind: 'key', name: 'dashboard', role: 'read' }), 'Signed in with key “dashboard” (role: viewer)');
+  assert.equal(
+    signedInWords({ kind: 'key', name: 'dashboard', role: 'read' }),
+    'Signed in with the key “dashboard” (role: viewer)',
+  );
   assert.equal(callerWords({ kind: 'link', contact: 'a@b.example' }), 'the link in a notice to a@b.example');
 });
