@@ -133,6 +133,7 @@ export const labelled = (text: string): string =>
     .replace(/\b(t)he text of (?=`)/i, '$1he field ')
     .replace(/^\/notify\/emails\/(\d+)/, (_, index: string) => `Entry ${Number(index) + 1} of the addresses`)
     .replace(/^\/elements(?= has)/, 'The list')
+    .replace(/^\/event is required/, 'The event must be a JSON object')
     .replace(/(?<=\bhas \d+ )actions\b/, 'steps')
     .replace(/; null removes it$/, '')
     .replace(/(?<!\S)\/(platform|ticketing)\/(\w+)(?= |$)/, (_, part: string, name: string) => settingWords(part, name))

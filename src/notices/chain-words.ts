@@ -253,7 +253,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
     count > 1 ? ['This is the error of the first chain. In the other chains, the numbers or addresses can be different.'] : [];
   const { wrong, details } = explained({ error: { ...reason, title, message, retryable: true } });
   return {
-    headline: `${headline}: ${counted(count, 'chain')}. ${capital(inSubject(title))}`,
+    headline: `${headline}: ${isOne ? '1 step' : counted(count, 'chain')}. ${capital(inSubject(title))}`,
     about: context.companyName,
     title: isOne ? `1 step ${many}` : `${counted(actions, 'step')} in ${counted(count, 'chain')} ${many}${same}`,
     place: [shown(at)],

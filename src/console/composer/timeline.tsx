@@ -15,7 +15,7 @@ import type { Play, Rehearsal } from './use-rehearsal.js';
 
 const scenarioWords: Record<Play, string> = {
   ...{ 'nobody-found': 'No technician is found', 'nobody-accepts': 'Technicians get the assignment, but nobody accepts it' },
-  ...{ 'platform-down': 'The platform does not answer for 1 hour', now: 'The assignment keeps its status' },
+  ...{ 'platform-down': 'The platform does not answer for 1 hour', now: 'Nothing changes at the platform' },
 };
 
 export function Timeline({ rehearsal, children }: { rehearsal: Rehearsal; children: ComponentChildren }) {
@@ -75,7 +75,7 @@ function Stop({ card, action, isAlone, seconds }: ReturnType<typeof stopsOf>[num
   const { outcome, reason, paused, attempts = 1, toldAfterSeconds: told, condition } = action;
   const tone = isAlone ? 'wait' : forecastTone[outcome];
   const after = (time: number) => `after ${durationText(time > 600 ? 60 * Math.round(time / 60) : time)}`;
-  const alerted = told !== undefined && `people get a notice ${told ? after(told) : 'immediately'}`;
+  const alerted = told !== undefined && `the contacts get a notice ${told ? after(told) : 'immediately'}`;
   const notes = [attempts > 1 && `${attempts} attempts`, alerted, outcome === 'runs' && condition?.reason, reason, paused];
   return (
     <li class={tone}>

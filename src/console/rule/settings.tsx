@@ -20,12 +20,7 @@ const [failureWays, unknownWays] = [Object.entries(onFailureWords), Object.entri
 const fieldsOfRule = ({ name, onFailure, onUnknown }: Rule) => ({
   name: { label: 'Name', required: true, maxLength: 200, first: name },
   onFailure: { label: 'If a step fails', options: failureWays, first: onFailure },
-  onUnknown: {
-    label: unknown,
-    hint: 'If the step runs again, it may do the same work twice.',
-    options: unknownWays,
-    first: onUnknown,
-  },
+  onUnknown: { label: unknown, hint: 'A repeated step may do its work twice.', options: unknownWays, first: onUnknown },
 });
 
 export function RuleSettings({ rule, at, onSaved }: RuleSettingsProps) {

@@ -160,7 +160,7 @@ async function composing(): Promise<void> {
     await stops.nth(1).getByText('The assignment had the status “sent”').waitFor();
     await page.getByLabel('What happens?').selectOption('platform-down');
     await stops
-      .getByText(/People get a notice after \d/)
+      .getByText(/The contacts get a notice after \d/)
       .first()
       .waitFor();
     assert.deepEqual(await obstacles(page), []);
