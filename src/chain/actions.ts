@@ -81,7 +81,7 @@ export const sendEmails = defineAction({
     for (const one of dropped)
       issues.warning(
         'emails',
-        `has "${cutShort(one, 80)}", which is no e-mail address${recipients.length > 0 ? ' and is left out' : ''}`,
+        `has the entry "${cutShort(one, 80)}", which is no e-mail address${recipients.length > 0 ? '; the relay leaves it out' : ''}`,
       );
     if (recipients.length === 0) issues.mistake('emails', 'has no valid e-mail address: every recipient is blank or invalid');
     else

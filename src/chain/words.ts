@@ -221,14 +221,15 @@ export const isFixFirst = ({ error }: Pick<Known, 'error'>) => !error?.unknown &
 /** Adds a full stop if the text does not end with a punctuation mark. */
 export const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
-/** The words after the name of a checked part: `Ticket system answers.`, or `Contacts: notices go to 1 contact`. */
-export const checkedText = (detail: string) => (/^(answers|accepts|knows)\b/.test(detail) ? ` ${detail}` : `: ${detail}`);
+/** The result of a check: `The ticket system answers`, or `Contacts: notices go to 1 contact`. */
+export const checkedText = (part: string, detail: string) =>
+  /^(answers|accepts|knows)\b/.test(detail) ? `The ${part.toLowerCase()} ${detail}` : `${part}: ${detail}`;
 
 /** For example `by Ada`, or `by “dana” (key)`. @param by - a stored name: `key dana` */
 export const byWords = (by: string) => `${by.startsWith('the link ') ? 'with' : 'by'} ${labelled(by)}`;
 
 /** A mistake in the field of a form. Details of the API begin with a verb: `This field is required.` */
-export const fieldMistake = (detail: string) => sentence(detail.replace(/^(?=(?:is|has|must|cannot) )/, 'This field '));
+export const fieldMistake = (detail: string) => sentence(labelled(detail).replace(/^(?=(?:is|has|must|cannot) )/, 'This field '));
 
 /** A text that contains an assignment number. If `fixed`, an edit of several actions does not change this text. */
 export interface NamedIn {

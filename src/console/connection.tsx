@@ -21,8 +21,8 @@ export const checkSettings = async (at: string, ids: object): Promise<Checked[]>
 export function CheckedLine({ of: { part, works, title, remedy, detail } }: { of: Checked }) {
   return (
     <div>
-      <Badge tone={works ? 'good' : 'bad'}>{works ? 'works' : 'does not work'}</Badge> {partWords[part]}
-      {title ? <Failure of={{ title, remedy, message: detail }} /> : <Said text={checkedText(detail)} />}
+      <Badge tone={works ? 'good' : 'bad'}>{works ? 'works' : 'does not work'}</Badge> {title && partWords[part]}
+      {title ? <Failure of={{ title, remedy, message: detail }} /> : <Said text={checkedText(partWords[part], detail)} />}
     </div>
   );
 }
@@ -50,7 +50,7 @@ export type SettingsProps = { company: StoredCompany; at: string; onSaved(compan
 /** The field of a setting. A stored secret is not shown, and stays if its field stays empty. */
 function fieldOf(setting: Setting, before: unknown, problem: string | undefined) {
   const { label, help, secret, optional, pattern } = setting;
-  const keeps = secret && before !== undefined && 'A secret is stored. Leave this field empty to keep the secret.';
+  const keeps = secret && before !== undefined && 'A value is already stored. Leave this field empty to keep it.';
   const example = pattern && !help?.includes(pattern.example) && `For example “${pattern.example}”.`;
   const hints = [help, example, optional && 'Optional.', keeps];
   const readOnly = setting === otherAddress && !isOperator();

@@ -17,7 +17,7 @@ const fields = {
 };
 
 const about =
-  'The relay still accepts events. Each step that needs the paused system waits until the pause ends. After the pause, the waiting steps run in their order, with the same time between them.';
+  'The relay still accepts events. Each step that needs the paused system waits until the pause ends. After the pause, the waiting steps run in their order. The time between the steps stays as it was planned.';
 const pausing = { title: 'Pause a system', verb: 'Pause', words: 'Paused', look: 'quiet', fields, about } as const;
 
 export function PauseButton() {

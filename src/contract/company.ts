@@ -63,7 +63,7 @@ export function leaksAuth(system: PlatformSettings | TicketingSettings): boolean
 function vendorConnection(kind: string, { name, settings }: Kind) {
   const fields = Object.entries<Setting>(settings).map(([field, { label, help, secret: isSecret, optional, pattern }]) => {
     const text = z.string().min(1).max(4096);
-    const checked = pattern ? text.regex(pattern.rule, `must look like "${pattern.example}"`) : text;
+    const checked = pattern ? text.regex(pattern.rule, `is not valid; a valid example: "${pattern.example}"`) : text;
     const marked = (isSecret ? secret(checked) : encrypted(checked)).describe(`${label}. ${help ?? ''}`.trim());
     return [field, optional ? marked.optional() : marked];
   });

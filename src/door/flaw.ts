@@ -19,12 +19,12 @@ export type FlawKind =
 export type Flaw = { kind: FlawKind; offset?: number | undefined; field?: string | undefined; error?: string | undefined };
 
 const inTemplate =
-  'In the template of the webhook, make the platform put a backslash (\\) before each quotation mark and before each backslash in a text. ' +
+  'In the template of the webhook, make the platform write \\" instead of " and \\\\ instead of \\ inside each text. ' +
   'If the platform cannot do that, remove from the template all fields in which people write their own text. Fields with numbers and times can stay.';
 
 const words: Record<FlawKind, { says(field: string, at: string): string; advice: string }> = {
   'quotation-mark': {
-    says: (field, at) => `the text of ${field} has a quotation mark before ${at}; this mark ends the text too early`,
+    says: (field, at) => `the text of ${field} has a quotation mark directly before ${at}; this mark ends the text too early`,
     advice: inTemplate,
   },
   backslash: { says: (field, at) => `there is a backslash before ${at} in the text of ${field}`, advice: inTemplate },

@@ -22,7 +22,7 @@ import { useRehearsal } from './use-rehearsal.js';
 
 type ComposerProps = { relayId: string; editing: Editing; actions: Actions; onPublished(): void };
 
-const wayWords = { event: 'The whole event (recommended)', list: 'A list of steps. You write this list in the webhook' };
+const wayWords = { event: 'The whole event (recommended)', list: 'A list of steps. Your platform sends this list to the relay' };
 
 export function Composer({ relayId, editing, actions, onPublished }: ComposerProps) {
   const { draft, change, stored } = editing;

@@ -30,10 +30,10 @@ function variableText(_: string, value: unknown): string {
 
 type ChangesProps = { of: ContentsDiff['fields']; nameOf?(field: string): string; textOf?: typeof valueText };
 
-export function Changes({ of, nameOf = fieldLabel, textOf = valueText }: ChangesProps) {
+export function Changes({ of, nameOf = (field) => `“${fieldLabel(field)}”`, textOf = valueText }: ChangesProps) {
   return of.map(({ field, before, after }) => (
     <li key={field}>
-      {nameOf(field)}: <del>{textOf(field, before)}</del> <span class="soft">→</span> <ins>{textOf(field, after)}</ins>
+      {nameOf(field)} was: <del>{textOf(field, before)}</del>; is now: <ins>{textOf(field, after)}</ins>
     </li>
   ));
 }
@@ -42,8 +42,8 @@ export function Differences({ of: { same, fields, variables, actions } }: { of: 
   if (same) return <p>There is no difference.</p>;
   return (
     <ul>
-      <Changes of={fields} nameOf={(field) => (field === 'when' ? 'Runs' : field)} />
-      <Changes of={variables} nameOf={(name) => `Value ${variableWords(name)}`} textOf={variableText} />
+      <Changes of={fields} nameOf={(field) => (field === 'when' ? 'The condition of the rule' : field)} />
+      <Changes of={variables} nameOf={(name) => `The value “${variableWords(name)}”`} textOf={variableText} />
       {actions.map(({ before, after, action, changes }) => (
         <li key={`${before} ${after}`}>
           {placeWords(before, after)}: {capital(actionWords[action] ?? action)}

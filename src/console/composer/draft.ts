@@ -80,6 +80,6 @@ export function readContents(text: string): { contents?: Fields; isList?: boolea
     if (!Array.isArray(actions) || !actions.every(isObject)) return { error: 'must have a list of steps: {"actions": [{…}]}' };
     return { contents, isList: Array.isArray(value) };
   } catch (error) {
-    return { error: `is not JSON${jsonPlace(error, text)}` };
+    return { error: `is not JSON${jsonPlace(error, text)}`.replace('is not JSON at', 'has a JSON mistake at') };
   }
 }

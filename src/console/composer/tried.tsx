@@ -60,7 +60,7 @@ function TriedResult({ tried, relayId }: { tried: Tried; relayId: string }) {
                 {reason && <Said look="reason small" text={capital(labelled(reason))} />}
                 <ul class="small">
                   {shownDifferences(differences).map((change) => (
-                    <Changes of={[change]} nameOf={(field) => `Step ${change.action + 1}, ${fieldLabel(field)}`} />
+                    <Changes of={[change]} nameOf={(field) => `Step ${change.action + 1}: “${fieldLabel(field)}”`} />
                   ))}
                 </ul>
               </li>

@@ -115,7 +115,7 @@ function Chain({ chain }: { chain: ChainResource }) {
       </p>
       <p class="soft small">
         Chain <code>{chainId}</code>
-        {tokenIds && may('author') && `. The webhook used the ${tokenIds.length > 1 ? 'tokens' : 'token'} ${tokenIds.join(', ')}`}
+        {tokenIds && may('author') && `. The request used the ${tokenIds.length > 1 ? 'tokens' : 'token'} ${tokenIds.join(', ')}`}
         {links.webUi && '. '}
         <InTemporal at={links.webUi} />
       </p>

@@ -132,7 +132,7 @@ export function Figures({ health, refused }: { health: CompanyHealth | undefined
 
 export function DayChart({ health: { hours } }: { health: CompanyHealth }) {
   const bars = hours.map(({ at, events: size, failed: bad, nobody: wait, usual }) => {
-    const words = `${counted(size, 'event')}${usual === undefined ? '' : ` (usually ${usual})`}, failed: ${bad}, no technician found: ${wait}`;
+    const words = `${counted(size, 'event')}${usual === undefined ? '' : ` (usually ${usual} at this hour)`}, failed: ${bad}, no technician found: ${wait}`;
     return { at, size, bad, wait, words };
   });
   return (

@@ -129,6 +129,6 @@ export function FieldList({ fields }: { fields: readonly [name: string, value: u
 /** A link to Temporal's own pages. Shows nothing if these pages have no address. */
 export function InTemporal({ at, words }: { at: string | undefined; words?: string }) {
   return at ? (
-    <a {...{ href: at, target: '_blank', rel: 'noreferrer' }}>{words ?? 'Technical view (in the program Temporal)'}</a>
+    <a {...{ href: at, target: '_blank', rel: 'noreferrer' }}>{words ?? 'Technical view (opens another program: Temporal)'}</a>
   ) : null;
 }

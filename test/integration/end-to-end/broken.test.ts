@@ -73,7 +73,7 @@ describe('a body with a value that may have closed its string', () => {
     const answer = await problemOf(await send(company.companyId, pasted(company, 'the "blue" door', ticket)), 400);
     assert.match(
       answer.detail,
-      /line 1, column \d+: the text of `comment` has a quotation mark before `blue`; this mark ends the text too early/,
+      /line 1, column \d+: the text of `comment` has a quotation mark directly before `blue`; this mark ends the text too early/,
     );
     assert(!answer.detail.includes(company.relayAccessToken));
     const kept = await only(company);
@@ -90,7 +90,7 @@ describe('a body with a value that may have closed its string', () => {
     const { Text } = await stack.text(mail ?? assert.fail());
     for (const part of [
       '`blue`',
-      'In the template of the webhook, make the platform put a backslash (\\) before each quotation mark and before each backslash in a text.',
+      'In the template of the webhook, make the platform write \\" instead of " and \\\\ instead of \\ inside each text.',
       `/companies/${company.companyId}/refused/${kept.rejectedId}`,
       'Open the request: ',
     ])

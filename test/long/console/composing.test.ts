@@ -435,7 +435,7 @@ async function composing(): Promise<void> {
       await json(page).fill(JSON.stringify({ ...contents, actions }));
       await page.getByText('Step 2: “cfNam” is not a field; did you mean “cfName”?').first().waitFor();
       await json(page).fill('{"actions": [{"action": "sendEmails",}, ]');
-      await page.getByText(/^The text is not JSON.*The relay keeps your last correct text/).waitFor();
+      await page.getByText(/^The text (?:is not JSON|has a JSON mistake).*The relay keeps your last correct text/).waitFor();
       assert.deepEqual(await obstacles(page), []);
       await show(page, 'Steps');
       await unfold(step(page, 2));

@@ -296,7 +296,7 @@ async function lookAround(): Promise<void> {
     const { chainId } = await company.start([email(['ann@acme.example', 'none'])]);
     const page = await pageOf(keys.steer, `${home}/chains/${chainId}`);
     await page.getByText('Warnings about the request (1)').click();
-    await page.getByText('Step 1: “To” has "none", which is no e-mail address and is left out.').waitFor();
+    await page.getByText('Step 1: “To” has the entry "none", which is no e-mail address; the relay leaves it out.').waitFor();
     assert.deepEqual(await obstacles(page), []);
     await page.context().close();
   });

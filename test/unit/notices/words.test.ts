@@ -61,7 +61,7 @@ describe('a notice about a refused request', () => {
 
   it('about an unreadable body says where it breaks, how many such requests there were, and where to look', () => {
     const detail =
-      'Line 1, column 205: the text of `body` has a quotation mark before `blue`; this mark ends the text too early.';
+      'Line 1, column 205: the text of `body` has a quotation mark directly before `blue`; this mark ends the text too early.';
     const broken: RejectedNotice = {
       ...rejected,
       reason: 'malformed-body' as const,

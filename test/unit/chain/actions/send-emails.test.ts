@@ -20,9 +20,9 @@ describe('sendEmails', () => {
       {
         recipients: ['a@x.org'],
         warnings: [
-          'emails: has "none", which is no e-mail address and is left out',
-          'emails: has "b@", which is no e-mail address and is left out',
-          'emails: has "${owner_email}", which is no e-mail address and is left out',
+          'emails: has the entry "none", which is no e-mail address; the relay leaves it out',
+          'emails: has the entry "b@", which is no e-mail address; the relay leaves it out',
+          'emails: has the entry "${owner_email}", which is no e-mail address; the relay leaves it out',
         ],
       },
     ],
@@ -38,7 +38,10 @@ describe('sendEmails', () => {
       {
         recipients: [],
         mistakes: [noRecipient],
-        warnings: ['emails: has "none", which is no e-mail address', 'emails: has "${a}@x.org", which is no e-mail address'],
+        warnings: [
+          'emails: has the entry "none", which is no e-mail address',
+          'emails: has the entry "${a}@x.org", which is no e-mail address',
+        ],
       },
     ],
     ['the maximum number of recipients', { emails: [many(maxRecipients).join()] }, { recipients: many(maxRecipients) }],
