@@ -392,7 +392,7 @@ const form = html`<form method="post" action="?">`;
 export function decisionForm(chain: ChainResource, action: ActionResource, fix?: Fix): Html {
   const behind = chain.actions.filter((other) => isHeldBehind(action, other)).map(stepTitle);
   const follows =
-    behind.length > 0 ? `Steps that wait for this step: ${behind.join('; ')}.` : 'No other step waits for this step.';
+    behind.length > 0 ? `These steps wait for this step: “${behind.join('”; “')}”.` : 'No other step waits for this step.';
   const isFixed = helpFor(action.error)?.by === 'mend';
   const isFixedHere = isFixed && fix !== undefined && fix.names.length > 0;
   const unknown = 'The result of the last attempt is unknown. Before you retry, look in the system that the step uses.';

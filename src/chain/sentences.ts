@@ -15,11 +15,11 @@ export function spoken(text: string): string {
   });
 }
 
-/** Says where each value in a text comes from: `The relay replaces ${owner_email} with the owner email of the event.` */
+/** Says where each value in a text comes from: `In place of ${owner_email}, the relay writes the value from the event.` */
 export function filledWords(text: string): string {
   const written = [...new Set(text.match(variablePattern))];
   const from = (one: string) => (one.startsWith('${assignment.') ? 'assignment' : 'event');
-  return written.map((one) => `The relay replaces ${one} with the ${spoken(one).slice(1, -1)} of the ${from(one)}.`).join(' ');
+  return written.map((one) => `In place of ${one}, the relay writes the value from the ${from(one)}.`).join(' ');
 }
 
 const entriesOf = (value: unknown) =>

@@ -19,7 +19,7 @@ export type FlawKind =
 export type Flaw = { kind: FlawKind; offset?: number | undefined; field?: string | undefined; error?: string | undefined };
 
 const inTemplate =
-  'In the template of the webhook, make the platform write \\" instead of " and \\\\ instead of \\ inside each text. ' +
+  'Change the template of the webhook. Inside each text, the platform must write \\" for each quotation mark and \\\\ for each backslash. ' +
   'If the platform cannot do that, remove from the template all fields in which people write their own text. Fields with numbers and times can stay.';
 
 const words: Record<FlawKind, { says(field: string, at: string): string; advice: string }> = {

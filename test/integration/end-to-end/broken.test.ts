@@ -90,7 +90,7 @@ describe('a body with a value that may have closed its string', () => {
     const { Text } = await stack.text(mail ?? assert.fail());
     for (const part of [
       '`blue`',
-      'In the template of the webhook, make the platform write \\" instead of " and \\\\ instead of \\ inside each text.',
+      'Change the template of the webhook. Inside each text, the platform must write \\" for each quotation mark and \\\\ for each backslash.',
       `/companies/${company.companyId}/refused/${kept.rejectedId}`,
       'Open the request: ',
     ])

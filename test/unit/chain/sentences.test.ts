@@ -53,10 +53,10 @@ it('each value in a text has its source in words', () => {
   assert.equal(filledWords('no value'), '');
   assert.equal(
     filledWords('${owner_email}, ${owner_email}'),
-    'The relay replaces ${owner_email} with the owner email of the event.',
+    'In place of ${owner_email}, the relay writes the value from the event.',
   );
   assert.equal(
     filledWords('${event.manager.name} asks ${assignment.title}'),
-    'The relay replaces ${event.manager.name} with the manager name of the event. The relay replaces ${assignment.title} with the title of the assignment.',
+    'In place of ${event.manager.name}, the relay writes the value from the event. In place of ${assignment.title}, the relay writes the value from the assignment.',
   );
 });
