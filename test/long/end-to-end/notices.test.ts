@@ -140,7 +140,7 @@ describe('chains that fail for the same reason', { concurrency: true }, () => {
     await company.start([send(two, group), send(three, { ...group, delayInSeconds: '1' })]);
     const [, digest] = await stack.mails(company.admin, 2);
     assert.ok(digest);
-    assert.equal(headline(digest), `Needs attention: 1 step. T${refused.slice(1)}`);
+    assert.equal(headline(digest), `Needs attention: 1 chain. T${refused.slice(1)}`);
     assert.match((await stack.text(digest)).Text, /^2 steps in 1 chain need a decision/m);
   });
 

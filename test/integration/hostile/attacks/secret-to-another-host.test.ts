@@ -102,7 +102,8 @@ describe('a stored secret', () => {
           const errors: { pointer: string; detail: string }[] = json.errors;
           assert.ok(
             errors.some(
-              ({ pointer: at, detail }) => at === `/${section}/${pointer}` && /secret that was stored for another/.test(detail),
+              ({ pointer: at, detail }) =>
+                at === `/${section}/${pointer}` && /stored secret belongs to another address/.test(detail),
             ),
             text,
           );
