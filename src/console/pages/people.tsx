@@ -6,7 +6,7 @@ import type { auditResponse, createdKeyResponse, keysResponse, Person, peopleRes
 import { DeedButton, ExportLinks, Known, Lifetime, Pager, Said, SecretButton, Section, Table, Time } from '../ui/index.js';
 import { auditSentence, callerWords, roleName, roleWords, timeIn } from '../words.js';
 
-const changing = <span class="unseen">Change</span>;
+const changing = <span class="unseen">Actions</span>;
 
 export function PeoplePage() {
   return (

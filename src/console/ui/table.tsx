@@ -102,7 +102,7 @@ export function ExportLinks({ what, filter = {} }: { what: 'chains' | 'events' |
       Export the whole list:
       {(['sheet', 'ndjson'] as const).map((format) => (
         <a key={format} href={co`/export/${what}` + query({ ...filter, format })} download>
-          {format === 'sheet' ? 'for spreadsheets' : 'for programs'}
+          {format === 'sheet' ? 'as a spreadsheet (CSV)' : 'as data for programs (NDJSON)'}
         </a>
       ))}
     </p>

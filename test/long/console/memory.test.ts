@@ -78,6 +78,6 @@ it('the console proposes how often a rule expects an event, and shows a quiet ru
   assert.deepEqual(await obstacles(page), []);
   const download = page.waitForEvent('download');
   await page.goto(`${stack.links.api}/companies/${companyId}/rules/${relayId}/events`);
-  await page.getByRole('link', { name: 'for spreadsheets' }).click();
+  await page.getByRole('link', { name: 'as a spreadsheet (CSV)' }).click();
   assert.equal((await download).suggestedFilename(), `${companyId}-events.csv`);
 });
