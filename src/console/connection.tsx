@@ -150,7 +150,7 @@ export function MoreSettings({ company, ...form }: SettingsProps) {
       {(['mail', 'limits', 'webhookSecret'] as const).map((name) => (
         <section key={name}>
           <h3>{partWords[name]}</h3>
-          {company[name] === undefined ? <p class="soft">not set (standard)</p> : <FieldList fields={factsIn(company[name])} />}
+          {company[name] === undefined ? <p class="soft">the relay's standard</p> : <FieldList fields={factsIn(company[name])} />}
         </section>
       ))}
       {isOperator() && (

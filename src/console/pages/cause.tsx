@@ -166,7 +166,7 @@ function Owner({ cause }: Pick<SampleProps, 'cause'>) {
       {may('steer') && [
         takenBy
           ? change('release', 'Remove this name', 'Nobody is working on this problem now.')
-          : change('take', 'I am working on this problem', 'Other people now see your name here.'),
+          : change('take', 'I am working on this problem', 'Other people now see your name at this problem.'),
         isSilent
           ? change('silence', 'Turn on notices', 'Notices about this problem are on again.', { seconds: 0 })
           : change('silence', 'Turn off notices for 1 hour', silenced, { seconds: 3600 }),
