@@ -100,7 +100,7 @@ const rows: Record<string, Row> = {
   },
   'an object whose only field is the list': changed((good) => `{"actions":${good}}`),
   'a quotation mark in a text': paste('The "blue" one', {
-    says: /line 1, column \d+: .*`body`.* quotation mark before `blue`/is,
+    says: /line 1, column \d+: .*`body`.* quotation mark directly before `blue`/is,
   }),
   'a quotation mark at the end of a text': paste('It says "stop"', { says: /line 1, column \d+/i }),
   'a backslash that escapes nothing': paste('C:\\data', { says: /line 1, column \d+: .*backslash/i }),
