@@ -89,7 +89,7 @@ export function sentenceOf(fields: Fields): string {
 export function whenWords(when: unknown): string {
   // Omits "the event's", because every property here belongs to the event.
   const condition = conditionWords(whenOf(when)).replaceAll("the event's ", '');
-  return condition ? `For each event, ${condition}` : 'For each event';
+  return `For each event${condition && `, ${condition}`}`;
 }
 
 /** The fields whose values are not words. */
