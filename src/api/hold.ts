@@ -30,6 +30,7 @@ import {
   quotedLabel,
   sentence,
   stepTitle,
+  technicalDetails,
   toDoFirst,
 } from '../chain/words.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
@@ -339,7 +340,7 @@ function sendStanding(
   const what =
     action &&
     html`<p>Step: <strong>${stepTitle(action)}</strong></p>${!isOver && html`<p>${labelled(wrong)} ${remedy && labelled(remedy)}</p>`}
-${!isOver && details.length > 0 && html`<details><summary>Technical details (for developers)</summary><p>${details}</p></details>`}`;
+${!isOver && details.length > 0 && html`<details><summary>${technicalDetails()}</summary><p>${details}</p></details>`}`;
   const about = company && chain && action && facts(company, chain, action);
   const waiting = html`The relay needs more than ${patienceMs / 1000} seconds for your decision. This page reloads automatically. If nothing changes, <a href="${c.req.path}">go back and decide again</a>.`;
   const before = company && last && decided(last, company.timeZone);
@@ -376,7 +377,7 @@ function facts({ companyId, name, timeZone }: Whose, chain: ChainResource, actio
     Assignment: assignmentId,
     Chain: `${chainId}, received ${shown(receivedAt)}`,
     'Next automatic retry': nextAttemptAt && shown(nextAttemptAt),
-    'Decide before': heldUntil && shown(heldUntil),
+    'If nobody decides, the step fails at': heldUntil && shown(heldUntil),
     'State of the step': foundNobody(action) ? 'nobody found' : words(state),
     'State of the chain': words(status),
     'Open in the relay':
@@ -392,7 +393,9 @@ const form = html`<form method="post" action="?">`;
 export function decisionForm(chain: ChainResource, action: ActionResource, fix?: Fix): Html {
   const behind = chain.actions.filter((other) => isHeldBehind(action, other)).map(stepTitle);
   const follows =
-    behind.length > 0 ? `These steps wait for this step: “${behind.join('”; “')}”.` : 'No other step waits for this step.';
+    behind.length > 0
+      ? `${behind.length > 1 ? 'These steps wait' : 'This step waits'} for the step above: “${behind.join('”; “')}”.`
+      : 'No other step waits for this step.';
   const isFixed = helpFor(action.error)?.by === 'mend';
   const isFixedHere = isFixed && fix !== undefined && fix.names.length > 0;
   const unknown = 'The result of the last attempt is unknown. Before you retry, look in the system that the step uses.';

@@ -113,7 +113,7 @@ export const labelled = (text: string): string =>
     .replace(/did you mean (\w+)\?/, (_, name: string) => `did you mean ${bothNames(name)}?`)
     .replace(/(?<=^Nothing has run\. )[a-z](?=\w* (?:\w+ ){0,2}of step )/, (first) => first.toUpperCase())
     .replace(/\?; (.)/g, (_, next: string) => `? ${next.toUpperCase()}`)
-    .replace(noValuePattern, 'the event has nothing in its field “$1”')
+    .replace(noValuePattern, 'the field “$1” of the event is empty or does not exist')
     .replace(/Step (\d+)[,:] (the action|“[^”]+”)(?= (?:is required:|must be) one of | is not a field; did )/, '$2 of step $1')
     .replace(/the action of step (\d+) must be one of /i, 'Step $1 has an unknown action. Possible actions: ')
     .replace(/the action of step (\d+) is required: one of /i, 'Step $1 has no action. Possible actions: ')
@@ -137,7 +137,7 @@ export const labelled = (text: string): string =>
     .replace(/(?<=\bhas \d+ )actions\b/, 'steps')
     .replace(/; null removes it$/, '')
     .replace(/(?<!\S)\/(platform|ticketing)\/(\w+)(?= |$)/, (_, part: string, name: string) => settingWords(part, name))
-    .replace(/^((?:skipped|cancelled) by )?(key|admin) (.+?)(?= \(|$)/, '$1“$3” ($2)')
+    .replace(/(?<=^(?:skipped|cancelled) by )(?:key|admin) .+?(?= \(|$)/, callerText)
     .replace(/\baction (\d+)\b/g, (_, index: string) => `step ${Number(index) + 1}`)
     .replace('must be an array of strings, such as ["dispatch@example.com"]', 'must be a list of e-mail addresses')
     .replace('a whole number of seconds, such as "1800"', 'a time, such as 30 minutes')
@@ -153,7 +153,7 @@ export const labelled = (text: string): string =>
     .replace(/ \((?:GET|POST|PUT|PATCH|DELETE) \S+ answered [^)]*\)/g, '')
     .replaceAll(/`“?([^`]+?)”?`/g, '“$1”')
     .replace(/ \[\d+\]:/g, ':')
-    .replace(/ \(bulk [\w-]+\)/g, ' (many chains at once)');
+    .replace(/ \(bulk [\w-]+\)/g, manyAtOnce);
 
 const effects: Record<string, [what: string, done: string]> = {
   platform_sendAssignment: ['The assignment', 'sent'],
@@ -225,8 +225,19 @@ export const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${te
 export const checkedText = (part: string, detail: string) =>
   /^(answers|accepts|knows)\b/.test(detail) ? `The ${part.toLowerCase()} ${detail}` : `${part}: ${detail}`;
 
+/** For example `Ada`, or `“dana” (key)`. @param by - a stored name: `key dana`, or `key dana (bulk <id>)` */
+export function callerText(by: string): string {
+  const [who = '', bulk] = by.split(/ (?=\(bulk [\w-]+\)$)/);
+  return who.replace(/^(key|admin) (.+)$/, '“$2” ($1)') + (bulk ? manyAtOnce : '');
+}
+const manyAtOnce = ' (many chains at once)';
+
 /** For example `by Ada`, or `by “dana” (key)`. @param by - a stored name: `key dana` */
-export const byWords = (by: string) => `${by.startsWith('the link ') ? 'with' : 'by'} ${labelled(by)}`;
+export const byWords = (by: string) => `${by.startsWith('the link ') ? 'with' : 'by'} ${callerText(by)}`;
+
+/** The heading of the facts that most readers do not need. */
+export const technicalDetails = (whom = 'developers') => `Technical details (for ${whom})`;
+export const forWebhooks = technicalDetails('the person who set up the webhook');
 
 /** A mistake in the field of a form. Details of the API begin with a verb: `This field is required.` */
 export const fieldMistake = (detail: string) => sentence(labelled(detail).replace(/^(?=(?:is|has|must|cannot) )/, 'This field '));

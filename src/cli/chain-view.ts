@@ -115,7 +115,7 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
           ({ recipient, sent, error }) => `  ${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`,
         ),
         ...(nextAttemptAt ? [`  ${next} ${momentFromNow(nextAttemptAt)}`] : []),
-        ...(action.heldUntil ? [`  Decide before: ${momentFromNow(action.heldUntil)}`] : []),
+        ...(action.heldUntil ? [`  If nobody decides, the step fails: ${momentFromNow(action.heldUntil)}`] : []),
         ...(isFixFirst(action) ? [...edit, ...retry] : [...retry, ...edit]),
         ...(verbs.includes('skip') ? [steer('skip', ' skip the action')] : []),
       ];

@@ -100,7 +100,8 @@ function usageError({ code, message }: CommanderError, command: CommandUnknownOp
 
 function noSuchCommand(group: CommandUnknownOpts, word = ''): UsageError {
   const names = group.commands.map((command) => command.name());
-  const near = nearest(word, names);
+  const parent = group.commands.find(({ commands }) => commands.some((command) => command.name() === word));
+  const near = parent ? `${parent.name()} ${word}` : nearest(word, names);
   const meant = near ? `; did you mean ${near}?` : '';
   if (group.parent === null) return new UsageError(`Unknown command ${word}${meant}`);
   return new UsageError(`relay ${group.name()} has ${names.join(', ')}${word && `, and no ${word}${meant}`}`);

@@ -130,7 +130,7 @@ function StepBody({ chain, action }: Pick<Step, 'chain' | 'action'>) {
       <dl class="facts small">
         <Moment name="Paused since" at={action.pausedSince} />
         {!hasEnded(state) && !action.pausedSince && <Moment name={retry} at={nextAttemptAt} distance />}
-        {!hasEnded(state) && <Moment name="Decide before" at={action.heldUntil} distance />}
+        {!hasEnded(state) && <Moment name="If nobody decides, the step fails at" at={action.heldUntil} distance />}
       </dl>
       {result?.note && <Said look="small" text={`Remark: ${result.note}`} />}
       {reason && reason !== error?.message && <Said look="reason" text={capital(why)} />}

@@ -7,7 +7,7 @@ import { type Fields, fieldAt, fixedFields } from '../chain/fields.js';
 import { isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
 import { capital } from '../chain/text.js';
-import { type NamedIn, ownFields } from '../chain/words.js';
+import { callerText, type NamedIn, ownFields } from '../chain/words.js';
 import { ask, co, may, pageOf } from './base.js';
 import { changesOf, formText, hintOf, isLong } from './fields.js';
 import { deedOf } from './story.js';
@@ -74,7 +74,7 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
   const { by } = action.steered?.at(-1) ?? {};
   const meanwhile = asked.value && !verbs.includes(asked.value) && (
     <p class="note wait" role="status">
-      The step has changed: its state is now “{stateWords(action.state)}”{by && ` (last decision: ${labelled(by)})`}. The relay
+      The step has changed: its state is now “{stateWords(action.state)}”{by && ` (last decision: ${callerText(by)})`}. The relay
       may refuse your decision. Your input stays here until you choose Back.
     </p>
   );

@@ -16,6 +16,7 @@ import {
   notDoneTitle,
   sentence,
   stepTitle,
+  technicalDetails,
   toDoFirst,
 } from '../chain/words.js';
 import { actionOf } from '../contract/causes.js';
@@ -91,7 +92,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
       'Not run': others(({ state }) => state === 'not-run').map(stepTitle),
       'Steps already done': others(({ state }) => state === 'done').map(stepTitle),
       Recipients: deliveries.map(({ recipient, sent, error }) => `${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`),
-      'Technical details': isRecovered ? [] : details,
+      [technicalDetails()]: isRecovered ? [] : details,
     },
     ids: `Chain ${chainId}, step ${index + 1}, received ${shown(receivedAt)}`,
     operator: [
@@ -283,7 +284,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
           url: decideAt(member) ?? chainPage(api, { companyId, chainId: member.chainId }),
         }),
       ),
-      'Technical details': details.length > 0 ? [...details, ...differ] : [],
+      [technicalDetails()]: details.length > 0 ? [...details, ...differ] : [],
     },
     ids: `Problem ${cause.id}`,
     operator: [
@@ -323,7 +324,7 @@ export function throughWords(
     wrong: [`The problem was: “${labelled(wrong)}”`],
     sections: {
       'What the steps did': [...tally, ...(open > 0 ? [`${counted(open, 'step')}: the relay does not know the state`] : [])],
-      'Technical details': details,
+      [technicalDetails()]: details,
     },
     ids: `Problem ${cause.id}`,
     type: 'recovered.many',

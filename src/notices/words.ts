@@ -4,7 +4,7 @@ import { chainPage, chainUrl, refusalPage } from '../chain/chain.js';
 import { pauseText } from '../chain/pause.js';
 import { capital, counted, cutShort, oneLine } from '../chain/text.js';
 import { timesIn } from '../chain/timestamp/local.js';
-import { mistakeText, sentence } from '../chain/words.js';
+import { forWebhooks, mistakeText, sentence } from '../chain/words.js';
 import { actionOf } from '../contract/causes.js';
 import type { DigestNotice, Joined, MissingPropertyNotice, Notice, PausedNotice, RejectedNotice } from '../contract/notices.js';
 import { isQuota, needsConfirmation, type RejectionReason } from '../contract/problem.js';
@@ -166,7 +166,7 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
     links: [{ label: 'Open the request', url: refusalPage(context.links.api, companyId, rejectedId) }],
     hint: `${signInHint} There you can read the request and decide about it.`,
     sections: {
-      'Details for the person who set up the webhook': isForTechnicians(reason) ? details : [],
+      [forWebhooks]: isForTechnicians(reason) ? details : [],
       'How often you get this notice': [
         `For the same mistake, you get at most one notice ${isQuota(reason) ? 'a day' : 'an hour'}. You can see all refused requests in the relay.`,
       ],

@@ -57,7 +57,7 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
     if (event.shiftKey) editing.redo();
     else editing.undo();
   };
-  const close = () => (dialog.value = undefined);
+  const [close, flip] = [() => (dialog.value = undefined), () => (isJson.value = !isJson.value)];
   /** The trial is about the stored draft, so the draft is saved first. */
   const openSaved = async (which: 'try' | 'publish') => {
     if (await editing.save()) dialog.value = which;
@@ -78,7 +78,7 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
         <p class="row bar">
           <Button {...{ 'aria-disabled': !editing.canUndo, onClick: editing.undo }}>Undo</Button>
           <Button {...{ 'aria-disabled': !editing.canRedo, onClick: editing.redo }}>Redo</Button>
-          <Button {...{ 'aria-pressed': isJson.value, onClick: () => (isJson.value = !isJson.value) }}>JSON</Button>
+          <Button {...{ 'aria-pressed': isJson.value, onClick: flip, children: 'JSON (for developers)' }} />
           <SaveState editing={editing} onCompare={() => (dialog.value = 'conflict')} />
           {!isList && <Button onClick={() => void openSaved('try')}>Try the draft on the last events…</Button>}
           {!isList && <Button {...{ class: 'main', 'aria-disabled': problems.length > 0, onClick: publish }}>Publish…</Button>}

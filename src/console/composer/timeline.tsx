@@ -74,9 +74,10 @@ function stopsOf(cards: readonly Card[], actions: NonNullable<Rehearsal['played'
 function Stop({ card, action, isAlone, seconds }: ReturnType<typeof stopsOf>[number]) {
   const { outcome, reason, paused, attempts = 1, toldAfterSeconds: told, condition } = action;
   const tone = isAlone ? 'wait' : forecastTone[outcome];
-  const after = (time: number) => `after ${durationText(time > 600 ? 60 * Math.round(time / 60) : time)}`;
-  const alerted = told !== undefined && `the contacts get a notice ${told ? after(told) : 'immediately'}`;
-  const notes = [attempts > 1 && `${attempts} attempts`, alerted, outcome === 'runs' && condition?.reason, reason, paused];
+  const after = (time: number) => `after ${durationText(time > 120 ? 60 * Math.round(time / 60) : time)}`;
+  const tried = attempts > 1 && `${attempts} attempts, each after a longer wait`;
+  const alerted = told !== undefined && `${told ? after(told) : 'immediately'}, the addresses in Settings get a notice`;
+  const notes = [tried, alerted, outcome === 'runs' && condition?.reason, reason, paused];
   return (
     <li class={tone}>
       <strong>{seconds === undefined ? 'Later' : seconds === 0 ? 'Immediately' : capital(after(seconds))}:</strong>{' '}

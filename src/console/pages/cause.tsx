@@ -9,7 +9,7 @@ import { deedOf } from '../story.js';
 import type { ActionResource, CauseResource, ChainResource, wholeCauseResponse, z } from '../types.js';
 import { Button, Failure, Known, ProblemNote, Section, State, Table, Time, useDeed } from '../ui/index.js';
 import { Verbs } from '../verbs.js';
-import { actionOfCause, byWords, causeFailure, counted, labelled, orderWords } from '../words.js';
+import { actionOfCause, byWords, callerText, causeFailure, counted, orderWords } from '../words.js';
 
 export function CausePage({ causeId }: { causeId: string }) {
   const [cause] = usePages<z.infer<typeof wholeCauseResponse>>(co`/causes/${causeId}`);
@@ -160,7 +160,7 @@ function Owner({ cause }: Pick<SampleProps, 'cause'>) {
   return (
     <div class="row small">
       <span class="soft">
-        {takenBy && [`Working on this problem: ${labelled(takenBy)}`, <Time before=", since " at={takenAt} />]}
+        {takenBy && [`Working on this problem: ${callerText(takenBy)}`, <Time before=", since " at={takenAt} />]}
         {isSilent && <Time before={`${takenBy ? '. ' : ''}Notices turned off ${silencer} until `} at={silencedUntil} />}
       </span>
       {may('steer') && [

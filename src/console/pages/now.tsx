@@ -166,15 +166,15 @@ export function DueNext() {
 }
 
 export function FirstRun() {
-  const { rules } = useCompany();
+  const { rules, ruleName } = useCompany();
   const { items } = useResource<ChainList>(co`/chains` + query({ limit: '2' })).data.value ?? {};
   const settings = useResource<StoredCompany>(may('manage') ? admin`` : undefined, seldom).data.value;
   if (!may('author') || !items || items.length > 1) return null;
   const [rule, chain] = [rules[0], items[0]];
-  const toDraft = rule ? pageOf.draft(rule.relayId) : pageOf.compose();
-  const toChain = chain && pageOf.chain(chain.chainId);
+  const [toDraft, toChain] = [rule ? pageOf.draft(rule.relayId) : pageOf.compose(), chain && pageOf.chain(chain.chainId)];
+  const write = rule ? `Write the steps of the rule ${ruleName(rule.relayId)}, and publish it` : 'Write and publish a rule';
   const steps: [isDone: boolean, words: string, help: string, href: string | undefined][] = [
-    [!!rule?.published || !!chain, 'Write and publish a rule', 'A rule says what happens when an event arrives.', toDraft],
+    [!!rule?.published || !!chain, write, 'A rule says what happens when an event arrives.', toDraft],
     [!!chain, 'Send a test event', testHelp, rule && pageOf.rule(rule.relayId)],
     [!!chain && chain.status !== 'running', 'Watch the chain', 'A chain is what the rule does for one event.', toChain],
   ];

@@ -4,7 +4,7 @@ import { admin, announce, ask, pageOf, path, seldom, useCompany, usePages, useRe
 import { Page } from '../frame.js';
 import type { auditResponse, createdKeyResponse, keysResponse, Person, peopleResponse, Role, z } from '../types.js';
 import { DeedButton, ExportLinks, Known, Lifetime, Pager, Said, SecretButton, Section, Table, Time } from '../ui/index.js';
-import { auditSentence, callerWords, roleName, roleWords, timeIn } from '../words.js';
+import { auditSentence, callerWords, roleName, roleWords, technicalDetails, timeIn } from '../words.js';
 
 const changing = <span class="unseen">Actions</span>;
 
@@ -34,7 +34,7 @@ function Audit() {
                 const known = Object.entries(details).filter(([, value]) => value !== null);
                 const what = [
                   <summary>{auditSentence(action, details, ruleName)}</summary>,
-                  <span class="soft small">Technical details (for developers): {action} </span>,
+                  <span class="soft small">{`${technicalDetails()}: ${action} `}</span>,
                   known.map(([name, value]) => <Detail key={name} name={name} value={value} />),
                 ];
                 return [auditId, [<Time at={at} />, callerWords(actor), <details>{what}</details>]];

@@ -12,9 +12,8 @@ import { PageOf } from '../frame.js';
 import { Decide } from '../refusal.js';
 import type { KeptBody, ListedRejectedRequest, ProposedAction, RejectedRequest, rejectedListSchema, z } from '../types.js';
 import { Badge, Cards, Check, FieldList, Fold, Mistakes, Said, Section, Time } from '../ui/index.js';
-import { byWords, counted, isForTechnicians, labelled, refusalWords, sentence, type Tone } from '../words.js';
+import { byWords, counted, forWebhooks, isForTechnicians, labelled, refusalWords, sentence, type Tone } from '../words.js';
 
-const forTechnicians = 'For the person who set up the webhook';
 const noProposal = 'The relay could not repair the request. Correct the webhook, then let your platform send it again.';
 const about =
   'The relay did not run these requests. Open a request to see the reason. Send it again, correct it or drop it within 30 days.';
@@ -80,7 +79,7 @@ function Refusal({ request }: { request: RejectedRequest }) {
         <p>
           <strong>{refusalWords[reason]}.</strong> {!isForTechnicians(reason) && detail}
         </p>
-        {isForTechnicians(reason) && <Fold {...{ summary: forTechnicians, isNeeded: false, children: detail }} />}
+        {isForTechnicians(reason) && <Fold {...{ summary: forWebhooks, isNeeded: false, children: detail }} />}
         <Mistakes of={ofWhole} look="plain error" words={({ detail }) => labelled(detail)} />
         <Origin request={request}>
           {signature && signature !== 'not required' && `; signature: ${signature}`}. <a href={type}>Help for developers</a>

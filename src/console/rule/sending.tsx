@@ -19,6 +19,7 @@ function useSending(relayId: string) {
   };
 }
 
+const refusedWords = 'The relay refuses this event. It does not keep a refused test event.';
 const versions = Object.entries({ published: 'the published version', same: 'the version that already ran for this event' });
 const again = {
   ...{ title: 'Send the event again?', verb: 'Send again', words: 'Sent again' },
@@ -47,9 +48,8 @@ export function TestEvent({ at, relayId, contents, onClose }: TestEventProps) {
   if (body && !eventId) isFirst.value = true;
   const ids = [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))].join(', ');
   const runs = `This test has real effects. “Send” runs ${counted(actions.length, 'step')}${ids && ` for assignment ${ids}`}.`;
-  const words = reason
-    ? `The rule does not run for this event: ${reason}.`
-    : problems.map((one) => mistakeText(one)).join(' ') || runs;
+  const found = problems.length > 0 ? [...problems.map((one) => mistakeText(one)), refusedWords].join(' ') : runs;
+  const words = reason ? `The rule does not run for this event: ${reason}.` : found;
   const [text, isBroken] = [typed.value ?? JSON.stringify(event, undefined, 2), typed.value !== undefined && !given];
   const sent = isBroken ? undefined : (given ?? event);
   return (

@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { ActionState, ChainStatus } from '../../chain/outcome.js';
 import { codedFields, valueText } from '../../chain/sentences.js';
-import { fieldLabel, labelled } from '../../chain/words.js';
+import { fieldLabel, labelled, technicalDetails } from '../../chain/words.js';
 import { CompanyContext, type Resource, useCompany } from '../base.js';
 import { editText } from '../fields.js';
 import type { ActionResource, Token } from '../types.js';
@@ -71,7 +71,7 @@ export function Failure({ of, under }: { of: Omit<FailureOf, 'type'> & { type?: 
       </p>
       {details && (
         <details class="small">
-          <summary>Technical details</summary>
+          <summary>{technicalDetails()}</summary>
           <Said look="error" text={details} />
         </details>
       )}

@@ -34,7 +34,7 @@ export function controlOf(state: PlatformState, webhooks: Webhooks): Hono {
   const save = button(({ event, ...webhook }) => {
     const name = z.enum(eventNames).parse(event);
     state.put('webhooks', name, savedWebhook(state, name, state.webhooks.schema.parse(webhook)));
-  });
+  }, '/?saved');
   return faultRoutes(state.fault, { requests })
     .get('/journal', (c) => c.json([...state.calls.values()]))
     .post('/control/reset', (c) => {
@@ -51,9 +51,10 @@ export function controlOf(state: PlatformState, webhooks: Webhooks): Hono {
       const { id } = found(state.assignments.get(c.req.param('id')), `assignment ${c.req.param('id')}`);
       return c.json(state.change({ id, status }));
     })
-    .get('/', (c) =>
-      sendPage(c, { title: 'Demo platform', header: headerOf(state), main: overview(state, webhooks), live: true }),
-    )
+    .get('/', (c) => {
+      const header = headerOf(state, c.req.query('saved') !== undefined);
+      return sendPage(c, { title: 'Demo platform', header, main: overview(state, webhooks), live: true });
+    })
     .post('/page/reset', reset)
     .post('/page/day', day)
     .post('/page/webhooks/:event', save)
@@ -61,7 +62,7 @@ export function controlOf(state: PlatformState, webhooks: Webhooks): Hono {
     .post('/page/assignments/:id', fire);
 }
 
-const headerOf = (state: PlatformState) => html`<h1>Demo platform</h1>
+const headerOf = (state: PlatformState, isSaved: boolean) => html`<h1>Demo platform</h1>
 <p class="soft">This program simulates an assignment platform and a ticket system. Nothing here is real.
 The <a href="/vendors">simulators of vendors</a> have a page of their own.</p>
 <form method="post" action="/page/fail" class="row">
@@ -88,7 +89,8 @@ ${faultButtons({
 <form method="post" action="/page/day" class="row small">
 <button>Play a day in ten minutes</button><button name="day" value="stop">Stop the day</button>
 </form>
-<details><summary>Webhooks</summary>
+<details${isSaved && html` open`}><summary>Webhooks</summary>
+${isSaved && html`<p role="status"><strong>The webhook is saved.</strong></p>`}
 <p class="soft">Each button of an assignment sends the webhook of its event. A played day also sends webhooks. To test a rule that
 you wrote, paste the address of the rule as URL, and save. A body that you did not change becomes empty: then the platform sends the
 event as JSON. Variables such as <code>\${assignment_id}</code> are pasted as text. <code>&lt;RELAY_ACCESS_TOKEN&gt;</code> becomes the token of the demo rule.</p>

@@ -160,7 +160,7 @@ async function composing(): Promise<void> {
     await stops.nth(1).getByText('The assignment had the status “sent”').waitFor();
     await page.getByLabel('What happens?').selectOption('platform-down');
     await stops
-      .getByText(/The contacts get a notice after \d/)
+      .getByText(/After \d+ minutes, the addresses in Settings get a notice/)
       .first()
       .waitFor();
     assert.deepEqual(await obstacles(page), []);
@@ -417,7 +417,7 @@ async function composing(): Promise<void> {
 
   describe('as JSON', () => {
     const show = (page: Page, how: 'Steps' | 'JSON') =>
-      page.getByRole('button', { name: 'JSON', exact: true, pressed: how === 'Steps' }).click();
+      page.getByRole('button', { name: 'JSON (for developers)', exact: true, pressed: how === 'Steps' }).click();
     const json = (page: Page) => page.getByLabel('Rule as JSON');
     const udf = {
       action: 'ticket_updateUDF',

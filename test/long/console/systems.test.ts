@@ -234,7 +234,7 @@ async function systems(): Promise<void> {
         const found = mails.find(({ Subject }) => Subject.startsWith('[relay] Needs attention'));
         return found ? (await stack.text(found)).Text : new Unmet(mails.map(({ Subject }) => Subject));
       });
-      const places = [`\n\n${title}`, remedy, '\nTechnical details:\n'].map((words) => text.indexOf(words));
+      const places = [`\n\n${title}`, remedy, '\nTechnical details (for developers):\n'].map((words) => text.indexOf(words));
       assert.ok(
         places.every((place, number) => place > (places[number - 1] ?? 0)),
         text,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { failureDetails, failureRemedy, failureTitle, helpFor } from '../../../src/chain/failure-words.js';
-import { labelled, mistakeText } from '../../../src/chain/words.js';
+import { byWords, labelled, mistakeText } from '../../../src/chain/words.js';
 
 const call = 'POST http://platform.example/assignments/2001/send';
 const missing = `${call} answered 404: no assignment 2001`;
@@ -174,4 +174,18 @@ it('says where a mistake is', () => {
   ] as const)
     assert.equal(mistakeText({ pointer, detail: 'is wrong' }), words);
   assert.equal(mistakeText({ pointer: '', detail: 'must be an object' }, 'The request'), 'The request must be an object.');
+});
+
+it('shows the name of a key before its kind, and no name of a person as a key', () => {
+  for (const [by, words] of [
+    ['Ada', 'by Ada'],
+    ['key dana', 'by “dana” (key)'],
+    ['key dana (bulk b-1)', 'by “dana” (key) (many chains at once)'],
+    ['admin', 'by admin'],
+    ['admin (bulk b-1)', 'by admin (many chains at once)'],
+    ['the link in a notice to ops@acme.example', 'with the link in a notice to ops@acme.example'],
+  ] as const)
+    assert.equal(byWords(by), words);
+  assert.equal(labelled('skipped by key dana (bulk b-1)'), 'skipped by “dana” (key) (many chains at once)');
+  assert.equal(labelled('key account missing'), 'key account missing');
 });

@@ -80,6 +80,7 @@ describe('a command line', () => {
     for (const [words, said] of [
       [[], /Usage: relay <command>/],
       [['chian'], /Unknown command chian; did you mean chains\?\n/],
+      [['mend'], /Unknown command mend; did you mean chains mend\?\n/],
       [['toString'], /Unknown command toString/],
       [['rules'], /relay rules has list, show, create, set, enable, disable, delete, versions, diff, .*, test\./],
       [['rules', 'enalbe', 'acme', '4711'], /no enalbe; did you mean enable\?/],

@@ -120,7 +120,7 @@ describe('the text of a notice', () => {
       'Still planned': [`At ${shownTime(later)}: Send an e-mail (note: “alert”)`],
       'Steps that wait for this step': ['Update a ticket field'],
       'Steps already done': ['Send an e-mail (note: “greet”)'],
-      'Technical details': ['POST /assignments/1001/send answered 503'],
+      'Technical details (for developers)': ['POST /assignments/1001/send answered 503'],
     });
   });
 
@@ -246,7 +246,7 @@ describe('the text of a notice', () => {
       ],
       'Still planned': goesOn,
       'Steps already done': ['Send an e-mail (note: “greet”)'],
-      'Technical details': ['POST /assignments/1001/send answered 503'],
+      'Technical details (for developers)': ['POST /assignments/1001/send answered 503'],
     });
   });
 
@@ -314,7 +314,7 @@ describe('the text of a notice', () => {
         'Steps already done',
         'Steps that wait for this step',
         'Still planned',
-        'Technical details',
+        'Technical details (for developers)',
         'What happens next',
       ],
     ]);

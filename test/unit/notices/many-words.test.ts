@@ -70,7 +70,7 @@ What happens next:
   Assignment 2, step 2: http://127.0.0.1:8080/companies/acme/chains/c-2
   Assignment 1, step 2: http://127.0.0.1:8080/companies/acme/chains/c-1
 
-Technical details:
+Technical details (for developers):
   POST /assignments/2/send answered 404: no assignment 2
   This is the error of the first chain. In the other chains, the numbers or addresses can be different.
 

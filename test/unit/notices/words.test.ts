@@ -70,7 +70,7 @@ describe('a notice about a refused request', () => {
     };
     const { text } = renderNotice({ ...broken, inADay: 12 }, { ...context, forOperator: true });
     for (const part of [
-      `\n\nDetails for the person who set up the webhook:\n  ${detail}\n`,
+      `\n\nTechnical details (for the person who set up the webhook):\n  ${detail}\n`,
       '12 requests of this rule had this mistake within a day',
       'npx relay rejected show acme R1',
     ])
@@ -93,7 +93,7 @@ describe('a notice about a refused request', () => {
       [
         '/variables/assignment_id',
         'is missing: the event has no value at id',
-        '\n\nThe value “assignment id” is missing: the event has nothing in its field “id”.\n',
+        '\n\nThe value “assignment id” is missing: the field “id” of the event is empty or does not exist.\n',
       ],
       ['/when', 'cannot be checked', '\n\nThe condition of the rule cannot be checked.\n'],
     ] as const) {

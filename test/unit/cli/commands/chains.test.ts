@@ -235,7 +235,7 @@ describe('chain commands', () => {
     assert.equal(exitCode, 4);
     assert.match(
       out,
-      /The mail server gave an error or no answer\.\n {2}What to do: Fix the cause, then retry\.\n {2}550 no such user\n {2}a@x\.org: sent\n {2}b@x\.org: not sent: 550\n {2}Decide before: /,
+      /The mail server gave an error or no answer\.\n {2}What to do: Fix the cause, then retry\.\n {2}550 no such user\n {2}a@x\.org: sent\n {2}b@x\.org: not sent: 550\n {2}If nobody decides, the step fails: /,
     );
     assert.match(out, /npx relay retry acme c1 0 [\s\S]*npx relay skip acme c1 0 [\s\S]*The chain needs attention\.\n$/);
   });
