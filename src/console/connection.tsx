@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import type { Fields } from '../chain/fields.js';
 import { type Kind, platformKinds, type Setting, ticketingKinds } from '../chain/kinds.js';
 import { announce, ask, changedIn, isOperator, useCompany, useForm } from './base.js';
-import { readObject } from './fields.js';
+import { objectMistake, readObject } from './fields.js';
 import type { Checked, CheckedPart, checkResponse, StoredCompany, z } from './types.js';
 import { FormFields, fieldsOf, JsonArea, Select } from './ui/fields.js';
 import { Badge, Button, Failure, FieldList, ProblemNote, Said, Section, Submit, useDeed } from './ui/index.js';
@@ -174,8 +174,8 @@ function ConnectionsForm({ company, at, onSaved }: SettingsProps) {
   const deed = useDeed();
   const save = async (event: Event) => {
     event.preventDefault();
+    mistake.value = objectMistake(text);
     const read = readObject(text);
-    mistake.value = read ? '' : 'This is not a JSON object';
     if (!read) return;
     const isChanged = (name: string) => JSON.stringify(before[name]) !== JSON.stringify(read[name]);
     const names = Object.keys({ ...before, ...read }).filter(isChanged);

@@ -3,6 +3,7 @@
 import { plainCondition, storedCondition } from '../chain/condition.js';
 import { delayText, storedDelay } from '../chain/durations.js';
 import { type Fields, fieldText, fixedFields, isObject } from '../chain/fields.js';
+import { jsonPlace } from '../chain/json-place.js';
 import { isMadeHtml, mailHtml } from '../chain/mail-html.js';
 
 /** The fields that users see, with their values. */
@@ -65,12 +66,14 @@ function readText(before: unknown, text: string): unknown {
   }
 }
 
-/** Parses a JSON object. Undefined if the text is not a JSON object. */
-export function readObject(text: string): Fields | undefined {
+/** For example `The text has a mistake at line 2, column 7`. Empty if the text is a JSON object. */
+export function objectMistake(text: string): string {
   try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
+    return isObject(JSON.parse(text)) ? '' : 'This must be a JSON object, such as {"workorder": {"id": 1001}}';
+  } catch (error) {
+    return `The text has a mistake${jsonPlace(error, text)}`;
   }
 }
+
+/** Parses a JSON object. Undefined if the text is not a JSON object. */
+export const readObject = (text: string): Fields | undefined => (objectMistake(text) ? undefined : JSON.parse(text));

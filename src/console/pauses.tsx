@@ -35,6 +35,7 @@ export function PauseBanner() {
   const { items = [], nextCursor } = waiting.data.value ?? {};
   const chains = nextCursor ? `more than ${mostCounted} chains` : counted(items.length, 'chain');
   const waits = items.length === 0 ? 'No step is due yet' : `This pause affects ${chains}`;
+  const atOnce = canEnd && items.length > 0 && `End now: run the waiting steps of ${chains} at once`;
   const end = (what: Pausable, overdue?: 'now') =>
     deed.run(() => ask('DELETE', admin`/pause` + query({ what, overdue })), 'The pause has ended.');
   if (pauses.length === 0) return null;
@@ -49,15 +50,11 @@ export function PauseBanner() {
           </span>
           {canEnd && (
             <Button onClick={() => void end(what)}>
-              End now<span class="unseen"> (the pause of {pausableWords[what]})</span>
+              End now{atOnce && ': keep the time between steps'}
+              <span class="unseen"> (the pause of {pausableWords[what]})</span>
             </Button>
           )}
-          {canEnd &&
-            items.length > 0 && [
-              <Button {...{ class: 'quiet', onClick: () => void end(what, 'now') }}>
-                End the pause, and run all waiting steps of {chains} now
-              </Button>,
-            ]}
+          {atOnce && <Button {...{ class: 'quiet', onClick: () => void end(what, 'now'), children: atOnce }} />}
         </div>
       ))}
       <ProblemNote refused={deed.refused} />

@@ -93,7 +93,7 @@ export function Decide({ request, leftOut }: DecideProps) {
         )}
         {!isEditFirst && edit}
         {drop}
-        <span class="soft small">For example, a step “after 30 minutes” runs 30 minutes after you send the request.</span>
+        <span class="soft small">A step “after 30 minutes” runs 30 minutes after you send the request.</span>
       </p>
       {!isAsking.value && !isEditing.value && <ProblemNote refused={deed.refused} />}
       {isEditing.value && !isAsking.value && (

@@ -81,14 +81,14 @@ function When({ step: { action, at } }: { step: Step }) {
   const seconds = startedAt && endedAt ? (Date.parse(endedAt) - Date.parse(startedAt)) / 1000 : 0;
   return (
     <>
-      {state === 'pending' ? !reason && 'Waits for the previous step' : <Time at={at} distance />}
+      {state === 'pending' ? reason ? 'Waits' : 'Waits for the previous step' : <Time at={at} distance />}
       {state === 'scheduled' && reason && ', later because of the pause'}
       {seconds >= 1 && action.state !== 'skipped' && `, took ${durationText(seconds)}`}
       {attempts > 1 && `, ${counted(attempts, 'attempt')}`}
       {!!result?.recipients &&
         action.action === 'platform_sendAssignment' &&
         `, ${counted(result.recipients, 'technician')} found`}
-      {comment && `${state === 'pending' && reason ? '' : ' · '}Note: “${comment}”`}
+      {comment && ` · Note: “${comment}”`}
     </>
   );
 }

@@ -5,7 +5,7 @@ import { type Condition, expressionOf, isWhole, whenOf } from '../../chain/compa
 import { propertyOf } from '../../chain/condition.js';
 import type { Fields } from '../../chain/fields.js';
 import { whenWords } from '../../chain/sentences.js';
-import { readObject } from '../fields.js';
+import { objectMistake, readObject } from '../fields.js';
 import { Button, Entry, Fold, JsonArea, Select, Suggested } from '../ui/index.js';
 import { variableWords } from '../words.js';
 import { Picker } from './card.js';
@@ -64,12 +64,11 @@ export function EventSide({ example }: { example: Signal<Fields | undefined> | u
 
 function Example({ of }: { of: Signal<Fields | undefined> }) {
   const typed = useSignal(of.value ? JSON.stringify(of.value, undefined, 2) : '');
-  const isWrong = typed.value.trim() !== '' && !readObject(typed.value);
   return (
     <JsonArea
       label="Example of an event (JSON)"
       hint="No event has arrived yet. Paste an example event from your platform. Then you can use its values in the rule, and rehearse the rule."
-      problem={isWrong ? 'This must be a JSON object, such as {"workorder": {"id": 1001}}' : ''}
+      problem={typed.value.trim() && objectMistake(typed.value)}
       {...{ rows: 3, value: typed.value, onText: (text) => ([typed.value, of.value] = [text, readObject(text)]) }}
     />
   );

@@ -5,7 +5,7 @@ import { useLocation } from 'preact-iso';
 import { ask, co, pageOf, useAnswer } from '../base.js';
 import { draftOf } from '../composer/draft.js';
 import { inventedEvent } from '../composer/places.js';
-import { readObject } from '../fields.js';
+import { objectMistake, readObject } from '../fields.js';
 import type { AcceptedEvent, Composed, Contents, NotApplicableEvent } from '../types.js';
 import { Choice, Deed, DeedButton, JsonArea } from '../ui/index.js';
 import { counted, mistakeText } from '../words.js';
@@ -55,7 +55,7 @@ export function TestEvent({ at, relayId, contents, onClose }: TestEventProps) {
   return (
     <Deed title="Send a test event" verb="Send" words="Sent" change={() => send(at, { event: sent })} onClose={onClose}>
       <p class="note wait" role="status">
-        {isBroken ? 'The event must be a JSON object.' : isOutdated ? 'Checking…' : words}
+        {isBroken ? `${objectMistake(text)}.` : isOutdated ? 'Checking…' : words}
       </p>
       <JsonArea label="Event" rows={12} value={text} onText={(text) => (typed.value = text)} />
     </Deed>

@@ -345,7 +345,7 @@ async function lookAround(): Promise<void> {
     const before = JSON.parse(await json.inputValue());
     await json.fill('{');
     await click(page, 'Save connections');
-    await page.getByText('This is not a JSON object').waitFor();
+    await page.getByText('The text has a mistake').waitFor();
     await json.fill(JSON.stringify({ ...before, ticketing: { kind: 'http' } }));
     await click(page, 'Save connections');
     await page.getByRole('alert').getByText('“Base url” of the ticket system').waitFor();
