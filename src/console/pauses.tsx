@@ -35,7 +35,7 @@ export function PauseBanner() {
   const { items = [], nextCursor } = waiting.data.value ?? {};
   const chains = nextCursor ? `more than ${mostCounted} chains` : counted(items.length, 'chain');
   const waits = items.length === 0 ? 'No step is due yet' : `This pause affects ${chains}`;
-  const atOnce = canEnd && items.length > 0 && `End now: run the waiting steps of ${chains} at once`;
+  const atOnce = canEnd && items.length > 0 && `End now: run the overdue steps of ${chains} immediately`;
   const end = (what: Pausable, overdue?: 'now') =>
     deed.run(() => ask('DELETE', admin`/pause` + query({ what, overdue })), 'The pause has ended.');
   if (pauses.length === 0) return null;
@@ -50,7 +50,7 @@ export function PauseBanner() {
           </span>
           {canEnd && (
             <Button onClick={() => void end(what)}>
-              End now{atOnce && ': keep the time between steps'}
+              End now{atOnce && ': overdue steps keep the planned time between them'}
               <span class="unseen"> (the pause of {pausableWords[what]})</span>
             </Button>
           )}

@@ -98,7 +98,7 @@ function SearchBox({ pages, onClose }: { pages: readonly PageLink[]; onClose(): 
         </ul>
       </form>
       {asked && refused && <p class="error">{refused.problem.detail}</p>}
-      {found.length === 0 && <p class="soft">Nothing was found for “{wanted}”.</p>}
+      {found.length === 0 && <p class="soft">Nothing was found for “{wanted}”. Assignments are found after their first event.</p>}
     </Dialog>
   );
 }

@@ -74,13 +74,13 @@ function stopsOf(cards: readonly Card[], actions: NonNullable<Rehearsal['played'
 function Stop({ card, action, isAlone, seconds }: ReturnType<typeof stopsOf>[number]) {
   const { outcome, reason, paused, attempts = 1, toldAfterSeconds: told, condition } = action;
   const tone = isAlone ? 'wait' : forecastTone[outcome];
-  const after = (time: number) => `after ${durationText(time > 120 ? 60 * Math.round(time / 60) : time)}`;
+  const after = (at: number) => (at ? `after ${durationText(at > 120 ? 60 * Math.round(at / 60) : at)}` : 'immediately');
   const tried = attempts > 1 && `${attempts} attempts, each after a longer wait`;
-  const alerted = told !== undefined && `${told ? after(told) : 'immediately'}, the addresses in Settings get a notice`;
+  const alerted = told !== undefined && `${after(told)}, your company's addresses for notices get a notice`;
   const notes = [tried, alerted, outcome === 'runs' && condition?.reason, reason, paused];
   return (
     <li class={tone}>
-      <strong>{seconds === undefined ? 'Later' : seconds === 0 ? 'Immediately' : capital(after(seconds))}:</strong>{' '}
+      <strong>{seconds === undefined ? 'Later' : capital(after(seconds))}:</strong>{' '}
       {card && <a href={`#${cardId(card)}`}>{capital(deedWords(card.fields))}</a>}{' '}
       <Badge tone={tone}>{isAlone ? 'reaches nobody' : outcome === 'held' ? 'waits' : outcome.replaceAll('-', ' ')}</Badge>
       {notes.map((note) => note && <Said key={note} look="soft small" text={capital(labelled(note))} />)}

@@ -149,8 +149,8 @@ export function DueNext() {
     <Section title="Due next">
       <Known of={open}>
         {({ items }) => {
-          const due = items.flatMap(({ next, ...chain }) => (next ? [{ ...chain, next }] : []));
-          due.sort((one, other) => ((one.next.at ?? '') < (other.next.at ?? '') ? -1 : 1));
+          const due = items.flatMap(({ next, ...chain }) => (next ? [{ ...chain, next }] : [])).reverse(); // the oldest first
+          due.sort((one, other) => (one.next.at ?? '').localeCompare(other.next.at ?? ''));
           if (due.length === 0) return <p class="soft">No step is planned.</p>;
           const lines = due.slice(0, 5).map(({ chainId, assignmentIds: [assignmentId], next }) => (
             <li key={chainId}>

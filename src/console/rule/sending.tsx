@@ -50,7 +50,8 @@ export function TestEvent({ at, relayId, contents, onClose }: TestEventProps) {
   const runs = `This test has real effects. “Send” runs ${counted(actions.length, 'step')}${ids && ` for assignment ${ids}`}.`;
   const found = problems.length > 0 ? [...problems.map((one) => mistakeText(one)), refusedWords].join(' ') : runs;
   const words = reason ? `The rule does not run for this event: ${reason}.` : found;
-  const [text, isBroken] = [typed.value ?? JSON.stringify(event, undefined, 2), typed.value !== undefined && !given];
+  const text = typed.value ?? (isOutdated ? '' : JSON.stringify(event, undefined, 2));
+  const isBroken = typed.value !== undefined && !given;
   const sent = isBroken ? undefined : (given ?? event);
   return (
     <Deed title="Send a test event" verb="Send" words="Sent" change={() => send(at, { event: sent })} onClose={onClose}>

@@ -160,7 +160,7 @@ async function composing(): Promise<void> {
     await stops.nth(1).getByText('The assignment had the status “sent”').waitFor();
     await page.getByLabel('What happens?').selectOption('platform-down');
     await stops
-      .getByText(/After \d+ minutes, the addresses in Settings get a notice/)
+      .getByText(/After \d+ minutes, your company's addresses for notices get a notice/)
       .first()
       .waitFor();
     assert.deepEqual(await obstacles(page), []);
