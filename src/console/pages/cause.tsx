@@ -1,8 +1,9 @@
 /** One cause: its card with the decisions, and the page with all its actions. */
 
 import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { hasEnded } from '../../chain/outcome.js';
-import { ask, co, may, pageOf, useCompany, usePages, useResource } from '../base.js';
+import { ask, co, may, pageOf, refreshAll, useCompany, usePages, useResource } from '../base.js';
 import { type AskedOfChains, useBulk } from '../bulk.js';
 import { PageOf } from '../frame.js';
 import { deedOf } from '../story.js';
@@ -25,7 +26,7 @@ export function CausePage({ causeId }: { causeId: string }) {
             rows={known.items.map(({ chainId, index, assignmentId, since, heldUntil, endedAt }) => {
               const action = <a href={pageOf.chain(chainId)}>Step {index + 1}</a>;
               const about = assignmentId && <a href={pageOf.assignment(assignmentId)}>{assignmentId}</a>;
-              const end = endedAt ? <Time before="solved " at={endedAt} /> : <Time before="decide before " at={heldUntil} />;
+              const end = <Time before={endedAt ? 'solved ' : 'if nobody decides, fails at '} at={endedAt ?? heldUntil} />;
               return [`${chainId} ${index}`, [action, about, <Time at={since} />, end]];
             })}
           />
@@ -84,25 +85,25 @@ type Begun = { chainId: string; index: number; isTried: boolean; latest?: string
 /** Shows one chain of the cause: the chain of the user's last decision here, or else the chain that waits longest. */
 function Sample({ cause, isOpen, onBegin }: SampleProps) {
   const { chains, chainId } = cause;
-  const known = causeFailure(cause);
-  const failure = cause.endedAt ? { ...known, remedy: undefined } : known; // nothing is left to do
-  const { title } = failure;
+  const failure = { ...causeFailure(cause), ...(cause.endedAt && { remedy: undefined }) };
   const isLookedInto = useSignal(isOpen);
   const begun = useSignal<Begun | undefined>(undefined);
   const shown = begun.value?.chainId ?? chainId;
   const sample = useResource<ChainResource>(isLookedInto.value && shown ? co`/chains/${shown}` : undefined);
+  const isTried = begun.value?.isTried ?? false;
+  const tried = isTried ? sample.data.value?.actions.find(({ index }) => index === begun.value?.index) : undefined;
+  useEffect(() => (tried && hasEnded(tried.state) ? refreshAll() : undefined), [tried?.state]);
   if (!shown || !isLookedInto.value)
     return (
       <>
-        <Failure of={failure} under={title} />
+        <Failure of={failure} under={failure.title} />
         {chainId && (
           <Button onClick={() => (isLookedInto.value = true)}>
-            Show an example<span class="unseen">: {title}</span>
+            Show an example<span class="unseen">: {failure.title}</span>
           </Button>
         )}
       </>
     );
-  const isTried = begun.value?.isTried ?? false;
   const isShown = ({ index, state, error }: ActionResource) =>
     begun.value ? index === begun.value.index : state === 'needs-attention' && (!error || error.type === cause.reason);
   return (
@@ -128,7 +129,7 @@ function Sample({ cause, isOpen, onBegin }: SampleProps) {
                 {attempts && !isPassedOn && !isOver ? ` after ${counted(attempts, 'attempt')}` : ''}.
               </p>
             )}
-            {!isOver && !isPassedOn && <Failure of={error ? { ...error, assignmentId } : failure} under={title} />}
+            {!isOver && !isPassedOn && <Failure of={error ? { ...error, assignmentId } : failure} under={failure.title} />}
             {!action && <p class="soft">No step has this problem now.</p>}
             {action && !isPassedOn && (
               <Verbs

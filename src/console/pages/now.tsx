@@ -33,11 +33,10 @@ export function NowPage() {
               const held = items.filter(({ chains }) => chains > 0);
               const hasMore = nextCursor !== undefined && held.length === items.length;
               const problems = held.length + refused.length + quiet.length;
-              const count = `${hasMore ? 'More than ' : ''}${counted(problems, 'problem')} to solve.`;
-              const figure = problems === 0 ? 'No problems to solve.' : count;
+              const count = problems === 0 ? 'No problems' : (hasMore ? 'More than ' : '') + counted(problems, 'problem');
               return (
                 <>
-                  <h2>{cursors.value.length > 0 ? 'More problems to solve' : figure}</h2>
+                  <h2>{cursors.value.length > 0 ? 'More problems to solve' : `${count} to solve.`}</h2>
                   {items
                     .filter((cause) => held.includes(cause) || begun.value.includes(cause.causeId))
                     .map((cause, place) => (
