@@ -74,6 +74,6 @@ If these notices are not for you, close this page.</p>
 
 function gone(c: Context<Authenticated>) {
   c.status(401);
-  const said = 'This link is incomplete, was used before, or belongs to an address that is not a contact any more.';
+  const said = 'This link is incomplete, was used before, or belongs to an e-mail address that is not a contact any more.';
   return sendForm(c, 'Nothing to confirm', html`<p role="status">${said}</p>`);
 }

@@ -1,9 +1,9 @@
 /** Pauses of outside systems: the banner on every page, and the button in the header that begins a pause. */
 
-import { type Pausable, pausable } from '../chain/pause.js';
+import { pausable } from '../chain/pause.js';
 import { admin, ask, co, may, pageOf, query, useCompany, useResource } from './base.js';
 import type { ChainList } from './types.js';
-import { Button, DeedButton, ProblemNote, Time, useDeed } from './ui/index.js';
+import { DeedButton, Time } from './ui/index.js';
 import { counted, pausableWords, timeIn } from './words.js';
 
 /** The choices for the end of a pause. The key is the length of the pause in seconds. */
@@ -27,17 +27,18 @@ export function PauseButton() {
   return <DeedButton {...pausing} change={pause} />;
 }
 
+const ending = { title: 'End the pause?', verb: 'End now', words: 'The pause has ended.' };
+const options = Object.entries({ '': 'keep the planned time between them', now: 'run immediately' });
+const hint = 'With the planned time, two steps that were planned 20 minutes apart run 20 minutes apart again.';
+
 export function PauseBanner() {
   const { pauses } = useCompany();
   const filter = { paused: 'true', limit: `${mostCounted}` };
   const waiting = useResource<ChainList>(pauses.length > 0 ? co`/chains` + query(filter) : undefined);
-  const [deed, canEnd] = [useDeed(), may('manage')];
   const { items = [], nextCursor } = waiting.data.value ?? {};
   const chains = nextCursor ? `more than ${mostCounted} chains` : counted(items.length, 'chain');
   const waits = items.length === 0 ? 'No step is due yet' : `This pause affects ${chains}`;
-  const atOnce = canEnd && items.length > 0 && `End now: run the overdue steps of ${chains} immediately`;
-  const end = (what: Pausable, overdue?: 'now') =>
-    deed.run(() => ask('DELETE', admin`/pause` + query({ what, overdue })), 'The pause has ended.');
+  const overdue = { label: `Overdue steps of ${chains}`, options, hint };
   if (pauses.length === 0) return null;
   return (
     <aside class="banner" aria-label="Pauses">
@@ -48,16 +49,14 @@ export function PauseBanner() {
             <Time before=", until " at={until} distance />
             {reason && `. Reason: ${reason}`}. <a href={pageOf.chains({ paused: 'true' })}>{waits}</a>.
           </span>
-          {canEnd && (
-            <Button onClick={() => void end(what)}>
-              End now{atOnce && ': overdue steps keep the planned time between them'}
-              <span class="unseen"> (the pause of {pausableWords[what]})</span>
-            </Button>
+          {may('manage') && (
+            <DeedButton
+              {...{ ...ending, unseen: ` (the pause of ${pausableWords[what]})`, fields: items.length > 0 ? { overdue } : {} }}
+              change={({ overdue }) => ask('DELETE', admin`/pause` + query({ what, overdue: overdue || undefined }))}
+            />
           )}
-          {atOnce && <Button {...{ class: 'quiet', onClick: () => void end(what, 'now'), children: atOnce }} />}
         </div>
       ))}
-      <ProblemNote refused={deed.refused} />
     </aside>
   );
 }

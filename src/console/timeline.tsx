@@ -82,7 +82,7 @@ function When({ step: { action, at } }: { step: Step }) {
   return (
     <>
       {state === 'pending' ? reason ? 'Waits' : 'Waits for the previous step' : <Time at={at} distance />}
-      {state === 'scheduled' && reason && ', later because of the pause'}
+      {state === 'scheduled' && reason && ', moved because of the pause'}
       {seconds >= 1 && action.state !== 'skipped' && `, took ${durationText(seconds)}`}
       {attempts > 1 && `, ${counted(attempts, 'attempt')}`}
       {!!result?.recipients &&

@@ -41,7 +41,7 @@ export function Composer({ relayId, editing, actions, onPublished }: ComposerPro
     pointer,
     detail: written ? `with your format, the new value is “${detail}”` : `the relay cannot use this date: ${labelled(detail)}`,
   }));
-  const placed = (remark: Remark) => (isList ? { ...remark, pointer: `/actions${remark.pointer}` } : remark);
+  const placed = (remark: Remark) => ({ ...remark, pointer: remark.pointer.replace(/^\/(?=\d)/, '/actions/') });
   const problems = found.map(placed);
   const unknown = unknownGroups(draft.cards, names);
   const repeated = <Mistakes of={unknown} look="plain note wait" words={mistakeText} />;

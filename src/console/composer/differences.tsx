@@ -33,7 +33,7 @@ type ChangesProps = { of: ContentsDiff['fields']; nameOf?(field: string): string
 export function Changes({ of, nameOf = (field) => `“${fieldLabel(field)}”`, textOf = valueText }: ChangesProps) {
   return of.map(({ field, before, after }) => (
     <li key={field}>
-      {nameOf(field)} was: <del>{textOf(field, before)}</del>; is now: <ins>{textOf(field, after)}</ins>
+      {nameOf(field)}. Before: <del>{textOf(field, before)}</del>. Now: <ins>{textOf(field, after)}</ins>.
     </li>
   ));
 }

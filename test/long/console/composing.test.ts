@@ -302,7 +302,7 @@ async function composing(): Promise<void> {
     await page.getByText('The relay tried the rule on the last 2 events: 1 event would').waitFor();
     await page.getByText('2 events with a different result').click();
     await page.getByText('would not start a chain any more', { exact: true }).waitFor();
-    await page.getByText(/^Step 3: “To” was: /).waitFor();
+    await page.getByText(/^Step 3: “To”\. Before: /).waitFor();
     assert.deepEqual(await obstacles(page), []);
     await page.getByRole('dialog').getByRole('button', { name: 'Back' }).click();
     await page.getByRole('button', { name: 'Publish…' }).click();

@@ -950,6 +950,12 @@ async function lookAround(): Promise<void> {
       const local = (await page.locator('.reason', { hasText: 'Paused: the platform' }).textContent()) ?? '';
       assert.match(local, /^Paused: the platform, since \S+ [\d:]+ C[DS]T until \S+ [\d:]+ C[DS]T\. Reason: new version$/);
       assert.deepEqual(await obstacles(page), []);
+      await page.getByRole('button', { name: /^End now/ }).click();
+      const ending = page.getByRole('dialog');
+      await ending.getByLabel('Overdue steps of 1 chain').selectOption('run immediately');
+      assert.deepEqual(await obstacles(page), []);
+      await ending.getByRole('button', { name: 'End now' }).click();
+      await mine.ended(paused.chainId);
       await page.context().close();
     });
 
@@ -963,9 +969,10 @@ async function lookAround(): Promise<void> {
       await step.getByText(/in (9|10) minutes/).waitFor();
       await click(page, /^Pause/);
       await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
-      await step.getByText(/in (1 hour|2 hours).*later because of the pause/).waitFor({ timeout: 20_000 });
+      await step.getByText(/in (1 hour|2 hours).*moved because of the pause/).waitFor({ timeout: 20_000 });
       await reads(page, /Next step, when the pause ends: send to group 501/);
       await page.getByRole('button', { name: /^End now/ }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'End now' }).click();
       await step.getByText(/in (9|10) minutes/).waitFor({ timeout: 20_000 });
       await page.context().close();
     });
