@@ -181,15 +181,24 @@ function linksFor(
   }
   const verbs = verbsFor(chain, action);
   const isHere = edits === true && fieldsByLink(action).length > 0;
-  const fix = !verbs.includes('mend') || action.error?.retryable ? [] : [{ label: 'Fix', url: isHere ? `${decide}#fix` : page }];
-  const retry = verbs.includes('retry') ? [{ label: 'Retry', url: `${decide}#retry` }] : [];
-  const skip = [{ label: 'Skip', url: `${decide}#skip` }];
-  const toConsole =
-    fix.length > 0 && !isHere ? `The link “Fix” ${signIn}. The other links need no sign-in` : 'The links need no sign-in';
+  const fix = !verbs.includes('mend') || action.error?.retryable ? undefined : isHere ? `${decide}#fix` : page;
+  const toConsole = fix && !isHere ? `The link “Fix” ${signIn}. The other links need no sign-in` : 'The links need no sign-in';
   return {
-    links: [...(isFixFirst(action) ? [...fix, ...retry] : [...retry, ...fix]), ...skip],
-    hint: `${toConsole}: they open a page where you confirm.`,
+    links: decisions(decide, { fix, isFixFirst: isFixFirst(action), canRetry: verbs.includes('retry') }),
+    hint: `${toConsole}: ${confirming}`,
   };
+}
+
+const confirming = 'they open a page where you confirm.';
+
+/** @param fix - the address of the page that corrects the step. Undefined if a correction does not help, or is not possible. */
+function decisions(
+  decide: string,
+  { fix, isFixFirst, canRetry }: { fix: string | undefined; isFixFirst: boolean; canRetry: boolean },
+) {
+  const fixing: Link[] = fix ? [{ label: 'Fix', url: fix }] : [];
+  const retry: Link[] = canRetry ? [{ label: 'Retry', url: `${decide}#retry` }] : [];
+  return [...(isFixFirst ? [...fixing, ...retry] : [...retry, ...fixing]), { label: 'Skip', url: `${decide}#skip` }];
 }
 
 /** The commands for operators. The most helpful command is the first. */
@@ -235,10 +244,11 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   ];
   const decideAt = ({ chainId, index, at, heldUntil }: Member) =>
     isHeld ? context.holdLink?.({ companyId, chainId, index, at, heldUntil }) : undefined;
-  const alone = actions === 1 && first[0] && decideAt(first[0]);
   const some = `${first.length} of ${actions} steps`;
   const isCut = first.length < count;
   const isOne = actions === 1;
+  const [only] = isOne ? first : [];
+  const decide = only && decideAt(only);
   const many = isHeld && isOne ? 'needs a decision' : said;
   const same = kind === 'gave-up' ? '' : ', all for the same reason'; // the notice `gave-up` already says the reason
   const withoutKey = oneWithoutKey(context, isCut ? some : undefined);
@@ -253,21 +263,23 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   const differ =
     count > 1 ? ['This is the error of the first chain. In the other chains, the numbers or addresses can be different.'] : [];
   const { wrong, details } = explained({ error: { ...reason, title, message, retryable: true } });
+  const fixes = isFixFirst({ error: { ...reason, message, retryable: false } });
+  const fix = context.edits ? `${decide}#fix` : only && chainPage(api, { companyId, chainId: only.chainId });
   return {
-    headline: `${headline}: ${isOne ? '1 step' : counted(count, 'chain')}. ${capital(inSubject(title))}`,
-    about: context.companyName,
+    headline: `${headline}: ${isOne ? inSubject(title) : `${counted(count, 'chain')}. ${capital(inSubject(title))}`}`,
+    about: isOne ? context.ruleName : context.companyName,
     title: isOne ? `1 step ${many}` : `${counted(actions, 'step')} in ${counted(count, 'chain')} ${many}${same}`,
     place: [shown(at)],
     wrong: [labelled(wrong), ...(details.length > 0 ? [] : differ)],
     toDo: [remedy ? labelled(sentence(remedy)) : 'Fix the problem, then retry.'],
     links: [
-      ...(alone ? [{ label: `${context.edits ? 'Fix, retry' : 'Retry'} or skip`, url: alone }] : []),
+      ...(decide ? decisions(decide, { fix: fixes ? fix : undefined, isFixFirst: fixes, canRetry: true }) : []),
       isHeld
         ? { label: `Show ${counted(actions, 'step')} in the console`, url: causePage(api, companyId, cause.id) }
         : { label: `Show ${counted(count, 'chain')} in the console`, url: `${api}/companies/${companyId}/chains?${query}` },
     ],
-    hint: alone
-      ? `The first link needs no sign-in. The second link ${signIn}.`
+    hint: decide
+      ? `The links ${fixes && context.edits ? '“Fix”, ' : ''}“Retry” and “Skip” need no sign-in: ${confirming}`
       : `The link ${signIn}. There you can ${isHeld ? 'edit, retry or skip' : 'edit and retry'} ${isOne ? 'this step' : 'all these steps together'}.`,
     sections: {
       'What happens next': [
@@ -278,7 +290,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
           : []),
         ...(isHeld && count > 1 ? ['You get one notice when this problem is solved.'] : []),
       ],
-      [list]: (alone ? [] : first).map(
+      [list]: (decide ? [] : first).map(
         (member): Link => ({
           label: titleOf(member),
           url: decideAt(member) ?? chainPage(api, { companyId, chainId: member.chainId }),

@@ -113,11 +113,19 @@ Problem c1, company acme
     assert.match(html, /href="https:\/\/relay\.example\/companies\/acme\/chains\/c-3"/);
   });
 
-  it('begins with the link without a sign-in if only one step is concerned', () => {
-    const { text } = rendered(many('needs-attention', 1, 1, [member(3)]), { holdLink: () => 'https://relay.example/hold/x' });
-    const [first, second] = ['Retry or skip: https://relay.example/hold/x', 'Show 1 step in the console: '];
-    assert.ok(text.includes(`\n${first}\n${second}`), text);
-    assert.equal(text.match(/\/hold\/x/g)?.length, 1);
+  it('has a link for each decision if only one step is concerned', () => {
+    const hold = 'https://relay.example/hold/x';
+    const notice = many('needs-attention', 1, 1, [member(3)]);
+    for (const [edits, fix, open] of [
+      [false, 'http://127.0.0.1:8080/companies/acme/chains/c-3', ''],
+      [true, `${hold}#fix`, '“Fix”, '],
+    ] as const) {
+      const { text, subject } = rendered(notice, { edits, holdLink: () => hold });
+      const links = `Fix: ${fix}\nRetry: ${hold}#retry\nSkip: ${hold}#skip\nShow 1 step in the console: `;
+      assert.ok(text.includes(`\n${links}`), text);
+      assert.ok(text.includes(`\nThe links ${open}“Retry” and “Skip” need no sign-in: `), text);
+      assert.match(subject, /Needs attention: .+ \(/);
+    }
   });
 
   for (const kind of ['gave-up', 'failed'] as const)
