@@ -37,7 +37,7 @@ export function PauseBanner() {
   const waiting = useResource<ChainList>(pauses.length > 0 ? co`/chains` + query(filter) : undefined);
   const { items = [], nextCursor } = waiting.data.value ?? {};
   const chains = nextCursor ? `more than ${mostCounted} chains` : counted(items.length, 'chain');
-  const waits = items.length === 0 ? 'No step is due yet' : `This pause affects ${chains}`;
+  const waits = items.length === 0 ? 'No step is due yet' : `Steps of ${chains} are waiting`;
   const overdue = { label: `Overdue steps of ${chains}`, options, hint };
   if (pauses.length === 0) return null;
   return (

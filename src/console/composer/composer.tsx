@@ -127,14 +127,14 @@ function SaveState({ editing: { isSaved, conflict, refused, stored }, onCompare 
 }
 
 export function DraftPage({ relayId }: { relayId: string }) {
-  const { ruleOf } = useCompany();
+  const name = useCompany().ruleOf(relayId);
   const { route } = useLocation();
   const actions = useResource<Actions>(co`/chains/compose`, seldom);
   const { stored, editing } = useDraft(relayId);
   const rule = pageOf.rule(relayId);
   const links = { 'The rule': rule, Versions: pageOf.versions(relayId), Events: pageOf.events(relayId) };
   return (
-    <Page title={`Edit the draft of “${ruleOf(relayId) ?? 'New rule'}”`} about={<LinkRow of={links} />}>
+    <Page title={name ? `Edit the draft of “${name}”` : 'Edit the draft'} about={<LinkRow of={links} />}>
       <Known of={stored}>
         {() => (
           <Known of={actions}>

@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
-import { ask, co, pageOf, useAnswer } from '../base.js';
+import { ask, co, pageOf, useAnswer, useCompany } from '../base.js';
 import { draftOf } from '../composer/draft.js';
 import { inventedEvent } from '../composer/places.js';
 import { objectMistake, readObject } from '../fields.js';
@@ -46,8 +46,9 @@ export function TestEvent({ at, relayId, contents, onClose }: TestEventProps) {
   const { body, isOutdated } = useAnswer<Composed>('POST', co`/chains/compose`, asked, 500);
   const { event, eventId, actions = [], problems = [], reason } = body ?? {};
   if (body && !eventId) isFirst.value = true;
+  const wait = useCompany().pauses.length > 0 ? ' Because of the pause, the steps may wait.' : '';
   const ids = [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))].join(', ');
-  const runs = `This test has real effects. “Send” runs ${counted(actions.length, 'step')}${ids && ` for assignment ${ids}`}.`;
+  const runs = `This test has real effects. “Send” runs ${counted(actions.length, 'step')}${ids && ` for assignment ${ids}`}.${wait}`;
   const found = problems.length > 0 ? [...problems.map((one) => mistakeText(one)), refusedWords].join(' ') : runs;
   const words = reason ? `The rule does not run for this event: ${reason}.` : found;
   const text = typed.value ?? (isOutdated ? '' : JSON.stringify(event, undefined, 2));
