@@ -347,8 +347,8 @@ ${!isOver && details.length > 0 && html`<details><summary>${technicalDetails()}<
   const said = isWaiting ? waiting : (problem ?? over ?? before);
   const decision = over === undefined && !isWaiting && decisionForm(standing.chain, standing.action, fix);
   const status = said && html`<p role="status">${said} ${over !== undefined && chain && !chain.partial && resultOf(chain)}</p>`;
-  const old = html`${kept?.used && html`<p>These texts were already sent with the old number: ${kept.used}.</p>`}
-${kept?.open && chain && html`<p>These texts still have the old number: ${kept.open}. To change the texts, ${openChain(chain)} and edit the steps.</p>`}`;
+  const old = html`${kept?.used && html`<p>The old assignment number was already sent in: ${kept.used}.</p>`}
+${kept?.open && chain && html`<p>The old assignment number is still in: ${kept.open}. To change it, ${openChain(chain)} and edit the steps.</p>`}`;
   return sendPage(c, { title, main: html`<h1>${title}</h1>${status}${old}${what}${decision}${about}`, forms: true });
 }
 
@@ -435,7 +435,7 @@ function fixForm(fix: Fix, isBest: boolean, open: Html): Html {
   const all = html`<p><label><input type="checkbox" name="allActions" checked>
 Also correct the field “${fieldWords.platformAssignmentId}” of ${stepsText(sameAssignment)}.</label></p>`;
   const places = namedWords(naming);
-  const kept = html`<p>The old number stays in these texts: ${places}. To change them, ${open} and edit the steps.</p>`;
+  const kept = html`<p>The old assignment number stays in: ${places}. To change it, ${open} and edit the steps.</p>`;
   return html`${form}<section id="fix"><h2>Fix</h2><p>The relay checks the correction, then runs the step again.</p>
 ${inputs}${sameAssignment.length > 0 && all}${names.includes('platformAssignmentId') && places !== '' && kept}
 <p><button${!isBest && html` class="second"`} name="decision" value="mend">Correct and retry</button></p></section></form>`;

@@ -225,15 +225,17 @@ export const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${te
 export const checkedText = (part: string, detail: string) =>
   /^(answers|accepts|knows)\b/.test(detail) ? `The ${part.toLowerCase()} ${detail}` : `${part}: ${detail}`;
 
-/** For example `Ada`, or `“dana” (key)`. @param by - a stored name: `key dana`, or `key dana (bulk <id>)` */
+/** For example `Ada`, or `the key “dana”`. @param by - a stored name: `key dana`, or `key dana (bulk <id>)` */
 export function callerText(by: string): string {
   const [who = '', bulk] = by.split(/ (?=\(bulk [\w-]+\)$)/);
-  return who.replace(/^(key|admin) (.+)$/, '“$2” ($1)') + (bulk ? manyAtOnce : '');
+  const [, kind, name] = /^(key|admin) (.+)$/.exec(who) ?? [];
+  const caller = kind ? `the ${kind === 'key' ? kind : 'admin token'} “${name}”` : who.replace(/^admin$/, 'the administrator');
+  return caller + (bulk ? manyAtOnce : '');
 }
 const manyAtOnce = ' (many chains at once)';
 
-/** For example `by Ada`, or `by “dana” (key)`. @param by - a stored name: `key dana` */
-export const byWords = (by: string) => `${by.startsWith('the link ') ? 'with' : 'by'} ${callerText(by)}`;
+/** For example `by Ada`, or `with the key “dana”`. @param by - a stored name: `key dana` */
+export const byWords = (by: string) => `${/^(key|admin|the link) \w/.test(by) ? 'with' : 'by'} ${callerText(by)}`;
 
 /** The heading of the facts that most readers do not need. */
 export const technicalDetails = (whom = 'developers') => `Technical details (for ${whom})`;

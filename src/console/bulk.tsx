@@ -120,7 +120,7 @@ function MendLine({ field, mend: { chainId, index, before, after, problem, ...na
       </span>{' '}
       {before !== undefined && <del>{text(before)}</del>} {after !== undefined && ['→ ', <ins>{text(after)}</ins>]}
       {also && <p class="soft small">The relay also writes the new number in: {also}.</p>}
-      {fixed && <p class="note wait">The old number stays in: {fixed}.</p>}
+      {fixed && <p class="note wait">The old assignment number stays in: {fixed}.</p>}
       {problem && <Said look="error" text={problem} />}
     </li>
   );

@@ -210,7 +210,7 @@ function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: M
           Also change the assignment number in the rest of this chain. <span class="soft small">({also})</span>
         </Check>
       )}
-      {fixed && <p class="note wait">{`The relay does not change the old number ${action.assignmentId} in: ${fixed}.`}</p>}
+      {fixed && <p class="note wait">The old assignment number stays in: {fixed}.</p>}
       {isUnknown(action) && (
         <Check name="isMeant" required>
           I have checked in the other system that the last attempt did not work.

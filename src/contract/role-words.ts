@@ -15,16 +15,15 @@ export const roleName = (role: Role): string => roleWords[role].replace(/:.*/, '
 
 /** For example `Signed in as Ada (role: dispatcher)`. */
 export function signedInWords({ role, ...who }: Pick<Who, 'kind' | 'name'> & { role?: Role | undefined }): string {
-  const credential = who.kind === 'key' ? 'key' : who.kind === 'admin' && who.name && 'admin token';
   const may = role === undefined ? '' : ` (role: ${roleName(role)})`;
-  return `Signed in ${credential ? `with the ${credential} “${who.name}”` : `as ${callerWords(who)}`}${may}`;
+  return `Signed in ${who.kind === 'key' || (who.kind === 'admin' && who.name) ? 'with' : 'as'} ${callerWords(who)}${may}`;
 }
 
 type Who = { kind: 'admin' | 'key' | 'person' | 'link'; name?: string | undefined; contact?: string };
 
-/** For example `the administrator`, `“dana” (admin token)`, `“dashboard” (key)` or, for a person, `Ada`. */
+/** For example `the administrator`, `the admin token “dana”`, `the key “dashboard”` or, for a person, `Ada`. */
 export function callerWords({ kind, name, contact }: Who): string {
   if (kind === 'link') return `the link in a notice to ${contact}`;
-  if (kind === 'admin') return name === undefined ? 'the administrator' : `“${name}” (admin token)`;
-  return kind === 'key' ? `“${name}” (key)` : (name ?? 'a person');
+  if (kind === 'admin') return name === undefined ? 'the administrator' : `the admin token “${name}”`;
+  return kind === 'key' ? `the key “${name}”` : (name ?? 'a person');
 }

@@ -148,7 +148,7 @@ export function Tokens({ tokens, at }: { tokens: readonly Token[]; at: string })
             <Lifetime of={token} />
             {token.state === 'active' && (
               <DeedButton
-                {...{ ...revoking, unseen: token.tokenId }}
+                {...{ ...revoking, unseen: `the token ${token.tokenId}` }}
                 change={() => ask('DELETE', at + path`/tokens/${token.tokenId}`)}
               />
             )}

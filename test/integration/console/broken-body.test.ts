@@ -234,7 +234,7 @@ async function onThePage(): Promise<void> {
     await page.getByRole('button', { name: 'Drop' }).click();
     assert.deepEqual(await obstacles(page), []);
     await page.getByRole('dialog').getByRole('button', { name: 'Drop' }).click();
-    await page.getByText(/^Dropped .* by “key” \(key\)/).waitFor();
+    await page.getByText(/^Dropped .* with the key “key”/).waitFor();
     await page
       .getByRole('button', { name: /Send|Drop/ })
       .first()

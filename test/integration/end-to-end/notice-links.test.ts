@@ -190,7 +190,7 @@ describe('the link in a notice', { concurrency: true }, () => {
     await change(company, { noticeEdits: true });
     const page = await (await get(url, cookie)).text();
     assert.match(page, /<section id="fix">.*<section id="retry">.*<section id="skip">/s);
-    assert.match(page, /The old number stays in these texts: “Note” of step 2\./);
+    assert.match(page, /The old assignment number stays in: “Note” of step 2\./);
     assert.match(page, /<button name="decision" value="mend">.*<button class="second" name="decision" value="retry">/s);
     const names = [...page.matchAll(/<input name="(\w+)"/g)].map(([, name]) => name);
     assert.deepEqual(names, ['platformAssignmentId', 'groupId', 'sendRadius']);
@@ -241,22 +241,22 @@ describe('the link in a notice', { concurrency: true }, () => {
     const correct = (platformAssignmentId = '') => decide(url, cookie, 'mend', undefined, { platformAssignmentId });
     assert.equal((await correct(stillWrong)).status, 303);
     const again = await says(url, cookie, /<h1>The step failed again</);
-    assert.match(again, /The old number stays in these texts: “Note” of step 2; “New value” of step 3\./);
+    assert.match(again, /The old assignment number stays in: “Note” of step 2; “New value” of step 3\./);
     const right = await stack.assignment();
     assert.equal((await correct(right)).status, 303);
     const done = await says(
       url,
       cookie,
-      /<h1>Assignment \d+ was sent<.*These texts were already sent with the old number: “New value” of step 3\./s,
+      /<h1>Assignment \d+ was sent<.*The old assignment number was already sent in: “New value” of step 3\./s,
     );
-    assert.match(done, /These texts still have the old number: “Note” of step 2\. To change the texts, sign in, <a /);
+    assert.match(done, /The old assignment number is still in: “Note” of step 2\. To change it, sign in, <a /);
     const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
     const body = JSON.stringify({ fields: { comment: `once more ${right}` } });
     const path = `/co/${company.companyId}/chains/${chainId}/actions/1/mend`;
     assert.equal((await fetch(api + path, { method: 'POST', headers, body })).status, 202);
     await eventually('no open text to have the old number', async () => {
       const text = await (await get(url, cookie)).text();
-      return !text.includes('still have the old number') || new Unmet(text);
+      return !text.includes('is still in') || new Unmet(text);
     });
   });
 

@@ -211,7 +211,7 @@ async function lookAround(): Promise<void> {
     await stack.assignment({ id: '404404' });
     await click(page, /^Retry/);
     await page.getByText('completed', { exact: true }).waitFor();
-    await reads(page, /: Retry, by “the one who may steer” \(key\)/);
+    await reads(page, /: Retry, with the key “the one who may steer”/);
     assert.equal((await company.ended(shown.chains.held)).status, 'completed');
     await page.context().close();
   });
@@ -220,9 +220,9 @@ async function lookAround(): Promise<void> {
     await startHeldAt('404405', 3);
     const page = await pageOf(keys.steer);
     await click(page, 'I am working on this problem');
-    await reads(page, 'Working on this problem: “the one who may steer” (key)');
+    await reads(page, 'Working on this problem: the key “the one who may steer”');
     await click(page, 'Turn off notices for 1 hour');
-    await reads(page, /Notices turned off by “the one who may steer” \(key\) until/);
+    await reads(page, /Notices turned off with the key “the one who may steer” until/);
     await page.getByRole('link', { name: 'Show all steps' }).click();
     await page.getByRole('heading', { name: 'Problem', level: 1 }).waitFor();
     await page.getByRole('cell', { name: '404405' }).nth(2).waitFor();
@@ -281,7 +281,7 @@ async function lookAround(): Promise<void> {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Assignment number').fill(assignment);
     await dialog.getByText('(“Note” of step 1; “Subject” of step 2)').waitFor();
-    await dialog.getByText(`The relay does not change the old number ${missing} in: “To” of step 2.`).waitFor();
+    await dialog.getByText('The old assignment number stays in: “To” of step 2.').waitFor();
     assert.deepEqual(await obstacles(page), []);
     await dialog.getByRole('button', { name: 'Save and retry' }).click();
     await company.action(chainId, 0, 'done');

@@ -179,13 +179,14 @@ it('says where a mistake is', () => {
 it('shows the name of a key before its kind, and no name of a person as a key', () => {
   for (const [by, words] of [
     ['Ada', 'by Ada'],
-    ['key dana', 'by “dana” (key)'],
-    ['key dana (bulk b-1)', 'by “dana” (key) (many chains at once)'],
-    ['admin', 'by admin'],
-    ['admin (bulk b-1)', 'by admin (many chains at once)'],
+    ['key dana', 'with the key “dana”'],
+    ['key dana (bulk b-1)', 'with the key “dana” (many chains at once)'],
+    ['admin', 'by the administrator'],
+    ['admin dana', 'with the admin token “dana”'],
+    ['admin (bulk b-1)', 'by the administrator (many chains at once)'],
     ['the link in a notice to ops@acme.example', 'with the link in a notice to ops@acme.example'],
   ] as const)
     assert.equal(byWords(by), words);
-  assert.equal(labelled('skipped by key dana (bulk b-1)'), 'skipped by “dana” (key) (many chains at once)');
+  assert.equal(labelled('skipped by key dana (bulk b-1)'), 'skipped by the key “dana” (many chains at once)');
   assert.equal(labelled('key account missing'), 'key account missing');
 });
