@@ -3,7 +3,7 @@
 import type { ActionStatus } from '../chain/action-status.js';
 import { type ChainFacts, historyFull, refusalOf, verbsFor } from '../chain/allowed-verbs.js';
 import { causePage, chainLinks, chainPage, chainUrl, chainWorkflowId } from '../chain/chain.js';
-import { causeFailure } from '../chain/failure-words.js';
+import { causeFailure, helpFor } from '../chain/failure-words.js';
 import { chainStatus, foundNobody, hasEnded } from '../chain/outcome.js';
 import { capital, counted, cutShort, oneLine } from '../chain/text.js';
 import { timesIn } from '../chain/timestamp/local.js';
@@ -263,8 +263,10 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   const differ =
     count > 1 ? ['This is the error of the first chain. In the other chains, the numbers or addresses can be different.'] : [];
   const { wrong, details } = explained({ error: { ...reason, title, message, retryable: true } });
-  const fixes = isFixFirst({ error: { ...reason, message, retryable: false } });
-  const fix = context.edits ? `${decide}#fix` : only && chainPage(api, { companyId, chainId: only.chainId });
+  const help = helpFor({ ...reason, message, retryable: false });
+  const fixes = help?.by === 'mend' && help.words !== undefined; // a general remedy, such as “Fix the cause”, needs no correction
+  const isHere = context.edits === true && only?.assignmentId !== undefined; // the link can change this number
+  const fix = isHere ? `${decide}#fix` : only && chainPage(api, { companyId, chainId: only.chainId });
   return {
     headline: `${headline}: ${isOne ? inSubject(title) : `${counted(count, 'chain')}. ${capital(inSubject(title))}`}`,
     about: isOne ? context.ruleName : context.companyName,
@@ -279,7 +281,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
         : { label: `Show ${counted(count, 'chain')} in the console`, url: `${api}/companies/${companyId}/chains?${query}` },
     ],
     hint: decide
-      ? `The links ${fixes && context.edits ? '“Fix”, ' : ''}“Retry” and “Skip” need no sign-in: ${confirming}`
+      ? `The links ${fixes && isHere ? '“Fix”, ' : ''}“Retry” and “Skip” need no sign-in: ${confirming}`
       : `The link ${signIn}. There you can ${isHeld ? 'edit, retry or skip' : 'edit and retry'} ${isOne ? 'this step' : 'all these steps together'}.`,
     sections: {
       'What happens next': [

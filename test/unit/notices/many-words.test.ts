@@ -126,6 +126,10 @@ Problem c1, company acme
       assert.ok(text.includes(`\nThe links ${open}“Retry” and “Skip” need no sign-in: `), text);
       assert.match(subject, /Needs attention: .+ \(/);
     }
+    const down = many('needs-attention', 1, 1, [member(3, { message: 'POST /assignments/3/send answered 503' })]);
+    const { text } = rendered(down, { edits: true, holdLink: () => hold });
+    assert.ok(text.includes(`\nRetry: ${hold}#retry\nSkip: ${hold}#skip\nShow 1 step`), text);
+    assert.doesNotMatch(text, /^Fix: /m);
   });
 
   for (const kind of ['gave-up', 'failed'] as const)
