@@ -17,7 +17,7 @@ const fields = {
 };
 
 const about =
-  'The relay still accepts events. Each step that needs the paused system waits until the pause ends. After the pause, the waiting steps run in their order. The time between the steps stays as it was planned.';
+  'The relay still accepts events. Each step that needs the paused system waits until the pause ends. After the pause, the waiting steps run in their order. Steps that are due after the pause run at their planned times.';
 const pausing = { title: 'Pause a system', verb: 'Pause', words: 'Paused', look: 'quiet', fields, about } as const;
 
 export function PauseButton() {
@@ -28,8 +28,8 @@ export function PauseButton() {
 }
 
 const ending = { title: 'End the pause?', verb: 'End now', words: 'The pause has ended.' };
-const options = Object.entries({ '': 'keep the planned time between them', now: 'run immediately' });
-const hint = 'With the planned time, two steps that were planned 20 minutes apart run 20 minutes apart again.';
+const options = Object.entries({ '': 'run with the planned time between them', now: 'run all at once' });
+const hint = 'For example, two steps that were planned 20 minutes apart run 20 minutes apart. Later steps keep their times.';
 
 export function PauseBanner() {
   const { pauses } = useCompany();
@@ -38,7 +38,7 @@ export function PauseBanner() {
   const { items = [], nextCursor } = waiting.data.value ?? {};
   const chains = nextCursor ? `more than ${mostCounted} chains` : counted(items.length, 'chain');
   const waits = items.length === 0 ? 'No step is due yet' : `Steps of ${chains} are waiting`;
-  const overdue = { label: `Overdue steps of ${chains}`, options, hint };
+  const overdue = { label: `Steps of ${chains} that waited during the pause`, options, hint };
   if (pauses.length === 0) return null;
   return (
     <aside class="banner" aria-label="Pauses">

@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, ComponentProps } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { announce, Refused, refreshAll } from '../base.js';
 import { type FieldTable, FormFields, fieldsOf } from './fields.js';
 import { ProblemNote } from './known.js';
@@ -17,7 +17,7 @@ let opener: HTMLElement | undefined;
 export function Dialog({ title, back, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement;
     if (before instanceof HTMLElement && before !== document.body && !before.closest('dialog')) opener = before;
     element.current?.showModal();

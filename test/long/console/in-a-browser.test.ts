@@ -952,7 +952,7 @@ async function lookAround(): Promise<void> {
       assert.deepEqual(await obstacles(page), []);
       await page.getByRole('button', { name: /^End now/ }).click();
       const ending = page.getByRole('dialog');
-      await ending.getByLabel('Overdue steps of 1 chain').selectOption('run immediately');
+      await ending.getByLabel('Steps of 1 chain that waited during the pause').selectOption('run all at once');
       assert.deepEqual(await obstacles(page), []);
       await ending.getByRole('button', { name: 'End now' }).click();
       await mine.ended(paused.chainId);
