@@ -184,7 +184,7 @@ function linksFor(
   const fix = !verbs.includes('mend') || action.error?.retryable ? undefined : isHere ? `${decide}#fix` : page;
   const toConsole = fix && !isHere ? `The link “Fix” ${signIn}. The other links need no sign-in` : 'The links need no sign-in';
   return {
-    links: decisions(decide, { fix, isFixFirst: isFixFirst(action), canRetry: verbs.includes('retry') }),
+    links: decisions(decide, { fix, fixFirst: isFixFirst(action), canRetry: verbs.includes('retry') }),
     hint: `${toConsole}: ${confirming}`,
   };
 }
@@ -194,11 +194,11 @@ const confirming = 'they open a page where you confirm.';
 /** @param fix - the address of the page that corrects the step. Undefined if a correction does not help, or is not possible. */
 function decisions(
   decide: string,
-  { fix, isFixFirst, canRetry }: { fix: string | undefined; isFixFirst: boolean; canRetry: boolean },
+  { fix, fixFirst, canRetry }: { fix: string | undefined; fixFirst: boolean; canRetry: boolean },
 ) {
   const fixing: Link[] = fix ? [{ label: 'Fix', url: fix }] : [];
   const retry: Link[] = canRetry ? [{ label: 'Retry', url: `${decide}#retry` }] : [];
-  return [...(isFixFirst ? [...fixing, ...retry] : [...retry, ...fixing]), { label: 'Skip', url: `${decide}#skip` }];
+  return [...(fixFirst ? [...fixing, ...retry] : [...retry, ...fixing]), { label: 'Skip', url: `${decide}#skip` }];
 }
 
 /** The commands for operators. The most helpful command is the first. */
@@ -275,7 +275,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
     wrong: [labelled(wrong), ...(details.length > 0 ? [] : differ)],
     toDo: [remedy ? labelled(sentence(remedy)) : 'Fix the problem, then retry.'],
     links: [
-      ...(decide ? decisions(decide, { fix: fixes ? fix : undefined, isFixFirst: fixes, canRetry: true }) : []),
+      ...(decide ? decisions(decide, { fix: fixes ? fix : undefined, fixFirst: fixes, canRetry: true }) : []),
       isHeld
         ? { label: `Show ${counted(actions, 'step')} in the console`, url: causePage(api, companyId, cause.id) }
         : { label: `Show ${counted(count, 'chain')} in the console`, url: `${api}/companies/${companyId}/chains?${query}` },

@@ -256,7 +256,7 @@ describe('the link in a notice', { concurrency: true }, () => {
     assert.equal((await fetch(api + path, { method: 'POST', headers, body })).status, 202);
     await eventually('no open text to have the old number', async () => {
       const text = await (await get(url, cookie)).text();
-      return !text.includes('is still in') || new Unmet(text);
+      return !text.includes('The old assignment number is still in') || new Unmet(text);
     });
   });
 

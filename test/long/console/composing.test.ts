@@ -330,7 +330,7 @@ async function composing(): Promise<void> {
     await test.getByText(/^This test has real effects\. “Send” runs 3 steps for assignment \d+\.$/).waitFor();
     assert.match(await test.getByLabel('Event').inputValue(), /"cancelled"/);
     await test.getByLabel('Event').fill('{');
-    await test.getByText('The text has a mistake').waitFor();
+    await test.getByText('The text has a mistake at line 1, column 2.').waitFor();
     const tested = await stack.assignment();
     await test.getByLabel('Event').fill(JSON.stringify({ workorder: { id: tested, manager: { email: 'boss@demo.example' } } }));
     await test.getByText(`This test has real effects. “Send” runs 3 steps for assignment ${tested}.`).waitFor();

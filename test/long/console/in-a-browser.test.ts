@@ -345,7 +345,7 @@ async function lookAround(): Promise<void> {
     const before = JSON.parse(await json.inputValue());
     await json.fill('{');
     await click(page, 'Save connections');
-    await page.getByText('The text has a mistake').waitFor();
+    await page.getByText('The text has a mistake at line 1, column 2').waitFor();
     await json.fill(JSON.stringify({ ...before, ticketing: { kind: 'http' } }));
     await click(page, 'Save connections');
     await page.getByRole('alert').getByText('“Base url” of the ticket system').waitFor();

@@ -124,7 +124,8 @@ Problem c1, company acme
       const links = `Fix: ${fix}\nRetry: ${hold}#retry\nSkip: ${hold}#skip\nShow 1 step in the console: `;
       assert.ok(text.includes(`\n${links}`), text);
       assert.ok(text.includes(`\nThe links ${open}“Retry” and “Skip” need no sign-in: `), text);
-      assert.match(subject, /Needs attention: .+ \(/);
+      assert.equal(subject, '[relay] Needs attention: assignment 3 does not exist (Route)');
+      assert.equal(text.match(/\/hold\/x/g)?.length, edits ? 3 : 2);
     }
     const down = many('needs-attention', 1, 1, [member(3, { message: 'POST /assignments/3/send answered 503' })]);
     const { text } = rendered(down, { edits: true, holdLink: () => hold });
